@@ -1,0 +1,2 @@
+//! The benchmark harness: two processes, medians, bytes, memory.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Two-party building blocks that know nothing of sets: oblivious transfer, silent VOLE.
+#![forbid(unsafe_code)]

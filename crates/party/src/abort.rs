@@ -1,0 +1,84 @@
+//! Why a run ended without a result.
+
+use std::io;
+use std::time::Duration;
+
+use vesica_structures::facts::Unsupported;
+
+use crate::{Role, Step};
+
+/// Why a run ended. Every variant but the first two of the peer's reports is also told to the peer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Abort {
+    /// The connection failed.
+    #[error("the connection to the peer failed: {0}")]
+    Link(#[from] io::Error),
+    /// The peer sent what no honest peer sends.
+    #[error("the peer misbehaved at {0}: {1}")]
+    PeerMisbehaved(Step, &'static str),
+    /// The peer sent another message than the protocol expects here.
+    #[error("expected {expected}, but the peer sent protocol tag {got_tag:#06x}, step {got_step}")]
+    OutOfStep {
+        /// The arrow that is due.
+        expected: Step,
+        /// Protocol tag of the frame that came.
+        got_tag: u16,
+        /// Step number of the frame that came.
+        got_step: u8,
+    },
+    /// The peer reported a failure of its own.
+    #[error("the peer reported: {}; {}", .0.fault, .0.mend)]
+    PeerAborted(PeerFault),
+    /// An event of the 2^-40 failure budget; counts as a failed run and is never retried silently.
+    #[error("a statistical failure: {0}")]
+    StatisticalFailure(&'static str),
+    /// The request cannot be served.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The peer was silent, or the deadline has passed.
+    #[error("{what} took longer than {} s", .after.as_secs())]
+    Timeout {
+        /// What was waited for.
+        what: &'static str,
+        /// How long.
+        after: Duration,
+    },
+    /// A local failure outside of the protocol (input, output, interruption), told to the peer as `fault` and `mend`.
+    #[error("{fault}; {mend}")]
+    Local {
+        /// The exit code of the command line for it.
+        code: u8,
+        /// What went wrong, without any key.
+        fault: String,
+        /// What to do about it.
+        mend: String,
+    },
+}
+
+/// What a peer's abort frame says. Its texts are bounded and stripped of control characters on arrival.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerFault {
+    /// The peer's role.
+    pub from: Option<Role>,
+    /// The peer's exit code.
+    pub code: u8,
+    /// What went wrong there.
+    pub fault: String,
+    /// What can be done about it.
+    pub mend: String,
+}
+
+impl Abort {
+    /// The exit code of the command line (see `vesica --help`).
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Link(_) | Self::Timeout { .. } => 10,
+            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => 8,
+            Self::PeerAborted(_) => 9,
+            Self::StatisticalFailure(_) => 70,
+            Self::Unsupported(_) => 11,
+            Self::Local { code, .. } => *code,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A protocol's description as data: security, assumptions, leakage, deviations. Docs and choices are made from it.
+
+use std::fmt;
+
+use vesica_structures::facts::Paper;
+
+/// How a protocol holds against one corrupted party.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resistance {
+    /// Not at all.
+    None,
+    /// If that party follows the protocol.
+    SemiHonest,
+    /// Whatever that party does.
+    Malicious,
+}
+
+impl fmt::Display for Resistance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::SemiHonest => "semi-honest",
+            Self::Malicious => "malicious",
+        })
+    }
+}
+
+/// What a user asks for: the least resistance against either party.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Security {
+    /// Both parties follow the protocol.
+    SemiHonest,
+    /// Either party may do anything.
+    Malicious,
+}
+
+impl fmt::Display for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SemiHonest => "semi-honest",
+            Self::Malicious => "malicious",
+        })
+    }
+}
+
+/// To whom something leaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learner {
+    /// To the sender.
+    Sender,
+    /// To the receiver.
+    Receiver,
+    /// To both.
+    Both,
+}
+
+/// What a party learns beyond its output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leak {
+    /// Who learns it.
+    pub to: Learner,
+    /// What is learned.
+    pub what: &'static str,
+}
+
+/// One way to run a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// The request that selects it.
+    pub security: Security,
+    /// Against a corrupt sender.
+    pub corrupt_sender: Resistance,
+    /// Against a corrupt receiver.
+    pub corrupt_receiver: Resistance,
+    /// What is assumed.
+    pub assumptions: &'static [&'static str],
+    /// What leaks beyond the output.
+    pub leakage: &'static [Leak],
+}
+
+impl Mode {
+    /// Whether it resists as much as `security` asks, against either party.
+    pub fn meets(&self, security: Security) -> bool {
+        let least = match security {
+            Security::SemiHonest => Resistance::SemiHonest,
+            Security::Malicious => Resistance::Malicious,
+        };
+        self.corrupt_sender.min(self.corrupt_receiver) >= least
+    }
+}
+
+/// What we think of a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Sound, and what we would use. Not a claim of an audit.
+    Recommended,
+    /// No attack known; kept for comparison.
+    Sound,
+    /// Attacked. Runs only with an explicit permission; never chosen by `auto`.
+    Broken {
+        /// How it fails.
+        how: &'static str,
+    },
+}
+
+/// A protocol's row in a registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The id on the command line.
+    pub id: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// `Task::NAME` of its task.
+    pub task: &'static str,
+    /// Where it comes from.
+    pub paper: Paper,
+    /// What we think of it.
+    pub status: Status,
+    /// Where it differs from its paper, and why that is sound.
+    pub deviations: &'static [&'static str],
+    /// The ways to run it.
+    pub modes: &'static [Mode],
+}
+
+impl Entry {
+    /// The mode that a request for `security` selects: the one of that name that also meets it.
+    pub fn mode(&self, security: Security) -> Option<&'static Mode> {
+        self.modes.iter().find(|mode| mode.security == security && mode.meets(security))
+    }
+}

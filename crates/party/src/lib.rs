@@ -1,0 +1,21 @@
+//! What it is to be a party: roles, messages, the channel, failures, and the contracts that every protocol fulfils.
+#![forbid(unsafe_code)]
+
+mod abort;
+mod channel;
+mod entry;
+mod message;
+mod phase;
+mod protocol;
+mod role;
+mod task;
+pub mod transport;
+
+pub use abort::{Abort, PeerFault};
+pub use channel::{Channel, ChannelOptions, PhaseGuard, Tally};
+pub use entry::{Entry, Leak, Learner, Mode, Resistance, Security, Status};
+pub use message::{Malformed, Message, Reader, Stream, Writer};
+pub use phase::Phase;
+pub use protocol::{AnyParty, AnyReceiver, AnySender, Party, Protocol, Registered, Row};
+pub use role::{Role, Step};
+pub use task::Task;

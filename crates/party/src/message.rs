@@ -1,0 +1,128 @@
+//! Typed messages, one an arrow. The reader knows every size before a byte is allocated.
+
+use std::ops::RangeInclusive;
+
+use bytemuck::Pod;
+
+use crate::Step;
+
+/// Bytes that are not the message they claim to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub &'static str);
+
+/// A message of one frame. For messages of many megabytes see [`Stream`].
+pub trait Message: Sized {
+    /// The arrow of the figure.
+    const STEP: Step;
+    /// What the reader knows beforehand: counts and widths, from agreed parameters.
+    type Shape;
+
+    /// The length in bytes of every valid encoding; the channel refuses others before it allocates.
+    fn len(shape: &Self::Shape) -> RangeInclusive<usize>;
+
+    /// Appends the encoding.
+    fn write(&self, out: &mut Writer);
+
+    /// Parses the encoding. Total: any input gives a value or `Malformed`, never a panic. The channel checks that nothing is left over.
+    fn read(bytes: &mut Reader<'_>, shape: Self::Shape) -> Result<Self, Malformed>;
+}
+
+/// A message that is a sequence of fixed-size elements, sent and received in chunks; the count comes from agreed parameters.
+/// Elements travel in little-endian memory order.
+pub trait Stream {
+    /// The arrow of the figure.
+    const STEP: Step;
+    /// One element; every bit pattern of it is valid.
+    type Element: Pod + Send + Sync;
+}
+
+/// Collects an encoding.
+#[derive(Debug, Default)]
+pub struct Writer(Vec<u8>);
+
+impl Writer {
+    /// An empty one with room for `capacity` bytes.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self(Vec::with_capacity(capacity))
+    }
+
+    /// Appends raw bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Appends fixed-size elements in memory order (little-endian).
+    pub fn elements<T: Pod>(&mut self, elements: &[T]) {
+        self.0.extend_from_slice(bytemuck::cast_slice(elements));
+    }
+
+    /// Appends a number, little-endian.
+    pub fn u64(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// Appends a number, little-endian.
+    pub fn u32(&mut self, number: u32) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// The encoding.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Takes an encoding apart.
+#[derive(Debug)]
+pub struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// Reads from `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The next `count` bytes.
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+        let (head, tail) = self.0.split_at_checked(count).ok_or(Malformed("message is too short"))?;
+        self.0 = tail;
+        Ok(head)
+    }
+
+    /// The next `N` bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (head, tail) = self.0.split_first_chunk::<N>().ok_or(Malformed("message is too short"))?;
+        self.0 = tail;
+        Ok(*head)
+    }
+
+    /// The next `count` fixed-size elements.
+    pub fn elements<T: Pod>(&mut self, count: usize) -> Result<Vec<T>, Malformed> {
+        let length = count.checked_mul(size_of::<T>()).ok_or(Malformed("message is too long"))?;
+        let bytes = self.bytes(length)?;
+        let mut elements = vec![T::zeroed(); count];
+        bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
+        Ok(elements)
+    }
+
+    /// The next number, little-endian.
+    pub fn u64(&mut self) -> Result<u64, Malformed> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    /// The next number, little-endian.
+    pub fn u32(&mut self) -> Result<u32, Malformed> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    /// All bytes that are left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
+    /// How many bytes are left.
+    pub fn remaining(&self) -> usize {
+        self.0.len()
+    }
+}

@@ -1,0 +1,107 @@
+//! The contract of a protocol and of its two sides, and the type-erased row by which registries hold it.
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+
+use crate::{Abort, Channel, Entry, Task};
+
+/// One side of a protocol: set up without inputs, then run once.
+pub trait Party: Sized {
+    /// Agreed parameters.
+    type Params;
+    /// This side's input.
+    type Input;
+    /// This side's output.
+    type Output;
+
+    /// The part that needs no input.
+    fn setup(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort>;
+
+    /// The rest; consumes the set-up, which therefore serves once.
+    fn run(self, input: Self::Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Output, Abort>;
+}
+
+/// A protocol for a task.
+pub trait Protocol: 'static {
+    /// Its description.
+    const ENTRY: Entry;
+    /// What it computes.
+    type Task: Task;
+    /// All numbers that both sides derive from the request.
+    type Params: Send + Sync;
+    /// The left column of the figure.
+    type Sender: Party<Params = Self::Params, Input = <Self::Task as Task>::SenderInput, Output = <Self::Task as Task>::SenderOutput>
+        + Send
+        + 'static;
+    /// The right column of the figure.
+    type Receiver: Party<Params = Self::Params, Input = <Self::Task as Task>::ReceiverInput, Output = <Self::Task as Task>::ReceiverOutput>
+        + Send
+        + 'static;
+
+    /// Parameters for a request, or why it cannot be served.
+    fn derive(request: &<Self::Task as Task>::Request) -> Result<Self::Params, Unsupported>;
+
+    /// Bytes that both sides together send (payload of messages, without frames), by the paper's formula; a range where coding varies.
+    fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64>;
+}
+
+/// One side of some protocol, set up.
+pub trait AnyParty<Input, Output>: Send {
+    /// See [`Party::run`].
+    fn run(self: Box<Self>, input: Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<Output, Abort>;
+}
+
+impl<P: Party + Send> AnyParty<P::Input, P::Output> for P {
+    fn run(self: Box<Self>, input: P::Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<P::Output, Abort> {
+        Party::run(*self, input, ch, rng)
+    }
+}
+
+/// A boxed sender for task `T`.
+pub type AnySender<T> = Box<dyn AnyParty<<T as Task>::SenderInput, <T as Task>::SenderOutput>>;
+/// A boxed receiver for task `T`.
+pub type AnyReceiver<T> = Box<dyn AnyParty<<T as Task>::ReceiverInput, <T as Task>::ReceiverOutput>>;
+
+/// A protocol for task `T`, type-erased: what a registry's slice holds.
+pub trait Registered<T: Task>: Sync {
+    /// Its description.
+    fn entry(&self) -> &'static Entry;
+    /// Whether it serves the request, and if so the bytes that its formula predicts.
+    fn predicted_bytes(&self, request: &T::Request) -> Result<RangeInclusive<u64>, Unsupported>;
+    /// The sender's set-up.
+    fn sender(&self, request: &T::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnySender<T>, Abort>;
+    /// The receiver's set-up.
+    fn receiver(&self, request: &T::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnyReceiver<T>, Abort>;
+}
+
+/// The registry row of protocol `P`.
+pub struct Row<P>(PhantomData<fn() -> P>);
+
+impl<P> Row<P> {
+    /// A row, usable in a static slice.
+    #[expect(clippy::new_without_default, reason = "a marker that is only named in registries")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<P: Protocol> Registered<P::Task> for Row<P> {
+    fn entry(&self) -> &'static Entry {
+        &P::ENTRY
+    }
+
+    fn predicted_bytes(&self, request: &<P::Task as Task>::Request) -> Result<RangeInclusive<u64>, Unsupported> {
+        Ok(P::predicted_bytes(&P::derive(request)?))
+    }
+
+    fn sender(&self, request: &<P::Task as Task>::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnySender<P::Task>, Abort> {
+        Ok(Box::new(P::Sender::setup(&P::derive(request)?, ch, rng)?))
+    }
+
+    fn receiver(&self, request: &<P::Task as Task>::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnyReceiver<P::Task>, Abort> {
+        Ok(Box::new(P::Receiver::setup(&P::derive(request)?, ch, rng)?))
+    }
+}

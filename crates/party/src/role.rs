@@ -1,0 +1,65 @@
+//! Who speaks, and which arrow of the figure it is.
+
+use std::fmt;
+
+/// The two parties of a protocol. Who listens for connections is another matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Holds the set that is asked; in OT the two messages, in VOLE `delta` and `b`.
+    Sender,
+    /// Learns the result; in OT holds the choice, in VOLE `c` and `a`.
+    Receiver,
+}
+
+impl Role {
+    /// The other party.
+    pub const fn peer(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+        })
+    }
+}
+
+/// One arrow of a protocol's figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The protocol whose figure it is, for example `vole-psi`.
+    pub protocol: &'static str,
+    /// The arrow's number in the figure.
+    pub number: u8,
+    /// Who sends it.
+    pub from: Role,
+    /// What it carries, in words.
+    pub carries: &'static str,
+}
+
+impl Step {
+    /// The protocol's tag in a frame: 16 bits of FNV-1a over its name.
+    pub const fn tag(&self) -> u16 {
+        let bytes = self.protocol.as_bytes();
+        let mut hash = 0x811c_9dc5_u32;
+        let mut i = 0;
+        while i < bytes.len() {
+            hash = (hash ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
+            i += 1;
+        }
+        (hash ^ (hash >> 16)) as u16
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} step {} ({}, from the {})", self.protocol, self.number, self.carries, self.from)
+    }
+}

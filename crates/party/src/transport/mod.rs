@@ -1,0 +1,4 @@
+//! Ways to reach the peer.
+
+/// A connected byte stream, both directions.
+pub struct Connection {}

@@ -1,0 +1,103 @@
+//! GF(2^64) and its tower GF(2^128), and what an OKVS or a VOLE asks of a value.
+//!
+//! `B = GF(2)[x] / (x^64 + x^4 + x^3 + x + 1)` and `F = B[Y] / (Y^2 + Y + theta)`: the low 64 bits of an element of `F` are its
+//! coefficient of 1, the high 64 bits that of `Y`, so that `B` really is a subfield of `F` (the low half of the GHASH field is not).
+
+use std::ops::{Add, AddAssign, Mul};
+
+use bytemuck::{Pod, Zeroable};
+use vesica_kernels::clmul;
+
+/// An element of `B = GF(2^64)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable, zeroize::Zeroize)]
+#[repr(transparent)]
+pub struct Gf64(pub u64);
+
+/// An element of `F = GF(2^128)`, the tower over [`Gf64`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable, zeroize::Zeroize)]
+#[repr(transparent)]
+pub struct Gf128(pub u128);
+
+/// A value that an OKVS stores or a VOLE's receiver holds: a subfield `B` of `F = GF(2^128)`. Addition is exclusive or.
+pub trait Value:
+    Pod + Default + PartialEq + Send + Sync + std::fmt::Debug + Add<Output = Self> + AddAssign + zeroize::Zeroize + 'static
+{
+    /// Width in bits, the size of the field being `2^BITS`.
+    const BITS: u32;
+
+    /// The low `BITS` bits of `bits`.
+    fn from_bits(bits: u128) -> Self;
+
+    /// The element as an element of `F`.
+    fn embed(self) -> Gf128;
+}
+
+impl Value for Gf64 {
+    const BITS: u32 = 64;
+
+    #[inline]
+    fn from_bits(bits: u128) -> Self {
+        Self(bits as u64)
+    }
+
+    #[inline]
+    fn embed(self) -> Gf128 {
+        Gf128(u128::from(self.0))
+    }
+}
+
+impl Value for Gf128 {
+    const BITS: u32 = 128;
+
+    #[inline]
+    fn from_bits(bits: u128) -> Self {
+        Self(bits)
+    }
+
+    #[inline]
+    fn embed(self) -> Gf128 {
+        self
+    }
+}
+
+macro_rules! xor_addition {
+    ($field:ident) => {
+        impl Add for $field {
+            type Output = Self;
+
+            #[inline]
+            #[allow(clippy::suspicious_arithmetic_impl, reason = "addition in characteristic two")]
+            fn add(self, other: Self) -> Self {
+                Self(self.0 ^ other.0)
+            }
+        }
+
+        impl AddAssign for $field {
+            #[inline]
+            #[allow(clippy::suspicious_op_assign_impl, reason = "addition in characteristic two")]
+            fn add_assign(&mut self, other: Self) {
+                self.0 ^= other.0;
+            }
+        }
+    };
+}
+xor_addition!(Gf64);
+xor_addition!(Gf128);
+
+impl Mul for Gf64 {
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        Self(clmul::gf64_mul(self.0, other.0))
+    }
+}
+
+impl Mul for Gf128 {
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        Self(clmul::gf128_mul(self.0, other.0))
+    }
+}

@@ -1,0 +1,8 @@
+//! Local algorithms of the Vesica engine: fields, hashing, oblivious key-value stores, coding. No channel, no role.
+#![forbid(unsafe_code)]
+
+pub mod facts;
+pub mod fields;
+pub mod okvs;
+pub mod rng;
+pub mod secret;
