@@ -1,1 +1,22 @@
 //! Fast loops of the Vesica private set operations engine, each with a portable twin.
+//!
+//! Every kernel is a safe function over slices. Which code runs is chosen at run time (see [`backend`]): the same call gives the same result
+//! on every backend, and the tests compare them. Blocks are `u128`, their bytes little-endian (`to_le_bytes`).
+//!
+//! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`].
+//! No kernel branches on, or indexes a table by, the data it is given; lengths are public.
+
+#![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
+
+mod dispatch;
+
+pub mod accumulate;
+pub mod aes;
+pub mod clmul;
+pub mod transpose;
+pub mod xor;
+
+#[cfg(test)]
+mod testing;
+
+pub use dispatch::{Backend, BackendError, backend, backend_from_env, with_backend};

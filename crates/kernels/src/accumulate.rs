@@ -1,0 +1,230 @@
+//! The convolution of an expand-convolute code, and the gathering of its expander (see `mpc::silent::code`): linear maps over GF(2) with
+//! public coefficients, applied in place to long vectors.
+//!
+//! With `K = 24`, bit `d - 1` of `taps[i]` says whether element `i`, once final, is added to element `i + d`, for `d` in `1..=K`.
+
+use crate::dispatch::{backend, dispatch};
+
+/// How far an element reaches: `taps` have this many bits.
+pub const WINDOW: usize = 24;
+
+/// For `i` ascending and `d` in `1..=WINDOW`: `x[i + d] ^= x[i]` where bit `d - 1` of `taps[i]` is set. Bits above are ignored.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn convolve(x: &mut [u128], taps: &[u32]) {
+    assert_eq!(x.len(), taps.len(), "one word of taps an element");
+    dispatch!(
+        backend(),
+        portable: portable(x, taps),
+        avx2: x86::avx2_128(x, taps),
+        avx512: x86::avx512_128(x, taps),
+    );
+}
+
+/// As [`convolve`], over 64-bit elements.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn convolve_u64(x: &mut [u64], taps: &[u32]) {
+    assert_eq!(x.len(), taps.len(), "one word of taps an element");
+    dispatch!(
+        backend(),
+        portable: portable(x, taps),
+        avx2: x86::avx2_64(x, taps),
+        avx512: x86::avx512_64(x, taps),
+    );
+}
+
+/// An element of a vector over GF(2): what the portable loops need.
+trait Element: Copy + std::ops::BitXorAssign {
+    /// The element where `bit` is 1, zero where it is 0.
+    fn select(self, bit: u32) -> Self;
+}
+
+impl Element for u128 {
+    #[inline(always)]
+    fn select(self, bit: u32) -> Self {
+        self & u128::from(bit).wrapping_neg()
+    }
+}
+
+impl Element for u64 {
+    #[inline(always)]
+    fn select(self, bit: u32) -> Self {
+        self & u64::from(bit).wrapping_neg()
+    }
+}
+
+/// The definition, written down.
+#[inline(always)]
+fn portable<T: Element>(x: &mut [T], taps: &[u32]) {
+    let whole = x.len().saturating_sub(WINDOW);
+    for (i, &taps) in taps[..whole].iter().enumerate() {
+        let window: &mut [T; WINDOW + 1] = x[i..].first_chunk_mut().expect("i + WINDOW < x.len()");
+        let (&mut [source], targets) = window.split_at_mut(1) else { unreachable!("split at one") };
+        for (d, target) in targets.iter_mut().enumerate() {
+            *target ^= source.select(taps >> d & 1);
+        }
+    }
+    tail(x, taps, whole);
+}
+
+/// The same from element `from` on, with every bound checked.
+fn tail<T: Element>(x: &mut [T], taps: &[u32], from: usize) {
+    for i in from..x.len() {
+        let (head, targets) = x.split_at_mut(i + 1);
+        for (d, target) in targets.iter_mut().take(WINDOW).enumerate() {
+            *target ^= head[i].select(taps[i] >> d & 1);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{WINDOW, portable, tail};
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn avx2_128(x: &mut [u128], taps: &[u32]) {
+        portable(x, taps);
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn avx2_64(x: &mut [u64], taps: &[u32]) {
+        portable(x, taps);
+    }
+
+    /// Every bit of the low half doubled: a mask of 64-bit lanes from one of 128-bit lanes.
+    #[inline]
+    #[target_feature(enable = "bmi2")]
+    fn doubled(bits: u32) -> u64 {
+        _pdep_u64(u64::from(bits), 0x5555_5555_5555_5555) * 3
+    }
+
+    /// Four elements are a register; a group's sources reach into the six groups after it, which stay in registers.
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi2")]
+    pub(super) fn avx512_128(x: &mut [u128], taps: &[u32]) {
+        const LANES: usize = 4;
+        const REACH: usize = WINDOW / LANES;
+        let groups = (x.len() / LANES).saturating_sub(REACH);
+        let mut window = [_mm512_setzero_si512(); REACH + 1];
+        if groups > 0 {
+            for (r, w) in window.iter_mut().enumerate() {
+                // SAFETY: group r <= REACH < groups + REACH <= x.len() / LANES lies within x.
+                *w = unsafe { _mm512_loadu_si512(x.as_ptr().add(r * LANES).cast()) };
+            }
+        }
+        for g in 0..groups {
+            let word = |s: usize| taps[g * LANES + s] & ((1 << WINDOW) - 1);
+            macro_rules! scatter {
+                ($($s:literal),+) => {$(
+                    let source = _mm512_shuffle_i64x2::<{ $s * 0b01_01_01_01 }>(window[0], window[0]);
+                    let mask = doubled(word($s) << ($s + 1));
+                    for (r, w) in window.iter_mut().enumerate() {
+                        *w = _mm512_mask_xor_epi64(*w, (mask >> (8 * r)) as u8, *w, source);
+                    }
+                )+};
+            }
+            scatter!(0, 1, 2, 3);
+            // SAFETY: group g < groups lies within x.
+            unsafe { _mm512_storeu_si512(x.as_mut_ptr().add(g * LANES).cast(), window[0]) };
+            window.rotate_left(1);
+            if g + 1 < groups {
+                // SAFETY: group g + 1 + REACH < groups + REACH lies within x.
+                window[REACH] = unsafe { _mm512_loadu_si512(x.as_ptr().add((g + 1 + REACH) * LANES).cast()) };
+            } else {
+                for (r, &w) in window[..REACH].iter().enumerate() {
+                    // SAFETY: group g + 1 + r < groups + REACH lies within x.
+                    unsafe { _mm512_storeu_si512(x.as_mut_ptr().add((g + 1 + r) * LANES).cast(), w) };
+                }
+            }
+        }
+        tail(x, taps, groups * LANES);
+    }
+
+    /// Eight elements are a register; a group's sources reach into the three groups after it.
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi2")]
+    pub(super) fn avx512_64(x: &mut [u64], taps: &[u32]) {
+        const LANES: usize = 8;
+        const REACH: usize = WINDOW / LANES;
+        let groups = (x.len() / LANES).saturating_sub(REACH);
+        let mut window = [_mm512_setzero_si512(); REACH + 1];
+        if groups > 0 {
+            for (r, w) in window.iter_mut().enumerate() {
+                // SAFETY: group r <= REACH < groups + REACH <= x.len() / LANES lies within x.
+                *w = unsafe { _mm512_loadu_si512(x.as_ptr().add(r * LANES).cast()) };
+            }
+        }
+        for g in 0..groups {
+            let word = |s: usize| taps[g * LANES + s] & ((1 << WINDOW) - 1);
+            macro_rules! scatter {
+                ($($s:literal),+) => {$(
+                    let source = _mm512_permutexvar_epi64(_mm512_set1_epi64($s), window[0]);
+                    let mask = word($s) << ($s + 1);
+                    for (r, w) in window.iter_mut().enumerate() {
+                        *w = _mm512_mask_xor_epi64(*w, (mask >> (8 * r)) as u8, *w, source);
+                    }
+                )+};
+            }
+            scatter!(0, 1, 2, 3, 4, 5, 6, 7);
+            // SAFETY: group g < groups lies within x.
+            unsafe { _mm512_storeu_si512(x.as_mut_ptr().add(g * LANES).cast(), window[0]) };
+            window.rotate_left(1);
+            if g + 1 < groups {
+                // SAFETY: group g + 1 + REACH < groups + REACH lies within x.
+                window[REACH] = unsafe { _mm512_loadu_si512(x.as_ptr().add((g + 1 + REACH) * LANES).cast()) };
+            } else {
+                for (r, &w) in window[..REACH].iter().enumerate() {
+                    // SAFETY: group g + 1 + r < groups + REACH lies within x.
+                    unsafe { _mm512_storeu_si512(x.as_mut_ptr().add((g + 1 + r) * LANES).cast(), w) };
+                }
+            }
+        }
+        tail(x, taps, groups * LANES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, with_backend};
+
+    /// A small generator for test inputs.
+    fn words(seed: u64) -> impl FnMut() -> u64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            state ^ (state >> 29)
+        }
+    }
+
+    #[test]
+    fn all_backends_follow_the_definition() {
+        for len in [0usize, 1, 2, 23, 24, 25, 27, 28, 29, 31, 32, 33, 100, 1001] {
+            let mut next = words(len as u64);
+            let x: Vec<u128> = (0..len).map(|_| u128::from(next()) << 64 | u128::from(next())).collect();
+            let halves: Vec<u64> = x.iter().map(|&x| x as u64).collect();
+            let taps: Vec<u32> = (0..len).map(|_| next() as u32).collect();
+            let mut expected = x.clone();
+            for i in 0..len {
+                for d in 1..=WINDOW {
+                    if i + d < len && taps[i] >> (d - 1) & 1 == 1 {
+                        expected[i + d] ^= expected[i];
+                    }
+                }
+            }
+            let expected_halves: Vec<u64> = expected.iter().map(|&x| x as u64).collect();
+            for backend in Backend::available() {
+                with_backend(backend, || {
+                    let (mut wide, mut narrow) = (x.clone(), halves.clone());
+                    convolve(&mut wide, &taps);
+                    convolve_u64(&mut narrow, &taps);
+                    assert_eq!(wide, expected, "{} at {len}", backend.name());
+                    assert_eq!(narrow, expected_halves, "{} at {len}", backend.name());
+                });
+            }
+        }
+    }
+}
