@@ -1,1 +1,131 @@
-fn main() {}
+//! Throughput of each kernel on each backend of the machine, one thread, in elements (blocks, products, rows) a second.
+//!
+//! Inputs are 2^13 elements, which stay in the second-level cache. `cargo bench -p vesica-kernels -- --test` runs each once.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use vesica_kernels::{Backend, aes, clmul, transpose, with_backend, xor};
+
+/// Elements of each input.
+const LEN: usize = 1 << 13;
+
+/// Measures `kernel`, which handles `elements` elements a call, on each backend of the machine.
+fn on_backends<K: FnMut()>(criterion: &mut Criterion, name: &str, elements: usize, kernel: impl Fn() -> K) {
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::Elements(elements as u64));
+    for backend in Backend::available() {
+        group.bench_function(BenchmarkId::from_parameter(backend.name()), |bencher| {
+            with_backend(backend, || {
+                let mut kernel = kernel();
+                bencher.iter(&mut kernel);
+            });
+        });
+    }
+    group.finish();
+}
+
+fn random_blocks(rng: &mut impl Rng, len: usize) -> Vec<u128> {
+    let mut bytes = vec![0; 16 * len];
+    rng.fill_bytes(&mut bytes);
+    let (blocks, _) = bytes.as_chunks();
+    blocks.iter().map(|block| u128::from_le_bytes(*block)).collect()
+}
+
+fn aes(criterion: &mut Criterion) {
+    let rng = &mut ChaCha20Rng::seed_from_u64(1);
+    let (x, y) = (random_blocks(rng, LEN), random_blocks(rng, LEN));
+    let (x, y) = (&x[..], &y[..]);
+    on_backends(criterion, "aes/encrypt", LEN, || {
+        let (cipher, mut x) = (aes::Aes128::new(1), x.to_vec());
+        move || cipher.encrypt(black_box(&mut x))
+    });
+    on_backends(criterion, "aes/encrypt-1-block", 1, || {
+        let (cipher, mut x) = (aes::Aes128::new(1), [1]);
+        move || cipher.encrypt(black_box(&mut x))
+    });
+    on_backends(criterion, "aes/mmo", LEN, || {
+        let (cipher, mut out) = (aes::Aes128::new(1), vec![0; LEN]);
+        move || cipher.mmo(black_box(x), black_box(&mut out))
+    });
+    on_backends(criterion, "aes/tmmo", LEN, || {
+        let (cipher, mut out) = (aes::Aes128::new(1), vec![0; LEN]);
+        move || cipher.tmmo(black_box(x), black_box(y), black_box(&mut out))
+    });
+    on_backends(criterion, "aes/ctr", LEN, || {
+        let (cipher, mut out) = (aes::Aes128::new(1), vec![0; LEN]);
+        move || cipher.ctr(black_box(5), black_box(&mut out))
+    });
+    // Elements are parents; each gives two children.
+    on_backends(criterion, "aes/ggm-expand", LEN, || {
+        let (prg, mut children) = (aes::GgmPrg::new(1, 2), vec![0; 2 * LEN]);
+        move || prg.expand(black_box(x), black_box(&mut children))
+    });
+    on_backends(criterion, "aes/davies-meyer", LEN, || {
+        let mut out = vec![0; LEN];
+        move || aes::davies_meyer(black_box(x), black_box(y), black_box(&mut out))
+    });
+}
+
+fn clmul(criterion: &mut Criterion) {
+    let rng = &mut ChaCha20Rng::seed_from_u64(2);
+    let (x, y) = (random_blocks(rng, LEN), random_blocks(rng, LEN));
+    let short: Vec<u64> = x.iter().map(|&x| x as u64).collect();
+    let (x, y, short, delta) = (&x[..], &y[..], &short[..], y[0]);
+    // One product after the other: the latency of a call.
+    on_backends(criterion, "clmul/gf64-mul", 1, || {
+        let mut product = delta as u64;
+        move || product = clmul::gf64_mul(product, black_box(delta as u64))
+    });
+    on_backends(criterion, "clmul/gf128-mul", 1, || {
+        let mut product = delta;
+        move || product = clmul::gf128_mul(product, black_box(delta))
+    });
+    on_backends(criterion, "clmul/gf128-scale-add", LEN, || {
+        let mut acc = y.to_vec();
+        move || clmul::gf128_scale_add(black_box(&mut acc), black_box(delta), black_box(x))
+    });
+    on_backends(criterion, "clmul/gf128-scale-add-gf64", LEN, || {
+        let mut acc = y.to_vec();
+        move || clmul::gf128_scale_add_gf64(black_box(&mut acc), black_box(delta), black_box(short))
+    });
+    on_backends(criterion, "clmul/gf128-inner-product", LEN, || {
+        move || {
+            black_box(clmul::gf128_inner_product(black_box(x), black_box(y)));
+        }
+    });
+    on_backends(criterion, "clmul/gf128-powers", LEN, || {
+        let mut out = vec![0; LEN];
+        move || clmul::gf128_powers(black_box(delta), black_box(&mut out))
+    });
+}
+
+fn matrices(criterion: &mut Criterion) {
+    let rng = &mut ChaCha20Rng::seed_from_u64(3);
+    let mut bits = vec![0; 128 * LEN / 8];
+    rng.fill_bytes(&mut bits);
+    let columns: Vec<&[u8]> = bits.chunks(LEN / 8).collect();
+    let columns = &columns[..];
+    on_backends(criterion, "transpose/128-columns", LEN, || {
+        let mut out = vec![0; LEN];
+        move || transpose::transpose_128(black_box(columns), black_box(&mut out))
+    });
+    let x = random_blocks(rng, LEN);
+    let x = &x[..];
+    on_backends(criterion, "xor/blocks", LEN, || {
+        let mut acc = x.to_vec();
+        move || xor::xor_into(black_box(&mut acc), black_box(x))
+    });
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(std::time::Duration::from_millis(200))
+        .measurement_time(std::time::Duration::from_millis(600));
+    targets = aes, clmul, matrices
+}
+criterion_main!(benches);

@@ -4,7 +4,8 @@
 //! on every backend, and the tests compare them. Blocks are `u128`, their bytes little-endian (`to_le_bytes`).
 //!
 //! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`].
-//! No kernel branches on, or indexes a table by, the data it is given; lengths are public.
+//! The kernels of [`aes`], [`clmul`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
+//! public, decide their running time.
 
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
@@ -12,6 +13,7 @@ mod dispatch;
 
 pub mod accumulate;
 pub mod aes;
+pub mod band;
 pub mod clmul;
 pub mod transpose;
 pub mod xor;

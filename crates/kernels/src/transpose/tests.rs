@@ -9,9 +9,9 @@ fn a_square_is_transposed_bit_by_bit() {
         transpose_128x128(&mut tile);
         tile
     });
-    for i in 0..128 {
-        for j in 0..128 {
-            assert_eq!(transposed[i] >> j & 1, tile[j] >> i & 1, "row {i}, column {j}");
+    for (i, row) in transposed.iter().enumerate() {
+        for (j, column) in tile.iter().enumerate() {
+            assert_eq!(row >> j & 1, column >> i & 1, "row {i}, column {j}");
         }
     }
 }
