@@ -7,7 +7,7 @@ use vesica_structures::facts::Unsupported;
 
 use crate::{Role, Step};
 
-/// Why a run ended. Every variant but the first two of the peer's reports is also told to the peer.
+/// Why a run ended. The peer is told of every one but `Link` and `PeerAborted`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Abort {
@@ -70,6 +70,50 @@ pub struct PeerFault {
 }
 
 impl Abort {
+    /// Whether the peer is told: not what it knows itself, nor over a link that is gone.
+    pub fn is_told(&self) -> bool {
+        !matches!(self, Self::Link(_) | Self::PeerAborted(_))
+    }
+
+    /// What the peer is told: the fault, and what it can do about it.
+    pub(crate) fn told(&self, from: Role) -> PeerFault {
+        let (fault, mend) = match self {
+            Self::Local { fault, mend, .. } => (fault.clone(), mend.clone()),
+            Self::Unsupported(refusal) => (refusal.what.clone(), refusal.mend.clone()),
+            other => (other.to_string(), other.mend().into()),
+        };
+        PeerFault { from: Some(from), code: self.exit_code(), fault, mend }
+    }
+
+    /// What can be done about it, in words.
+    pub fn mend(&self) -> &str {
+        match self {
+            Self::Link(_) => "check the network and run both sides again",
+            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => "both sides must run the same version of an unmodified program",
+            Self::StatisticalFailure(_) => "run both sides again; if it happens twice, report it",
+            Self::Timeout { .. } => "check that both sides run and reach each other, or allow more time with --deadline",
+            Self::PeerAborted(fault) => &fault.mend,
+            Self::Unsupported(refusal) => &refusal.mend,
+            Self::Local { mend, .. } => mend,
+        }
+    }
+
+    /// The same failure, for another fork to report.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Link(fault) => Self::Link(io::Error::new(fault.kind(), fault.to_string())),
+            Self::PeerMisbehaved(step, what) => Self::PeerMisbehaved(*step, what),
+            Self::OutOfStep { expected, got_tag, got_step } => {
+                Self::OutOfStep { expected: *expected, got_tag: *got_tag, got_step: *got_step }
+            }
+            Self::PeerAborted(fault) => Self::PeerAborted(fault.clone()),
+            Self::StatisticalFailure(what) => Self::StatisticalFailure(what),
+            Self::Unsupported(refusal) => Self::Unsupported(refusal.clone()),
+            Self::Timeout { what, after } => Self::Timeout { what, after: *after },
+            Self::Local { code, fault, mend } => Self::Local { code: *code, fault: fault.clone(), mend: mend.clone() },
+        }
+    }
+
     /// The exit code of the command line (see `vesica --help`).
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -12,7 +12,7 @@ mod task;
 pub mod transport;
 
 pub use abort::{Abort, PeerFault};
-pub use channel::{Channel, ChannelOptions, PhaseGuard, Tally};
+pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, wire};
 pub use entry::{Entry, Leak, Learner, Mode, Resistance, Security, Status};
 pub use message::{Malformed, Message, Reader, Stream, Writer};
 pub use phase::Phase;

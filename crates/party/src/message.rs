@@ -47,6 +47,11 @@ impl Writer {
         Self(Vec::with_capacity(capacity))
     }
 
+    /// One that starts with `length` zero bytes, to be filled in later.
+    pub(crate) fn after_header(length: usize) -> Self {
+        Self(vec![0; length])
+    }
+
     /// Appends raw bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);

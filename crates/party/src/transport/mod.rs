@@ -1,4 +1,56 @@
-//! Ways to reach the peer.
+//! Ways to reach the peer. A transport ends in a [`Connection`]; what travels over it is the channel's matter.
 
-/// A connected byte stream, both directions.
-pub struct Connection {}
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net;
+use std::sync::Arc;
+
+pub mod memory;
+pub mod shaped;
+pub mod tcp;
+pub mod tls;
+
+pub use memory::Rendezvous;
+
+/// Closes a connection while other threads read from it or write to it.
+pub trait Shutdown: Send + Sync {
+    /// With `Write`, the peer reads end-of-file after all that was written (over TLS: a close notification first), and input goes on.
+    /// With `Both`, blocked reads and writes on this side end at once as well.
+    fn close(&self, how: net::Shutdown) -> io::Result<()>;
+}
+
+/// A connected byte stream, both directions, each for a thread of its own.
+pub struct Connection {
+    /// What the peer sends.
+    pub reader: Box<dyn Read + Send>,
+    /// What the peer gets; must be flushed.
+    pub writer: Box<dyn Write + Send>,
+    /// Closes it from any thread.
+    pub shutdown: Arc<dyn Shutdown>,
+    /// 32 bytes exported from the TLS session, equal on both sides and different in every session.
+    pub exporter: Option<[u8; 32]>,
+    /// The authenticated public key of the peer (its SubjectPublicKeyInfo).
+    pub peer_key: Option<Vec<u8>>,
+    /// In one process: how both sides notice that they wait for each other.
+    pub rendezvous: Option<Rendezvous>,
+}
+
+impl Connection {
+    /// A connection without authentication.
+    pub fn new(reader: impl Read + Send + 'static, writer: impl Write + Send + 'static, shutdown: impl Shutdown + 'static) -> Self {
+        Self {
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+            shutdown: Arc::new(shutdown),
+            exporter: None,
+            peer_key: None,
+            rendezvous: None,
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("authenticated", &self.peer_key.is_some()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! One fork's queues and credits.
+//!
+//! A side may start a frame on a fork while its credit is positive. Each frame costs its body and a fixed charge, so that empty frames
+//! are not free either. The receiver hands the cost back when its caller takes the frame.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar};
+
+use super::frame::{HEADER_BYTES, Header};
+
+/// Bytes that may be under way on a fork before the receiver takes any; the frame that uses up the last of it may exceed it.
+pub(super) const WINDOW: i64 = 8 << 20;
+/// What a frame costs beside its body.
+const FRAME_COST: i64 = 64;
+/// Credit is handed back in portions of at least this many bytes.
+const PORTION: i64 = 1 << 20;
+
+/// A frame that came.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub header: Header,
+    pub body: Vec<u8>,
+}
+
+/// A channel's or fork's state, both directions.
+pub(super) struct Fork {
+    pub parent: usize,
+    pub index: u16,
+    /// Indices from the root to here: what names the fork on both sides.
+    pub path: Vec<u16>,
+    /// This side has opened it.
+    pub opened: bool,
+    /// Hash of the label that the first side to open it gave.
+    pub label: Option<u64>,
+    pub our_id: Option<u16>,
+    pub their_id: Option<u16>,
+    /// Frames to send.
+    pub out: VecDeque<Vec<u8>>,
+    /// Bytes in `out`.
+    pub unsent: usize,
+    /// What the peer still lets this side send.
+    pub credit: i64,
+    /// In the writer's list of ready forks.
+    pub queued: bool,
+    /// Frames that came and were not taken.
+    pub inbox: VecDeque<Frame>,
+    /// What this side still lets the peer send.
+    allowance: i64,
+    /// Cost of taken frames that was not handed back yet.
+    owed: i64,
+    /// Frames that the caller sent and took.
+    pub sent: u64,
+    pub taken: u64,
+    /// Wakes the caller.
+    pub wake: Arc<Condvar>,
+}
+
+impl Fork {
+    pub(super) fn new(parent: usize, index: u16, path: Vec<u16>) -> Self {
+        Self {
+            parent,
+            index,
+            path,
+            opened: false,
+            label: None,
+            our_id: None,
+            their_id: None,
+            out: VecDeque::new(),
+            unsent: 0,
+            credit: WINDOW,
+            queued: false,
+            inbox: VecDeque::new(),
+            allowance: WINDOW,
+            owed: 0,
+            sent: 0,
+            taken: 0,
+            wake: Arc::default(),
+        }
+    }
+
+    /// Pays for a frame (header included) that leaves the queue.
+    pub(super) fn charge(&mut self, length: usize) {
+        self.unsent -= length;
+        self.credit -= cost(length - HEADER_BYTES);
+        self.wake.notify_all();
+    }
+
+    /// Books a frame of the peer's; false if the peer had no credit for it.
+    pub(super) fn admit(&mut self, length: usize) -> bool {
+        let admitted = self.allowance > 0;
+        self.allowance -= cost(length);
+        admitted
+    }
+
+    /// Books credit from the peer; false if there never was so much to hand back.
+    pub(super) fn credited(&mut self, credit: u32) -> bool {
+        self.credit += i64::from(credit);
+        self.credit <= WINDOW
+    }
+
+    /// Books a frame that the caller took; the credit to hand back, if it is worth a frame.
+    pub(super) fn taken_frame(&mut self, frame: &Frame) -> Option<u32> {
+        self.owed += cost(frame.header.length);
+        if self.owed < PORTION {
+            return None;
+        }
+        let credit = std::mem::take(&mut self.owed);
+        self.allowance += credit;
+        // At most WINDOW and one frame are under way.
+        u32::try_from(credit).ok()
+    }
+}
+
+fn cost(length: usize) -> i64 {
+    length as i64 + FRAME_COST
+}

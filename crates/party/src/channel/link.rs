@@ -1,0 +1,344 @@
+//! What the callers, the reader thread and the writer thread of one connection share.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::fork::{Fork, Frame};
+use super::frame::{HEADER_BYTES, Kind, Open, abort_frame, control};
+use super::{ChannelOptions, Tally};
+use crate::transport::{Connection, Rendezvous, Shutdown};
+use crate::{Abort, Phase, Role, Step};
+
+/// Longest body of the frames into which a streamed message is cut.
+pub(super) const CHUNK_BYTES: usize = 256 << 10;
+/// Buffers of chunks that are kept for reuse, against a page fault for every 4 KiB received or sent.
+const SPARE_BUFFERS: usize = 32;
+/// Forks that one side may open before the other does.
+pub(super) const EARLY_FORKS: usize = 32;
+/// How long a failed write waits for the reader to find out why, for the peer's report may be on its way in.
+const REASON_WAIT: Duration = Duration::from_secs(1);
+
+/// The shared state, and how to wait for it.
+pub(super) struct Link {
+    pub state: Mutex<State>,
+    /// Wakes the writer thread.
+    pub work: Condvar,
+    /// Tells that a thread ended, that the peer finished, or that the link failed.
+    pub ended: Condvar,
+    tally: Mutex<Tally>,
+    /// Milliseconds from `opened` to when the peer's last byte came.
+    heard: AtomicU64,
+    opened: Instant,
+    pub options: ChannelOptions,
+    pub shutdown: Arc<dyn Shutdown>,
+    pub rendezvous: Option<Rendezvous>,
+    pub exporter: Option<[u8; 32]>,
+    pub peer_key: Option<Vec<u8>>,
+    /// The role at the root, for abort frames.
+    pub role: Role,
+}
+
+/// Under the lock.
+pub(super) struct State {
+    pub forks: Vec<Fork>,
+    /// Forks by parent and index.
+    children: BTreeMap<(usize, u16), usize>,
+    /// This side's number of a fork -> fork.
+    pub ours: Vec<usize>,
+    /// The peer's number of a fork -> fork.
+    pub theirs: Vec<usize>,
+    /// Forks that may have something to send, each once.
+    pub ready: VecDeque<usize>,
+    /// Frames without a step, sent before all others.
+    pub control: VecDeque<Vec<u8>>,
+    pub failure: Option<Abort>,
+    /// The abort frame, to be sent before all else.
+    pub goodbye: Option<Vec<u8>>,
+    pub told: bool,
+    /// This side has nothing more to send.
+    pub finishing: bool,
+    pub finish_sent: bool,
+    pub peer_finished: bool,
+    /// This side has given up; the writer ends.
+    pub closing: bool,
+    pub writer_done: bool,
+    pub reader_done: bool,
+    pub session: [u8; 32],
+    spare: Vec<Vec<u8>>,
+}
+
+impl Link {
+    pub(super) fn new(connection: &Connection, role: Role, options: ChannelOptions) -> Arc<Self> {
+        let mut root = Fork::new(0, 0, Vec::new());
+        root.opened = true;
+        root.our_id = Some(0);
+        root.their_id = Some(0);
+        Arc::new(Self {
+            state: Mutex::new(State {
+                forks: vec![root],
+                children: BTreeMap::new(),
+                ours: vec![0],
+                theirs: vec![0],
+                ready: VecDeque::new(),
+                control: VecDeque::new(),
+                failure: None,
+                goodbye: None,
+                told: false,
+                finishing: false,
+                finish_sent: false,
+                peer_finished: false,
+                closing: false,
+                writer_done: false,
+                reader_done: false,
+                session: [0; 32],
+                spare: Vec::new(),
+            }),
+            work: Condvar::new(),
+            ended: Condvar::new(),
+            tally: Mutex::default(),
+            heard: AtomicU64::new(0),
+            opened: Instant::now(),
+            options,
+            shutdown: connection.shutdown.clone(),
+            rendezvous: connection.rendezvous.clone(),
+            exporter: connection.exporter,
+            peer_key: connection.peer_key.clone(),
+            role,
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn count<T>(&self, body: impl FnOnce(&mut Tally) -> T) -> T {
+        body(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Counts a frame that belongs to no phase.
+    pub(super) fn count_control(&self, sent: usize, received: usize) {
+        self.count(|tally| {
+            let other = tally.of(Phase::Other);
+            other.sent_framing += sent as u64;
+            other.received_framing += received as u64;
+        });
+    }
+
+    /// Notes that a byte came.
+    pub(super) fn hear(&self) {
+        self.heard.store(self.opened.elapsed().as_millis() as u64, Ordering::Relaxed);
+    }
+
+    /// The arrow that is blamed when a frame is wrong whatever the protocol.
+    pub(super) fn any_step(&self) -> Step {
+        Step { protocol: "channel", number: 0, from: self.role.peer(), carries: "frames" }
+    }
+
+    /// What the peer did wrong with a frame.
+    pub(super) fn misbehaved(&self, what: &'static str) -> Abort {
+        Abort::PeerMisbehaved(self.any_step(), what)
+    }
+
+    /// The failure so far, or the time limit that has passed.
+    pub(super) fn check(&self, state: &State) -> Result<(), Abort> {
+        match &state.failure {
+            Some(failure) => Err(failure.again()),
+            None => self.time_left().map(drop),
+        }
+    }
+
+    /// How long a call may block before it must look again.
+    fn time_left(&self) -> Result<Duration, Abort> {
+        let elapsed = self.opened.elapsed();
+        let mut left = Duration::MAX;
+        if let Some(deadline) = self.options.deadline {
+            left = deadline.saturating_sub(elapsed);
+            if left.is_zero() {
+                return Err(Abort::Timeout { what: "the whole run", after: deadline });
+            }
+        }
+        let silence = elapsed.saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)));
+        let patience = self.options.dead_after.saturating_sub(silence);
+        if patience.is_zero() {
+            return Err(Abort::Timeout { what: "a sign of life of the peer", after: self.options.dead_after });
+        }
+        Ok(left.min(patience))
+    }
+
+    /// Waits on `condvar` for a change of the state; an error if the link failed or time ran out.
+    pub(super) fn wait<'a>(&self, state: MutexGuard<'a, State>, condvar: &Condvar) -> Result<MutexGuard<'a, State>, Abort> {
+        if let Some(failure) = &state.failure {
+            return Err(failure.again());
+        }
+        let left = self.time_left()?;
+        let (state, _) = condvar.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        Ok(state)
+    }
+
+    /// Waits on `ended` until `done`, but no longer than `limit`, whatever the link's health.
+    pub(super) fn wait_ended(&self, limit: Duration, done: impl Fn(&State) -> bool) {
+        let _ = self.ended.wait_timeout_while(self.lock(), limit, |state| !done(state));
+    }
+
+    /// Poisons all forks and wakes all callers. The first failure stays.
+    pub(super) fn fail(&self, failure: Abort) {
+        let mut state = self.lock();
+        if state.failure.is_none() {
+            tracing::debug!(%failure, "channel failed");
+            state.failure = Some(failure);
+        }
+        self.wake_all(&state);
+    }
+
+    /// Poisons all forks and has the writer tell the peer, unless the peer knows already.
+    pub(super) fn tell(&self, failure: &Abort) {
+        let mut state = self.lock();
+        let hears = state.failure.as_ref().is_none_or(Abort::is_told);
+        if failure.is_told() && hears && !state.told {
+            state.told = true;
+            state.goodbye = Some(abort_frame(&failure.told(self.role)));
+        }
+        if state.failure.is_none() {
+            state.failure = Some(failure.again());
+        }
+        self.wake_all(&state);
+    }
+
+    fn wake_all(&self, state: &State) {
+        for fork in &state.forks {
+            fork.wake.notify_all();
+        }
+        self.work.notify_all();
+        self.ended.notify_all();
+    }
+
+    /// The writer cannot write: waits a moment for the peer's reason, then the link is what failed.
+    pub(super) fn write_failed(&self, fault: io::Error) {
+        self.wait_ended(REASON_WAIT, |state| state.failure.is_some() || state.reader_done || state.closing);
+        let over = {
+            let state = self.lock();
+            state.finish_sent && state.peer_finished
+        };
+        if !over {
+            self.fail(Abort::Link(fault));
+        }
+    }
+}
+
+impl State {
+    /// The fork `index` of `parent`, made if neither side has opened it yet.
+    pub(super) fn child(&mut self, parent: usize, index: u16) -> usize {
+        if let Some(fork) = self.children.get(&(parent, index)) {
+            return *fork;
+        }
+        let fork = self.forks.len();
+        let mut path = self.forks[parent].path.clone();
+        path.push(index);
+        self.forks.push(Fork::new(parent, index, path));
+        self.children.insert((parent, index), fork);
+        fork
+    }
+
+    /// Marks a fork as having something to send.
+    pub(super) fn make_ready(&mut self, fork: usize) {
+        if !std::mem::replace(&mut self.forks[fork].queued, true) {
+            self.ready.push_back(fork);
+        }
+    }
+
+    /// Forks that this side has announced and the peer has not opened.
+    fn early(&self) -> usize {
+        self.forks.iter().filter(|fork| fork.our_id.is_some() && fork.their_id.is_none()).count()
+    }
+
+    /// The next frames to write, in order: control frames, then forks in turn, each as far as its credit goes, up to about `limit` bytes.
+    pub(super) fn take_frames(&mut self, limit: usize, frames: &mut Vec<Vec<u8>>) {
+        let mut bytes = 0;
+        while let Some(frame) = self.control.pop_front() {
+            frames.push(frame);
+        }
+        while bytes < limit {
+            let Some(slot) = self.ready.pop_front() else { return };
+            self.forks[slot].queued = false;
+            let Some(id) = self.announce(slot, frames) else { continue };
+            let fork = &mut self.forks[slot];
+            if fork.credit <= 0 {
+                continue;
+            }
+            let Some(mut frame) = fork.out.pop_front() else { continue };
+            frame[2..4].copy_from_slice(&id.to_le_bytes());
+            fork.charge(frame.len());
+            bytes += frame.len();
+            frames.push(frame);
+            if !fork.out.is_empty() {
+                self.make_ready(slot);
+            }
+        }
+    }
+
+    /// The number under which this side sends on a fork. The first time, the frame that opens it is sent before; `None` if it must wait,
+    /// because its parent does or because the peer is behind with too many.
+    fn announce(&mut self, slot: usize, frames: &mut Vec<Vec<u8>>) -> Option<u16> {
+        if let Some(id) = self.forks[slot].our_id {
+            return Some(id);
+        }
+        let fork = &self.forks[slot];
+        let parent = self.forks[fork.parent].our_id?;
+        if fork.their_id.is_none() && self.early() >= EARLY_FORKS {
+            return None;
+        }
+        let id = u16::try_from(self.ours.len()).ok()?;
+        frames.push(Open { parent, index: fork.index, label: fork.label.unwrap_or_default() }.to_frame(id));
+        self.ours.push(slot);
+        self.forks[slot].our_id = Some(id);
+        self.retry_unannounced();
+        Some(id)
+    }
+
+    /// Forks that wait to be announced get another chance.
+    pub(super) fn retry_unannounced(&mut self) {
+        for slot in 0..self.forks.len() {
+            if self.forks[slot].opened && self.forks[slot].our_id.is_none() {
+                self.make_ready(slot);
+            }
+        }
+    }
+
+    /// Gives the peer what was taken from a fork, once it is worth a frame.
+    pub(super) fn grant(&mut self, slot: usize, frame: &Frame) -> bool {
+        let fork = &mut self.forks[slot];
+        let Some(id) = fork.their_id else { return false };
+        let Some(credit) = fork.taken_frame(frame) else { return false };
+        self.control.push_back(control(Kind::Credit, id, &credit.to_le_bytes()));
+        true
+    }
+
+    /// Whether the peer has sent what nobody took.
+    pub(super) fn leftover(&self) -> bool {
+        self.forks.iter().any(|fork| !fork.inbox.is_empty())
+    }
+
+    /// A buffer of `length` bytes of any content.
+    pub(super) fn buffer(&mut self, length: usize) -> Vec<u8> {
+        match self.spare.pop() {
+            Some(mut buffer) if length <= CHUNK_BYTES + HEADER_BYTES => {
+                buffer.resize(length, 0);
+                buffer
+            }
+            spare => {
+                self.spare.extend(spare);
+                vec![0; length]
+            }
+        }
+    }
+
+    /// Takes a buffer back.
+    pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_BUFFERS && (CHUNK_BYTES / 2..=CHUNK_BYTES * 2).contains(&buffer.capacity()) {
+            self.spare.push(buffer);
+        }
+    }
+}

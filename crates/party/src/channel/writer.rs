@@ -1,0 +1,112 @@
+//! The writer thread: sends what is queued, flushes when nothing is, and pings when nothing was for long.
+
+use std::io::{self, Write};
+use std::net;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use super::frame::{Kind, control};
+use super::link::Link;
+
+/// Bytes that are taken from the queues at a time; an abort waits for no more than these.
+const BATCH_BYTES: usize = 1 << 20;
+/// Frames up to this length are gathered, so that small ones share a system call.
+const GATHER_BYTES: usize = 16 << 10;
+
+/// What the writer does next.
+enum Work {
+    Frames,
+    Flush,
+    /// The abort frame; then the end.
+    Goodbye(Vec<u8>),
+    End,
+}
+
+/// The writer thread's body.
+pub(super) fn run(link: Arc<Link>, writer: Box<dyn Write + Send>) {
+    if let Err(fault) = write_all(&link, writer) {
+        link.write_failed(fault);
+    }
+    // The peer may be gone already; then there is nobody to tell.
+    let _ = link.shutdown.close(net::Shutdown::Write);
+    link.lock().writer_done = true;
+    link.ended.notify_all();
+}
+
+fn write_all(link: &Link, mut writer: Box<dyn Write + Send>) -> io::Result<()> {
+    let mut frames = Vec::new();
+    let mut gathered = Vec::with_capacity(4 * GATHER_BYTES);
+    let mut flushed = true;
+    loop {
+        match next(link, &mut frames, flushed) {
+            Work::Frames => {
+                for frame in &frames {
+                    if frame.len() <= GATHER_BYTES {
+                        gathered.extend_from_slice(frame);
+                    }
+                    if frame.len() > GATHER_BYTES || gathered.len() > 3 * GATHER_BYTES {
+                        writer.write_all(&gathered)?;
+                        gathered.clear();
+                    }
+                    if frame.len() > GATHER_BYTES {
+                        writer.write_all(frame)?;
+                    }
+                }
+                writer.write_all(&gathered)?;
+                gathered.clear();
+                flushed = false;
+            }
+            Work::Flush => {
+                writer.flush()?;
+                flushed = true;
+            }
+            Work::Goodbye(frame) => {
+                writer.write_all(&frame)?;
+                return writer.flush();
+            }
+            Work::End => return writer.flush(),
+        }
+    }
+}
+
+/// Gives the written frames' buffers back and waits for more work.
+fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
+    let mut state = link.lock();
+    for buffer in frames.drain(..) {
+        state.recycle(buffer);
+    }
+    let ping_at = Instant::now() + link.options.ping_every;
+    loop {
+        if let Some(frame) = state.goodbye.take() {
+            link.count_control(frame.len(), 0);
+            return Work::Goodbye(frame);
+        }
+        if state.closing || (state.finish_sent && state.peer_finished) {
+            return Work::End;
+        }
+        // After a failure nothing is sent but its report.
+        if state.failure.is_none() {
+            state.take_frames(BATCH_BYTES, frames);
+            if !frames.is_empty() {
+                return Work::Frames;
+            }
+            if state.finishing && !state.finish_sent && state.forks.iter().all(|fork| fork.out.is_empty()) {
+                state.finish_sent = true;
+                link.ended.notify_all();
+                frames.push(control(Kind::Finish, 0, &[]));
+                link.count_control(frames[0].len(), 0);
+                return Work::Frames;
+            }
+        }
+        if !flushed {
+            return Work::Flush;
+        }
+        let pause = ping_at.saturating_duration_since(Instant::now());
+        if pause.is_zero() {
+            frames.push(control(Kind::Ping, 0, &[]));
+            link.count_control(frames[0].len(), 0);
+            return Work::Frames;
+        }
+        (state, _) = link.work.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+    }
+}

@@ -1,0 +1,131 @@
+//! TCP over IPv4 or IPv6, with host names.
+
+use std::io;
+use std::net::{self, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Connection, Shutdown};
+use crate::Abort;
+
+/// Time between two looks at a listener, and between the first attempts to connect.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Longest time between two attempts to connect.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Longest time for one attempt to connect to one address.
+const ATTEMPT: Duration = Duration::from_secs(5);
+
+/// Exit codes of the command line that this module gives.
+const USAGE: u8 = 2;
+const ABSENT: u8 = 5;
+const LINK: u8 = 10;
+
+/// A bound address.
+#[derive(Debug)]
+pub struct Listener(TcpListener);
+
+impl Listener {
+    /// The address bound to; tells the port where 0 was asked for.
+    pub fn local_addr(&self) -> Result<SocketAddr, Abort> {
+        Ok(self.0.local_addr()?)
+    }
+}
+
+/// Binds `address` (`host:port`, `1.2.3.4:port`, `[::1]:port`; port 0 takes a free one).
+pub fn listen(address: &str) -> Result<Listener, Abort> {
+    let addresses = resolve(address)?;
+    let listener = TcpListener::bind(addresses.as_slice()).map_err(|fault| Abort::Local {
+        code: LINK,
+        fault: format!("cannot listen on {address}: {fault}"),
+        mend: "give another address or port to --listen, or stop the program that holds it".into(),
+    })?;
+    listener.set_nonblocking(true)?;
+    Ok(Listener(listener))
+}
+
+/// Waits up to `wait` for somebody to connect.
+pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketAddr), Abort> {
+    let end = Instant::now().checked_add(wait);
+    loop {
+        match listener.0.accept() {
+            Ok((stream, from)) => {
+                stream.set_nonblocking(false)?;
+                return Ok((stream, from));
+            }
+            // A connection that was reset before it was accepted is no failure of the listener.
+            Err(fault)
+                if matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return Err(Abort::Local {
+                code: ABSENT,
+                fault: format!("nobody connected within {} s", wait.as_secs_f64()),
+                mend: "start the other side, check the address and the firewall, or wait longer with --wait".into(),
+            });
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Connects to `address` (`host:port`), again and again until `wait` has passed, for a peer that starts later.
+pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
+    let end = Instant::now().checked_add(wait);
+    let mut pause = PAUSE;
+    loop {
+        let fault = match attempt(&resolve(address)?) {
+            Ok(stream) => return Ok(stream),
+            Err(fault) => fault,
+        };
+        let now = Instant::now();
+        if end.is_some_and(|end| now + pause > end) {
+            return Err(Abort::Local {
+                code: ABSENT,
+                fault: format!("nobody answers at {address} within {} s ({fault})", wait.as_secs_f64()),
+                mend: "start the side that listens, check the address and the firewall, or wait longer with --wait".into(),
+            });
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// The connection over a connected stream.
+pub fn connection(stream: TcpStream) -> io::Result<Connection> {
+    tune(&stream)?;
+    Ok(Connection::new(stream.try_clone()?, stream.try_clone()?, Stream(stream)))
+}
+
+/// No delay for small frames. Buffer sizes are left to the kernel, whose own tuning exceeds what a process may ask for.
+pub fn tune(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)
+}
+
+fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    let mut fault = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in addresses {
+        match TcpStream::connect_timeout(address, ATTEMPT) {
+            Ok(stream) => return Ok(stream),
+            Err(this) => fault = this,
+        }
+    }
+    Err(fault)
+}
+
+fn resolve(address: &str) -> Result<Vec<SocketAddr>, Abort> {
+    let refuse = |fault: String| Abort::Local {
+        code: USAGE,
+        fault: format!("cannot use the address {address:?}: {fault}"),
+        mend: "give host:port, for example example.org:7400, 0.0.0.0:7400 or [::1]:7400".into(),
+    };
+    let addresses: Vec<_> = address.to_socket_addrs().map_err(|fault| refuse(fault.to_string()))?.collect();
+    if addresses.is_empty() { Err(refuse("the name has no address".into())) } else { Ok(addresses) }
+}
+
+struct Stream(TcpStream);
+
+impl Shutdown for Stream {
+    fn close(&self, how: net::Shutdown) -> io::Result<()> {
+        self.0.shutdown(how)
+    }
+}
