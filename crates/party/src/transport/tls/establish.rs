@@ -1,0 +1,188 @@
+//! The TLS handshake over a fresh TCP connection, within a time limit, and the errors that it can end with.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::{AlertDescription, CertificateError, Connection, Error};
+
+use super::identity::{Fingerprint, Identity, PublicKey};
+use super::pinning::{self, Pin};
+use crate::Abort;
+
+/// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
+const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
+
+/// What the listener sends when it has accepted the connector's key: a TLS 1.3 client cannot see that otherwise.
+const WELCOME: u8 = b'v';
+
+/// Why no connection came about.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsFailure {
+    /// The peer has another key than the one that is pinned.
+    #[error("the peer's key is {shown}, but {pinned} is expected (our own key is {ours})")]
+    PeerRefused {
+        /// The key that it presented.
+        shown: Fingerprint,
+        /// The key that it should have.
+        pinned: Fingerprint,
+        /// Our own key.
+        ours: Fingerprint,
+    },
+    /// The peer expects another key of us.
+    #[error("the peer refused our key {ours} (the peer's own key is expected to be {pinned})")]
+    RefusedByPeer {
+        /// Our key.
+        ours: Fingerprint,
+        /// The key that the peer should have.
+        pinned: Fingerprint,
+    },
+    /// Whatever is at the other end does not speak our TLS.
+    #[error("the peer does not speak TLS 1.3 with raw public keys: {0}")]
+    NotOurTls(Error),
+    /// The connection failed.
+    #[error("the connection failed during the TLS handshake: {0}")]
+    Link(#[from] io::Error),
+    /// The peer was silent.
+    #[error("the peer did not complete the TLS handshake within {} s", .0.as_secs())]
+    Timeout(Duration),
+}
+
+impl TlsFailure {
+    /// Whether keys do not match, which waiting does not mend.
+    pub fn is_identity(&self) -> bool {
+        matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. })
+    }
+
+    /// What to do about it.
+    pub fn mend(&self) -> &'static str {
+        match self {
+            Self::PeerRefused { .. } => {
+                "compare fingerprints with your partner over another channel, and pass the partner's present .pub file to --peer"
+            }
+            Self::RefusedByPeer { .. } => "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer",
+            Self::NotOurTls(_) => {
+                "check the address, and that both sides use vesica with the same transport (--insecure-plaintext on both or on neither)"
+            }
+            Self::Link(_) | Self::Timeout(_) => "check the address and that the partner's vesica runs, then start again",
+        }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } => super::IDENTITY_CODE,
+            Self::NotOurTls(_) => 8,
+            Self::Link(_) | Self::Timeout(_) => 10,
+        }
+    }
+}
+
+impl From<TlsFailure> for Abort {
+    fn from(failure: TlsFailure) -> Self {
+        Self::Local { code: failure.code(), fault: failure.to_string(), mend: failure.mend().into() }
+    }
+}
+
+/// A TCP stream whose reads and writes end at an instant, however slowly the peer drips.
+struct Limited<'a> {
+    socket: &'a TcpStream,
+    until: Instant,
+}
+
+impl Limited<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Limited<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.left()?)?;
+        (&mut &*self.socket).read(out)
+    }
+}
+
+impl Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.left()?)?;
+        (&mut &*self.socket).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Which end of the TCP connection we are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// We opened it.
+    Connector,
+    /// We accepted it.
+    Listener,
+}
+
+/// Runs the handshake; gives the TLS state and 32 bytes that only its two ends know.
+pub(super) fn establish(
+    end: End,
+    socket: &TcpStream,
+    identity: &Identity,
+    peer: PublicKey,
+    limit: Duration,
+) -> Result<(Connection, [u8; 32]), TlsFailure> {
+    let (mut tls, pin) = match end {
+        End::Connector => pinning::client(identity, peer),
+        End::Listener => pinning::server(identity, peer),
+    }
+    .map_err(TlsFailure::NotOurTls)?;
+    let mut limited = Limited { socket, until: Instant::now() + limit };
+    let outcome = converse(end, &mut tls, &mut limited);
+    outcome.map_err(|error| classify(error, &pin, identity, peer, limit))?;
+    socket.set_read_timeout(None)?;
+    socket.set_write_timeout(None)?;
+    let exporter = tls.export_keying_material([0u8; 32], EXPORTER_LABEL, None).map_err(TlsFailure::NotOurTls)?;
+    Ok((tls, exporter))
+}
+
+fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>) -> io::Result<()> {
+    while tls.is_handshaking() {
+        tls.complete_io(limited)?;
+    }
+    match end {
+        End::Listener => tls.writer().write_all(&[WELCOME])?,
+        End::Connector => loop {
+            let mut welcome = [0];
+            match tls.reader().read(&mut welcome) {
+                Ok(1) if welcome == [WELCOME] => break,
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, Error::General("no welcome".into()))),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => tls.complete_io(limited).map(drop)?,
+                Err(error) => return Err(error),
+            }
+        },
+    }
+    while tls.wants_write() {
+        tls.write_tls(limited)?;
+    }
+    Ok(())
+}
+
+fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, peer: PublicKey, limit: Duration) -> TlsFailure {
+    let (ours, pinned) = (identity.public().fingerprint(), peer.fingerprint());
+    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+        return TlsFailure::Timeout(limit);
+    }
+    let Some(reason) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
+        return TlsFailure::Link(error);
+    };
+    match reason {
+        Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => match pin.shown() {
+            Some(shown) => TlsFailure::PeerRefused { shown: shown.fingerprint(), pinned, ours },
+            None => TlsFailure::NotOurTls(reason.clone()),
+        },
+        Error::AlertReceived(AlertDescription::AccessDenied) => TlsFailure::RefusedByPeer { ours, pinned },
+        _ => TlsFailure::NotOurTls(reason.clone()),
+    }
+}

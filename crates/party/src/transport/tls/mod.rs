@@ -1,0 +1,56 @@
+//! TLS 1.3 with mutual authentication by pinned raw public keys (RFC 7250): no certificates, no authorities, no names.
+//!
+//! Each party has an Ed25519 [`Identity`] and pins its partner's [`PublicKey`]. Whoever presents another key is refused, and
+//! both ends learn that, with the fingerprints that people compare.
+
+mod establish;
+mod files;
+mod identity;
+mod pinning;
+mod records;
+mod text;
+
+use std::io;
+use std::net::{self, TcpStream};
+use std::time::Duration;
+
+use super::{Connection, Shutdown, tcp};
+
+pub use establish::TlsFailure;
+pub use files::IdentityFileError;
+pub use identity::{Fingerprint, Identity, NotAPublicKey, PublicKey};
+
+/// The command line's exit code for identity errors.
+const IDENTITY_CODE: u8 = 6;
+
+/// Makes a connection that we opened secure, to the one peer that has the key `peer`. The handshake takes at most `limit`.
+pub fn connect(socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
+    secure(establish::End::Connector, socket, identity, peer, limit)
+}
+
+/// Makes a connection that we accepted secure, from the one peer that has the key `peer`. The handshake takes at most `limit`.
+pub fn accept(socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
+    secure(establish::End::Listener, socket, identity, peer, limit)
+}
+
+fn secure(end: establish::End, socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
+    tcp::tune(&socket)?;
+    let (tls, exporter) = establish::establish(end, &socket, identity, peer, limit)?;
+    let (reader, writer, closer) = records::split(tls, socket);
+    let mut connection = Connection::new(reader, writer, closer);
+    connection.exporter = Some(exporter);
+    connection.peer_key = Some(peer.to_spki().to_vec());
+    Ok(connection)
+}
+
+impl Shutdown for records::Closer {
+    fn close(&self, how: net::Shutdown) -> io::Result<()> {
+        match how {
+            net::Shutdown::Write => self.finish_sending(),
+            _ => self.cut(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use super::{Identity, IdentityFileError, PublicKey, TlsFailure, accept, connect};
+use crate::Abort;
+use crate::transport::Connection;
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn identity() -> Identity {
+    Identity::generate().expect("randomness")
+}
+
+fn sockets() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let connector = TcpStream::connect(listener.local_addr().expect("its address")).expect("a connection");
+    (connector, listener.accept().expect("the other end").0)
+}
+
+type Outcome = Result<Connection, TlsFailure>;
+
+/// Handshakes between `us`, who connect and expect `their_key`, and `them`, who listen and expect `our_key`.
+fn handshake(us: &Identity, their_key: PublicKey, them: &Identity, our_key: PublicKey) -> (Outcome, Outcome) {
+    let (connector, listener) = sockets();
+    thread::scope(|scope| {
+        let accepted = scope.spawn(move || accept(listener, them, our_key, LIMIT));
+        (connect(connector, us, their_key, LIMIT), accepted.join().expect("no panic"))
+    })
+}
+
+fn connected() -> (Connection, Connection) {
+    let (us, them) = (identity(), identity());
+    let (ours, theirs) = handshake(&us, them.public(), &them, us.public());
+    (ours.expect("connected"), theirs.expect("accepted"))
+}
+
+#[test]
+fn both_sides_export_the_same_bytes_and_sessions_differ() {
+    let (ours, theirs) = connected();
+    assert!(ours.exporter.is_some());
+    assert_eq!(ours.exporter, theirs.exporter);
+    assert_ne!(ours.exporter, connected().0.exporter);
+}
+
+#[test]
+fn a_wrong_key_of_the_listener_is_named_on_both_sides() {
+    let (us, them, stranger) = (identity(), identity(), identity());
+    let (ours, theirs) = handshake(&us, stranger.public(), &them, us.public());
+    match ours.expect_err("another key was pinned") {
+        TlsFailure::PeerRefused { shown, pinned, ours } => {
+            assert_eq!((shown, pinned, ours), (them.public().fingerprint(), stranger.public().fingerprint(), us.public().fingerprint()));
+        }
+        other => panic!("{other}"),
+    }
+    let refused = theirs.expect_err("refused");
+    assert!(matches!(refused, TlsFailure::RefusedByPeer { ours, .. } if ours == them.public().fingerprint()), "{refused}");
+    assert_eq!(Abort::from(refused).exit_code(), 6);
+}
+
+/// A TLS 1.3 client has finished its handshake before the server looks at its key.
+#[test]
+fn a_wrong_key_of_the_connector_is_named_on_both_sides() {
+    let (us, them, stranger) = (identity(), identity(), identity());
+    let (ours, theirs) = handshake(&us, them.public(), &them, stranger.public());
+    let refused = ours.expect_err("refused");
+    assert!(matches!(refused, TlsFailure::RefusedByPeer { ours, .. } if ours == us.public().fingerprint()), "{refused}");
+    assert_eq!(Abort::from(refused).exit_code(), 6);
+    let refused = theirs.expect_err("another key was pinned");
+    assert!(matches!(refused, TlsFailure::PeerRefused { shown, .. } if shown == us.public().fingerprint()), "{refused}");
+}
+
+#[test]
+fn a_silent_peer_ends_in_a_time_out_and_a_garbling_one_in_an_error() {
+    let (us, them) = (identity(), identity());
+    let (_silent, listener) = sockets();
+    let failure = accept(listener, &us, them.public(), Duration::from_millis(50)).expect_err("silence");
+    assert!(matches!(failure, TlsFailure::Timeout(_)), "{failure}");
+
+    let (mut garbling, listener) = sockets();
+    garbling.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("written");
+    let failure = accept(listener, &us, them.public(), LIMIT).expect_err("no TLS");
+    assert!(matches!(failure, TlsFailure::NotOurTls(_)), "{failure}");
+
+    let (closing, listener) = sockets();
+    drop(closing);
+    let failure = accept(listener, &us, them.public(), LIMIT).expect_err("closed");
+    assert!(matches!(failure, TlsFailure::Link(_)), "{failure}");
+}
+
+/// Both directions at once, each more than the kernel buffers: a lock held while a socket blocks would hang here.
+#[test]
+fn reads_and_writes_at_once() {
+    const LENGTH: usize = 24 << 20;
+    let byte = |i: usize, side: u8| (i as u32).wrapping_mul(2_654_435_761).to_le_bytes()[3] ^ side;
+    let (ours, theirs) = connected();
+    thread::scope(|scope| {
+        for (connection, side) in [(ours, 0u8), (theirs, 1)] {
+            let Connection { mut reader, mut writer, shutdown, .. } = connection;
+            scope.spawn(move || {
+                let bytes: Vec<u8> = (0..LENGTH).map(|i| byte(i, side)).collect();
+                // Uneven parts, so that records and calls do not line up.
+                for part in bytes.chunks(300_007) {
+                    writer.write_all(part).expect("written");
+                }
+                shutdown.close(std::net::Shutdown::Write).expect("closed");
+            });
+            scope.spawn(move || {
+                let mut bytes = Vec::new();
+                reader.read_to_end(&mut bytes).expect("a clean end");
+                assert_eq!(bytes.len(), LENGTH);
+                assert!((0..LENGTH).all(|i| bytes[i] == byte(i, side ^ 1)), "side {side} reads what the other wrote");
+            });
+        }
+    });
+}
+
+#[test]
+fn an_end_without_goodbye_is_an_error() {
+    let (ours, theirs) = connected();
+    let Connection { mut reader, .. } = ours;
+    theirs.shutdown.close(std::net::Shutdown::Both).expect("cut");
+    let error = reader.read(&mut [0; 16]).expect_err("truncated");
+    assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+}
+
+/// A folder of its own under the system's temporary folder, removed at the end.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("vesica-party-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> std::path::PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
+}
+
+#[test]
+fn identity_files_are_private_and_never_overwritten() {
+    let folder = Folder::new("identity");
+    let (key, line) = (folder.file("us.key"), folder.file("us.pub"));
+    let us = identity();
+    us.save(&key).expect("saved");
+    us.public().save(&line, "alice").expect("saved");
+    assert_eq!(Identity::load(&key).expect("loaded").public(), us.public());
+    assert_eq!(PublicKey::load(&line).expect("loaded"), us.public());
+    assert!(matches!(identity().save(&key), Err(IdentityFileError::Exists(_))));
+
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(std::fs::metadata(&key).expect("its metadata").permissions().mode() & 0o777, 0o600);
+    set_mode(&key, 0o640);
+    let error = Identity::load(&key).expect_err("others can read it");
+    assert!(error.to_string().contains("chmod 600"), "{error}");
+    let abort = Abort::from(error);
+    assert_eq!(abort.exit_code(), 6);
+
+    assert!(matches!(PublicKey::load(&key), Err(IdentityFileError::NotAPublicKey(_))));
+    set_mode(&line, 0o600);
+    assert!(matches!(Identity::load(&line), Err(IdentityFileError::NotAKey(_))));
+}

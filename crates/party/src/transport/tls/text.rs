@@ -1,0 +1,95 @@
+//! Keys as text: base64 (RFC 4648 section 4) for key lines, base32 (section 6, lower case) for fingerprints.
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// `bytes` in base64, padded.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let word = group.iter().enumerate().fold(0u32, |word, (i, &byte)| word | u32::from(byte) << (16 - 8 * i));
+        for i in 0..4 {
+            match i <= group.len() {
+                true => text.push(char::from(BASE64[(word >> (18 - 6 * i)) as usize % 64])),
+                false => text.push('='),
+            }
+        }
+    }
+    text
+}
+
+/// The `N` bytes that `text` encodes: padded base64, canonical, of exactly that length.
+pub(super) fn from_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
+    if text.len() != N.div_ceil(3) * 4 {
+        return None;
+    }
+    let padding = (3 - N % 3) % 3;
+    let (digits, end) = text.as_bytes().split_at(text.len() - padding);
+    if end.iter().any(|&byte| byte != b'=') {
+        return None;
+    }
+    let mut bytes = [0u8; N];
+    let (mut word, mut bits, mut filled) = (0u32, 0, 0);
+    for &digit in digits {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        word = word << 6 | u32::from(value);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            *bytes.get_mut(filled)? = (word >> bits) as u8;
+            filled += 1;
+            word &= (1 << bits) - 1;
+        }
+    }
+    // Bits beyond the last byte are zero in the one canonical encoding.
+    (filled == N && word == 0).then_some(bytes)
+}
+
+/// `bytes` in lower-case base32 without padding.
+pub(super) fn base32(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity((bytes.len() * 8).div_ceil(5));
+    let (mut word, mut bits) = (0u32, 0);
+    for &byte in bytes {
+        word = (word << 8 | u32::from(byte)) & 0xffff;
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            text.push(char::from(BASE32[(word >> bits) as usize % 32]));
+        }
+    }
+    if bits > 0 {
+        text.push(char::from(BASE32[(word << (5 - bits)) as usize % 32]));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_vectors_of_rfc_4648() {
+        let vectors =
+            [("", "", ""), ("f", "Zg==", "my"), ("fo", "Zm8=", "mzxq"), ("foo", "Zm9v", "mzxw6"), ("foobar", "Zm9vYmFy", "mzxw6ytboi")];
+        for (plain, in_64, in_32) in vectors {
+            assert_eq!(base64(plain.as_bytes()), in_64);
+            assert_eq!(base32(plain.as_bytes()), in_32);
+        }
+        assert_eq!(from_base64::<2>("Zm8="), Some(*b"fo"));
+        assert_eq!(from_base64::<6>("Zm9vYmFy"), Some(*b"foobar"));
+    }
+
+    #[test]
+    fn refuses_what_is_not_the_canonical_encoding() {
+        for bad in ["Zm9=", "Zm8", "Zm8A", "Zm-=", "Zm8=Zm8=", ""] {
+            assert_eq!(from_base64::<2>(bad), None, "{bad}");
+        }
+    }
+}
