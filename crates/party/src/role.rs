@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The two parties of a protocol. Who listens for connections is another matter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Holds the set that is asked; in OT the two messages, in VOLE `delta` and `b`.

@@ -1,0 +1,178 @@
+//! One party: connects, waits at the barrier, runs, checks its output, reports; again for each repeat.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use vesica_party::transport::{Connection, shaped, tcp};
+use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role};
+use vesica_protocols::registry;
+use vesica_protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+
+use crate::inputs::{self, Inputs};
+use crate::parent::Said;
+use crate::report::{PartyRound, PhaseFigures};
+use crate::{BenchError, Link, Settings, clock};
+
+/// How long a party waits for the other one to connect.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The party's ends of the pipes to its parent.
+pub struct Ends<R, W> {
+    /// Where the parent speaks.
+    pub input: R,
+    /// Where the parent listens.
+    pub output: W,
+}
+
+/// Plays `role` for a parent that measures: what a child process does. `address` is where the receiver listens, for the sender.
+pub fn play<R: Read, W: Write>(settings: &Settings, role: Role, address: Option<SocketAddr>, ends: Ends<R, W>) -> Result<(), BenchError> {
+    let mut parent = Parent { from: BufReader::new(ends.input), to: ends.output };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().map_err(std::io::Error::other)?;
+    let outcome = rounds(settings, role, address, &mut parent, &pool);
+    if let Err(fault) = &outcome {
+        parent.say(&Said::Failed(fault.to_string()))?;
+    }
+    outcome
+}
+
+enum Meeting {
+    Listens(tcp::Listener),
+    Connects(SocketAddr),
+}
+
+struct Parent<R, W> {
+    from: BufReader<R>,
+    to: W,
+}
+
+impl<R: Read, W: Write> Parent<R, W> {
+    fn say(&mut self, what: &Said) -> Result<(), BenchError> {
+        let mut line = serde_json::to_string(what)?;
+        line.push('\n');
+        self.to.write_all(line.as_bytes())?;
+        Ok(self.to.flush()?)
+    }
+
+    fn wait(&mut self) -> Result<(), BenchError> {
+        let mut line = String::new();
+        match self.from.read_line(&mut line)? {
+            0 => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn rounds<R: Read, W: Write>(
+    settings: &Settings,
+    role: Role,
+    address: Option<SocketAddr>,
+    parent: &mut Parent<R, W>,
+    pool: &rayon::ThreadPool,
+) -> Result<(), BenchError> {
+    let request = IntersectRequest {
+        sender_items: settings.sender_items,
+        receiver_items: settings.receiver_items,
+        security: settings.security,
+        payload_bytes: settings.payload_bytes,
+        both_learn: false,
+    };
+    let protocol = registry::find_intersect(&settings.protocol)
+        .ok_or_else(|| Unsupported::new(format!("there is no protocol '{}'", settings.protocol), "`vesica protocols` lists them"))?;
+    let predicted = protocol.predicted_bytes(&request)?;
+    parent.say(&Said::Predicted(*predicted.start(), *predicted.end()))?;
+
+    let meeting = match address {
+        Some(address) => Meeting::Connects(address),
+        None => {
+            let listener = tcp::listen("127.0.0.1:0").map_err(failed(role))?;
+            parent.say(&Said::Listening(listener.local_addr().map_err(failed(role))?))?;
+            Meeting::Listens(listener)
+        }
+    };
+    for repeat in 0..=settings.repeat {
+        let stream = match &meeting {
+            Meeting::Listens(listener) => tcp::accept(listener, PATIENCE).map(|(stream, _)| stream),
+            Meeting::Connects(address) => tcp::connect(&address.to_string(), PATIENCE),
+        };
+        let connection = over(settings.link, tcp::connection(stream.map_err(failed(role))?)?);
+        let mut channel = Channel::open(connection, role, ChannelOptions::default()).map_err(failed(role))?;
+        let made = inputs::make(settings, role, repeat as u64);
+        let mut rng = SecretRng::from_os().map_err(failed(role))?;
+        parent.say(&Said::Ready)?;
+        parent.wait()?;
+        let figures = pool.install(|| run(protocol, &request, settings, role, made, &mut channel, &mut rng));
+        match figures {
+            Ok(figures) => {
+                channel.finish().map_err(failed(role))?;
+                parent.say(&Said::Round(Box::new(figures)))?;
+            }
+            Err(abort) => {
+                let fault = failed(role)(&abort);
+                channel.abort(&abort);
+                return Err(fault);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn failed<E: std::fmt::Display>(role: Role) -> impl Fn(E) -> BenchError {
+    move |fault| BenchError::Party { role, fault: fault.to_string() }
+}
+
+fn over(link: Link, connection: Connection) -> Connection {
+    match link {
+        Link::Loopback | Link::Lan => connection,
+        Link::Shaped { bits_per_second, round_trip } => shaped::shape(connection, bits_per_second as f64, round_trip),
+    }
+}
+
+/// One timed run and its untimed check.
+fn run(
+    protocol: &dyn Registered<Intersect>,
+    request: &IntersectRequest,
+    settings: &Settings,
+    role: Role,
+    inputs: Inputs,
+    channel: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<PartyRound, Abort> {
+    let cpu = clock::processor();
+    let width = settings.item_bytes;
+    let Inputs { bytes, payloads, common } = inputs;
+    let (setup_done, done, correct) = match role {
+        Role::Sender => {
+            let party = protocol.sender(request, channel, rng)?;
+            let setup_done = clock::monotonic();
+            let items = inputs::digests(&bytes, width);
+            let output = party.run(IntersectSenderInput { items, payloads }, channel, rng)?;
+            (setup_done, clock::monotonic(), output.matches.is_none())
+        }
+        Role::Receiver => {
+            let party = protocol.receiver(request, channel, rng)?;
+            let setup_done = clock::monotonic();
+            let items = inputs::digests(&bytes, width);
+            let output = party.run(IntersectReceiverInput { items }, channel, rng)?;
+            let done = clock::monotonic();
+            let expected = common.iter().flat_map(|&i| inputs::payload(&bytes[i as usize * width..][..width], settings.payload_bytes));
+            (setup_done, done, output.matches == common && output.payloads.iter().copied().eq(expected))
+        }
+    };
+    let cpu_seconds = clock::processor() - cpu;
+    let tally = channel.tally();
+    let phases =
+        tally.phases.iter().map(|(phase, count)| (phase.name().to_owned(), PhaseFigures { seconds: count.seconds, bytes: count.sent() }));
+    Ok(PartyRound {
+        setup_done,
+        done,
+        cpu_seconds,
+        sent_bytes: tally.total().sent(),
+        phases: phases.collect::<BTreeMap<_, _>>(),
+        correct,
+        peak_rss: clock::peak_memory(),
+    })
+}

@@ -1,0 +1,154 @@
+//! The parent: starts the parties, keeps the barrier, gathers figures.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::process::{Child, Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+use vesica_party::Role;
+
+use crate::child::{Ends, play};
+use crate::report::PartyRound;
+use crate::{BenchError, Report, Settings, clock};
+
+/// What a party tells its parent, a JSON line each.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Said {
+    /// Where the receiver listens.
+    Listening(SocketAddr),
+    /// Bytes that the formula predicts.
+    Predicted(u64, u64),
+    /// Connection and inputs are ready.
+    Ready,
+    /// The round is over.
+    Round(Box<PartyRound>),
+    /// The round failed.
+    Failed(String),
+}
+
+/// The parent's ends of the pipes to one party.
+struct Wire {
+    role: Role,
+    to: Box<dyn Write>,
+    from: Box<dyn BufRead>,
+}
+
+impl Wire {
+    fn hear(&mut self) -> Result<Said, BenchError> {
+        let mut line = String::new();
+        if self.from.read_line(&mut line)? == 0 {
+            return Err(BenchError::Party { role: self.role, fault: "it ended without a word".into() });
+        }
+        match serde_json::from_str(&line)? {
+            Said::Failed(fault) => Err(BenchError::Party { role: self.role, fault }),
+            said => Ok(said),
+        }
+    }
+
+    fn go(&mut self) -> Result<(), BenchError> {
+        self.to.write_all(b"go\n")?;
+        Ok(self.to.flush()?)
+    }
+
+    fn unexpected(&self) -> BenchError {
+        BenchError::Party { role: self.role, fault: "it spoke out of turn".into() }
+    }
+}
+
+/// Runs the benchmark in two child processes. `child` gives the command that calls [`play`] for a role; `address` is where the
+/// receiver listens (given to the sender only).
+pub fn two_processes(
+    settings: &Settings,
+    mut child: impl FnMut(Role, Option<SocketAddr>) -> Result<Command, BenchError>,
+) -> Result<Report, BenchError> {
+    let mut children = Children(Vec::new());
+    let mut start = |role, address| -> Result<Wire, BenchError> {
+        let mut process = child(role, address)?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (to, from) = (process.stdin.take(), process.stdout.take());
+        children.0.push(process);
+        match (to, from) {
+            (Some(to), Some(from)) => Ok(Wire { role, to: Box::new(to), from: Box::new(BufReader::new(from)) }),
+            _ => Err(BenchError::Party { role, fault: "its pipes are missing".into() }),
+        }
+    };
+    measure(settings, false, &mut start)
+}
+
+/// Runs the benchmark with both parties on threads of this process. Memory figures then count both.
+pub fn in_process(settings: &Settings) -> Result<Report, BenchError> {
+    let mut start = |role, address| -> Result<Wire, BenchError> {
+        let (their_input, to) = std::io::pipe()?;
+        let (from, their_output) = std::io::pipe()?;
+        let settings = settings.clone();
+        std::thread::spawn(move || {
+            // A failure has been told through the pipe.
+            let _ = play(&settings, role, address, Ends { input: their_input, output: their_output });
+        });
+        Ok(Wire { role, to: Box::new(to), from: Box::new(BufReader::new(from)) })
+    };
+    measure(settings, true, &mut start)
+}
+
+fn measure(
+    settings: &Settings,
+    in_process: bool,
+    start: &mut dyn FnMut(Role, Option<SocketAddr>) -> Result<Wire, BenchError>,
+) -> Result<Report, BenchError> {
+    let mut receiver = start(Role::Receiver, None)?;
+    let predicted = predicted(&mut receiver)?;
+    let Said::Listening(address) = receiver.hear()? else {
+        return Err(receiver.unexpected());
+    };
+    let mut sender = start(Role::Sender, Some(address))?;
+    self::predicted(&mut sender)?;
+
+    let mut rounds = Vec::with_capacity(settings.repeat);
+    for repeat in 0..=settings.repeat {
+        for wire in [&mut sender, &mut receiver] {
+            let Said::Ready = wire.hear()? else {
+                return Err(wire.unexpected());
+            };
+        }
+        let begin = clock::monotonic();
+        sender.go()?;
+        receiver.go()?;
+        // The receiver is heard first: where both fail, its error is the one that says what the peer reported.
+        let asked = round(&mut receiver)?;
+        let sent = round(&mut sender)?;
+        // The first repeat warms up.
+        if repeat > 0 {
+            rounds.push((begin, sent, asked));
+        }
+    }
+    Ok(Report::from_rounds(settings, in_process, predicted, &rounds))
+}
+
+fn predicted(wire: &mut Wire) -> Result<RangeInclusive<u64>, BenchError> {
+    match wire.hear()? {
+        Said::Predicted(least, most) => Ok(least..=most),
+        _ => Err(wire.unexpected()),
+    }
+}
+
+fn round(wire: &mut Wire) -> Result<PartyRound, BenchError> {
+    match wire.hear()? {
+        Said::Round(figures) => Ok(*figures),
+        _ => Err(wire.unexpected()),
+    }
+}
+
+/// Kills what is left of the children when the parent gives up.
+struct Children(Vec<Child>);
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // Closing its input ends a healthy child; one that hangs is killed.
+            drop(child.stdin.take());
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

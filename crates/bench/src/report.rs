@@ -1,0 +1,239 @@
+//! What a benchmark found: medians, and all samples beside them.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+use vesica_party::{Role, Security};
+
+use crate::{Link, Settings};
+
+/// Seconds and bytes of one phase of one party (medians over the repeats).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseFigures {
+    /// Wall seconds inside of the phase.
+    pub seconds: f64,
+    /// Bytes that this party sent in it, framing included.
+    pub bytes: u64,
+}
+
+/// Phases by name.
+pub type Phases = BTreeMap<String, PhaseFigures>;
+
+/// What one party saw in one repeat. Times are readings of the machine's monotonic clock.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PartyRound {
+    /// When its set-up was done.
+    pub setup_done: f64,
+    /// When it had its output.
+    pub done: f64,
+    /// Processor seconds from the barrier to the output.
+    pub cpu_seconds: f64,
+    /// Bytes it sent, framing included.
+    pub sent_bytes: u64,
+    /// Phases.
+    pub phases: Phases,
+    /// Whether its whole output is right.
+    pub correct: bool,
+    /// Peak memory of its process so far, bytes.
+    pub peak_rss: u64,
+}
+
+/// Total, set-up and online seconds of one repeat.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    /// From the barrier to the later output.
+    pub total_seconds: f64,
+    /// From the barrier to the later end of set-up.
+    pub setup_seconds: f64,
+}
+
+/// The whole report; its JSON is what `vesica bench --json` prints.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Id of the protocol that ran.
+    pub protocol: String,
+    /// Task name.
+    pub task: String,
+    /// Mode.
+    pub security: Security,
+    /// Sender's items.
+    pub sender_items: usize,
+    /// Receiver's items.
+    pub receiver_items: usize,
+    /// Items in both sets.
+    pub intersection: usize,
+    /// Whether every repeat's whole outputs were right.
+    pub correct: bool,
+    /// The link.
+    pub link: Link,
+    /// Compute threads of each party.
+    pub threads_per_party: usize,
+    /// Whether both parties ran in one process.
+    pub in_process: bool,
+    /// Bytes of an item.
+    pub item_bytes: usize,
+    /// Bytes of a payload.
+    pub payload_bytes: usize,
+    /// Counted repeats.
+    pub repeats: usize,
+    /// Median set-up seconds.
+    pub setup_seconds: f64,
+    /// Median of total minus set-up.
+    pub online_seconds: f64,
+    /// Median total seconds.
+    pub total_seconds: f64,
+    /// Every repeat.
+    pub samples: Vec<Sample>,
+    /// Median processor seconds of the sender.
+    pub cpu_seconds_sender: f64,
+    /// Median processor seconds of the receiver.
+    pub cpu_seconds_receiver: f64,
+    /// Bytes the sender sent: payload and framing, without TLS and TCP.
+    pub sender_bytes: u64,
+    /// Bytes the receiver sent.
+    pub receiver_bytes: u64,
+    /// Both.
+    pub total_bytes: u64,
+    /// Bits over the larger set's size.
+    pub bits_per_item: f64,
+    /// Bytes of message payload that the protocol's formula predicts, least and most.
+    pub predicted_bytes: [u64; 2],
+    /// Peak memory of the sender's process, bytes (VmHWM).
+    pub peak_rss_sender: u64,
+    /// Peak memory of the receiver's process, bytes.
+    pub peak_rss_receiver: u64,
+    /// Price of the run; null until prices are configured.
+    pub cost_usd: Option<f64>,
+    /// Phases by party.
+    pub phases: BTreeMap<Role, Phases>,
+}
+
+impl Report {
+    /// Medians of what both parties saw. `rounds` holds barrier time, sender's and receiver's figures for each counted repeat.
+    pub(crate) fn from_rounds(
+        settings: &Settings,
+        in_process: bool,
+        predicted: RangeInclusive<u64>,
+        rounds: &[(f64, PartyRound, PartyRound)],
+    ) -> Self {
+        let samples: Vec<Sample> = rounds
+            .iter()
+            .map(|(start, sender, receiver)| Sample {
+                total_seconds: sender.done.max(receiver.done) - start,
+                setup_seconds: sender.setup_done.max(receiver.setup_done) - start,
+            })
+            .collect();
+        let over = |figure: &dyn Fn(&(f64, PartyRound, PartyRound)) -> f64| median(rounds.iter().map(figure).collect());
+        let sender_bytes = over(&|round| round.1.sent_bytes as f64) as u64;
+        let receiver_bytes = over(&|round| round.2.sent_bytes as f64) as u64;
+        let total_bytes = sender_bytes + receiver_bytes;
+        let items = settings.sender_items.max(settings.receiver_items).max(1);
+        Self {
+            protocol: settings.protocol.clone(),
+            task: settings.task.clone(),
+            security: settings.security,
+            sender_items: settings.sender_items,
+            receiver_items: settings.receiver_items,
+            intersection: settings.overlap(),
+            correct: rounds.iter().all(|(_, sender, receiver)| sender.correct && receiver.correct),
+            link: settings.link,
+            threads_per_party: settings.threads,
+            in_process,
+            item_bytes: settings.item_bytes,
+            payload_bytes: settings.payload_bytes,
+            repeats: rounds.len(),
+            setup_seconds: median(samples.iter().map(|s| s.setup_seconds).collect()),
+            online_seconds: median(samples.iter().map(|s| s.total_seconds - s.setup_seconds).collect()),
+            total_seconds: median(samples.iter().map(|s| s.total_seconds).collect()),
+            samples,
+            cpu_seconds_sender: over(&|round| round.1.cpu_seconds),
+            cpu_seconds_receiver: over(&|round| round.2.cpu_seconds),
+            sender_bytes,
+            receiver_bytes,
+            total_bytes,
+            bits_per_item: total_bytes as f64 * 8.0 / items as f64,
+            predicted_bytes: [*predicted.start(), *predicted.end()],
+            peak_rss_sender: rounds.iter().map(|round| round.1.peak_rss).max().unwrap_or(0),
+            peak_rss_receiver: rounds.iter().map(|round| round.2.peak_rss).max().unwrap_or(0),
+            cost_usd: None,
+            phases: BTreeMap::from([
+                (Role::Sender, median_phases(rounds.iter().map(|round| &round.1.phases).collect())),
+                (Role::Receiver, median_phases(rounds.iter().map(|round| &round.2.phases).collect())),
+            ]),
+        }
+    }
+
+    /// A few lines for people.
+    pub fn summary(&self) -> String {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        let mut text = format!(
+            "{} ({}), {} x {} items, {} in both, link {}, {} thread(s) a party, {} repeat(s){}\n\
+             total {:.3} s  (set-up {:.3} s, online {:.3} s), cpu {:.3} s sender, {:.3} s receiver\n\
+             {:.3} MB sent ({:.1} bits an item; sender {:.3} MB, receiver {:.3} MB), peak memory {:.0} MiB sender, {:.0} MiB receiver\n\
+             outputs {}\n",
+            self.protocol,
+            self.security,
+            self.sender_items,
+            self.receiver_items,
+            self.intersection,
+            self.link,
+            self.threads_per_party,
+            self.repeats,
+            if self.in_process { ", both parties in one process" } else { "" },
+            self.total_seconds,
+            self.setup_seconds,
+            self.online_seconds,
+            self.cpu_seconds_sender,
+            self.cpu_seconds_receiver,
+            self.total_bytes as f64 / 1e6,
+            self.bits_per_item,
+            self.sender_bytes as f64 / 1e6,
+            self.receiver_bytes as f64 / 1e6,
+            mib(self.peak_rss_sender),
+            mib(self.peak_rss_receiver),
+            if self.correct { "correct" } else { "WRONG" },
+        );
+        for (role, phases) in &self.phases {
+            for (name, figures) in phases {
+                text += &format!("  {role:<8} {name:<14} {:>8.1} ms {:>12} B\n", figures.seconds * 1e3, figures.bytes);
+            }
+        }
+        text
+    }
+}
+
+/// The middle of the values; the mean of the two middle ones where their number is even; zero for none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+    }
+}
+
+fn median_phases(rounds: Vec<&Phases>) -> Phases {
+    let names: std::collections::BTreeSet<&String> = rounds.iter().flat_map(|phases| phases.keys()).collect();
+    let figures = |name: &String| {
+        let of = |round: &&Phases| round.get(name).copied().unwrap_or_default();
+        PhaseFigures {
+            seconds: median(rounds.iter().map(|round| of(round).seconds).collect()),
+            bytes: median(rounds.iter().map(|round| of(round).bytes as f64).collect()) as u64,
+        }
+    };
+    names.into_iter().map(|name| (name.clone(), figures(name))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![]), 0.0);
+        assert_eq!(median(vec![3.0]), 3.0);
+        assert_eq!(median(vec![3.0, 1.0]), 2.0);
+        assert_eq!(median(vec![9.0, 1.0, 2.0]), 2.0);
+    }
+}
