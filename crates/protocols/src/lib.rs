@@ -1,2 +1,6 @@
 //! Private set protocols, one folder a paper, and their registries.
 #![forbid(unsafe_code)]
+
+pub mod psi;
+pub mod registry;
+pub mod tasks;

@@ -1,0 +1,49 @@
+//! One type an arrow of the figure.
+
+use vesica_party::{Role, Step, Stream};
+
+use super::params::POINT_BYTES;
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: "ecdh-hfh99", number, from, carries }
+}
+
+/// Arrow 1: the receiver's items under its own mask, `b H(y)`, compressed.
+pub(super) enum Masked {}
+
+impl Stream for Masked {
+    const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
+    type Element = [u8; POINT_BYTES];
+}
+
+/// Arrow 2: the same points under both masks, `a b H(y)`, in the same order.
+pub(super) enum DoublyMasked {}
+
+impl Stream for DoublyMasked {
+    const STEP: Step = step(2, Role::Sender, "the doubly masked points");
+    type Element = [u8; POINT_BYTES];
+}
+
+/// Arrow 3: the sender's masks.
+pub(super) enum Masks {}
+
+impl Stream for Masks {
+    const STEP: Step = step(3, Role::Sender, "the sender's sorted masks");
+    type Element = u8;
+}
+
+/// Arrow 4: the sender's payloads, encrypted.
+pub(super) enum Payloads {}
+
+impl Stream for Payloads {
+    const STEP: Step = step(4, Role::Sender, "the encrypted payloads");
+    type Element = u8;
+}
+
+/// Arrow 5: proofs of the matches.
+pub(super) enum Proofs {}
+
+impl Stream for Proofs {
+    const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
+    type Element = u128;
+}

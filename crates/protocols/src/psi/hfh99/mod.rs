@@ -1,0 +1,97 @@
+//! DH-PSI: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC 1999), after Meadows (S&P 1986).
+//!
+//! Two commuting masks, `H(x) -> a H(x)` at the sender and `H(y) -> b H(y)` at the receiver, on the group Ristretto255.
+//!
+//! ```text
+//!   Sender: X, a                                                      Receiver: Y, b
+//!
+//!                                1. B_j = b H(y_j), in chunks
+//!      <------------------------------------------------------------------------
+//!                                2. D_j = a B_j, in chunks
+//!      ------------------------------------------------------------------------>
+//!                                                                     a H(y_j) = D_j / b
+//!      (m_x, p_x, k_x) = G(a H(x))                                    (m_y, p_y, k_y) = G(a H(y))
+//!                                3. sorted m_x, Golomb-Rice coded
+//!      ------------------------------------------------------------------------>
+//!                                                                     y matches if m_y is among them
+//!                                4. (labelled) payload_x + k_x, in the order of 3
+//!      ------------------------------------------------------------------------>
+//!                                5. (both learn) sorted p_y of the matches
+//!      <------------------------------------------------------------------------
+//! ```
+//!
+//! | paper | here | what |
+//! |---|---|---|
+//! | `A`, `B` | [`Sender`], [`Receiver`] | the two communities |
+//! | `x^a`, `y^b` | `exponent` | a party's secret mask, a scalar |
+//! | `h` | `hash_to_group` | hash to the group (RFC 9380, ristretto255) |
+//! | `(y^b)^a` | `DoublyMasked` | both masks on an item |
+//!
+//! The receiver runs at most [`params::WINDOW`] chunks ahead of the sender's answers, and the sender masks its own items between two
+//! answers: both compute all the time and neither streams against the other.
+
+mod messages;
+mod oprf;
+pub mod params;
+mod receiver;
+mod sender;
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+
+pub use params::Params;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use crate::tasks::{Intersect, IntersectRequest};
+
+/// The protocol `ecdh-hfh99`.
+#[derive(Clone, Copy, Debug)]
+pub enum EcdhHfh99 {}
+
+impl Protocol for EcdhHfh99 {
+    const ENTRY: Entry = Entry {
+        id: "ecdh-hfh99",
+        aliases: &["hfh99", "ecdh", "dh-psi"],
+        task: Intersect::NAME,
+        paper: Paper {
+            key: "HFH99",
+            title: "Enhancing privacy and trust in electronic communities",
+            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
+        },
+        status: Status::Recommended,
+        deviations: &[
+            "An elliptic curve group (Ristretto255) in the place of the integers modulo a prime.",
+            "The receiver takes its own mask off a doubly masked point and compares hashes of a H(y) with hashes of a H(x), as in the reading of \
+             this protocol as an oblivious pseudo-random function; the paper has it mask a H(x) a second time. So the sender's items cost a short \
+             mask each and not a point, and the output also gives keys for payloads. The views are simulated alike: a H(x) of an item outside of \
+             the intersection is pseudo-random under DDH.",
+            "The sender's masks are truncated to the width that their collisions allow, sorted and Golomb-Rice coded.",
+        ],
+        modes: &[Mode {
+            security: Security::SemiHonest,
+            corrupt_sender: Resistance::SemiHonest,
+            corrupt_receiver: Resistance::SemiHonest,
+            assumptions: &[
+                "DDH on Ristretto255",
+                "hash-to-group is a random oracle",
+                "BLAKE3 is a pseudo-random generator on group elements",
+            ],
+            leakage: &[Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" }],
+        }],
+    };
+    type Task = Intersect;
+    type Params = Params;
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        Params::derive(request)
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        params.predicted_bytes()
+    }
+}

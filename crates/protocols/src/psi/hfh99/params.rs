@@ -1,0 +1,55 @@
+//! All numbers of a run.
+
+use std::ops::RangeInclusive;
+
+use vesica_structures::facts::Unsupported;
+
+use crate::psi::{both_learn, masks};
+use crate::registry::require_mode;
+use crate::tasks::IntersectRequest;
+
+/// Bytes of a compressed point.
+pub const POINT_BYTES: usize = 32;
+/// Points that are masked, sent and answered at a time.
+pub const CHUNK: usize = 512;
+/// Chunks of arrow 1 that the receiver sends before it waits for the first answer.
+pub const WINDOW: usize = 3;
+
+/// What both sides derive from the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// `n_s`.
+    pub sender_items: usize,
+    /// `n_r`.
+    pub receiver_items: usize,
+    /// Width of a mask of arrow 3.
+    pub mask_bits: u32,
+    /// Width of a payload, in bytes.
+    pub payload_bytes: usize,
+    /// Whether arrow 5 is sent.
+    pub both_learn: bool,
+}
+
+impl Params {
+    /// Parameters for a request, refused where the mode or a size is not served.
+    pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
+        require_mode::<super::EcdhHfh99>(request.security)?;
+        request.check_sizes()?;
+        Ok(Self {
+            sender_items: request.sender_items,
+            receiver_items: request.receiver_items,
+            mask_bits: masks::mask_bits(request.sender_items, request.receiver_items),
+            payload_bytes: request.payload_bytes,
+            both_learn: request.both_learn,
+        })
+    }
+
+    /// `2 * 32 n_r` for the points, then masks, payloads and proofs.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        let points = (2 * POINT_BYTES * self.receiver_items) as u64;
+        let masks = masks::predicted_bytes(self.sender_items, self.mask_bits);
+        let payloads = (self.sender_items * self.payload_bytes) as u64;
+        let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
+        points + masks.start() + payloads + proofs.start()..=points + masks.end() + payloads + proofs.end()
+    }
+}

@@ -1,0 +1,93 @@
+//! The right column of the figure.
+
+use std::collections::VecDeque;
+
+use curve25519_dalek::scalar::Scalar;
+use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::masks::match_sorted;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{DoublyMasked, Masked, Masks, Payloads, Proofs};
+use super::oprf::{Output, Point, inverse, mask_items, mask_points, masks_of, random_exponent};
+use super::params::{CHUNK, POINT_BYTES, Params, WINDOW};
+use crate::psi::{both_learn, masks, payload};
+use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
+
+/// The receiver, with its mask `b`.
+#[derive(Debug)]
+pub struct Receiver {
+    params: Params,
+    exponent: Secret<Scalar>,
+}
+
+impl Party for Receiver {
+    type Params = Params;
+    type Input = IntersectReceiverInput;
+    type Output = IntersectReceiverOutput;
+
+    fn setup(params: &Params, _ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
+    }
+
+    fn run(self, input: IntersectReceiverInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
+        let params = &self.params;
+        input.check(params.receiver_items)?;
+        let session = ch.session();
+
+        // Steps 1 and 2.
+        let points = self.ask(&session, &input.items, ch)?;
+
+        // Step 3.
+        let phase = ch.phase(Phase::Masks);
+        let theirs = masks::receive::<Masks>(params.sender_items, params.mask_bits, ch)?;
+        drop(phase);
+        let phase = ch.phase(Phase::Match);
+        let found = match_sorted(&theirs, &masks_of(&session, &points, params.mask_bits), params.mask_bits);
+        drop((theirs, phase));
+
+        // Step 4.
+        let phase = ch.phase(Phase::Payload);
+        let keystream = |item: usize, out: &mut [u8]| Output::of(&session, &points[item]).fill_keystream(out);
+        let payloads = payload::receive::<Payloads>(params.sender_items, params.payload_bytes, &found, keystream, ch)?;
+        drop(phase);
+
+        // Step 5.
+        let matches: Vec<u32> = found.iter().map(|found| found.own).collect();
+        if params.both_learn {
+            let _phase = ch.phase(Phase::Match);
+            let proofs = matches.iter().map(|&item| Output::of(&session, &points[item as usize]).proof).collect();
+            both_learn::send::<Proofs>(params.sender_items.min(params.receiver_items), proofs, ch)?;
+        }
+        Ok(IntersectReceiverOutput { matches, payloads })
+    }
+}
+
+impl Receiver {
+    /// Returns `a H(y)` of the own items, at most [`WINDOW`] chunks ahead of the sender's answers.
+    fn ask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Vec<Point>, Abort> {
+        let _phase = ch.phase(Phase::HashItems);
+        let inverse = inverse(&self.exponent);
+        let mut points = Vec::with_capacity(items.len());
+        let mut asked = VecDeque::with_capacity(WINDOW);
+        for chunk in items.chunks(CHUNK) {
+            if asked.len() == WINDOW {
+                points.extend(unmask(asked.pop_front().unwrap_or(0), &inverse, ch)?);
+            }
+            ch.send_stream::<Masked>(&mask_items(session, chunk, &self.exponent))?;
+            asked.push_back(chunk.len());
+        }
+        for count in asked {
+            points.extend(unmask(count, &inverse, ch)?);
+        }
+        Ok(points)
+    }
+}
+
+/// Receives `count` doubly masked points and takes the own mask off.
+fn unmask(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Vec<Point>, Abort> {
+    let mut doubly_masked = vec![[0; POINT_BYTES]; count];
+    ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
+    mask_points(&doubly_masked, inverse)
+        .ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, "a point that is no element of the group, or the neutral one"))
+}

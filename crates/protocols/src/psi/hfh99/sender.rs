@@ -1,0 +1,88 @@
+//! The left column of the figure.
+
+use curve25519_dalek::scalar::Scalar;
+use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::masks::sort_masks;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{DoublyMasked, Masked, Masks, Payloads, Proofs};
+use super::oprf::{Output, Point, mask_items, mask_points, masks_of, random_exponent};
+use super::params::{CHUNK, POINT_BYTES, Params};
+use crate::psi::{both_learn, masks, payload};
+use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
+
+/// The sender, with its mask `a`.
+#[derive(Debug)]
+pub struct Sender {
+    params: Params,
+    exponent: Secret<Scalar>,
+}
+
+impl Party for Sender {
+    type Params = Params;
+    type Input = IntersectSenderInput;
+    type Output = IntersectSenderOutput;
+
+    fn setup(params: &Params, _ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
+    }
+
+    fn run(self, input: IntersectSenderInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+        let params = &self.params;
+        input.check(params.sender_items, params.payload_bytes)?;
+        let session = ch.session();
+
+        // Steps 1 and 2, with a share of the own items behind each answer.
+        let points = self.answer_and_mask(&session, &input.items, ch)?;
+
+        // Step 3.
+        let phase = ch.phase(Phase::Masks);
+        let own = masks_of(&session, &points, params.mask_bits);
+        let mut sorted = own.clone();
+        sort_masks(&mut sorted, params.mask_bits);
+        masks::send::<Masks>(&sorted, params.mask_bits, ch)?;
+        drop(phase);
+
+        // Step 4.
+        let phase = ch.phase(Phase::Payload);
+        let order = masks::order_of(&sorted, &own, params.mask_bits);
+        let keystream = |item: usize, out: &mut [u8]| Output::of(&session, &points[item]).fill_keystream(out);
+        payload::send::<Payloads>(&input.payloads, params.payload_bytes, &order, keystream, ch)?;
+        drop(phase);
+
+        // Step 5.
+        if !params.both_learn {
+            return Ok(IntersectSenderOutput { matches: None });
+        }
+        let _phase = ch.phase(Phase::Match);
+        let expected: Vec<u128> = points.iter().map(|point| Output::of(&session, point).proof).collect();
+        let most = params.sender_items.min(params.receiver_items);
+        Ok(IntersectSenderOutput { matches: Some(both_learn::receive::<Proofs>(most, &expected, ch)?) })
+    }
+}
+
+impl Sender {
+    /// Answers the receiver's chunks with its mask `a`, and returns `a H(x)` of the own items.
+    fn answer_and_mask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Vec<Point>, Abort> {
+        let _phase = ch.phase(Phase::HashItems);
+        let chunks = self.params.receiver_items.div_ceil(CHUNK);
+        let share = items.len().div_ceil(chunks.max(1)).max(1);
+        let mut own = items.chunks(share);
+        let mut points = Vec::with_capacity(items.len());
+        let mut left = self.params.receiver_items;
+        while left > 0 {
+            let mut masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];
+            ch.recv_stream::<Masked>(&mut masked)?;
+            let doubly_masked = mask_points(&masked, &self.exponent)
+                .ok_or(Abort::PeerMisbehaved(Masked::STEP, "a point that is no element of the group, or the neutral one"))?;
+            ch.send_stream::<DoublyMasked>(&doubly_masked)?;
+            left -= masked.len();
+            points.extend(own.next().map(|items| mask_items(session, items, &self.exponent)).unwrap_or_default());
+        }
+        for items in own {
+            points.extend(mask_items(session, items, &self.exponent));
+        }
+        Ok(points)
+    }
+}

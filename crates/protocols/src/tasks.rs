@@ -1,0 +1,191 @@
+//! The set tasks: what a protocol of each registry must compute, as predicates over both sides.
+
+use std::collections::HashMap;
+
+use vesica_party::{Security, Task};
+use vesica_structures::facts::Unsupported;
+
+/// Intersection: the receiver learns which of its items the sender has, with the sender's payloads; on request the sender learns
+/// its own matches too.
+#[derive(Clone, Copy, Debug)]
+pub enum Intersect {}
+
+/// The public parameters of an intersection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntersectRequest {
+    /// Number of distinct items of the sender, `n_s`.
+    pub sender_items: usize,
+    /// Number of distinct items of the receiver, `n_r`.
+    pub receiver_items: usize,
+    /// The least resistance asked for.
+    pub security: Security,
+    /// Width of the payload of each of the sender's items, in bytes; 0 for none.
+    pub payload_bytes: usize,
+    /// Whether the sender learns its matches too.
+    pub both_learn: bool,
+}
+
+/// The sender's set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntersectSenderInput {
+    /// 128-bit digests of the items, all distinct.
+    pub items: Vec<u128>,
+    /// `items.len() * payload_bytes` bytes; item `i` has those from `i * payload_bytes`.
+    pub payloads: Vec<u8>,
+}
+
+/// The receiver's set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntersectReceiverInput {
+    /// 128-bit digests of the items, all distinct.
+    pub items: Vec<u128>,
+}
+
+/// What the sender learns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntersectSenderOutput {
+    /// Indices of its own items that the receiver has, ascending; only when both learn.
+    pub matches: Option<Vec<u32>>,
+}
+
+/// What the receiver learns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntersectReceiverOutput {
+    /// Indices of its own items that the sender has, ascending.
+    pub matches: Vec<u32>,
+    /// The sender's payloads of the matches, in their order.
+    pub payloads: Vec<u8>,
+}
+
+impl IntersectRequest {
+    /// Most items of a side: indices of matches have 32 bits.
+    pub const MOST_ITEMS: usize = u32::MAX as usize;
+    /// Widest payload, in bytes.
+    pub const MOST_PAYLOAD_BYTES: usize = 1 << 16;
+
+    /// Refuses sizes beyond the bounds above.
+    pub fn check_sizes(&self) -> Result<(), Unsupported> {
+        if self.sender_items.max(self.receiver_items) > Self::MOST_ITEMS {
+            return Err(Unsupported::new(
+                format_args!("a set has more than {} items", Self::MOST_ITEMS),
+                "split the table by a public column",
+            ));
+        }
+        if self.payload_bytes > Self::MOST_PAYLOAD_BYTES {
+            return Err(Unsupported::new(
+                format_args!("a payload of {} bytes is wider than {}", self.payload_bytes, Self::MOST_PAYLOAD_BYTES),
+                "send fewer or narrower columns",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl IntersectSenderInput {
+    /// Refuses an input that is not of the agreed sizes.
+    pub fn check(&self, items: usize, payload_bytes: usize) -> Result<(), Unsupported> {
+        if self.items.len() == items && self.payloads.len() == items * payload_bytes {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("the sender's input has {} items and {} bytes of payload", self.items.len(), self.payloads.len()),
+            format_args!("give {items} items with {payload_bytes} bytes each, as agreed"),
+        ))
+    }
+}
+
+impl IntersectReceiverInput {
+    /// Refuses an input that is not of the agreed size.
+    pub fn check(&self, items: usize) -> Result<(), Unsupported> {
+        if self.items.len() == items {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("the receiver's input has {} items", self.items.len()),
+            format_args!("give {items} items, as agreed"),
+        ))
+    }
+}
+
+impl Task for Intersect {
+    const NAME: &'static str = "intersect";
+    type Request = IntersectRequest;
+    type SenderInput = IntersectSenderInput;
+    type ReceiverInput = IntersectReceiverInput;
+    type SenderOutput = IntersectSenderOutput;
+    type ReceiverOutput = IntersectReceiverOutput;
+
+    fn holds(
+        sent: &IntersectSenderInput,
+        asked: &IntersectReceiverInput,
+        sender_out: &IntersectSenderOutput,
+        receiver_out: &IntersectReceiverOutput,
+    ) -> Result<(), String> {
+        let width = sent.payloads.len().checked_div(sent.items.len()).unwrap_or(0);
+        let at_sender: HashMap<u128, usize> = sent.items.iter().enumerate().map(|(i, &x)| (x, i)).collect();
+        let mut matches = Vec::new();
+        let mut payloads = Vec::new();
+        let mut sender_matches = Vec::new();
+        for (j, y) in asked.items.iter().enumerate() {
+            if let Some(&i) = at_sender.get(y) {
+                matches.push(j as u32);
+                payloads.extend_from_slice(&sent.payloads[i * width..][..width]);
+                sender_matches.push(i as u32);
+            }
+        }
+        sender_matches.sort_unstable();
+        differ("the receiver's matches", &matches, &receiver_out.matches)?;
+        differ("the payloads", &payloads, &receiver_out.payloads)?;
+        match &sender_out.matches {
+            Some(learned) => differ("the sender's matches", &sender_matches, learned),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error that names the first place where two lists differ.
+fn differ<T: PartialEq + std::fmt::Debug>(what: &str, expected: &[T], got: &[T]) -> Result<(), String> {
+    if expected == got {
+        return Ok(());
+    }
+    let place = expected.iter().zip(got).take_while(|(e, g)| e == g).count();
+    Err(format!(
+        "{what} differ at {place}: expected {:?} of {}, got {:?} of {}",
+        expected.get(place),
+        expected.len(),
+        got.get(place),
+        got.len()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> (IntersectSenderInput, IntersectReceiverInput, IntersectSenderOutput, IntersectReceiverOutput) {
+        (
+            IntersectSenderInput { items: vec![10, 11, 12], payloads: b"aabbcc".to_vec() },
+            IntersectReceiverInput { items: vec![12, 7, 10] },
+            IntersectSenderOutput { matches: Some(vec![0, 2]) },
+            IntersectReceiverOutput { matches: vec![0, 2], payloads: b"ccaa".to_vec() },
+        )
+    }
+
+    #[test]
+    fn the_right_outputs_hold() {
+        let (sent, asked, sender_out, receiver_out) = example();
+        Intersect::holds(&sent, &asked, &sender_out, &receiver_out).unwrap();
+        Intersect::holds(&sent, &asked, &IntersectSenderOutput { matches: None }, &receiver_out).unwrap();
+    }
+
+    #[test]
+    fn a_missing_match_a_wrong_payload_and_a_wrong_sender_match_do_not() {
+        let (sent, asked, sender_out, receiver_out) = example();
+        let fewer = IntersectReceiverOutput { matches: vec![0], payloads: b"cc".to_vec() };
+        assert!(Intersect::holds(&sent, &asked, &sender_out, &fewer).unwrap_err().contains("receiver's matches"));
+        let swapped = IntersectReceiverOutput { payloads: b"aacc".to_vec(), ..receiver_out.clone() };
+        assert!(Intersect::holds(&sent, &asked, &sender_out, &swapped).unwrap_err().contains("payloads"));
+        let wrong = IntersectSenderOutput { matches: Some(vec![0, 1]) };
+        assert!(Intersect::holds(&sent, &asked, &wrong, &receiver_out).unwrap_err().contains("sender's matches"));
+    }
+}

@@ -1,0 +1,4 @@
+//! What must hold for every protocol: one test binary, driven by the registries.
+
+mod conformance;
+mod inputs;
