@@ -1,0 +1,36 @@
+//! Parsers of bytes that others wrote, as plain functions for fuzzers and property tests. No public API.
+
+pub use crate::table::csv::{Field, Split, split_line, split_record};
+
+/// Splits a whole CSV text; both splitters must agree on every record. Returns the fields' bytes as they stand, by record.
+pub fn csv(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
+    let (mut fields, mut unused) = (Vec::new(), Vec::new());
+    let mut records = Vec::new();
+    let mut rest = bytes;
+    loop {
+        let split = split_record(rest, true, delimiter, &mut fields);
+        assert_eq!(split, split_line(rest, true, delimiter, &mut unused), "the splitters differ");
+        match split {
+            Split::Record { len, end, lines } => {
+                assert!(end <= len && len > 0 && lines > 0 && fields.iter().all(|field| field.start <= field.end && field.end <= end));
+                records.push(fields.iter().map(|field| rest[field.start..field.end].to_vec()).collect());
+                rest = &rest[len..];
+            }
+            Split::Blank { len } => rest = &rest[len..],
+            Split::Incomplete | Split::OpenQuote | Split::AfterQuote => return records,
+        }
+    }
+}
+
+/// Reads a text as every normaliser does, and checks that a second pass changes nothing.
+pub fn normalise(text: &str) {
+    use crate::key::Normaliser;
+    for name in ["trim", "lower", "nfc", "email", "e164:DE", "e164:US", "e164:RU", "e164:IT", "e164:HU", "digits", "date", "int"] {
+        let normaliser = Normaliser::parse(name).expect("the names are those of the parser");
+        let (mut once, mut twice) = (String::new(), String::new());
+        if normaliser.apply(text, &mut once).is_ok() {
+            assert_eq!(normaliser.apply(&once, &mut twice), Ok(()), "{name} refuses its own result");
+            assert_eq!(once, twice, "{name} is not idempotent");
+        }
+    }
+}

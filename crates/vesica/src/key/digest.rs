@@ -1,0 +1,49 @@
+//! The digest of a key: length-framed components under domain-separated BLAKE3.
+
+use std::sync::LazyLock;
+
+/// Name and version of the digest and of the canonical forms under it; both parties must agree on it.
+pub const DIGEST_VERSION: &str = "vesica-key@1";
+
+/// Derived once from the version string: a new version gives unrelated digests.
+static DOMAIN: LazyLock<[u8; 32]> = LazyLock::new(|| blake3::derive_key("vesica 2026-11-20 vesica-key@1 local key digest", &[]));
+
+/// Bytes of one key while its components are appended: a component count, then each component behind its length.
+///
+/// Framing instead of a separator keeps `("a,b", "c")` and `("a", "b,c")` apart. All lengths are 32-bit little-endian.
+#[derive(Default)]
+pub struct KeyFrame {
+    bytes: Vec<u8>,
+}
+
+impl KeyFrame {
+    /// Forgets the last key and starts one of `components` components.
+    pub fn begin(&mut self, components: u32) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&components.to_le_bytes());
+    }
+
+    /// Appends a component; one of 4 GiB or more has no 32-bit length, and `false` says so.
+    #[must_use]
+    pub fn push(&mut self, component: &[u8]) -> bool {
+        let Ok(length) = u32::try_from(component.len()) else { return false };
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        self.bytes.extend_from_slice(component);
+        true
+    }
+
+    /// The 128-bit digest of the key.
+    pub fn digest(&self) -> u128 {
+        let hash = blake3::keyed_hash(&DOMAIN, &self.bytes);
+        let mut low = [0; 16];
+        low.copy_from_slice(&hash.as_bytes()[..16]);
+        u128::from_le_bytes(low)
+    }
+}
+
+/// The digest of a key given as canonical components, or `None` when one is 4 GiB or longer.
+pub fn digest(components: &[&[u8]]) -> Option<u128> {
+    let mut frame = KeyFrame::default();
+    frame.begin(u32::try_from(components.len()).ok()?);
+    components.iter().all(|component| frame.push(component)).then(|| frame.digest())
+}

@@ -1,0 +1,188 @@
+//! Declared normalisers. Each has a version that the handshake compares; a change of meaning is a new version.
+
+use std::fmt;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use crate::key::countries::Plan;
+use crate::key::date::DateFormat;
+use crate::key::{SpecError, phone};
+
+/// The value is not of the kind that the normaliser reads (no telephone number, no date). Says nothing of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unmatchable;
+
+/// One declared normaliser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Normaliser {
+    /// `trim@1`: removes Unicode white space (property White_Space) at both ends.
+    Trim,
+    /// `lower@1`: each character to its lower case (Unicode default mapping, without context: a final sigma is `σ`).
+    Lower,
+    /// `nfc@1`: Unicode normalisation form C.
+    Nfc,
+    /// `email@1`: white space trimmed, NFC, lower case. Needs one `@` with text on both sides, no white space or control
+    /// character, and a domain without empty labels. Dots and `+tags` of the local part stay: they may name another mailbox.
+    Email,
+    /// `e164@1`: a telephone number to `+` and its digits (ITU-T E.164). National numbers are read by the country's plan.
+    E164(&'static Plan),
+    /// `digits@1`: keeps `0` to `9` and drops the rest; a value without any is unmatchable.
+    Digits,
+    /// `date@1`: a date to `YYYY-MM-DD`. Without a format it reads `YYYY-MM-DD`, `YYYYMMDD`, and an ISO 8601 timestamp, of which it
+    /// keeps the date as written (no change of time zone). Days that no calendar has are unmatchable.
+    Date(Option<DateFormat>),
+    /// `int@1`: an optional sign and decimal digits to the shortest decimal: `042`, `+42` and `42` are one key. `42.0` is unmatchable.
+    Int,
+}
+
+impl Normaliser {
+    /// Reads one name with its argument: `trim`, `e164:DE`, `date:%d.%m.%Y`.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let (name, argument) = text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
+        match (name, argument) {
+            ("trim", None) => Ok(Self::Trim),
+            ("lower", None) => Ok(Self::Lower),
+            ("nfc", None) => Ok(Self::Nfc),
+            ("email", None) => Ok(Self::Email),
+            ("digits", None) => Ok(Self::Digits),
+            ("int", None) => Ok(Self::Int),
+            ("date", None) => Ok(Self::Date(None)),
+            ("date", Some(format)) => Ok(Self::Date(Some(DateFormat::parse(format)?))),
+            ("e164", country) => {
+                let country = country.unwrap_or_default();
+                Plan::of(country).map(Self::E164).ok_or_else(|| SpecError::UnknownCountry(country.to_owned()))
+            }
+            _ => Err(SpecError::UnknownNormaliser(text.to_owned())),
+        }
+    }
+
+    /// Name and version, without local arguments: what both parties must have alike.
+    pub fn agreed_name(&self) -> &'static str {
+        match self {
+            Self::Trim => "trim@1",
+            Self::Lower => "lower@1",
+            Self::Nfc => "nfc@1",
+            Self::Email => "email@1",
+            Self::E164(_) => "e164@1",
+            Self::Digits => "digits@1",
+            Self::Date(_) => "date@1",
+            Self::Int => "int@1",
+        }
+    }
+
+    /// Appends the normal form of `value` to `out`, which the caller cleared.
+    pub fn apply(&self, value: &str, out: &mut String) -> Result<(), Unmatchable> {
+        match self {
+            Self::Trim => out.push_str(value.trim()),
+            Self::Lower => lower(value, out),
+            Self::Nfc => nfc(value, out),
+            Self::Email => email(value, out)?,
+            Self::E164(plan) => phone::e164(value, plan, out)?,
+            Self::Digits => {
+                out.extend(value.chars().filter(char::is_ascii_digit));
+                if out.is_empty() {
+                    return Err(Unmatchable);
+                }
+            }
+            Self::Date(None) => crate::key::date::from_iso(value)?.write(out),
+            Self::Date(Some(format)) => format.read(value)?.write(out),
+            Self::Int => int(value, out)?,
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Normaliser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::E164(plan) => write!(f, "e164:{}", plan.country),
+            Self::Date(Some(format)) => write!(f, "date:{format}"),
+            other => f.write_str(other.agreed_name().trim_end_matches("@1")),
+        }
+    }
+}
+
+fn lower(value: &str, out: &mut String) {
+    if value.is_ascii() {
+        out.push_str(value);
+        out.make_ascii_lowercase();
+    } else {
+        out.extend(value.chars().flat_map(char::to_lowercase));
+    }
+}
+
+fn nfc(value: &str, out: &mut String) {
+    if value.is_ascii() || is_nfc_quick(value.chars()) == IsNormalized::Yes {
+        out.push_str(value);
+    } else {
+        out.extend(value.nfc());
+    }
+}
+
+fn email(value: &str, out: &mut String) -> Result<(), Unmatchable> {
+    let value = value.trim();
+    if value.is_ascii() {
+        lower(value, out);
+    } else {
+        // Lower case can leave form C (`İ` becomes two characters), so NFC comes last; it keeps lower case lower.
+        out.extend(value.nfc().flat_map(char::to_lowercase).nfc());
+    }
+    let (local, domain) = out.split_once('@').ok_or(Unmatchable)?;
+    let bad = |c: char| c.is_whitespace() || c.is_control() || c == '@';
+    if local.is_empty() || local.contains(bad) || domain.contains(bad) || domain.split('.').any(str::is_empty) {
+        return Err(Unmatchable);
+    }
+    Ok(())
+}
+
+fn int(value: &str, out: &mut String) -> Result<(), Unmatchable> {
+    let (minus, digits) = match value.as_bytes().first() {
+        Some(b'-') => ("-", &value[1..]),
+        Some(b'+') => ("", &value[1..]),
+        _ => ("", value),
+    };
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(Unmatchable);
+    }
+    match digits.trim_start_matches('0') {
+        "" => out.push('0'),
+        digits => {
+            out.push_str(minus);
+            out.push_str(digits);
+        }
+    }
+    Ok(())
+}
+
+/// A column's normalisers with the buffers they need, so that no row allocates.
+pub(crate) struct Chain<'a> {
+    normalisers: &'a [Normaliser],
+    current: String,
+    next: String,
+}
+
+impl<'a> Chain<'a> {
+    pub(crate) fn new(normalisers: &'a [Normaliser]) -> Self {
+        Self { normalisers, current: String::new(), next: String::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.normalisers.is_empty()
+    }
+
+    /// The value after all normalisers. An empty intermediate result ends the chain: an empty component never matches.
+    pub(crate) fn apply<'b>(&'b mut self, value: &'b str) -> Result<&'b str, Unmatchable> {
+        let Some((first, rest)) = self.normalisers.split_first() else { return Ok(value) };
+        self.current.clear();
+        first.apply(value, &mut self.current)?;
+        for normaliser in rest {
+            if self.current.is_empty() {
+                break;
+            }
+            self.next.clear();
+            normaliser.apply(&self.current, &mut self.next)?;
+            std::mem::swap(&mut self.current, &mut self.next);
+        }
+        Ok(&self.current)
+    }
+}

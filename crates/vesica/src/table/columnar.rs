@@ -1,0 +1,247 @@
+//! Parquet and Arrow IPC: batches of columns, and the canonical form of their values as keys.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::BufReader;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{self, DataType, Schema, SchemaRef, TimeUnit};
+use arrow::error::ArrowError;
+use arrow::ipc::reader::{FileReader, StreamReader};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression;
+
+use crate::key::{Unmatchable, date};
+use crate::table::{Format, Input, TableError};
+
+/// Rows decoded at once.
+const BATCH_ROWS: usize = 8192;
+
+enum Source {
+    Parquet(ParquetRecordBatchReader),
+    File(FileReader<BufReader<File>>),
+    Stream(StreamReader<BufReader<File>>),
+}
+
+/// A Parquet or Arrow input as a stream of batches.
+pub(crate) struct ColumnarReader<'a> {
+    input: &'a Input,
+    source: Source,
+    schema: SchemaRef,
+    compression: Compression,
+}
+
+impl<'a> ColumnarReader<'a> {
+    /// Opens the input for the columns `names` (all when `None`), each of which must stand there once.
+    pub fn open(input: &'a Input, names: Option<&[&str]>) -> Result<Self, TableError> {
+        let file = input.rewind()?;
+        let mut compression = Compression::SNAPPY;
+        let damaged = |error: ArrowError| input.damaged(error);
+        let source = match input.format() {
+            Format::Parquet => {
+                let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| input.damaged(error))?;
+                let places = Self::places(input, builder.schema(), names)?;
+                if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first()) {
+                    compression = column.compression();
+                }
+                let builder = match places {
+                    Some(places) => {
+                        let mask = ProjectionMask::roots(builder.parquet_schema(), places);
+                        builder.with_projection(mask)
+                    }
+                    None => builder,
+                };
+                Source::Parquet(builder.with_batch_size(BATCH_ROWS).build().map_err(|error| input.damaged(error))?)
+            }
+            Format::ArrowStream => {
+                let all = StreamReader::try_new(BufReader::new(file), None).map_err(damaged)?;
+                match Self::places(input, &all.schema(), names)? {
+                    None => Source::Stream(all),
+                    places => {
+                        drop(all);
+                        Source::Stream(StreamReader::try_new(BufReader::new(input.rewind()?), places).map_err(damaged)?)
+                    }
+                }
+            }
+            Format::ArrowFile | Format::Csv => {
+                let all = FileReader::try_new(BufReader::new(file), None).map_err(damaged)?;
+                match Self::places(input, &all.schema(), names)? {
+                    None => Source::File(all),
+                    places => {
+                        drop(all);
+                        Source::File(FileReader::try_new(BufReader::new(input.rewind()?), places).map_err(damaged)?)
+                    }
+                }
+            }
+        };
+        let schema = match &source {
+            Source::Parquet(reader) => arrow::array::RecordBatchReader::schema(reader),
+            Source::File(reader) => reader.schema(),
+            Source::Stream(reader) => reader.schema(),
+        };
+        Ok(Self { input, source, schema, compression })
+    }
+
+    /// Places of the named columns, ascending and each once.
+    fn places(input: &Input, schema: &Schema, names: Option<&[&str]>) -> Result<Option<Vec<usize>>, TableError> {
+        let Some(names) = names else { return Ok(None) };
+        let existing: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let mut places = names.iter().map(|name| input.column(&existing, name)).collect::<Result<Vec<_>, _>>()?;
+        places.sort_unstable();
+        places.dedup();
+        Ok(Some(places))
+    }
+
+    /// The columns read.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Codec of the first column of a Parquet input.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Kind of a key column, or why it can be no key.
+    pub fn key_kind(&self, name: &str) -> Result<&'static str, TableError> {
+        let field = self.schema.field_with_name(name).map_err(|error| self.input.damaged(error))?;
+        canonical_kind(field.data_type()).map_err(|mend| TableError::ColumnType {
+            path: self.input.path().to_owned(),
+            column: name.to_owned(),
+            found: field.data_type().to_string(),
+            role: "a key",
+            mend,
+        })
+    }
+
+    /// The next batch.
+    pub fn next(&mut self) -> Result<Option<Batch<'a>>, TableError> {
+        let batch = match &mut self.source {
+            Source::Parquet(reader) => reader.next(),
+            Source::File(reader) => reader.next(),
+            Source::Stream(reader) => reader.next(),
+        };
+        let batch = batch.transpose().map_err(|error| self.input.damaged(error))?;
+        Ok(batch.map(|batch| Batch { input: self.input, batch }))
+    }
+}
+
+/// Some rows of a columnar input.
+pub(crate) struct Batch<'a> {
+    input: &'a Input,
+    pub batch: RecordBatch,
+}
+
+impl Batch<'_> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// A column whose values have canonical forms.
+    pub fn key_column(&self, name: &str) -> Result<Scalars, TableError> {
+        let array = self.batch.column_by_name(name).ok_or_else(|| self.input.damaged("a batch lacks a column of the schema"))?;
+        Scalars::new(array).map_err(|error| self.input.damaged(error))
+    }
+
+    pub fn damaged(&self, reason: impl ToString) -> TableError {
+        self.input.damaged(reason)
+    }
+}
+
+/// The kind of a type's canonical form, or the mend for a type that has none.
+pub(crate) fn canonical_kind(data_type: &DataType) -> Result<&'static str, &'static str> {
+    use DataType as T;
+    match data_type {
+        T::Null => Ok("null"),
+        T::Utf8 | T::LargeUtf8 | T::Utf8View => Ok("text"),
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => Ok("integer"),
+        T::Decimal32(_, 0) | T::Decimal64(_, 0) | T::Decimal128(_, 0) | T::Decimal256(_, 0) => Ok("integer"),
+        T::Boolean => Ok("boolean"),
+        T::Date32 | T::Date64 => Ok("date"),
+        T::Timestamp(_, None) => Ok("timestamp"),
+        T::Timestamp(_, Some(_)) => Ok("timestamp with time zone"),
+        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => Ok("binary"),
+        T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => canonical_kind(values),
+        T::Float16 | T::Float32 | T::Float64 => {
+            Err("floats have no reliable equality: cast the column to an integer, a date or text in both tables")
+        }
+        T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) => {
+            Err("cast the decimal to an integer (of cents, for example) or to text in both tables")
+        }
+        _ => Err("choose a column of text, integers, dates, timestamps, booleans or binary, or write it as text"),
+    }
+}
+
+/// An array of scalars that have a canonical text or bytes.
+pub(crate) struct Scalars {
+    array: ArrayRef,
+}
+
+impl Scalars {
+    /// Takes an array whose type [`canonical_kind`] accepts; types that differ in storage only are brought to one.
+    pub fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
+        use DataType as T;
+        let target = match array.data_type() {
+            T::Dictionary(_, values) => Some((**values).clone()),
+            _ => None,
+        };
+        let array = match target {
+            Some(target) => cast(array, &target)?,
+            None => array.clone(),
+        };
+        let target = match array.data_type() {
+            T::Int8 | T::Int16 | T::Int32 => T::Int64,
+            T::UInt8 | T::UInt16 | T::UInt32 => T::UInt64,
+            T::Decimal32(p, s) | T::Decimal64(p, s) => T::Decimal128(*p, *s),
+            _ => return Ok(Self { array }),
+        };
+        Ok(Self { array: cast(&array, &target)? })
+    }
+
+    /// The canonical form of a row's value; `None` is null. Numbers and dates are written to `scratch`.
+    pub fn canonical<'b>(&'b self, row: usize, scratch: &'b mut String) -> Result<Option<&'b [u8]>, Unmatchable> {
+        use DataType as T;
+        let array = self.array.as_ref();
+        if array.is_null(row) || *array.data_type() == T::Null {
+            return Ok(None);
+        }
+        scratch.clear();
+        // Writing to a String cannot fail.
+        match array.data_type() {
+            T::Utf8 => return Ok(Some(array.as_string::<i32>().value(row).as_bytes())),
+            T::LargeUtf8 => return Ok(Some(array.as_string::<i64>().value(row).as_bytes())),
+            T::Utf8View => return Ok(Some(array.as_string_view().value(row).as_bytes())),
+            T::Binary => return Ok(Some(array.as_binary::<i32>().value(row))),
+            T::LargeBinary => return Ok(Some(array.as_binary::<i64>().value(row))),
+            T::BinaryView => return Ok(Some(array.as_binary_view().value(row))),
+            T::FixedSizeBinary(_) => return Ok(Some(array.as_fixed_size_binary().value(row))),
+            T::Int64 => _ = write!(scratch, "{}", array.as_primitive::<datatypes::Int64Type>().value(row)),
+            T::UInt64 => _ = write!(scratch, "{}", array.as_primitive::<datatypes::UInt64Type>().value(row)),
+            T::Decimal128(_, 0) => _ = write!(scratch, "{}", array.as_primitive::<datatypes::Decimal128Type>().value(row)),
+            T::Decimal256(_, 0) => _ = write!(scratch, "{}", array.as_primitive::<datatypes::Decimal256Type>().value(row)),
+            T::Boolean => scratch.push_str(if array.as_boolean().value(row) { "true" } else { "false" }),
+            T::Date32 => {
+                date::Date::from_days(i64::from(array.as_primitive::<datatypes::Date32Type>().value(row)))?.write(scratch);
+            }
+            T::Date64 => {
+                let millis = array.as_primitive::<datatypes::Date64Type>().value(row);
+                date::Date::from_days(millis.div_euclid(86_400_000))?.write(scratch);
+            }
+            T::Timestamp(unit, zone) => {
+                let (value, per_second) = match unit {
+                    TimeUnit::Second => (array.as_primitive::<datatypes::TimestampSecondType>().value(row), 1),
+                    TimeUnit::Millisecond => (array.as_primitive::<datatypes::TimestampMillisecondType>().value(row), 1_000),
+                    TimeUnit::Microsecond => (array.as_primitive::<datatypes::TimestampMicrosecondType>().value(row), 1_000_000),
+                    TimeUnit::Nanosecond => (array.as_primitive::<datatypes::TimestampNanosecondType>().value(row), 1_000_000_000),
+                };
+                let nanos = value.rem_euclid(per_second) * (1_000_000_000 / per_second);
+                date::write_timestamp(value.div_euclid(per_second), nanos as u32, zone.is_some(), scratch)?;
+            }
+            _ => return Err(Unmatchable),
+        }
+        Ok(Some(scratch.as_bytes()))
+    }
+}

@@ -1,0 +1,29 @@
+//! Tables on disk: opening them, a first pass for keys and payload, a second pass that writes the rows of the result.
+//!
+//! ```text
+//! Input::open --> read_keys --> KeyTable { distinct digests, row -> key, statistics, payload }
+//!                                  |  (the protocol runs on the digests)
+//! Output::create ------------> write_matches(input, table, matches) --> file under its final name
+//! ```
+//!
+//! Both passes stream; memory is 16 bytes a distinct key and 4 bytes a row, besides one block of the file. CSV is UTF-8 with a header
+//! row (RFC 4180: quotes, doubled quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
+
+mod collect;
+mod columnar;
+pub(crate) mod csv;
+mod error;
+mod input;
+mod output;
+mod payload;
+mod write;
+
+pub use collect::{ColumnStats, KeyStats, KeyTable, NO_KEY, read_keys};
+pub use error::{Blame, TableError};
+pub use input::{Format, Input, InputOptions};
+pub use output::{Output, OutputOptions};
+pub use payload::{Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, ReceivedPayload};
+pub use write::{Join, Matches, WriteStats, write_matches};
+
+pub(crate) use columnar::{ColumnarReader, canonical_kind};
+pub(crate) use csv::CsvReader;

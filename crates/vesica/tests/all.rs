@@ -1,0 +1,3 @@
+//! All integration tests of the engine, in one binary.
+
+mod tables;

@@ -1,0 +1,3 @@
+//! Tables, keys and profiles.
+
+mod csv_tables;
