@@ -3,6 +3,10 @@
 
 pub mod facts;
 pub mod fields;
+pub mod golomb;
+pub mod hashing;
+pub mod masks;
 pub mod okvs;
+pub mod prf;
 pub mod rng;
 pub mod secret;

@@ -30,6 +30,9 @@ pub trait Value:
 
     /// The element as an element of `F`.
     fn embed(self) -> Gf128;
+
+    /// `acc[i] += delta * x[i]`, both of one length.
+    fn scale_add(acc: &mut [Gf128], delta: Gf128, x: &[Self]);
 }
 
 impl Value for Gf64 {
@@ -44,6 +47,10 @@ impl Value for Gf64 {
     fn embed(self) -> Gf128 {
         Gf128(u128::from(self.0))
     }
+
+    fn scale_add(acc: &mut [Gf128], delta: Gf128, x: &[Self]) {
+        clmul::gf128_scale_add_gf64(bytemuck::cast_slice_mut(acc), delta.0, bytemuck::cast_slice(x));
+    }
 }
 
 impl Value for Gf128 {
@@ -57,6 +64,10 @@ impl Value for Gf128 {
     #[inline]
     fn embed(self) -> Gf128 {
         self
+    }
+
+    fn scale_add(acc: &mut [Gf128], delta: Gf128, x: &[Self]) {
+        clmul::gf128_scale_add(bytemuck::cast_slice_mut(acc), delta.0, bytemuck::cast_slice(x));
     }
 }
 
@@ -101,3 +112,6 @@ impl Mul for Gf128 {
         Self(clmul::gf128_mul(self.0, other.0))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,9 @@
 //! Oblivious key-value stores: a table `P` of `m` values such that `Decode(P, k_i) = v_i`, and that says nothing else of the keys.
 
+pub mod clustered;
+
+pub use clustered::Clustered;
+
 use crate::facts::Unsupported;
 use crate::fields::Value;
 use crate::rng::SecretRng;

@@ -1,0 +1,134 @@
+//! The rows that peeling set aside, solved through free cells.
+
+use super::bin::Bin;
+use super::dense::SubsetSums;
+use super::params::Shape;
+use crate::fields::Value;
+use crate::okvs::EncodeFailure;
+
+/// Words of a block of columns: what one pass over the peeled rows follows.
+const LANES: usize = 4;
+
+/// Columns that come first: the dense cells.
+const DENSE_COLUMNS: usize = 64;
+
+/// The deferred rows as equations in what is added to the free cells: once every peeled row is used to replace its pivot's cell, a deferred
+/// row depends on free cells only. A few free cells more than there are equations will nearly always do, and all of them are tried before the
+/// system is given up: it then has dependent rows.
+pub struct Deferred<'a, V: Value> {
+    bin: &'a Bin<V>,
+    shape: &'a Shape,
+    /// What each deferred row lacks of its value under the present table.
+    lacking: Vec<V>,
+    /// Free sparse cells of some row, the most useful first.
+    free: Vec<u16>,
+}
+
+impl<'a, V: Value> Deferred<'a, V> {
+    /// The deferred rows of `bin` under a `table` that satisfies all others.
+    pub fn new(bin: &'a Bin<V>, shape: &'a Shape, table: &[V]) -> Self {
+        let (sparse, dense) = table.split_at(shape.sparse);
+        let sums = SubsetSums::new(dense);
+        let lacks = |&row: &u16| {
+            let row = usize::from(row);
+            let [a, b, c] = bin.triples[row].cells();
+            bin.values[row] + sparse[a] + sparse[b] + sparse[c] + sums.sum(bin.dense[row])
+        };
+        Self { bin, shape, lacking: bin.deferred.iter().map(lacks).collect(), free: free_cells(bin, shape) }
+    }
+
+    /// Adds to free cells of `table` what makes the deferred rows hold; the pivots' cells are to be determined anew.
+    pub fn correct(&self, table: &mut [V]) -> Result<(), EncodeFailure> {
+        let rows = self.lacking.len();
+        let columns = DENSE_COLUMNS + self.free.len();
+        let mut blocks = (rows + 2 * DENSE_COLUMNS).div_ceil(64 * LANES);
+        let solution = loop {
+            match eliminate(self.matrix(blocks), self.lacking.clone()) {
+                Some(solution) => break solution,
+                None if blocks * 64 * LANES >= columns => return Err(EncodeFailure),
+                None => blocks *= 2,
+            }
+        };
+        for (column, value) in solution {
+            let cell = if column < DENSE_COLUMNS { self.shape.sparse + column } else { usize::from(self.free[column - DENSE_COLUMNS]) };
+            table[cell] += value;
+        }
+        Ok(())
+    }
+
+    /// The deferred rows' coefficients for the first blocks of columns, after replacement of all pivots.
+    fn matrix(&self, blocks: usize) -> Vec<Vec<u64>> {
+        let mut matrix = vec![Vec::with_capacity(blocks * LANES); self.lacking.len()];
+        let mut coefficients = vec![[0u64; LANES]; self.shape.sparse];
+        for block in 0..blocks {
+            coefficients.fill([0; LANES]);
+            for lane in 0..LANES {
+                let Some(first) = ((block * LANES + lane) * 64).checked_sub(DENSE_COLUMNS) else { continue };
+                for (bit, &cell) in self.free.iter().skip(first).take(64).enumerate() {
+                    coefficients[usize::from(cell)][lane] = 1 << bit;
+                }
+            }
+            let of_row = |coefficients: &[[u64; LANES]], row: usize| {
+                let mut sum = [0; LANES];
+                if block == 0 {
+                    sum[0] = self.bin.dense[row];
+                }
+                for cell in self.bin.triples[row].cells() {
+                    for (sum, word) in sum.iter_mut().zip(coefficients[cell]) {
+                        *sum ^= word;
+                    }
+                }
+                sum
+            };
+            for pivot in self.bin.pivots.iter().rev() {
+                coefficients[usize::from(pivot.cell)] = of_row(&coefficients, usize::from(pivot.row));
+            }
+            for (words, &row) in matrix.iter_mut().zip(&self.bin.deferred) {
+                words.extend(of_row(&coefficients, usize::from(row)));
+            }
+        }
+        matrix
+    }
+}
+
+/// The sparse cells that are no pivot and lie in a row: those of deferred rows, then those of peeled rows, last peeled first, for on a cell that
+/// was peeled late many others depend.
+fn free_cells<V: Value>(bin: &Bin<V>, shape: &Shape) -> Vec<u16> {
+    let mut taken = vec![false; shape.sparse];
+    for pivot in &bin.pivots {
+        taken[usize::from(pivot.cell)] = true;
+    }
+    let rows = bin.deferred.iter().copied().chain(bin.pivots.iter().rev().map(|pivot| pivot.row));
+    let mut free = Vec::new();
+    for row in rows {
+        for cell in bin.triples[usize::from(row)].cells() {
+            if !std::mem::replace(&mut taken[cell], true) {
+                free.push(cell as u16);
+            }
+        }
+    }
+    free
+}
+
+/// Gauss-Jordan elimination over GF(2): columns and their values that solve `matrix * x = right`, all other columns zero; none if the rows are
+/// dependent.
+fn eliminate<V: Value>(mut matrix: Vec<Vec<u64>>, mut right: Vec<V>) -> Option<Vec<(usize, V)>> {
+    let mut columns = Vec::with_capacity(right.len());
+    for i in 0..matrix.len() {
+        let row = std::mem::take(&mut matrix[i]);
+        let word = row.iter().position(|&word| word != 0)?;
+        let bit = row[word].trailing_zeros();
+        for (other, words) in matrix.iter_mut().enumerate() {
+            if words.get(word).is_some_and(|word| word >> bit & 1 == 1) {
+                for (word, &added) in words.iter_mut().zip(&row) {
+                    *word ^= added;
+                }
+                let value = right[i];
+                right[other] += value;
+            }
+        }
+        matrix[i] = row;
+        columns.push(word * 64 + bit as usize);
+    }
+    Some(columns.into_iter().zip(right).collect())
+}

@@ -1,0 +1,162 @@
+//! What an OKVS promises, at every kind of size.
+
+use proptest::prelude::*;
+use vesica_kernels::{Backend, with_backend};
+
+use super::*;
+use crate::fields::{Gf64, Gf128};
+
+const SIZES: [usize; 15] = [0, 1, 2, 3, 4, 10, 100, 1000, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 51_200, 51_201, 1 << 16];
+
+fn pairs<V: Value>(count: usize, seed: u64) -> (Vec<u128>, Vec<V>) {
+    let mut rng = SecretRng::insecure_from_seed(seed);
+    (0..count).map(|_| (rng.block(), V::from_bits(rng.block()))).unzip()
+}
+
+fn decoded<V: Value>(okvs: &Clustered, table: &[V], keys: &[u128]) -> Vec<V> {
+    let mut out = vec![V::default(); keys.len()];
+    okvs.decode(table, keys, &mut out);
+    out
+}
+
+fn roundtrip<V: Value>() {
+    for (seed, count) in SIZES.into_iter().enumerate() {
+        let (keys, values) = pairs::<V>(count, seed as u64);
+        let okvs = Clustered::new(count, 42, 7 + seed as u128).unwrap();
+        assert_eq!(Clustered::table_len(count, 42), Ok(okvs.len()));
+        let mut rng = SecretRng::insecure_from_seed(99);
+        for free in [FreeCells::Zero, FreeCells::Random(&mut rng)] {
+            let table = okvs.encode(&keys, &values, free).unwrap();
+            assert_eq!(table.len(), okvs.len());
+            assert_eq!(decoded(&okvs, &table, &keys), values, "{count} pairs");
+        }
+    }
+}
+
+#[test]
+fn decodes_what_was_encoded_64() {
+    roundtrip::<Gf64>();
+}
+
+#[test]
+fn decodes_what_was_encoded_128() {
+    roundtrip::<Gf128>();
+}
+
+#[test]
+fn fewer_pairs_fit_too() {
+    let (keys, values) = pairs::<Gf64>(30, 1);
+    let okvs = Clustered::new(100, 42, 1).unwrap();
+    let table = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+    assert_eq!(decoded(&okvs, &table, &keys), values);
+}
+
+#[test]
+fn equal_keys_are_a_failure() {
+    for count in [2, 10, 1000, 60_000] {
+        let (mut keys, values) = pairs::<Gf64>(count, 3);
+        keys[count - 1] = keys[0];
+        let okvs = Clustered::new(count, 42, 5).unwrap();
+        assert_eq!(okvs.encode(&keys, &values, FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+        // Even with equal values: success must not depend on values.
+        assert_eq!(okvs.encode(&keys, &vec![Gf64(1); count], FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+    }
+}
+
+/// Bins filled beyond the threshold of peeling are solved all the same.
+#[test]
+fn rows_set_aside_are_solved() {
+    for (count, sparse) in [(1000, 1130), (20_000, 23_600)] {
+        let shape = Shape { pairs: count, bins: 1, capacity: count, sparse, dense: 40 };
+        let okvs = Clustered { shape, hash: RowHash::new(11, shape) };
+        let (keys, values) = pairs::<Gf128>(count, 4);
+        let mut bin = Bin::new();
+        let mut table = vec![Gf128::default(); okvs.len()];
+        bin.encode((&okvs.hash, &shape), 0, &[(okvs.hash.partition(&keys), &values)], &mut table, None).unwrap();
+        assert!(bin.deferred.len() > 10, "{} rows set aside", bin.deferred.len());
+        assert_eq!(decoded(&okvs, &table, &keys), values);
+        let mut rng = SecretRng::insecure_from_seed(1);
+        let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        assert_eq!(decoded(&okvs, &random, &keys), values);
+    }
+}
+
+#[test]
+fn tables_add_up() {
+    let count = 3000;
+    let (keys, left) = pairs::<Gf64>(count, 5);
+    let (_, right) = pairs::<Gf64>(count, 6);
+    let sum: Vec<Gf64> = left.iter().zip(&right).map(|(&a, &b)| a + b).collect();
+    let okvs = Clustered::new(count, 42, 9).unwrap();
+    let table = |values: &[Gf64]| okvs.encode(&keys, values, FreeCells::Zero).unwrap();
+    let added: Vec<Gf64> = table(&left).into_iter().zip(table(&right)).map(|(a, b)| a + b).collect();
+    assert_eq!(added, table(&sum));
+    // And so does decoding, on any table and keys, in both fields at once.
+    let (others, _) = pairs::<Gf64>(500, 7);
+    let (_, any) = pairs::<Gf64>(okvs.len(), 8);
+    let embedded: Vec<Gf128> = any.iter().map(|value| value.embed()).collect();
+    let narrow = decoded(&okvs, &any, &others);
+    assert_eq!(decoded(&okvs, &embedded, &others), narrow.iter().map(|value| value.embed()).collect::<Vec<_>>());
+    let shifted: Vec<Gf64> = any.iter().zip(&added).map(|(&a, &b)| a + b).collect();
+    let expected: Vec<Gf64> = narrow.into_iter().zip(decoded(&okvs, &added, &others)).map(|(a, b)| a + b).collect();
+    assert_eq!(decoded(&okvs, &shifted, &others), expected);
+}
+
+#[test]
+fn backends_and_threads_agree() {
+    let count = 110_000;
+    let (keys, values) = pairs::<Gf64>(count, 10);
+    let run = || {
+        let okvs = Clustered::new(count, 42, 3).unwrap();
+        let mut rng = SecretRng::insecure_from_seed(4);
+        let zero = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+        let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        let others = decoded(&okvs, &random, &keys[..9000]);
+        (zero, random, others)
+    };
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let one = pool(1).install(run);
+    assert_eq!(one, pool(3).install(run));
+    assert_eq!(one, pool(1).install(|| with_backend(Backend::Portable, run)));
+    assert_eq!(one.2, values[..9000]);
+}
+
+#[test]
+fn free_cells_are_random_when_asked() {
+    let (keys, values) = pairs::<Gf128>(100, 11);
+    let okvs = Clustered::new(100, 42, 3).unwrap();
+    let zero = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+    assert!(zero.iter().filter(|&&cell| cell == Gf128(0)).count() >= okvs.len() - 100);
+    let mut rng = SecretRng::insecure_from_seed(5);
+    let first = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    let second = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    assert!(!first.contains(&Gf128(0)));
+    assert!(first.iter().zip(&second).all(|(a, b)| a != b), "each cell is a sum with random cells in it");
+}
+
+#[test]
+fn another_seed_is_another_table() {
+    let (keys, values) = pairs::<Gf64>(50, 12);
+    let tables: Vec<_> = [1, 2].map(|seed| Clustered::new(50, 42, seed).unwrap().encode(&keys, &values, FreeCells::Zero)).into();
+    assert_ne!(tables[0], tables[1]);
+}
+
+/// The table of fixed pairs, as a digest: both parties of a run may be of different builds.
+#[test]
+fn rows_are_pinned() {
+    let (keys, values) = pairs::<Gf64>(60_000, 13);
+    let table = Clustered::new(60_000, 42, 0x1234).unwrap().encode(&keys, &values, FreeCells::Zero).unwrap();
+    let digest = blake3::hash(bytemuck::cast_slice(&table));
+    assert_eq!(digest.to_hex()[..16], *"5f731f605dd534e9");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_size_and_seed_decodes(count in 0usize..600, seed: u128, filling: u64) {
+        let (keys, values) = pairs::<Gf128>(count, filling);
+        let okvs = Clustered::new(count, 42, seed).unwrap();
+        let table = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+        prop_assert_eq!(decoded(&okvs, &table, &keys), values);
+    }
+}
