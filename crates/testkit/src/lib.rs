@@ -1,6 +1,13 @@
 //! Test harness for two-party code: pairs of channels, faulty and shaped links, golden transcripts.
 #![forbid(unsafe_code)]
 
+mod conformance;
+mod faults;
 mod pair;
+mod tap;
+mod transcript;
 
+pub use conformance::{Run, Runnable, Sides, conformance, conformance_of, row, run_over};
+pub use faults::{Fault, Harm, faults, faults_of};
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
+pub use transcript::{BLESS, Recording, Transcript, check_golden, golden, record};

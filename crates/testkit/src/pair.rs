@@ -27,6 +27,7 @@ pub fn options() -> ChannelOptions {
         deadline: Some(Duration::from_secs(60)),
         ping_every: Duration::from_millis(100),
         dead_after: Duration::from_secs(20),
+        reason_wait: Duration::from_millis(200),
         drain_for: Duration::from_secs(2),
     }
 }

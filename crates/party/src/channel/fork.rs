@@ -34,6 +34,11 @@ pub(super) struct Fork {
     pub label: Option<u64>,
     pub our_id: Option<u16>,
     pub their_id: Option<u16>,
+    /// This side sends no more than what is queued; said so.
+    pub closing: bool,
+    pub close_sent: bool,
+    /// The peer sends no more.
+    pub their_end: bool,
     /// Frames to send.
     pub out: VecDeque<Vec<u8>>,
     /// Bytes in `out`.
@@ -65,6 +70,9 @@ impl Fork {
             label: None,
             our_id: None,
             their_id: None,
+            closing: false,
+            close_sent: false,
+            their_end: false,
             out: VecDeque::new(),
             unsent: 0,
             credit: WINDOW,

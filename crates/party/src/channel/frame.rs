@@ -31,6 +31,8 @@ pub enum Kind {
     Chunk,
     /// The sender opens a fork; its frames follow.
     Open,
+    /// The sender sends no more on a fork.
+    Close,
     /// The receiver has taken data from a fork: so many bytes more may follow.
     Credit,
     /// The sender's threads are alive.
@@ -42,7 +44,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [Self::Message, Self::Chunk, Self::Open, Self::Credit, Self::Ping, Self::Abort, Self::Finish];
+    const ALL: [Self; 8] = [Self::Message, Self::Chunk, Self::Open, Self::Close, Self::Credit, Self::Ping, Self::Abort, Self::Finish];
 
     fn byte(self) -> u8 {
         self as u8 + 1
@@ -80,13 +82,17 @@ impl Header {
             Kind::Chunk => 1..=BODY_LIMIT,
             Kind::Open => OPEN_BYTES..=OPEN_BYTES,
             Kind::Credit => CREDIT_BYTES..=CREDIT_BYTES,
-            Kind::Ping | Kind::Finish => 0..=0,
+            Kind::Close | Kind::Ping | Kind::Finish => 0..=0,
             Kind::Abort => 0..=ABORT_LIMIT,
         };
         if !allowed.contains(&length) {
             return Err(Malformed("a frame of a length that its kind does not have"));
         }
-        Ok(Self { kind, step, fork: u16::from_le_bytes([fork0, fork1]), tag: u16::from_le_bytes([tag0, tag1]), length })
+        let header = Self { kind, step, fork: u16::from_le_bytes([fork0, fork1]), tag: u16::from_le_bytes([tag0, tag1]), length };
+        if !matches!(kind, Kind::Message | Kind::Chunk) && (step != 0 || header.tag != 0) {
+            return Err(Malformed("a frame with a step that its kind does not have"));
+        }
+        Ok(header)
     }
 
     /// The encoding.

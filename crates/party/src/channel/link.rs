@@ -18,8 +18,6 @@ pub(super) const CHUNK_BYTES: usize = 256 << 10;
 const SPARE_BUFFERS: usize = 32;
 /// Forks that one side may open before the other does.
 pub(super) const EARLY_FORKS: usize = 32;
-/// How long a failed write waits for the reader to find out why, for the peer's report may be on its way in.
-const REASON_WAIT: Duration = Duration::from_secs(1);
 
 /// The shared state, and how to wait for it.
 pub(super) struct Link {
@@ -217,7 +215,7 @@ impl Link {
 
     /// The writer cannot write: waits a moment for the peer's reason, then the link is what failed.
     pub(super) fn write_failed(&self, fault: io::Error) {
-        self.wait_ended(REASON_WAIT, |state| state.failure.is_some() || state.reader_done || state.closing);
+        self.wait_ended(self.options.reason_wait, |state| state.failure.is_some() || state.reader_done || state.closing);
         let over = {
             let state = self.lock();
             state.finish_sent && state.peer_finished
@@ -265,6 +263,10 @@ impl State {
             self.forks[slot].queued = false;
             let Some(id) = self.announce(slot, frames) else { continue };
             let fork = &mut self.forks[slot];
+            if fork.out.is_empty() && fork.closing && !fork.close_sent {
+                fork.close_sent = true;
+                frames.push(control(Kind::Close, id, &[]));
+            }
             if fork.credit <= 0 {
                 continue;
             }
@@ -273,7 +275,7 @@ impl State {
             fork.charge(frame.len());
             bytes += frame.len();
             frames.push(frame);
-            if !fork.out.is_empty() {
+            if !fork.out.is_empty() || fork.closing {
                 self.make_ready(slot);
             }
         }

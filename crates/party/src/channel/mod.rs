@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::net;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub use tally::{Count, PhaseGuard, Tally};
 
 use fork::Frame;
 use frame::{BODY_LIMIT, HEADER_BYTES, Header, Kind};
-use link::{CHUNK_BYTES, Link};
+use link::{CHUNK_BYTES, Link, State};
 use tally::Clock;
 
 /// The frame format, for tools that look at a connection from outside.
@@ -46,13 +46,21 @@ pub struct ChannelOptions {
     pub ping_every: Duration,
     /// The link counts as dead when nothing came for this long. That the peer computes is no silence: its threads ping.
     pub dead_after: Duration,
+    /// How long a side that sees a fork or the link end waits for the peer's report of why.
+    pub reason_wait: Duration,
     /// How long a side that failed or finished waits for the peer to close.
     pub drain_for: Duration,
 }
 
 impl Default for ChannelOptions {
     fn default() -> Self {
-        Self { deadline: None, ping_every: Duration::from_secs(5), dead_after: Duration::from_secs(30), drain_for: Duration::from_secs(5) }
+        Self {
+            deadline: None,
+            ping_every: Duration::from_secs(5),
+            dead_after: Duration::from_secs(30),
+            reason_wait: Duration::from_secs(1),
+            drain_for: Duration::from_secs(5),
+        }
     }
 }
 
@@ -309,8 +317,16 @@ impl Channel {
         }
     }
 
+    /// Tells the peer that nothing more comes on this fork.
+    fn end_fork(&self) {
+        let mut state = self.link.lock();
+        state.forks[self.slot].closing = true;
+        state.make_ready(self.slot);
+        self.link.work.notify_one();
+    }
+
     /// Queues a frame on this fork.
-    fn push(&self, state: &mut link::State, frame: Vec<u8>) {
+    fn push(&self, state: &mut State, frame: Vec<u8>) {
         let fork = &mut state.forks[self.slot];
         fork.unsent += frame.len();
         fork.sent += 1;
@@ -333,8 +349,12 @@ impl Channel {
                 fork.taken += 1;
                 break frame;
             }
+            let fork_ended = fork.their_end;
             if state.peer_finished {
                 return Err(Abort::PeerMisbehaved(*step, "it finished without sending it"));
+            }
+            if fork_ended {
+                return self.fork_ended(state, step);
             }
             state = self.wait_for_frame(state, step)?;
         };
@@ -352,12 +372,16 @@ impl Channel {
         Ok(frame)
     }
 
+    /// The peer has ended the fork before `step`. Often it has failed, and its report is on the way.
+    fn fork_ended<T>(&self, state: MutexGuard<'_, State>, step: &Step) -> Result<T, Abort> {
+        drop(state);
+        self.link.wait_ended(self.link.options.reason_wait, |state| state.failure.is_some());
+        self.link.check(&self.link.lock())?;
+        Err(Abort::PeerMisbehaved(*step, "it closed the fork without sending it"))
+    }
+
     /// Waits for a frame, unless the peer does too.
-    fn wait_for_frame<'a>(
-        &self,
-        state: std::sync::MutexGuard<'a, link::State>,
-        step: &Step,
-    ) -> Result<std::sync::MutexGuard<'a, link::State>, Abort> {
+    fn wait_for_frame<'a>(&self, state: MutexGuard<'a, State>, step: &Step) -> Result<MutexGuard<'a, State>, Abort> {
         let fork = &state.forks[self.slot];
         let wake = fork.wake.clone();
         let Some(rendezvous) = &self.link.rendezvous else { return self.link.wait(state, &wake) };
@@ -401,7 +425,11 @@ impl Channel {
 impl Drop for Channel {
     fn drop(&mut self) {
         self.clock.book();
-        if self.closed || (self.slot != 0 && !thread::panicking()) {
+        if self.closed {
+            return;
+        }
+        if self.slot != 0 && !thread::panicking() {
+            self.end_fork();
             return;
         }
         self.close(&Abort::Local {

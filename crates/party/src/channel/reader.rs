@@ -49,6 +49,7 @@ fn one_frame(input: &mut Input<'_>) -> Result<(), Abort> {
         Kind::Ping => Ok(()),
         _ if link.lock().peer_finished => Err(link.misbehaved("a frame after the last one")),
         Kind::Open => open(link, header.fork, &body),
+        Kind::Close => close(link, header.fork),
         Kind::Credit => credit(link, header.fork, &body),
         Kind::Finish => {
             let mut state = link.lock();
@@ -82,6 +83,9 @@ fn data(input: &mut Input<'_>, header: Header) -> Result<(), Abort> {
     let Some(&slot) = state.theirs.get(usize::from(header.fork)) else {
         return Err(link.misbehaved("a frame for a fork that it did not open"));
     };
+    if state.forks[slot].their_end {
+        return Err(link.misbehaved("a frame for a fork that it closed"));
+    }
     if !state.forks[slot].admit(header.length) {
         return Err(link.misbehaved("more on a fork than it had credit for"));
     }
@@ -128,6 +132,19 @@ fn open(link: &Link, id: u16, body: &[u8]) -> Result<(), Abort> {
 
 /// The two sides' programs differ.
 pub(super) const OTHER_FORK: &str = "a fork with another label than this side's";
+
+fn close(link: &Link, id: u16) -> Result<(), Abort> {
+    let mut state = link.lock();
+    let slot = state.theirs.get(usize::from(id)).copied();
+    match slot.map(|slot| &mut state.forks[slot]) {
+        Some(fork) if id != 0 && !fork.their_end => {
+            fork.their_end = true;
+            fork.wake.notify_all();
+            Ok(())
+        }
+        _ => Err(link.misbehaved("the end of a fork that is not open")),
+    }
+}
 
 fn credit(link: &Link, id: u16, body: &[u8]) -> Result<(), Abort> {
     let credit = body.try_into().map(u32::from_le_bytes).map_err(|_| link.misbehaved("a credit of another length"))?;

@@ -5,7 +5,7 @@ use std::net;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use super::frame::{Kind, control};
+use super::frame::{Header, Kind, control};
 use super::link::Link;
 
 /// Bytes that are taken from the queues at a time; an abort waits for no more than these.
@@ -40,6 +40,8 @@ fn write_all(link: &Link, mut writer: Box<dyn Write + Send>) -> io::Result<()> {
     loop {
         match next(link, &mut frames, flushed) {
             Work::Frames => {
+                let control = frames.iter().filter(|frame| is_control(frame)).map(Vec::len).sum();
+                link.count_control(control, 0);
                 for frame in &frames {
                     if frame.len() <= GATHER_BYTES {
                         gathered.extend_from_slice(frame);
@@ -61,12 +63,19 @@ fn write_all(link: &Link, mut writer: Box<dyn Write + Send>) -> io::Result<()> {
                 flushed = true;
             }
             Work::Goodbye(frame) => {
+                link.count_control(frame.len(), 0);
                 writer.write_all(&frame)?;
                 return writer.flush();
             }
             Work::End => return writer.flush(),
         }
     }
+}
+
+/// Whether a frame belongs to no phase. Those that do were counted by the caller who sent them.
+fn is_control(frame: &[u8]) -> bool {
+    let header = frame.first_chunk().and_then(|header| Header::parse(header).ok());
+    header.is_some_and(|header| !matches!(header.kind, Kind::Message | Kind::Chunk))
 }
 
 /// Gives the written frames' buffers back and waits for more work.
@@ -78,7 +87,6 @@ fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
     let ping_at = Instant::now() + link.options.ping_every;
     loop {
         if let Some(frame) = state.goodbye.take() {
-            link.count_control(frame.len(), 0);
             return Work::Goodbye(frame);
         }
         if state.closing || (state.finish_sent && state.peer_finished) {
@@ -94,7 +102,6 @@ fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
                 state.finish_sent = true;
                 link.ended.notify_all();
                 frames.push(control(Kind::Finish, 0, &[]));
-                link.count_control(frames[0].len(), 0);
                 return Work::Frames;
             }
         }
@@ -104,7 +111,6 @@ fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
         let pause = ping_at.saturating_duration_since(Instant::now());
         if pause.is_zero() {
             frames.push(control(Kind::Ping, 0, &[]));
-            link.count_control(frames[0].len(), 0);
             return Work::Frames;
         }
         (state, _) = link.work.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);

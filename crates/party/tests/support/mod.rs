@@ -61,6 +61,7 @@ pub fn quick() -> ChannelOptions {
         deadline: Some(Duration::from_secs(20)),
         ping_every: Duration::from_millis(100),
         dead_after: Duration::from_secs(10),
+        reason_wait: Duration::from_millis(500),
         drain_for: Duration::from_secs(2),
     }
 }

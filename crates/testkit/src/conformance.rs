@@ -1,0 +1,88 @@
+//! One call that runs a protocol and checks what every protocol must fulfil.
+
+use vesica_party::transport::{Connection, memory};
+use vesica_party::{ChannelOptions, Protocol, Registered, Row, Task};
+
+use crate::pair::{Side, options, two_party_over};
+
+/// A protocol as the registries hold it.
+pub type Runnable<T> = &'static dyn Registered<T>;
+
+/// Both sides of one run over `ends`.
+pub type Sides<T> = (Side<<T as Task>::SenderOutput>, Side<<T as Task>::ReceiverOutput>);
+
+/// What a conforming run gave.
+pub struct Run<T: Task> {
+    /// The sender's output.
+    pub sender: T::SenderOutput,
+    /// The receiver's output.
+    pub receiver: T::ReceiverOutput,
+    /// Bytes of messages that both sent, without frames.
+    pub payload_bytes: u64,
+}
+
+/// The registry row of `P`, for the calls that take one.
+pub fn row<P: Protocol>() -> Runnable<P::Task> {
+    const { &Row::<P>::new() }
+}
+
+/// Runs set-up and protocol on both sides over `ends`.
+pub fn run_over<T: Task>(
+    ends: (Connection, Connection),
+    options: ChannelOptions,
+    protocol: Runnable<T>,
+    request: &T::Request,
+    sender_input: T::SenderInput,
+    receiver_input: T::ReceiverInput,
+) -> Sides<T> {
+    two_party_over(
+        ends,
+        options,
+        move |ch, rng| protocol.sender(request, ch, rng)?.run(sender_input, ch, rng),
+        move |ch, rng| protocol.receiver(request, ch, rng)?.run(receiver_input, ch, rng),
+    )
+}
+
+/// Runs protocol `P` and checks that both sides succeed, that `Task::holds`, that the measured payload bytes lie within
+/// `predicted_bytes`, and that each side received what the other sent.
+///
+/// # Panics
+/// If one of these fails; the message names the protocol and the request.
+pub fn conformance<P: Protocol>(
+    request: &<P::Task as Task>::Request,
+    sender_input: <P::Task as Task>::SenderInput,
+    receiver_input: <P::Task as Task>::ReceiverInput,
+) -> Run<P::Task> {
+    conformance_of(row::<P>(), request, sender_input, receiver_input)
+}
+
+/// [`conformance`] of a registry's row.
+///
+/// # Panics
+/// As [`conformance`].
+pub fn conformance_of<T: Task>(
+    protocol: Runnable<T>,
+    request: &T::Request,
+    sender_input: T::SenderInput,
+    receiver_input: T::ReceiverInput,
+) -> Run<T> {
+    let what = format!("{} with {request:?}", protocol.entry().id);
+    let predicted = protocol.predicted_bytes(request).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    let inputs = (sender_input.clone(), receiver_input.clone());
+    let (sent, received) = run_over(memory::pair(), options(), protocol, request, inputs.0, inputs.1);
+    let (sender, receiver) = match (sent.result, received.result) {
+        (Ok(sender), Ok(receiver)) => (sender, receiver),
+        (sender, receiver) => {
+            panic!("{what}: sender {:?}; receiver {:?}", sender.err().map(|e| e.to_string()), receiver.err().map(|e| e.to_string()))
+        }
+    };
+    if let Err(difference) = T::holds(&sender_input, &receiver_input, &sender, &receiver) {
+        panic!("{what}: {difference}");
+    }
+    let (sent, received) = (sent.tally.total(), received.tally.total());
+    assert_eq!(sent.sent_payload, received.received_payload, "{what}: bytes from the sender that arrived");
+    assert_eq!(received.sent_payload, sent.received_payload, "{what}: bytes from the receiver that arrived");
+    let payload_bytes = sent.sent_payload + received.sent_payload;
+    assert!(predicted.contains(&payload_bytes), "{what}: {payload_bytes} bytes of messages, predicted {predicted:?}");
+    Run { sender, receiver, payload_bytes }
+}
