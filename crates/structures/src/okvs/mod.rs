@@ -1,7 +1,9 @@
 //! Oblivious key-value stores: a table `P` of `m` values such that `Decode(P, k_i) = v_i`, and that says nothing else of the keys.
 
+pub mod band;
 pub mod clustered;
 
+pub use band::Band;
 pub use clustered::Clustered;
 
 use crate::facts::Unsupported;
