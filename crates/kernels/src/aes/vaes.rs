@@ -106,18 +106,14 @@ pub(super) fn tmmo(keys: &[u128; 11], x: &[u128], tweak: &[u128], out: &mut [u12
     });
 }
 
-/// The counters from `first`: vector additions to the low halves while those do not carry.
+/// The counters from `first`, by additions to the low halves alone.
 #[inline]
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
-fn counters(first: u128) -> Vectors {
-    if (first as u64).checked_add(LANES as u64).is_none() {
-        return load(&lanes::counters(first));
-    }
-    let mut next = _mm512_add_epi64(_mm512_broadcast_i32x4(must_cast(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0));
-    let mut out = [next; LANES / 4];
-    for out in &mut out[1..] {
-        next = _mm512_add_epi64(next, _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4));
-        *out = next;
+fn counters_without_carry(first: u128) -> Vectors {
+    let first = _mm512_broadcast_i32x4(_mm_set_epi64x((first >> 64) as i64, first as i64));
+    let mut out = [_mm512_add_epi64(first, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0)); LANES / 4];
+    for i in 1..LANES / 4 {
+        out[i] = _mm512_add_epi64(out[i - 1], _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4));
     }
     out
 }
@@ -125,7 +121,15 @@ fn counters(first: u128) -> Vectors {
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
 pub(super) fn ctr(keys: &[u128; 11], first: u128, out: &mut [u128]) {
     let keys = broadcast(keys);
-    lanes::count(first, out, |first, out| *out = store(permute(&keys, counters(first))));
+    // Where the low half of the counter wraps, a new run starts; what a padded group computes beyond it is dropped.
+    let until_wrap = (1 << 64) - u128::from(first as u64);
+    let wraps_at = usize::try_from(until_wrap).map_or(out.len(), |until| until.min(out.len()));
+    let (before, after) = out.split_at_mut(wraps_at);
+    for (first, out) in [(first, before), (first.wrapping_add(until_wrap), after)] {
+        lanes::count(first, out, |first, out| {
+            *out = store(permute(&keys, counters_without_carry(first)));
+        });
+    }
 }
 
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]

@@ -45,11 +45,14 @@ pub fn transpose_128<C: AsRef<[u8]>>(columns: &[C], out: &mut [u128]) {
         let first = part * TILES * 16;
         for (j, column) in columns.iter().enumerate() {
             let column = &column.as_ref()[first..column_len];
-            let mut bytes = [[0; 16]; TILES];
-            let count = column.len().min(TILES * 16);
-            bytes.as_flattened_mut()[..count].copy_from_slice(&column[..count]);
+            let bytes = column.first_chunk().copied().unwrap_or_else(|| {
+                let mut last = [0; TILES * 16];
+                last[..column.len()].copy_from_slice(column);
+                last
+            });
+            let (bytes, _) = bytes.as_chunks::<16>();
             for (tile, bytes) in tiles.iter_mut().zip(bytes) {
-                tile[j] = u128::from_le_bytes(bytes);
+                tile[j] = u128::from_le_bytes(*bytes);
             }
         }
         for (tile, out) in tiles.iter_mut().zip(out.chunks_mut(128)) {
