@@ -1,0 +1,127 @@
+//! Why a command failed, with what to do about it and its exit code.
+
+use std::fmt;
+
+use vesica_party::Abort;
+use vesica_structures::facts::Unsupported;
+
+use crate::table::{Blame, TableError};
+
+/// Exit codes of the command line. 130 and 143 follow signals.
+pub mod code {
+    /// Wrong usage.
+    pub const USAGE: u8 = 2;
+    /// The input is missing, unreadable or unfit.
+    pub const INPUT: u8 = 3;
+    /// The output exists already or cannot be written.
+    pub const OUTPUT: u8 = 4;
+    /// The peer did not come.
+    pub const PEER_ABSENT: u8 = 5;
+    /// An identity is missing, unreadable or not the pinned one.
+    pub const IDENTITY: u8 = 6;
+    /// The two sides are configured differently.
+    pub const MISMATCH: u8 = 7;
+    /// The peer sent what no honest peer sends.
+    pub const PEER_MISBEHAVED: u8 = 8;
+    /// The peer reported a failure of its own.
+    pub const PEER_FAILED: u8 = 9;
+    /// The link failed or a time limit passed.
+    pub const LINK: u8 = 10;
+    /// Refused or unsupported.
+    pub const REFUSED: u8 = 11;
+    /// A defect, or a statistical failure.
+    pub const INTERNAL: u8 = 70;
+    /// Ended by SIGINT.
+    pub const INTERRUPTED: u8 = 130;
+    /// Ended by SIGTERM.
+    pub const TERMINATED: u8 = 143;
+}
+
+/// A failure as users see it. Its texts never hold a key, an item or a row.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Failure {
+    /// The exit code, see [`code`].
+    pub code: u8,
+    /// What went wrong.
+    pub fault: String,
+    /// What to do about it.
+    pub mend: String,
+    /// What the peer is told instead of `fault`, where that names own files or columns.
+    #[serde(skip)]
+    pub told: Option<&'static str>,
+}
+
+impl Failure {
+    /// A failure with its mend.
+    pub fn new(code: u8, fault: impl fmt::Display, mend: impl fmt::Display) -> Self {
+        Self { code, fault: fault.to_string(), mend: mend.to_string(), told: None }
+    }
+
+    /// The failure as the peer gets it.
+    pub(crate) fn for_peer(&self) -> Abort {
+        let (fault, mend) = match self.told {
+            Some(told) => (told.to_owned(), "ask your partner to read the error message on their side and to start again".to_owned()),
+            None => (self.fault.clone(), self.mend.clone()),
+        };
+        Abort::Local { code: self.code, fault, mend }
+    }
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Self {
+        let code = match error.blame() {
+            Blame::Usage => code::USAGE,
+            Blame::Input => code::INPUT,
+            Blame::Output => code::OUTPUT,
+            Blame::Peer => code::PEER_MISBEHAVED,
+        };
+        Self { code, fault: error.to_string(), mend: error.mend(), told: Some(error.for_peer()) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.fault, self.mend)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Unsupported> for Failure {
+    fn from(refused: Unsupported) -> Self {
+        Self::new(code::REFUSED, refused.what, refused.mend)
+    }
+}
+
+impl From<Abort> for Failure {
+    fn from(abort: Abort) -> Self {
+        let code = abort.exit_code();
+        match abort {
+            Abort::Local { code, fault, mend } => Self::new(code, fault, mend),
+            Abort::Unsupported(refused) => refused.into(),
+            // Both sides are as wrong about a difference, whoever noticed it first.
+            Abort::PeerAborted(peer) if peer.code == code::MISMATCH => Self::new(code::MISMATCH, peer.fault, peer.mend),
+            Abort::PeerAborted(peer) => {
+                let mend = if peer.mend.is_empty() { "ask your partner for its error message".into() } else { format!("at the peer: {}", peer.mend) };
+                Self::new(code, format_args!("the peer failed: {} (its exit code is {})", peer.fault, peer.code), mend)
+            }
+            other => {
+                let mend = match &other {
+                    Abort::Link(_) => "check that the partner's vesica still runs and the network is up, then start both sides again",
+                    Abort::Timeout { .. } => "allow more time with --deadline, or check the partner and the network, then start both sides again",
+                    Abort::StatisticalFailure(_) => {
+                        "this happens less often than once in 2^40 runs; if it happens again, suspect the partner before you start a third time"
+                    }
+                    _ => "make sure that both sides run the same vesica release; if they do, do not trust this partner",
+                };
+                Self::new(code, &other, mend)
+            }
+        }
+    }
+}
+
+impl From<Failure> for Abort {
+    fn from(failure: Failure) -> Self {
+        Self::Local { code: failure.code, fault: failure.fault, mend: failure.mend }
+    }
+}

@@ -1,0 +1,228 @@
+//! The messages of the session around a protocol: opening, configuration, sizes, choice, closing.
+//!
+//! Roles of the task are not yet agreed when they travel, so here the side that connected is the "sender" and the side that
+//! listened the "receiver".
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use vesica_party::{Abort, Channel, Malformed, Message, Reader, Role, Step, Writer};
+
+use super::Hello;
+use crate::table::PayloadSchema;
+
+const PROTOCOL: &str = "vesica-session";
+
+/// The first bytes of every session, of every version.
+const MAGIC: [u8; 8] = *b"vesica\0\n";
+
+/// What a message holds, whichever side sends it.
+pub(crate) trait Body: Sized {
+    /// Its number in the session: arrow `2 NUMBER - 1` from the connector, `2 NUMBER` from the listener.
+    const NUMBER: u8;
+    /// In words.
+    const CARRIES: &'static str;
+    /// Lengths of valid encodings.
+    const LENGTHS: RangeInclusive<usize>;
+
+    fn write(&self, out: &mut Writer);
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed>;
+}
+
+struct FromConnector<B>(B);
+struct FromListener<B>(B);
+
+impl<B: Body> Message for FromConnector<B> {
+    const STEP: Step = Step { protocol: PROTOCOL, number: 2 * B::NUMBER - 1, from: Role::Sender, carries: B::CARRIES };
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        B::LENGTHS
+    }
+
+    fn write(&self, out: &mut Writer) {
+        self.0.write(out);
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        B::read(bytes).map(Self)
+    }
+}
+
+impl<B: Body> Message for FromListener<B> {
+    const STEP: Step = Step { protocol: PROTOCOL, number: 2 * B::NUMBER, from: Role::Receiver, carries: B::CARRIES };
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        B::LENGTHS
+    }
+
+    fn write(&self, out: &mut Writer) {
+        self.0.write(out);
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        B::read(bytes).map(Self)
+    }
+}
+
+/// Sends `body` as the connector or listener that this side is.
+pub(crate) fn send<B: Body>(ch: &mut Channel, body: B) -> Result<(), Abort> {
+    match ch.role() {
+        Role::Sender => ch.send(&FromConnector(body)),
+        Role::Receiver => ch.send(&FromListener(body)),
+    }
+}
+
+/// Receives the other side's.
+pub(crate) fn recv<B: Body>(ch: &mut Channel) -> Result<B, Abort> {
+    match ch.role() {
+        Role::Sender => ch.recv::<FromListener<B>>(()).map(|message| message.0),
+        Role::Receiver => ch.recv::<FromConnector<B>>(()).map(|message| message.0),
+    }
+}
+
+/// The arrow on which the other side sends a `B`.
+pub(crate) fn peers_step<B: Body>(ch: &Channel) -> Step {
+    match ch.role() {
+        Role::Sender => FromListener::<B>::STEP,
+        Role::Receiver => FromConnector::<B>::STEP,
+    }
+}
+
+/// Says which version of the wire format follows. This message never changes.
+pub(crate) struct Opening {
+    pub wire_version: u32,
+}
+
+impl Body for Opening {
+    const NUMBER: u8 = 1;
+    const CARRIES: &'static str = "wire version";
+    const LENGTHS: RangeInclusive<usize> = 12..=12;
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&MAGIC);
+        out.u32(self.wire_version);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        match bytes.array()? == MAGIC {
+            true => Ok(Self { wire_version: bytes.u32()? }),
+            false => Err(Malformed("the first bytes are not those of vesica")),
+        }
+    }
+}
+
+fn write_json(value: &impl Serialize, out: &mut Writer) {
+    // Serialising these plain structs into memory cannot fail; an empty body would be refused by the peer.
+    out.bytes(&serde_json::to_vec(value).unwrap_or_default());
+}
+
+fn read_json<T: DeserializeOwned>(bytes: &mut Reader<'_>) -> Result<T, Malformed> {
+    serde_json::from_slice(bytes.rest()).map_err(|_| Malformed("not the JSON object that is due here"))
+}
+
+impl Body for Hello {
+    const NUMBER: u8 = 2;
+    const CARRIES: &'static str = "configuration";
+    const LENGTHS: RangeInclusive<usize> = 2..=64 << 10;
+
+    fn write(&self, out: &mut Writer) {
+        write_json(self, out);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        read_json(bytes)
+    }
+}
+
+/// How much a side brings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sizes {
+    /// Distinct keys, dummies of `--pad-to` included.
+    pub items: u64,
+    /// What goes with each key (sender with `--payload`).
+    pub payload: Option<PayloadSchema>,
+}
+
+impl Body for Sizes {
+    const NUMBER: u8 = 3;
+    const CARRIES: &'static str = "sizes";
+    const LENGTHS: RangeInclusive<usize> = 2..=64 << 10;
+
+    fn write(&self, out: &mut Writer) {
+        write_json(self, out);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let sizes: Self = read_json(bytes)?;
+        match sizes.payload.as_ref().map(PayloadSchema::check) {
+            Some(Err(_)) => Err(Malformed("a payload schema that no sender declares")),
+            _ => Ok(sizes),
+        }
+    }
+}
+
+/// The receiver's choice of protocol, and its view of the session so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Choice {
+    /// Id of the protocol.
+    pub protocol: String,
+    /// Seconds since 1970 by the receiver's clock.
+    pub clock: u64,
+}
+
+impl Body for Choice {
+    const NUMBER: u8 = 4;
+    const CARRIES: &'static str = "choice of protocol";
+    const LENGTHS: RangeInclusive<usize> = 2..=1 << 10;
+
+    fn write(&self, out: &mut Writer) {
+        write_json(self, out);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        read_json(bytes)
+    }
+}
+
+/// A side has agreed to everything, and this is the session it will run.
+pub(crate) struct Ready {
+    pub session: [u8; 32],
+}
+
+impl Body for Ready {
+    const NUMBER: u8 = 5;
+    const CARRIES: &'static str = "session id";
+    const LENGTHS: RangeInclusive<usize> = 32..=32;
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.session);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(Self { session: bytes.array()? })
+    }
+}
+
+/// A side is done: its result, if it has one, is on disk.
+pub(crate) struct Closing {
+    /// Its signature under the receipt; zero where no receipt is made (plaintext).
+    pub signature: [u8; 64],
+}
+
+impl Body for Closing {
+    const NUMBER: u8 = 6;
+    const CARRIES: &'static str = "completion and receipt signature";
+    const LENGTHS: RangeInclusive<usize> = 64..=64;
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.signature);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(Self { signature: bytes.array()? })
+    }
+}

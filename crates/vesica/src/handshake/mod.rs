@@ -1,0 +1,185 @@
+//! The agreement before a protocol runs: configuration, sizes, protocol, session.
+//!
+//! ```text
+//! connector                              listener
+//!   | 1, 3: wire version, configuration -->|    both at once; then each compares field by field
+//!   |<-- 2, 4: the same                    |
+//!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated
+//!   | 7 / 8: choice (receiver of the task) |    checked by the sender against what it allows itself
+//!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
+//! ```
+
+mod hello;
+pub(crate) mod messages;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use vesica_party::{Abort, Channel, Phase, Role};
+use vesica_structures::facts::Unsupported;
+
+use crate::failure::{Failure, code};
+use crate::plan::{self, Terms};
+use crate::table::PayloadSchema;
+pub use hello::{Difference, Hello};
+use messages::{Choice, Opening, Ready, Sizes, peers_step, recv, send};
+
+/// The version of everything that crosses the wire. Sides of different versions refuse each other.
+pub const WIRE_VERSION: u32 = 1;
+
+/// Exchanges versions and configurations.
+///
+/// # Errors
+/// If the sides differ: the failure names each field and both values, and both sides come to it by themselves.
+pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
+    let _phase = ch.phase(Phase::Handshake);
+    send(ch, Opening { wire_version: WIRE_VERSION })?;
+    send(ch, ours.clone())?;
+    let theirs = recv::<Opening>(ch)?.wire_version;
+    if theirs != WIRE_VERSION {
+        return Err(Failure::new(
+            code::MISMATCH,
+            format_args!("this side speaks wire version {WIRE_VERSION}, the peer {theirs}"),
+            "install the same release of vesica on both sides",
+        )
+        .into());
+    }
+    let theirs: Hello = recv(ch)?;
+    if theirs.nonce == ours.nonce {
+        return Err(Abort::PeerMisbehaved(peers_step::<Hello>(ch), "it sent our own nonce back"));
+    }
+    let differences = ours.differences(&theirs);
+    if differences.is_empty() {
+        return Ok(theirs);
+    }
+    let named: Vec<String> =
+        differences.iter().map(|d| format!("{} is {:?} on the {}'s side and {:?} on the peer's", d.field, d.ours, ours.role, d.theirs)).collect();
+    Err(Failure::new(
+        code::MISMATCH,
+        format_args!("the two sides are configured differently: {}", named.join("; ")),
+        "agree with your partner on these values, and start both sides again",
+    )
+    .into())
+}
+
+/// What is agreed once sizes are known.
+pub(crate) struct Agreement {
+    /// The protocol to run.
+    pub row: plan::Row,
+    /// What it is run on.
+    pub terms: Terms,
+    /// The sender's payload.
+    pub payload: Option<PayloadSchema>,
+    /// The session to which all hashes are bound.
+    pub session: [u8; 32],
+    /// Seconds since 1970 by the receiver's clock.
+    pub clock: u64,
+}
+
+impl Agreement {
+    /// Names of the sender's payload columns.
+    pub(crate) fn payload_columns(&self) -> Vec<String> {
+        self.payload.iter().flat_map(|schema| schema.fields.iter().map(|field| field.name.clone())).collect()
+    }
+}
+
+/// What a side brings to [`settle`].
+pub(crate) struct Bid<'a> {
+    /// Own configuration.
+    pub ours: &'a Hello,
+    /// The peer's.
+    pub theirs: &'a Hello,
+    /// Own sizes.
+    pub sizes: Sizes,
+    /// Most items that the peer may bring.
+    pub max_peer_items: u64,
+}
+
+/// Exchanges sizes, chooses the protocol and binds the channel to the session.
+///
+/// # Errors
+/// If the peer's set is larger than allowed, if no protocol serves, or if the choice is not one that this side allows itself.
+pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort> {
+    let _phase = ch.phase(Phase::Handshake);
+    send(ch, bid.sizes.clone())?;
+    let theirs: Sizes = recv(ch)?;
+    let misbehaved = |ch: &Channel, what| Abort::PeerMisbehaved(peers_step::<Sizes>(ch), what);
+    if theirs.items == 0 {
+        return Err(misbehaved(ch, "an empty set, which vesica refuses"));
+    }
+    if theirs.items > bid.max_peer_items {
+        return Err(Failure::new(
+            code::REFUSED,
+            format_args!("the peer's set has {} items, more than the {} that are allowed here", theirs.items, bid.max_peer_items),
+            "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
+        )
+        .into());
+    }
+    let (sender, receiver, promised) = match bid.ours.role {
+        Role::Sender => (bid.sizes.clone(), theirs, &bid.ours.payload),
+        Role::Receiver => (theirs, bid.sizes.clone(), &bid.theirs.payload),
+    };
+    let given = sender.payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
+    if receiver.payload.is_some() || given != *promised {
+        return Err(misbehaved(ch, "a payload that does not go with the configuration"));
+    }
+    let terms = Terms {
+        sender_items: small(sender.items)?,
+        receiver_items: small(receiver.items)?,
+        security: bid.ours.security,
+        payload_bytes: sender.payload.as_ref().map_or(0, |schema| schema.width),
+        both_learn: bid.ours.both_learn,
+    };
+    let choice = match bid.ours.role {
+        Role::Receiver => {
+            let row = plan::choose(&terms, &bid.ours.protocols, &bid.theirs.protocols)?;
+            let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+            let choice = Choice { protocol: row.entry().id.into(), clock };
+            send(ch, choice.clone())?;
+            choice
+        }
+        Role::Sender => recv(ch)?,
+    };
+    let allowed = bid.ours.protocols.contains(&choice.protocol);
+    let Some(row) = plan::rows().iter().copied().find(|row| allowed && row.entry().id == choice.protocol) else {
+        return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow"));
+    };
+    // The lists were made from each side's own least security; the registry may still refuse these sizes.
+    row.predicted_bytes(&terms.request())?;
+    let session = session_id(ch, bid, &sender, &receiver, &choice);
+    let payload = sender.payload;
+    send(ch, Ready { session })?;
+    if recv::<Ready>(ch)?.session != session {
+        return Err(Abort::PeerMisbehaved(peers_step::<Ready>(ch), "its session is another one than ours: somebody changes the traffic"));
+    }
+    ch.bind_session(session);
+    Ok(Agreement { row, terms, payload, session, clock: choice.clock })
+}
+
+fn small(count: u64) -> Result<usize, Unsupported> {
+    usize::try_from(count).map_err(|_| Unsupported::new("a size that this machine cannot address", "use smaller tables"))
+}
+
+/// Hash of all that was agreed, the nonces in it, and of the TLS session below it.
+fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, choice: &Choice) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-20 session id v1");
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(&WIRE_VERSION.to_le_bytes());
+    part(&ch.exporter().unwrap_or_default());
+    let (from_sender, from_receiver) = match bid.ours.role {
+        Role::Sender => (bid.ours, bid.theirs),
+        Role::Receiver => (bid.theirs, bid.ours),
+    };
+    // Plain structs into memory: serialising cannot fail.
+    for hello in [from_sender, from_receiver] {
+        part(&serde_json::to_vec(hello).unwrap_or_default());
+    }
+    for sizes in [sender, receiver] {
+        part(&serde_json::to_vec(sizes).unwrap_or_default());
+    }
+    part(choice.protocol.as_bytes());
+    part(&choice.clock.to_le_bytes());
+    *hasher.finalize().as_bytes()
+}

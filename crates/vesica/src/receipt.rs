@@ -1,0 +1,155 @@
+//! The disclosure receipt: what was run, signed by both sides.
+//!
+//! The statement holds what both sides know: the session, the protocol, its parameters and the padded sizes. It holds no result size (a
+//! jointly signed one would tell the sender how many keys match) and no digest of an input (which would invite guessing).
+//!
+//! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use vesica_party::Security;
+use vesica_party::transport::tls::{Identity, PublicKey};
+
+/// What both sides sign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// Version of the wire format.
+    pub wire_version: u32,
+    /// Hash of the agreed configuration, sizes, nonces and the TLS session, in hexadecimal.
+    pub session: String,
+    /// Seconds since 1970 by the receiver's clock, at the start.
+    pub started_at: u64,
+    /// The task.
+    pub task: String,
+    /// The protocol's id.
+    pub protocol: String,
+    /// The security that both sides asked for.
+    pub security: Security,
+    /// Distinct keys of the sender, dummies included.
+    pub sender_items: u64,
+    /// Distinct keys of the receiver, dummies included.
+    pub receiver_items: u64,
+    /// Whether the sender learned its matches too.
+    pub both_learn: bool,
+    /// Name and version of the key digest.
+    pub key_digest: String,
+    /// Normalisers of each key column.
+    pub key_columns: Vec<String>,
+    /// The sender's payload columns.
+    pub payload_columns: Vec<String>,
+    /// Their width per key, in bytes.
+    pub payload_bytes: u64,
+    /// The sender's public key line.
+    pub sender_key: String,
+    /// The receiver's public key line.
+    pub receiver_key: String,
+}
+
+impl Statement {
+    /// The bytes that are signed.
+    pub fn signed_bytes(&self) -> Vec<u8> {
+        let mut bytes = b"vesica receipt v1\n".to_vec();
+        // Plain fields into memory: serialising cannot fail.
+        bytes.extend(serde_json::to_vec(self).unwrap_or_default());
+        bytes
+    }
+
+    /// This side's signature.
+    pub(crate) fn sign(&self, identity: &Identity) -> Option<[u8; 64]> {
+        identity.sign(&self.signed_bytes())
+    }
+}
+
+/// A statement with the signatures under it, as `--receipt` writes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// What is stated.
+    pub statement: Statement,
+    /// The sender's signature in hexadecimal; absent if it did not arrive in time.
+    pub sender_signature: Option<String>,
+    /// The receiver's signature in hexadecimal; absent if it did not arrive in time.
+    pub receiver_signature: Option<String>,
+}
+
+impl Receipt {
+    /// Which of the two signatures (sender's, receiver's) are there and right.
+    pub fn verify(&self) -> (bool, bool) {
+        let right = |key: &str, signature: &Option<String>| {
+            let key: Option<PublicKey> = key.parse().ok();
+            let signature = signature.as_deref().and_then(from_hex::<64>);
+            key.zip(signature).is_some_and(|(key, signature)| key.verifies(&self.statement.signed_bytes(), &signature))
+        };
+        (right(&self.statement.sender_key, &self.sender_signature), right(&self.statement.receiver_key, &self.receiver_signature))
+    }
+
+    /// Writes the receipt as JSON; replaces an existing file only if told so.
+    pub(crate) fn save(&self, path: &Path, force: bool) -> io::Result<()> {
+        let mut file = if force { File::create(path)? } else { File::create_new(path)? };
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        file.sync_all()
+    }
+}
+
+/// `bytes` in hexadecimal.
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if text.len() != 2 * N || !text.is_ascii() {
+        return None;
+    }
+    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signed() -> Receipt {
+        let (sender, receiver) = (Identity::generate().expect("randomness"), Identity::generate().expect("randomness"));
+        let statement = Statement {
+            wire_version: 1,
+            session: "00".repeat(32),
+            started_at: 1_700_000_000,
+            task: "intersect".into(),
+            protocol: "rr22".into(),
+            security: Security::Malicious,
+            sender_items: 10,
+            receiver_items: 20,
+            both_learn: false,
+            key_digest: "vesica-key@1".into(),
+            key_columns: vec!["email@1".into()],
+            payload_columns: vec![],
+            payload_bytes: 0,
+            sender_key: sender.public().to_string(),
+            receiver_key: receiver.public().to_string(),
+        };
+        let by = |identity: &Identity| statement.sign(identity).map(|signature| to_hex(&signature));
+        let (sender_signature, receiver_signature) = (by(&sender), by(&receiver));
+        Receipt { statement, sender_signature, receiver_signature }
+    }
+
+    #[test]
+    fn a_receipt_read_back_verifies_and_a_changed_one_does_not() {
+        let receipt = signed();
+        let text = serde_json::to_string_pretty(&receipt).expect("JSON");
+        let mut again: Receipt = serde_json::from_str(&text).expect("its own JSON");
+        assert_eq!(again.verify(), (true, true));
+        again.statement.sender_items += 1;
+        assert_eq!(again.verify(), (false, false));
+        again = signed();
+        again.receiver_signature = again.sender_signature.clone();
+        assert_eq!(again.verify(), (true, false));
+        again.sender_signature = None;
+        assert_eq!(again.verify(), (false, false));
+    }
+}

@@ -1,0 +1,89 @@
+//! The local report of a run. It stays with the side that made it; nothing of it but what the receipt states is shared.
+
+use serde::Serialize;
+use vesica_party::{Role, Security, Tally};
+
+use crate::table::KeyStats;
+
+/// What a run did, as `--json` prints it. Counts only, never a key.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this report's format.
+    pub report_version: u32,
+    /// Always true: a failed run prints an `error` object instead.
+    pub ok: bool,
+    /// Release of vesica.
+    pub vesica: &'static str,
+    /// This side's role.
+    pub role: Role,
+    /// The task.
+    pub task: &'static str,
+    /// The protocol that was run.
+    pub protocol: &'static str,
+    /// The security that both sides asked for.
+    pub security: Security,
+    /// Hash that identifies the session, in hexadecimal; the same on both sides.
+    pub session: String,
+    /// Fingerprint of the peer's key; null over plaintext.
+    pub peer: Option<String>,
+    /// Own rows and keys.
+    pub input: KeyStats,
+    /// Own distinct keys, dummies of `--pad-to` included: what the peer learns.
+    pub own_items: u64,
+    /// The peer's distinct keys, its dummies included.
+    pub peer_items: u64,
+    /// Own distinct keys that the peer has; null if this side does not learn them.
+    pub matched_keys: Option<u64>,
+    /// What was written; null if this side writes nothing.
+    pub output: Option<OutputReport>,
+    /// Names of the payload columns.
+    pub payload_columns: Vec<String>,
+    /// Width of the payload per key, in bytes.
+    pub payload_bytes: u64,
+    /// Where the receipt is; null without one.
+    pub receipt: Option<String>,
+    /// Bytes sent, payload and framing, without TLS and TCP.
+    pub bytes_sent: u64,
+    /// Bytes received, likewise.
+    pub bytes_received: u64,
+    /// From the start of the command to its end.
+    pub seconds: f64,
+    /// Seconds and bytes by phase, from connecting to the end of the conversation.
+    pub phases: Vec<PhaseReport>,
+    /// What did not go as it should but harmed no result.
+    pub warnings: Vec<String>,
+}
+
+/// The file that was written.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutputReport {
+    /// Its path.
+    pub path: String,
+    /// Its rows.
+    pub rows: u64,
+}
+
+/// A phase of the conversation.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Time on this side.
+    pub seconds: f64,
+    /// Bytes sent.
+    pub sent: u64,
+    /// Bytes received.
+    pub received: u64,
+}
+
+impl PhaseReport {
+    pub(crate) fn all(tally: &Tally) -> Vec<Self> {
+        let each = tally.phases.iter().map(|(phase, count)| Self {
+            name: phase.name(),
+            seconds: count.seconds,
+            sent: count.sent(),
+            received: count.received(),
+        });
+        each.collect()
+    }
+}

@@ -1,0 +1,46 @@
+//! Ending a run from outside, for example on a signal.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use vesica_party::Canceller;
+
+use crate::failure::Failure;
+
+/// A handle to end a run from another thread. Clones are the same handle.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    reason: Option<Failure>,
+    channel: Option<Canceller>,
+}
+
+impl Interrupt {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the run with `reason`, which the peer is told. The first reason counts.
+    pub fn raise(&self, reason: Failure) {
+        let mut state = self.lock();
+        if let Some(channel) = &state.channel {
+            channel.cancel(&reason.for_peer());
+        }
+        state.reason.get_or_insert(reason);
+    }
+
+    /// Why the run is to end, if it is.
+    pub fn reason(&self) -> Option<Failure> {
+        self.lock().reason.clone()
+    }
+
+    /// From now on, an interruption ends `channel`.
+    pub(super) fn attach(&self, channel: Canceller) {
+        let mut state = self.lock();
+        if let Some(reason) = &state.reason {
+            channel.cancel(&reason.for_peer());
+        }
+        state.channel = Some(channel);
+    }
+}

@@ -1,0 +1,101 @@
+//! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
+
+mod interrupt;
+mod link;
+mod prepare;
+mod run;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use vesica_party::{Role, Security};
+
+pub use interrupt::Interrupt;
+pub use link::{End, Protection};
+pub use run::run;
+
+use crate::key::KeySpec;
+use crate::table::{InputOptions, Join, OutputOptions, PayloadSpec};
+
+/// Items that a peer may bring unless `--max-peer-items` says otherwise.
+pub const MAX_PEER_ITEMS: u64 = 1 << 28;
+
+/// Where the own rows come from, and what of them takes part.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// A file, or `-` for standard input.
+    pub path: String,
+    /// How to read it.
+    pub options: InputOptions,
+    /// The key.
+    pub key: KeySpec,
+    /// Sender: the columns that go along with matches.
+    pub payload: Option<PayloadSpec>,
+}
+
+/// Where the result goes.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// A file, or `-` for standard output.
+    pub path: String,
+    /// How to write it.
+    pub options: OutputOptions,
+    /// Which rows.
+    pub join: Join,
+}
+
+/// Everything that one side of a run is told by its user.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Whether this side sends or receives.
+    pub role: Role,
+    /// How it meets the peer.
+    pub end: End,
+    /// What protects the connection.
+    pub protection: Protection,
+    /// How long to wait for the peer.
+    pub wait: Duration,
+    /// Bound on the whole run.
+    pub deadline: Option<Duration>,
+    /// The own table.
+    pub source: Source,
+    /// The result; there is one exactly on sides that learn it.
+    pub destination: Option<Destination>,
+    /// Receiver: names of payload columns on which it insists.
+    pub expected_payload: Option<Vec<String>>,
+    /// A protocol's id or alias; `None` lets the receiver choose.
+    pub protocol: Option<String>,
+    /// The least security that is accepted.
+    pub security: Security,
+    /// Whether a named protocol may be a broken one.
+    pub allow_broken: bool,
+    /// Whether the sender learns its matches too.
+    pub both_learn: bool,
+    /// Fill the own set with dummies to this many items.
+    pub pad_to: Option<u64>,
+    /// Refuse a peer that brings more items.
+    pub max_peer_items: u64,
+    /// Where to write the disclosure receipt; needs [`Protection::Tls`].
+    pub receipt: Option<PathBuf>,
+    /// Whether an existing receipt file is replaced.
+    pub force: bool,
+}
+
+/// What a run tells while it goes on. Texts never hold a key.
+pub trait Events: Sync {
+    /// The address is bound (the port is known).
+    fn listening(&self, _address: SocketAddr) {}
+    /// The peer is there.
+    fn connected(&self) {}
+    /// Something worth knowing that does not end the run.
+    fn notice(&self, _text: &str) {}
+    /// A part of the run begins: `waiting`, `reading`, `agreeing`, `running ID`, `writing`, `closing`.
+    fn stage(&self, _name: &str) {}
+}
+
+/// Hears nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Events for Silent {}

@@ -1,0 +1,92 @@
+//! The part of a run that needs no peer: the output's place and the input's keys. It goes on while the peer is waited for.
+
+use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Config, Destination, Interrupt, Source};
+use crate::failure::{Failure, code};
+use crate::table::{Input, KeyTable, Output, read_keys};
+
+/// How long an own failure waits for the peer to be there and hear of it.
+const TELL_PEER: Duration = Duration::from_secs(5);
+
+/// Time between two looks at an interruption.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What the preparation gives.
+pub(super) struct Prepared {
+    pub input: Input,
+    pub table: KeyTable,
+    /// Where the result goes, if this side has one.
+    pub output: Option<Output>,
+}
+
+/// A preparation on a thread of its own.
+pub(super) struct Preparation {
+    outcome: mpsc::Receiver<Result<Prepared, Failure>>,
+    early: Option<Result<Prepared, Failure>>,
+    failed_at: Option<Instant>,
+}
+
+impl Preparation {
+    pub fn start(config: &Config) -> Self {
+        let (done, outcome) = mpsc::channel();
+        let (source, destination) = (config.source.clone(), config.destination.clone());
+        // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
+        thread::spawn(move || _ = done.send(prepare(&source, destination.as_ref())));
+        Self { outcome, early: None, failed_at: None }
+    }
+
+    /// Notes an outcome that is there already, and gives the failure once it has waited long enough for the peer to come.
+    pub fn overdue_failure(&mut self, notice: impl FnOnce(&Failure)) -> Option<Failure> {
+        if self.early.is_none() {
+            self.early = match self.outcome.try_recv() {
+                Ok(outcome) => Some(outcome),
+                Err(TryRecvError::Disconnected) => Some(Err(panicked())),
+                Err(TryRecvError::Empty) => None,
+            };
+            if let Some(Err(failure)) = &self.early {
+                notice(failure);
+                self.failed_at = Some(Instant::now());
+            }
+        }
+        match (&self.early, self.failed_at) {
+            (Some(Err(failure)), Some(at)) if at.elapsed() >= TELL_PEER => Some(failure.clone()),
+            _ => None,
+        }
+    }
+
+    /// The failure, if there is one by now.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.early.as_ref().and_then(|outcome| outcome.as_ref().err())
+    }
+
+    /// Waits for the outcome.
+    pub fn finish(self, interrupt: &Interrupt) -> Result<Prepared, Failure> {
+        if let Some(outcome) = self.early {
+            return outcome;
+        }
+        loop {
+            match self.outcome.recv_timeout(LOOK) {
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Some(reason) = interrupt.reason() {
+                return Err(reason);
+            }
+        }
+    }
+}
+
+fn panicked() -> Failure {
+    Failure::new(code::INTERNAL, "reading the input ended with a defect of vesica", "please report it with the version and the kind of the input")
+}
+
+fn prepare(source: &Source, destination: Option<&Destination>) -> Result<Prepared, Failure> {
+    let input = Input::open(&source.path, &source.options)?;
+    let output = destination.map(|to| Output::create(&to.path, &to.options, &input)).transpose()?;
+    let table = read_keys(&input, &source.key, source.payload.as_ref())?;
+    Ok(Prepared { input, table, output })
+}
