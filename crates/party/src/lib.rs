@@ -4,6 +4,8 @@
 mod abort;
 mod channel;
 mod entry;
+#[doc(hidden)]
+pub mod fuzzing;
 mod message;
 mod phase;
 mod protocol;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::fork::Frame;
 use super::frame::{HEADER_BYTES, Header, Kind, Open, parse_abort};
-use super::link::{EARLY_FORKS, Link};
+use super::link::Link;
+use super::state::EARLY_FORKS;
 use crate::Abort;
 
 /// Bytes that are read at a time where frames are small.

@@ -89,7 +89,9 @@ fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
         if let Some(frame) = state.goodbye.take() {
             return Work::Goodbye(frame);
         }
-        if state.closing || (state.finish_sent && state.peer_finished) {
+        // A peer that failed, or is gone, waits for the end of this side's output and for nothing else.
+        let unheard = state.failure.as_ref().is_some_and(|failure| !failure.is_told());
+        if state.closing || unheard || (state.finish_sent && state.peer_finished) {
             return Work::End;
         }
         // After a failure nothing is sent but its report.

@@ -1,5 +1,4 @@
 //! Messages and a pair of parties for the channel's tests.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::ops::RangeInclusive;
 use std::thread;
@@ -95,3 +94,22 @@ pub fn both<A: Send, B: Send>(
         (sender.join().expect("the sender panicked"), received)
     })
 }
+
+/// A message without content.
+macro_rules! empty_message {
+    ($name:ident, $step:expr) => {
+        struct $name;
+        impl vesica_party::Message for $name {
+            const STEP: vesica_party::Step = $step;
+            type Shape = ();
+            fn len(_: &()) -> std::ops::RangeInclusive<usize> {
+                0..=0
+            }
+            fn write(&self, _: &mut vesica_party::Writer) {}
+            fn read(_: &mut vesica_party::Reader<'_>, _: ()) -> Result<Self, vesica_party::Malformed> {
+                Ok(Self)
+            }
+        }
+    };
+}
+pub(crate) use empty_message;

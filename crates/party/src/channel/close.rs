@@ -1,0 +1,116 @@
+//! The ends of a channel: finished by both sides, aborted by one, dropped, or cancelled from another thread.
+
+use std::fmt;
+use std::net;
+use std::sync::Arc;
+use std::thread;
+
+use super::link::Link;
+use super::{Channel, Tally};
+use crate::Abort;
+
+impl Channel {
+    /// A handle with which another thread ends the run.
+    pub fn canceller(&self) -> Canceller {
+        Canceller(self.link.clone())
+    }
+
+    /// Closes cleanly: waits until all is sent and the peer has finished too. On a fork it just ends the fork.
+    ///
+    /// # Errors
+    /// If the channel fails before, or the peer has sent what nobody took. The peer is then told.
+    pub fn finish(mut self) -> Result<Tally, Abort> {
+        if self.slot == 0 {
+            if let Err(failure) = self.exchange_finish() {
+                self.close(&failure);
+                return Err(failure);
+            }
+            self.link.wait_ended(self.link.options.drain_for, |state| state.reader_done);
+            // Both sides have all; how the transport closes matters no more.
+            let _ = self.link.shutdown.close(net::Shutdown::Both);
+            self.closed = true;
+        }
+        Ok(self.tally())
+    }
+
+    /// Tells the peer of a failure and closes the connection, waiting some seconds at most for the peer to hear it. On a fork, only tells.
+    pub fn abort(mut self, failure: &Abort) {
+        self.close(failure);
+    }
+
+    fn close(&mut self, failure: &Abort) {
+        self.closed = true;
+        self.link.tell(failure);
+        if self.slot != 0 {
+            return;
+        }
+        self.link.lock().closing = true;
+        self.link.work.notify_all();
+        self.link.wait_ended(self.link.options.drain_for, |state| state.writer_done && state.reader_done);
+        // The failure that led here is what counts.
+        let _ = self.link.shutdown.close(net::Shutdown::Both);
+    }
+
+    fn exchange_finish(&mut self) -> Result<(), Abort> {
+        let link = &self.link;
+        let mut state = link.lock();
+        state.finishing = true;
+        link.work.notify_all();
+        loop {
+            if self.partial.is_some() || state.leftover() {
+                return Err(link.misbehaved("more than this side has use for"));
+            }
+            if state.finish_sent && state.peer_finished && state.writer_done {
+                return Ok(());
+            }
+            state = link.wait(state, &link.ended)?;
+        }
+    }
+
+    /// Tells the peer that nothing more comes on this fork.
+    fn end_fork(&mut self) {
+        let mut state = self.link.lock();
+        if let Some((frame, _)) = self.partial.take() {
+            // For `finish` to notice that nobody took the rest.
+            state.forks[self.slot].inbox.push_front(frame);
+        }
+        state.forks[self.slot].closing = true;
+        state.make_ready(self.slot);
+        self.link.work.notify_one();
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.clock.book();
+        if self.closed {
+            return;
+        }
+        if self.slot != 0 && !thread::panicking() {
+            self.end_fork();
+            return;
+        }
+        self.close(&Abort::Local {
+            code: 70,
+            fault: "it stopped before the end of the run".into(),
+            mend: "look at what that side printed".into(),
+        });
+    }
+}
+
+/// Ends a run from another thread, for example on a signal.
+#[derive(Clone)]
+pub struct Canceller(Arc<Link>);
+
+impl Canceller {
+    /// Makes every call on the channel and its forks fail with `reason`, and tells the peer. Does not block.
+    pub fn cancel(&self, reason: &Abort) {
+        self.0.tell(reason);
+    }
+}
+
+impl fmt::Debug for Canceller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Canceller(..)")
+    }
+}

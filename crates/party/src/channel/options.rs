@@ -1,0 +1,30 @@
+//! How a channel behaves.
+
+use std::time::Duration;
+
+/// How a channel behaves.
+#[derive(Clone, Debug)]
+pub struct ChannelOptions {
+    /// Bound on the whole run, from opening the channel: after it every call fails.
+    pub deadline: Option<Duration>,
+    /// A sign of life is sent when nothing else was for this long.
+    pub ping_every: Duration,
+    /// The link counts as dead when nothing came for this long. That the peer computes is no silence: its threads ping.
+    pub dead_after: Duration,
+    /// How long a side that sees a fork or the link end waits for the peer's report of why.
+    pub reason_wait: Duration,
+    /// How long a side that failed or finished waits for the peer to close.
+    pub drain_for: Duration,
+}
+
+impl Default for ChannelOptions {
+    fn default() -> Self {
+        Self {
+            deadline: None,
+            ping_every: Duration::from_secs(5),
+            dead_after: Duration::from_secs(30),
+            reason_wait: Duration::from_secs(1),
+            drain_for: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Plain functions for fuzzing: each takes any bytes and must neither panic nor allocate more than a small multiple of them.
+
+use crate::channel::wire::{HEADER_BYTES, Header, Kind};
+use crate::{Malformed, Reader};
+
+/// Splits bytes into frames as the reader thread does; how many were well-formed.
+pub fn frames(mut bytes: &[u8]) -> usize {
+    let mut count = 0;
+    while let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() {
+        let Ok(header) = Header::parse(header) else { break };
+        let Some((body, rest)) = rest.split_at_checked(header.length) else { break };
+        match header.kind {
+            Kind::Abort => drop(crate::channel::parse_abort(body)),
+            Kind::Open => assert!(crate::channel::Open::parse(body).is_ok()),
+            _ => {}
+        }
+        bytes = rest;
+        count += 1;
+    }
+    count
+}
+
+/// Takes bytes apart with sizes that they choose themselves.
+pub fn reader(bytes: &[u8]) {
+    fn take(bytes: &mut Reader<'_>) -> Result<(), Malformed> {
+        loop {
+            let count = bytes.u64()?;
+            let count = usize::try_from(count).map_err(|_| Malformed("too many"))?;
+            match count % 4 {
+                0 => drop(bytes.elements::<u128>(count / 4)?),
+                1 => drop(bytes.bytes(count / 4)?.len()),
+                2 => drop(bytes.array::<7>()?),
+                _ => drop(bytes.u32()?),
+            }
+        }
+    }
+    // Ends by the first error, at the latest at the end of the input.
+    let _ = take(&mut Reader::new(bytes));
+}

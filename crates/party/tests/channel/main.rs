@@ -1,0 +1,7 @@
+//! The channel and its transports, one concern a file.
+
+mod failures;
+mod forks;
+mod links;
+mod messages;
+mod support;
