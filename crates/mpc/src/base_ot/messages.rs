@@ -1,0 +1,54 @@
+//! The two arrows of base OT.
+
+use std::ops::RangeInclusive;
+
+use curve25519_dalek::ristretto::CompressedRistretto;
+use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
+
+use super::NAME;
+
+/// Arrow 1: `A`, as it came; the receiver decodes it.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderPoint(pub CompressedRistretto);
+
+impl Message for SenderPoint {
+    const STEP: Step = Step { protocol: NAME, number: 1, from: Role::Sender, carries: "the sender's key agreement point" };
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        32..=32
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(self.0.as_bytes());
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        Ok(Self(CompressedRistretto(bytes.array()?)))
+    }
+}
+
+/// Arrow 2: two points a transfer, as they came; the sender decodes them. The shape is the number of transfers.
+#[derive(Clone, Debug)]
+pub struct ReceiverPoints(pub Vec<[CompressedRistretto; 2]>);
+
+impl Message for ReceiverPoints {
+    const STEP: Step = Step { protocol: NAME, number: 2, from: Role::Receiver, carries: "two points a transfer" };
+    type Shape = usize;
+
+    fn len(transfers: &usize) -> RangeInclusive<usize> {
+        let bytes = 64 * transfers;
+        bytes..=bytes
+    }
+
+    fn write(&self, out: &mut Writer) {
+        for point in self.0.as_flattened() {
+            out.bytes(point.as_bytes());
+        }
+    }
+
+    fn read(bytes: &mut Reader<'_>, transfers: usize) -> Result<Self, Malformed> {
+        let mut point = || Ok(CompressedRistretto(bytes.array()?));
+        (0..transfers).map(|_| Ok([point()?, point()?])).collect::<Result<_, _>>().map(Self)
+    }
+}

@@ -1,0 +1,59 @@
+//! The left column: two keys a transfer.
+
+use curve25519_dalek::{RistrettoPoint, Scalar};
+use vesica_party::{Abort, Channel, Message, Party, Phase};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+use zeroize::Zeroize;
+
+use super::messages::{ReceiverPoints, SenderPoint};
+use super::{NAME, bind_messages, slot_hash, transfer_key};
+use crate::binding::Binding;
+use crate::tasks::{CorrelationRequest, OtPairs};
+
+/// The sender, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Sender(OtPairs);
+
+impl Party for Sender {
+    type Params = CorrelationRequest;
+    type Input = ();
+    type Output = OtPairs;
+
+    fn setup(params: &CorrelationRequest, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let (pairs, _) = send(params.len, ch, rng)?;
+        Ok(Self(OtPairs { pairs: pairs.clone() }))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtPairs, Abort> {
+        Ok(self.0)
+    }
+}
+
+/// The two keys of each transfer, and a binding to this run's messages.
+pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(Secret<Vec<[u128; 2]>>, Binding), Abort> {
+    let _phase = ch.phase(Phase::BaseOt);
+    let session = Binding::new(ch, NAME);
+
+    // Step 1.
+    let c = Secret::new(Scalar::random(rng));
+    let a = RistrettoPoint::mul_base(&c).compress();
+    ch.send(&SenderPoint(a))?;
+
+    // Step 2.
+    let ReceiverPoints(points) = ch.recv(transfers)?;
+    let mut shared = Vec::with_capacity(2 * transfers);
+    for (i, pair) in points.iter().enumerate() {
+        for slot in 0..2 {
+            let point = pair[slot].decompress().ok_or(Abort::PeerMisbehaved(ReceiverPoints::STEP, "not a point of the group"))?;
+            shared.push(*c * (point + slot_hash(session, i, slot as u8, &pair[1 - slot])));
+        }
+    }
+    let mut encoded = RistrettoPoint::double_and_compress_batch(&shared);
+    shared.zeroize();
+    let run = bind_messages(session, &a, &points);
+    let (slots, _) = encoded.as_chunks::<2>();
+    let keys = slots.iter().enumerate().map(|(i, pair)| [0, 1].map(|slot| transfer_key(run, i, slot as u8, &pair[slot]))).collect();
+    encoded.zeroize();
+    Ok((Secret::new(keys), run))
+}

@@ -1,0 +1,51 @@
+//! The 128 columns, read by rows or as elements of a field.
+
+use std::ops::Range;
+
+use vesica_kernels::transpose::transpose_128x128;
+use vesica_structures::fields::{Gf128, Value};
+use vesica_structures::secret::Secret;
+
+/// 128 columns of as many blocks of 128 bits each; bit `i` of a column is bit `i % 128` of its block `i / 128`.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    blocks: usize,
+    data: Secret<Vec<u128>>,
+}
+
+impl Columns {
+    /// All zero.
+    pub fn zero(blocks: usize) -> Self {
+        Self { blocks, data: Secret::new(vec![0; 128 * blocks]) }
+    }
+
+    /// Column `n`.
+    pub fn column(&self, n: usize) -> &[u128] {
+        &self.data[n * self.blocks..][..self.blocks]
+    }
+
+    /// Columns `range`, one after the other.
+    pub fn columns_mut(&mut self, range: Range<usize>) -> &mut [u128] {
+        &mut self.data[range.start * self.blocks..range.end * self.blocks]
+    }
+
+    /// Correlated OTs: the rows of `range` blocks, 128 a block; bit `n` of a row is its bit of column `n`.
+    pub fn rows(&self, range: Range<usize>) -> Secret<Vec<u128>> {
+        let mut rows = Secret::new(Vec::with_capacity(128 * range.len()));
+        for block in range {
+            let mut tile = std::array::from_fn(|n| self.column(n)[block]);
+            transpose_128x128(&mut tile);
+            rows.extend_from_slice(&tile);
+        }
+        rows
+    }
+
+    /// VOLE over `B`: `sum e_n column[n]` for `range` blocks read as elements of `B`, `128 / |B|` a block.
+    pub fn elements<B: Value>(&self, range: Range<usize>) -> Vec<Gf128> {
+        let mut sums = vec![Gf128::default(); range.len() * (128 / B::BITS as usize)];
+        for n in 0..128 {
+            B::scale_add(&mut sums, Gf128(1 << n), bytemuck::cast_slice(&self.column(n)[range.clone()]));
+        }
+        sums
+    }
+}

@@ -1,0 +1,73 @@
+//! From the leaves of a small tree to its columns.
+
+use vesica_kernels::aes::{Aes128, GgmPrg};
+use vesica_kernels::xor::xor_into;
+use zeroize::Zeroize;
+
+use super::{CHUNK_BITS, LEAVES};
+use crate::binding::Binding;
+use crate::pprf::{Forest, TreeShape};
+
+/// Blocks of every leaf's stream that are summed at a time, so that the 256 leaves' shares stay in cache.
+const STRIP: usize = 16;
+
+/// Where in a leaf's stream its tag lies: above any counter of its values.
+const TAG_COUNTER: u128 = 1 << 64;
+
+/// A leaf's tag for the consistency check of the trees.
+pub(super) type Tag = [u128; 2];
+
+/// The shape of a small tree.
+pub(super) const SHAPE: TreeShape = TreeShape { leaves: LEAVES };
+
+/// Trees under the keys of the run.
+pub(super) fn forest(binding: Binding) -> Forest {
+    Forest::new(SHAPE, GgmPrg::new(binding.key("ggm", &[&[0]]), binding.key("ggm", &[&[1]])))
+}
+
+/// With `r_x` the stream of `leaves[x ^ puncture]`: adds `sum r_x` to `all`, and to column `i` of `columns` the sum over `x` with bit `i` set.
+///
+/// The columns do not depend on leaf `puncture`, which may be anything; `all` does.
+pub(super) fn sum_streams(leaves: &[u128], puncture: usize, all: &mut [u128], columns: &mut [u128]) {
+    let blocks = all.len();
+    let streams: Vec<Aes128> = (0..LEAVES).map(|x| Aes128::new(leaves[x ^ puncture])).collect();
+    let mut buffer = vec![0u128; LEAVES * STRIP];
+    for start in (0..blocks).step_by(STRIP) {
+        let strip = STRIP.min(blocks - start);
+        let buffer = &mut buffer[..LEAVES * strip];
+        for (stream, part) in streams.iter().zip(buffer.chunks_exact_mut(strip)) {
+            stream.ctr(start as u128, part);
+        }
+        // Folds the upper half, whose numbers have bit i set, onto the lower.
+        for i in (0..CHUNK_BITS).rev() {
+            let (lower, upper) = buffer[..strip << (i + 1)].split_at_mut(strip << i);
+            let column = &mut columns[i * blocks + start..][..strip];
+            for part in upper.chunks_exact(strip) {
+                xor_into(column, part);
+            }
+            xor_into(lower, upper);
+        }
+        xor_into(&mut all[start..start + strip], &buffer[..strip]);
+    }
+    buffer.zeroize();
+}
+
+/// The tag of every leaf.
+pub(super) fn leaf_tags(leaves: &[u128]) -> Vec<Tag> {
+    let tag = |&leaf: &u128| {
+        let mut tag = [0; 2];
+        Aes128::new(leaf).ctr(TAG_COUNTER, &mut tag);
+        tag
+    };
+    leaves.iter().map(tag).collect()
+}
+
+/// The sum of tags.
+pub(super) fn tag_sum(tags: &[Tag]) -> Tag {
+    tags.iter().fold([0; 2], |sum, tag| [sum[0] ^ tag[0], sum[1] ^ tag[1]])
+}
+
+/// The hash of all tags of all trees.
+pub(super) fn tags_digest(binding: Binding, tags: &[Tag]) -> [u8; 32] {
+    binding.digest("leaf tags", &[bytemuck::cast_slice(tags)])
+}

@@ -1,0 +1,106 @@
+//! The right column: `u` and `V`.
+
+use vesica_kernels::xor::xor_into;
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::check::UniversalHash;
+use super::leaves::{SHAPE, forest, leaf_tags, sum_streams, tag_sum, tags_digest};
+use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
+use super::sender::levels;
+use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params};
+use crate::base_ot;
+use crate::binding::Binding;
+use crate::tasks::OtChosen;
+
+/// The receiver's side of the correlation.
+#[derive(Debug)]
+pub(crate) struct ReceiverCorrelation {
+    /// `u`, in blocks of 128 bits.
+    pub bits: Secret<Vec<u128>>,
+    /// `V`.
+    pub columns: Columns,
+    /// Of this run.
+    pub binding: Binding,
+}
+
+/// Makes the receiver's side.
+pub(crate) fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<ReceiverCorrelation, Abort> {
+    let (pads, binding) = ch.reversed(|ch| base_ot::send(128, ch, rng))?;
+
+    let _phase = ch.phase(Phase::OtExtension);
+    // Step 1.
+    let first: Vec<[u128; 2]> = (0..CHUNKS).map(|j| pads[(j + 1) * CHUNK_BITS - 1]).collect();
+    let mut leaves = Secret::new(vec![0; CHUNKS * LEAVES]);
+    let mut sums = vec![[0; 2]; CHUNKS * SHAPE.sums()];
+    forest(binding).expand(&first, &mut leaves, &mut sums);
+    for j in 0..CHUNKS {
+        for (level, n) in levels(j).skip(1) {
+            let pair = &mut sums[j * SHAPE.sums() + level - 2];
+            *pair = [pair[0] ^ pads[n][0], pair[1] ^ pads[n][1]];
+        }
+    }
+    ch.send(&TreeSums(sums))?;
+
+    // Step 2.
+    if params.checked() {
+        let tags = leaf_tags(&leaves);
+        let sums = tags.chunks_exact(LEAVES).map(tag_sum).collect();
+        ch.send(&TagSums { sums, digest: tags_digest(binding, &tags) })?;
+    }
+
+    // Step 3.
+    let blocks = params.blocks_made();
+    let mut columns = Columns::zero(blocks);
+    let mut bits = Secret::new(vec![0; blocks]);
+    for j in 0..CHUNKS {
+        let mut own = Secret::new(vec![0; blocks]);
+        sum_streams(&leaves[j * LEAVES..][..LEAVES], 0, &mut own, columns.columns_mut(j * CHUNK_BITS..(j + 1) * CHUNK_BITS));
+        if j == 0 {
+            bits = own;
+        } else {
+            xor_into(&mut own, &bits);
+            ch.send_stream::<Corrections>(&own)?;
+        }
+    }
+
+    if params.checked() {
+        let _phase = ch.phase(Phase::Check);
+        // Step 4.
+        let Challenge(chi) = ch.recv(())?;
+        // Step 5.
+        let hash = UniversalHash::new(chi, blocks);
+        let hashes = (0..128).map(|n| hash.hash(columns.column(n))).collect();
+        ch.send(&Answer { bits: hash.hash(&bits), columns: hashes })?;
+    }
+    Ok(ReceiverCorrelation { bits, columns, binding })
+}
+
+/// Bit `i` of a vector of blocks.
+pub(crate) fn bit(bits: &[u128], i: usize) -> bool {
+    bits[i / 128] >> (i % 128) & 1 == 1
+}
+
+/// The receiver of random OTs, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Receiver(OtChosen);
+
+impl Party for Receiver {
+    type Params = OtParams;
+    type Input = ();
+    type Output = OtChosen;
+
+    fn setup(params: &OtParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let base = receiver(&params.correlation, ch, rng)?;
+        let rows = base.columns.rows(0..params.correlation.blocks);
+        let mut chosen = CorrelationHash::new(base.binding).hash(&rows);
+        chosen.truncate(params.len);
+        let choices = (0..params.len).map(|i| bit(&base.bits, i)).collect();
+        Ok(Self(OtChosen { choices, chosen }))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtChosen, Abort> {
+        Ok(self.0)
+    }
+}

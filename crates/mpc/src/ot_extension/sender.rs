@@ -1,0 +1,139 @@
+//! The left column: `delta` and `W = V + delta u`.
+
+use subtle::{Choice, ConstantTimeEq};
+use vesica_kernels::xor::xor_into;
+use vesica_party::{Abort, Channel, Message, Party, Phase};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::check::UniversalHash;
+use super::leaves::{SHAPE, forest, leaf_tags, sum_streams, tag_sum, tags_digest};
+use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
+use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params};
+use crate::base_ot;
+use crate::binding::Binding;
+use crate::tasks::OtPairs;
+
+/// The sender's side of the correlation.
+#[derive(Debug)]
+pub(crate) struct SenderCorrelation {
+    /// Bit `n` belongs to column `n`.
+    pub delta: Secret<u128>,
+    /// `W`.
+    pub columns: Columns,
+    /// Of this run.
+    pub binding: Binding,
+}
+
+/// Makes the sender's side.
+pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<SenderCorrelation, Abort> {
+    // In a tree the node that turns away from the path is on side NOT delta: that is the pad to choose.
+    let choices = Secret::new(rng.block());
+    let delta = Secret::new(!*choices);
+    let choice_bits = (0..128).map(|n| Choice::from((*choices >> n & 1) as u8));
+    let (pads, binding) = ch.reversed(|ch| base_ot::receive(choice_bits, ch, rng))?;
+
+    let _phase = ch.phase(Phase::OtExtension);
+    // Step 1.
+    let TreeSums(sums) = ch.recv(())?;
+    let points: Vec<usize> = (0..CHUNKS).map(|j| chunk(*delta, j)).collect();
+    let mut first = Vec::with_capacity(CHUNKS);
+    let mut away = Secret::new(Vec::with_capacity(sums.len()));
+    for j in 0..CHUNKS {
+        for (level, n) in levels(j) {
+            if level == 1 {
+                first.push(pads[n]);
+            } else {
+                let pair = sums[j * SHAPE.sums() + level - 2];
+                away.push(pads[n] ^ pair[(*choices >> n & 1) as usize]);
+            }
+        }
+    }
+    let mut leaves = Secret::new(vec![0; CHUNKS * LEAVES]);
+    forest(binding).expand_punctured(&points, &first, &away, &mut leaves);
+
+    // Step 2.
+    if params.checked() {
+        let TagSums { sums, digest } = ch.recv(())?;
+        let mut tags = leaf_tags(&leaves);
+        for (j, tags) in tags.chunks_exact_mut(LEAVES).enumerate() {
+            tags[points[j]] = sums[j];
+            tags[points[j]] = tag_sum(tags);
+        }
+        if !bool::from(tags_digest(binding, &tags).ct_eq(&digest)) {
+            return Err(Abort::PeerMisbehaved(TagSums::STEP, "the small trees are not consistent"));
+        }
+    }
+
+    // Step 3.
+    let blocks = params.blocks_made();
+    let mut columns = Columns::zero(blocks);
+    let mut unused = vec![0; blocks];
+    let mut correction = vec![0u128; blocks];
+    for j in 0..CHUNKS {
+        let bits = j * CHUNK_BITS..(j + 1) * CHUNK_BITS;
+        sum_streams(&leaves[j * LEAVES..][..LEAVES], points[j], &mut unused, columns.columns_mut(bits.clone()));
+        if j == 0 {
+            continue;
+        }
+        ch.recv_stream::<Corrections>(&mut correction)?;
+        for n in bits {
+            let mask = (*delta >> n & 1).wrapping_neg();
+            let masked: Vec<u128> = correction.iter().map(|block| block & mask).collect();
+            xor_into(columns.columns_mut(n..n + 1), &masked);
+        }
+    }
+
+    if params.checked() {
+        let _phase = ch.phase(Phase::Check);
+        // Step 4.
+        let chi = rng.block();
+        ch.send(&Challenge(chi))?;
+        // Step 5.
+        let answer: Answer = ch.recv(())?;
+        let hash = UniversalHash::new(chi, blocks);
+        let wrong = (0..128).fold(0, |wrong, n| {
+            let expected = answer.columns[n] ^ (answer.bits & (*delta >> n & 1).wrapping_neg());
+            wrong | (hash.hash(columns.column(n)) ^ expected)
+        });
+        if wrong != 0 {
+            return Err(Abort::PeerMisbehaved(Answer::STEP, "the corrections are not consistent"));
+        }
+    }
+    Ok(SenderCorrelation { delta, columns, binding })
+}
+
+/// Chunk `j` of `delta`: the leaf at which tree `j` is punctured.
+fn chunk(delta: u128, j: usize) -> usize {
+    (delta >> (j * CHUNK_BITS)) as usize % LEAVES
+}
+
+/// The levels of tree `j` from the top, each with its base OT: the top level decides the highest bit of the chunk.
+pub(super) fn levels(j: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..=CHUNK_BITS).map(move |level| (level, (j + 1) * CHUNK_BITS - level))
+}
+
+/// The sender of random OTs, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Sender(OtPairs);
+
+impl Party for Sender {
+    type Params = OtParams;
+    type Input = ();
+    type Output = OtPairs;
+
+    fn setup(params: &OtParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let base = sender(&params.correlation, ch, rng)?;
+        let mut rows = base.columns.rows(0..params.correlation.blocks);
+        let hash = CorrelationHash::new(base.binding);
+        let zeros = Secret::new(hash.hash(&rows));
+        rows.iter_mut().for_each(|row| *row ^= *base.delta);
+        let ones = Secret::new(hash.hash(&rows));
+        let pairs = zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).take(params.len).collect();
+        Ok(Self(OtPairs { pairs }))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtPairs, Abort> {
+        Ok(self.0)
+    }
+}

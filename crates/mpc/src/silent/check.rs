@@ -1,0 +1,54 @@
+//! The consistency check of the trees: both vectors as polynomials, compared at a random point.
+
+use vesica_kernels::clmul::{gf128_inner_product, gf128_mul, gf128_powers};
+use vesica_structures::fields::Gf128;
+
+use crate::binding::Binding;
+
+/// Positions whose powers are held at a time.
+const BATCH: usize = 1024;
+
+/// `sum chi^(p + 1) x[p]`: two different vectors agree at no more than `x.len()` of the `2^128` points.
+pub(super) fn evaluate(chi: u128, x: &[Gf128]) -> u128 {
+    let mut powers = vec![0; BATCH];
+    gf128_powers(chi, &mut powers);
+    let step = powers[BATCH - 1];
+    // Horner over batches, the last one first.
+    bytemuck::cast_slice::<Gf128, u128>(x)
+        .chunks(BATCH)
+        .rev()
+        .fold(0, |sum, batch| gf128_mul(sum, step) ^ gf128_inner_product(&powers[..batch.len()], batch))
+}
+
+/// `chi^exponent`.
+pub(super) fn power(chi: u128, mut exponent: usize) -> u128 {
+    let (mut square, mut product) = (chi, 1);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            product = gf128_mul(product, square);
+        }
+        square = gf128_mul(square, square);
+        exponent >>= 1;
+    }
+    product
+}
+
+/// What the sender answers if its side of the check comes to `value`.
+pub(super) fn answer(binding: Binding, value: u128) -> [u8; 32] {
+    binding.digest("trees' check", &[&value.to_le_bytes()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_polynomial_is_evaluated_term_by_term() {
+        let chi = 0x1234_5678_9abc_def0_0fed_cba9_8765_4321;
+        for len in [0usize, 1, 5, BATCH, BATCH + 1, 3 * BATCH + 7] {
+            let x: Vec<Gf128> = (0..len as u128).map(|i| Gf128(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) | 1)).collect();
+            let expected = x.iter().enumerate().fold(0, |sum, (p, x)| sum ^ gf128_mul(power(chi, p + 1), x.0));
+            assert_eq!(evaluate(chi, &x), expected, "{len}");
+        }
+    }
+}

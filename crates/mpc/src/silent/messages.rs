@@ -1,0 +1,110 @@
+//! The arrows of silent VOLE.
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+
+use super::NAME;
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: NAME, number, from, carries }
+}
+
+/// Arrow 1: which OTs to read with their blocks exchanged, 8 a byte. The shape is the number of bytes.
+#[derive(Clone, Debug)]
+pub struct Flips(pub Vec<u8>);
+
+impl Message for Flips {
+    const STEP: Step = step(1, Role::Receiver, "flips of the trees' transfers");
+    type Shape = usize;
+
+    fn len(bytes: &usize) -> RangeInclusive<usize> {
+        *bytes..=*bytes
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.0);
+    }
+
+    fn read(bytes: &mut Reader<'_>, count: usize) -> Result<Self, Malformed> {
+        Ok(Self(bytes.bytes(count)?.to_vec()))
+    }
+}
+
+/// Arrow 2: for each tree, the padded sums of every level below the first, and the fix of the punctured leaf.
+#[derive(Debug)]
+pub struct Trees;
+
+impl Stream for Trees {
+    const STEP: Step = step(2, Role::Sender, "sums of the trees and fixes of their leaves");
+    type Element = u128;
+}
+
+/// Arrow 3: the point of the check, and the receiver's noise at that point under a mask.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckRequest {
+    /// The point at which the polynomials are compared.
+    pub chi: u128,
+    /// `x* = x + sum chi^(p + 1) e[p]`.
+    pub noise: u128,
+}
+
+impl Message for CheckRequest {
+    const STEP: Step = step(3, Role::Receiver, "the request of the trees' check");
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        32..=32
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.elements(&[self.chi, self.noise]);
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        let mut block = || Ok(u128::from_le_bytes(bytes.array()?));
+        Ok(Self { chi: block()?, noise: block()? })
+    }
+}
+
+/// Arrow 4: the hash of the sender's side of the check.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckAnswer(pub [u8; 32]);
+
+impl Message for CheckAnswer {
+    const STEP: Step = step(4, Role::Sender, "the answer to the trees' check");
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        32..=32
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.0);
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        Ok(Self(bytes.array()?))
+    }
+}
+
+/// Arrow 5: the public seed of the code.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeSeed(pub u128);
+
+impl Message for CodeSeed {
+    const STEP: Step = step(5, Role::Receiver, "the seed of the code");
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        16..=16
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.elements(&[self.0]);
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        Ok(Self(u128::from_le_bytes(bytes.array()?)))
+    }
+}

@@ -1,0 +1,147 @@
+//! Silent subfield VOLE from regular-noise LPN [BCGI18, BCGIKRS19], with the malicious check of [WYKW21, Figure 7] as [RS21, RR22] use it.
+//!
+//! ```text
+//!     sender                                                            receiver
+//!        |<== OT extension: OTs for the trees, a base VOLE of t values over B, one over F (malicious) ==>|
+//!                                                                       noise: in each of t blocks one place alpha, of value e = c_base
+//!                       <----- 1: flips of OTs ---------------------
+//!   t GGM trees, leaves v;
+//!   per tree: padded sums, sum v + b_base
+//!                       ------ 2: trees, streamed ------------------>   all leaves but alpha;  w = v,
+//!                                                                       w[alpha] = (sum v + b_base) - sum of other leaves - a_base
+//!                                                                       so that w = v + delta e
+//!                       <----- 3: chi, x* (malicious) --------------   x* = x + sum chi^(p + 1) e[p]
+//!   V_b = sum chi^(p + 1) v[p] + y + delta x*                           V_a = sum chi^(p + 1) w[p] + z
+//!                       ------ 4: hash of V_b (malicious) ---------->   equal to that of V_a, or stop
+//!                       <----- 5: seed of the code -----------------
+//!   b = G v                                                             a = G w,  c = G e
+//! ```
+//!
+//! | paper | here |
+//! |---|---|
+//! | `t, N, m` | [`params::SilentParams`]: `trees`, `positions`, `len` |
+//! | `alpha, e` | `points`, noise `values` |
+//! | `v, w` | `leaves` on either side |
+//! | `x, z = y + delta x` | the mask, one element of a VOLE over `F` |
+//! | `G` | `code::Code` |
+//!
+//! **Who may cheat.** A corrupt receiver chooses its own `c` and `a` (allowed) and learns about `delta` only what [`crate::ot_extension`] gives away; a false
+//! `x*` gives it the hash of `V_a + delta (error)`, of 128 bits of entropy. A corrupt sender can send trees that are right for some `alpha` only: it passes if
+//! `alpha` is among them, and learns that. So the assumption is LPN with such leakage. The seed of the code comes after its messages.
+//! The order of steps 3 and 5 is that of the malicious mode; without a check, 5 follows 1.
+//!
+//! Short vectors take [`crate::vole`] alone: [`params::Params`] chooses by bytes.
+
+mod check;
+mod code;
+pub mod messages;
+pub mod params;
+mod receiver;
+mod sender;
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use vesica_kernels::aes::GgmPrg;
+use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::fields::Value;
+
+use crate::binding::Binding;
+use crate::ot_extension::GUESSED_DELTA;
+use crate::pprf::Forest;
+use crate::tasks::{CorrelationRequest, SubfieldVole};
+use params::{Params, SilentParams};
+
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+/// The protocol's name in steps.
+const NAME: &str = "silent-vole";
+
+/// A bound on elements a run: below the range of the 32-bit draws of the code.
+const MAX_LEN: usize = 1 << 30;
+
+/// Trees that are expanded at a time, so that their levels stay in cache.
+const TREES_AT_A_TIME: usize = 8;
+
+/// Silent VOLE over `B`.
+#[derive(Debug)]
+pub struct SilentVole<B>(PhantomData<fn() -> B>);
+
+impl<B: Value> Protocol for SilentVole<B> {
+    const ENTRY: Entry = Entry {
+        id: if B::BITS == 64 { "vole-silent-64" } else { "vole-silent-128" },
+        aliases: &[],
+        task: SubfieldVole::<B>::NAME,
+        paper: Paper {
+            key: "RRT23",
+            title: "Expand-Convolute Codes for Pseudorandom Correlation Generators from LPN",
+            reference: "S. Raghuraman, P. Rindal, T. Tanguy, CRYPTO 2023, ePrint 2023/882",
+        },
+        status: Status::Recommended,
+        deviations: &[
+            "noise weight 762 from distance 0.11 by the formula for uniform noise values, in place of a heuristic pseudo-distance",
+            "one expander place in each seventh of the convolved vector, and the farthest tap always set: rows of low weight disappear",
+            "the code is systematic, and its seed is chosen by the receiver, whom alone it protects",
+            "base VOLE and OTs from one small-field correlation [Roy22], checked before use",
+            "short vectors are made by small-field VOLE alone, where that sends less",
+        ],
+        modes: &[
+            Mode {
+                security: Security::SemiHonest,
+                corrupt_sender: Resistance::SemiHonest,
+                corrupt_receiver: Resistance::SemiHonest,
+                assumptions: &[
+                    "gap-CDH on Ristretto",
+                    "random oracles (SHA-512, BLAKE3)",
+                    "AES-128 as a random permutation and as a PRF",
+                    "LPN over B with regular noise for a systematic expand-convolute code, relative distance 0.11",
+                ],
+                leakage: &[],
+            },
+            Mode {
+                security: Security::Malicious,
+                corrupt_sender: Resistance::Malicious,
+                corrupt_receiver: Resistance::Malicious,
+                assumptions: &[
+                    "gap-CDH on Ristretto",
+                    "random oracles (SHA-512, BLAKE3)",
+                    "AES-128 as a random permutation and as a PRF",
+                    "LPN over B with regular noise and selective-failure leakage for a systematic expand-convolute code, relative distance 0.11",
+                ],
+                leakage: &[
+                    GUESSED_DELTA,
+                    Leak {
+                        to: Learner::Sender,
+                        what: "one guess at the places of the noise by a corrupt sender, a right one unnoticed; a wrong one stops the run",
+                    },
+                ],
+            },
+        ],
+    };
+    type Task = SubfieldVole<B>;
+    type Params = Params;
+    type Sender = Sender<B>;
+    type Receiver = Receiver<B>;
+
+    fn derive(request: &CorrelationRequest) -> Result<Params, Unsupported> {
+        if request.len > MAX_LEN {
+            return Err(Unsupported::new(
+                format_args!("a VOLE of {} elements", request.len),
+                format_args!("ask for at most {MAX_LEN} at a time"),
+            ));
+        }
+        Ok(Params::new(request.len, B::BITS, request.security))
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        let bytes = params.predicted_bytes();
+        bytes..=bytes
+    }
+}
+
+/// Trees under the keys of the run.
+fn forest(params: &SilentParams, binding: Binding) -> Forest {
+    Forest::new(params.shape(), GgmPrg::new(binding.key("silent ggm", &[&[0]]), binding.key("silent ggm", &[&[1]])))
+}

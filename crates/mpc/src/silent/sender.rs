@@ -1,0 +1,114 @@
+//! The left column: `delta` and `b`.
+
+use std::marker::PhantomData;
+
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::fields::{Gf128, Value};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+use zeroize::Zeroize;
+
+use super::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips, Trees};
+use super::params::{Params, SilentParams};
+use super::{TREES_AT_A_TIME, check, forest};
+use crate::ot_extension::{self, CorrelationHash, SenderCorrelation};
+use crate::silent::code::Code;
+use crate::tasks::VoleSender;
+use crate::vole;
+
+/// The sender, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Sender<B>(VoleSender, PhantomData<fn() -> B>);
+
+impl<B: Value> Party for Sender<B> {
+    type Params = Params;
+    type Input = ();
+    type Output = VoleSender;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let output = match params {
+            Params::Direct(params) => vole::send::<B>(params, ch, rng)?,
+            Params::Silent(params) => send::<B>(params, ch, rng)?,
+        };
+        Ok(Self(output, PhantomData))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<VoleSender, Abort> {
+        Ok(self.0)
+    }
+}
+
+fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleSender, Abort> {
+    let base = ot_extension::sender(&params.correlation(), ch, rng)?;
+    let delta = Gf128(*base.delta);
+
+    let _phase = ch.phase(Phase::Expand);
+    // Step 1.
+    let Flips(flips) = ch.recv(params.transfers().div_ceil(8))?;
+    let pads = pads(params, &base, &flips);
+
+    // Step 2.
+    let mut values = base.columns.elements::<B>(params.value_blocks());
+    let leaves = expand_trees(params, &base, &pads, &values, ch)?;
+    values.zeroize();
+
+    if params.checked() {
+        let _phase = ch.phase(Phase::Check);
+        // Step 3.
+        let request: CheckRequest = ch.recv(())?;
+        // Step 4.
+        let mask = base.columns.elements::<Gf128>(params.mask_blocks());
+        let side = Gf128(check::evaluate(request.chi, &leaves)) + mask[0] + delta * Gf128(request.noise);
+        ch.send(&CheckAnswer(check::answer(base.binding, side.0)))?;
+    }
+
+    // Step 5.
+    let CodeSeed(seed) = ch.recv(())?;
+    let b = Code::new(params.len, params.positions(), seed).compress(leaves);
+    Ok(VoleSender { delta, b })
+}
+
+/// The two pads of each tree and level, tree after tree.
+fn pads(params: &SilentParams, base: &SenderCorrelation, flips: &[u8]) -> Secret<Vec<[u128; 2]>> {
+    let mut rows = base.columns.rows(params.transfer_blocks());
+    rows.truncate(params.transfers());
+    for (i, row) in rows.iter_mut().enumerate() {
+        *row ^= *base.delta & u128::from(flips[i / 8] >> (i % 8) & 1).wrapping_neg();
+    }
+    let hash = CorrelationHash::new(base.binding);
+    let zeros = Secret::new(hash.hash(&rows));
+    rows.iter_mut().for_each(|row| *row ^= *base.delta);
+    let ones = Secret::new(hash.hash(&rows));
+    Secret::new(zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).collect())
+}
+
+/// All leaves; sends each tree's message as soon as it is expanded.
+fn expand_trees(
+    params: &SilentParams,
+    base: &SenderCorrelation,
+    pads: &[[u128; 2]],
+    values: &[Gf128],
+    ch: &mut Channel,
+) -> Result<Vec<Gf128>, Abort> {
+    let (depth, block, per_tree) = (params.shape().depth(), params.block, params.shape().sums());
+    let mut forest = forest(params, base.binding);
+    let mut leaves = vec![Gf128::default(); params.positions()];
+    let mut sums = vec![[0; 2]; TREES_AT_A_TIME * per_tree];
+    let mut message = Vec::with_capacity(TREES_AT_A_TIME * params.tree_message());
+    for (batch, leaves) in leaves.chunks_mut(TREES_AT_A_TIME * block).enumerate() {
+        let trees = batch * TREES_AT_A_TIME..batch * TREES_AT_A_TIME + leaves.len() / block;
+        let first: Vec<[u128; 2]> = trees.clone().map(|tree| pads[tree * depth]).collect();
+        let sums = &mut sums[..trees.len() * per_tree];
+        forest.expand(&first, bytemuck::cast_slice_mut(leaves), sums);
+        message.clear();
+        for (tree, sums) in trees.zip(sums.chunks_exact(per_tree)) {
+            for (sum, pad) in sums.iter().zip(&pads[tree * depth + 1..]) {
+                message.extend([sum[0] ^ pad[0], sum[1] ^ pad[1]]);
+            }
+            let [left, right] = sums[per_tree - 1];
+            message.push(left ^ right ^ values[tree].0);
+        }
+        ch.send_stream::<Trees>(&message)?;
+    }
+    Ok(leaves)
+}

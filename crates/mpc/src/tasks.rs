@@ -1,0 +1,122 @@
+//! Ideal functionalities of this crate, as predicates over both sides' outputs.
+
+use std::marker::PhantomData;
+
+use vesica_party::{Security, Task};
+use vesica_structures::fields::{Gf128, Value};
+use zeroize::Zeroize;
+
+/// How many correlations, and against whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorrelationRequest {
+    /// How many.
+    pub len: usize,
+    /// Against which parties.
+    pub security: Security,
+}
+
+/// Random oblivious transfer of 128-bit blocks: the sender gets pairs, the receiver one of each pair by a random bit of its own.
+/// A corrupt party may choose its own outputs.
+#[derive(Debug)]
+pub struct RandomOt;
+
+/// What the sender of random OTs holds.
+#[derive(Clone)]
+pub struct OtPairs {
+    /// The two blocks of each transfer.
+    pub pairs: Vec<[u128; 2]>,
+}
+
+/// What the receiver of random OTs holds.
+#[derive(Clone)]
+pub struct OtChosen {
+    /// Which block of each pair.
+    pub choices: Vec<bool>,
+    /// That block.
+    pub chosen: Vec<u128>,
+}
+
+impl Task for RandomOt {
+    const NAME: &'static str = "random-ot";
+    type Request = CorrelationRequest;
+    type SenderInput = ();
+    type ReceiverInput = ();
+    type SenderOutput = OtPairs;
+    type ReceiverOutput = OtChosen;
+
+    fn holds(_: &(), _: &(), sender: &OtPairs, receiver: &OtChosen) -> Result<(), String> {
+        let len = sender.pairs.len();
+        if receiver.choices.len() != len || receiver.chosen.len() != len {
+            return Err(format!("{len} pairs, {} choices, {} blocks", receiver.choices.len(), receiver.chosen.len()));
+        }
+        for (i, pair) in sender.pairs.iter().enumerate() {
+            if receiver.chosen[i] != pair[usize::from(receiver.choices[i])] {
+                return Err(format!("transfer {i} does not give the chosen block"));
+            }
+            if pair[0] == pair[1] {
+                return Err(format!("transfer {i} has two equal blocks"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Subfield VOLE: `a[i] = b[i] + delta * c[i]` with `c[i]` in `B` and the rest in `F`. A corrupt party may choose its own outputs.
+#[derive(Debug)]
+pub struct SubfieldVole<B>(PhantomData<fn() -> B>);
+
+/// What the sender of a subfield VOLE holds; wiped on drop.
+#[derive(Clone)]
+pub struct VoleSender {
+    /// The global key, the same for all elements.
+    pub delta: Gf128,
+    /// One element of `F` each.
+    pub b: Vec<Gf128>,
+}
+
+/// What the receiver of a subfield VOLE holds; wiped on drop.
+#[derive(Clone)]
+pub struct VoleReceiver<B: Value> {
+    /// One element of `B` each.
+    pub c: Vec<B>,
+    /// One element of `F` each.
+    pub a: Vec<Gf128>,
+}
+
+macro_rules! secret_output {
+    ([$($bound:tt)*] $output:ty: $($field:ident),+) => {
+        impl<$($bound)*> Drop for $output {
+            fn drop(&mut self) {
+                $(self.$field.zeroize();)+
+            }
+        }
+
+        impl<$($bound)*> std::fmt::Debug for $output {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!(stringify!($output), "(..)"))
+            }
+        }
+    };
+}
+secret_output!([] OtPairs: pairs);
+secret_output!([] OtChosen: choices, chosen);
+secret_output!([] VoleSender: delta, b);
+secret_output!([B: Value] VoleReceiver<B>: c, a);
+
+impl<B: Value> Task for SubfieldVole<B> {
+    const NAME: &'static str = "subfield-vole";
+    type Request = CorrelationRequest;
+    type SenderInput = ();
+    type ReceiverInput = ();
+    type SenderOutput = VoleSender;
+    type ReceiverOutput = VoleReceiver<B>;
+
+    fn holds(_: &(), _: &(), sender: &VoleSender, receiver: &VoleReceiver<B>) -> Result<(), String> {
+        let len = sender.b.len();
+        if receiver.a.len() != len || receiver.c.len() != len {
+            return Err(format!("{len} elements b, {} c, {} a", receiver.c.len(), receiver.a.len()));
+        }
+        let wrong = (0..len).find(|&i| receiver.a[i] != sender.b[i] + sender.delta * receiver.c[i].embed());
+        wrong.map_or(Ok(()), |i| Err(format!("a = b + delta * c does not hold at {i} of {len}")))
+    }
+}
