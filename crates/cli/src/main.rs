@@ -1,1 +1,58 @@
-fn main() {}
+//! The `vesica` command.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod identity;
+mod outcome;
+mod progress;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{Cli, Command};
+use outcome::Outcome;
+
+fn main() -> ExitCode {
+    outcome::quiet_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let json = cli.command.json();
+    outcome::report(json, outcome::catching(|| dispatch(cli)))
+}
+
+fn dispatch(cli: Cli) -> Outcome {
+    progress::log_to_stderr(cli.verbose);
+    match cli.command {
+        Command::Receive(command) => commands::join::receive(*command, cli.verbose),
+        Command::Send(command) => commands::join::send(*command, cli.verbose),
+        Command::Identity(command) => commands::identity::run(command),
+        Command::Demo(command) => commands::demo::run(command),
+        Command::Check(command) => commands::check::run(command),
+        Command::Protocols(command) => commands::protocols::run(command),
+        Command::Selftest(command) => commands::selftest::run(command),
+        Command::Completions(command) => commands::completions::run(command),
+        Command::Man(command) => commands::man::run(command),
+    }
+}
+
+/// Help and version go to standard output; a wrong usage is also told in JSON where that was asked for.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // A closed pipe behind `--help` is nothing to report.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    if std::env::args().any(|argument| argument == "--json") {
+        let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
+        outcome::print_json_failure(&vesica::Failure::new(vesica::failure::code::USAGE, fault, "see --help"));
+    }
+    eprint!("{text}");
+    ExitCode::from(vesica::failure::code::USAGE)
+}

@@ -1,0 +1,146 @@
+//! Flags of `receive` and `send`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+
+use super::values::{JoinName, ProgressName, SecurityName, count, duration};
+
+const RECEIVE_EXAMPLES: &str = "\
+Examples:
+  Listen, learn which rows of ours.csv the partner has, and write them:
+    vesica receive --input ours.csv --key email --output matches.csv --listen 0.0.0.0:7400 --identity us.key --peer them.pub
+  The same without a firewall opening here (the partner listens):
+    vesica receive --input ours.csv --key email --output matches.csv --connect partner.example:7400 --identity us.key --peer them.pub
+  A key of three columns, the date in German notation, e-mails normalised on both sides:
+    ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
+  The rows that did not match:
+    ... --join difference";
+
+const SEND_EXAMPLES: &str = "\
+Examples:
+  Connect and let the partner learn which of its rows are in theirs.parquet:
+    vesica send --input theirs.parquet --key mail --connect host:7400 --identity them.key --peer us.pub
+  Give two columns along with each match, and nothing of other rows:
+    ... --payload segment,score
+  Hide the exact number of keys:
+    ... --pad-to 1e6";
+
+/// `vesica receive`.
+#[derive(Debug, Args)]
+#[command(after_long_help = RECEIVE_EXAMPLES)]
+pub struct ReceiveArgs {
+    /// Where the result goes; - for standard output. The format is the name's, else the input's
+    #[arg(long, value_name = "FILE")]
+    pub output: String,
+    /// Which own rows are the result
+    #[arg(long, value_enum, default_value = "inner")]
+    pub join: JoinName,
+    /// Insist on exactly these payload columns of the partner [default: take what it gives]
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub payload: Vec<String>,
+    /// Flags that both commands have.
+    #[command(flatten)]
+    pub shared: JoinArgs,
+}
+
+/// `vesica send`.
+#[derive(Debug, Args)]
+#[command(after_long_help = SEND_EXAMPLES)]
+pub struct SendArgs {
+    /// With --both-learn: where your own matching rows go
+    #[arg(long, value_name = "FILE", requires = "both_learn")]
+    pub output: Option<String>,
+    /// With --both-learn: which own rows are the result
+    #[arg(long, value_enum, default_value = "inner")]
+    pub join: JoinName,
+    /// Columns that the partner gets for its matches
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub payload: Vec<String>,
+    /// When rows with the same key have different payloads: refuse, or give the first row's
+    #[arg(long, value_name = "refuse|first", default_value = "refuse", value_parser = ["refuse", "first"])]
+    pub payload_duplicates: String,
+    /// Flags that both commands have.
+    #[command(flatten)]
+    pub shared: JoinArgs,
+}
+
+/// What `receive` and `send` share.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("end").required(true).args(["listen", "connect"])))]
+pub struct JoinArgs {
+    /// Your table: CSV (also gzip), Parquet or Arrow; - for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Table")]
+    pub input: String,
+    /// A key column; several make one key, in the partner's order (names may differ)
+    #[arg(long, value_name = "COLUMN", required = true, help_heading = "Table")]
+    pub key: Vec<String>,
+    /// What is done to a key column before it is compared: trim, lower, nfc, email, e164:DE, digits, date, date:FORMAT, int.
+    /// Nothing is normalised unless both sides say so
+    #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
+    pub normalise: Vec<String>,
+    /// Format of the input, where name and content do not say it
+    #[arg(long, value_name = "csv|parquet|arrow|arrow-stream", help_heading = "Table")]
+    pub format: Option<String>,
+    /// The CSV delimiter, one ASCII character or `tab`
+    #[arg(long, value_name = "CHARACTER", help_heading = "Table")]
+    pub delimiter: Option<String>,
+    /// Replace existing output and receipt files
+    #[arg(long, help_heading = "Table")]
+    pub force: bool,
+
+    /// Wait for the partner at this address
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Partner")]
+    pub listen: Option<String>,
+    /// Connect to the partner at this address, again and again until --wait has passed
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Partner")]
+    pub connect: Option<String>,
+    /// Your private key [default: your default identity, made on first use]
+    #[arg(long, value_name = "FILE", help_heading = "Partner")]
+    pub identity: Option<PathBuf>,
+    /// The partner's public key: the .pub file, or its line
+    #[arg(long, value_name = "FILE|LINE", help_heading = "Partner", required_unless_present = "insecure_plaintext")]
+    pub peer: Option<String>,
+    /// No TLS: everybody on the way sees and changes the traffic, and anybody may be the partner. For experiments on one machine
+    #[arg(long, help_heading = "Partner", conflicts_with_all = ["peer", "identity", "receipt"])]
+    pub insecure_plaintext: bool,
+    /// How long to wait for the partner, in seconds or with s, m, h
+    #[arg(long, value_name = "TIME", default_value = "60", value_parser = duration, help_heading = "Partner")]
+    pub wait: Duration,
+    /// Bound on the whole run
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Partner")]
+    pub deadline: Option<Duration>,
+
+    /// What to compute
+    #[arg(long, default_value = "intersect", help_heading = "Protocol")]
+    pub task: String,
+    /// Which protocol: `auto`, or an id of `vesica protocols`
+    #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
+    pub protocol: String,
+    /// What the run must withstand. Never lowered silently; both sides must say the same
+    #[arg(long, value_enum, default_value = "malicious", help_heading = "Protocol")]
+    pub security: SecurityName,
+    /// Run a protocol that is known to be broken, if --protocol names one. For research
+    #[arg(long, help_heading = "Protocol")]
+    pub allow_broken: bool,
+    /// The sender learns its matches too. Not fair: whoever is last may keep the result to itself. Both sides must say it
+    #[arg(long, help_heading = "Protocol")]
+    pub both_learn: bool,
+    /// Fill your set with dummies to this many keys, so that the partner does not learn the number
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
+    pub pad_to: Option<u64>,
+    /// Refuse a partner with more keys than this
+    #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
+    pub max_peer_items: u64,
+
+    /// Write the disclosure receipt (protocol, parameters, padded sizes, session), signed by both sides
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub receipt: Option<PathBuf>,
+    /// Print the report (or the error) as one JSON object on standard output
+    #[arg(long, help_heading = "Report")]
+    pub json: bool,
+    /// Show progress on standard error
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Report")]
+    pub progress: ProgressName,
+}

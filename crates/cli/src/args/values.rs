@@ -1,0 +1,101 @@
+//! Values of flags.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use vesica::party::Security;
+use vesica::table::Join;
+
+/// `--security`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SecurityName {
+    /// Holds whatever the partner does
+    Malicious,
+    /// Holds if the partner follows the protocol; half the traffic
+    SemiHonest,
+}
+
+impl From<SecurityName> for Security {
+    fn from(name: SecurityName) -> Self {
+        match name {
+            SecurityName::Malicious => Self::Malicious,
+            SecurityName::SemiHonest => Self::SemiHonest,
+        }
+    }
+}
+
+/// `--join`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum JoinName {
+    /// Own rows whose key the partner has
+    Inner,
+    /// The other own rows
+    Difference,
+}
+
+impl From<JoinName> for Join {
+    fn from(name: JoinName) -> Self {
+        match name {
+            JoinName::Inner => Self::Inner,
+            JoinName::Difference => Self::Difference,
+        }
+    }
+}
+
+/// `--progress`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressName {
+    /// If standard error is a terminal
+    Auto,
+    /// Not at all
+    Never,
+}
+
+/// `--wait` and `--deadline`: seconds, or a number with `s`, `m` or `h`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let factor = match unit {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("give seconds, or a number with s, m or h, for example 90 or 15m".into()),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| "not a number")? * factor;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "not a length of time".into())
+}
+
+/// Counts such as `--pad-to`: digits, `_` between them, or a whole number like `1e6`.
+pub fn count(text: &str) -> Result<u64, String> {
+    let plain = text.replace('_', "");
+    if let Ok(count) = plain.parse() {
+        return Ok(count);
+    }
+    match plain.parse::<f64>() {
+        Ok(count) if count.fract() == 0.0 && (0.0..=9e15).contains(&count) => Ok(count as u64),
+        _ => Err("not a whole number".into()),
+    }
+}
+
+/// `--delimiter`: one ASCII character, or `tab`.
+pub fn delimiter(text: &str) -> Option<u8> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Some(b'\t'),
+        [one] if one.is_ascii() && !matches!(one, b'"' | b'\r' | b'\n' | 0) => Some(*one),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_counts_and_delimiters() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert!(duration("-1").is_err() && duration("1d").is_err() && duration("").is_err());
+        assert_eq!((count("1e6"), count("1_000_000")), (Ok(1_000_000), Ok(1_000_000)));
+        assert!(count("1.5").is_err() && count("-3").is_err() && count("many").is_err());
+        assert_eq!((delimiter(";"), delimiter("tab"), delimiter("\"")), (Some(b';'), Some(b'\t'), None));
+    }
+}

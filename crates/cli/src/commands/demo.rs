@@ -1,0 +1,185 @@
+//! `vesica demo`: two tables, two processes, TLS between fresh identities, and a check against a plain join.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use vesica::Failure;
+use vesica::failure::code;
+
+use crate::args::DemoArgs;
+use crate::identity;
+use crate::outcome::{Outcome, print};
+
+/// A retailer's customers: one without an address, one twice, capitals and spaces as people type them.
+const OURS: &str = "\
+name,email,city
+Ada,ada@example.org,London
+Blaise,Blaise@Example.org,Rouen
+Carl,carl@example.org,Braunschweig
+Daniel,,Groningen
+Emmy, emmy@example.org,Erlangen
+Ada (second card),ada@example.org,Turin
+Felix,felix@example.org,Hanover
+Grace,grace@example.org,New York
+";
+
+/// A bank's clients: `segment` travels for matches only.
+const THEIRS: &str = "\
+mail,segment
+emmy@example.org,gold
+kurt@example.org,gold
+ada@example.org,silver
+grace@EXAMPLE.org,bronze
+sofia@example.org,silver
+,bronze
+blaise@example.org,silver
+";
+
+const RECEIVE: &str =
+    "receive --input ours.csv --key email --normalise email=email --output matches.csv --identity us.key --peer them.pub --wait 30";
+const SEND: &str =
+    "send --input theirs.csv --key mail --normalise mail=email --payload segment --identity them.key --peer us.pub --wait 30";
+
+pub fn run(args: DemoArgs) -> Outcome {
+    let folder = Folder::new(args.keep)?;
+    let at = |name: &str| folder.path.join(name);
+    write(&at("ours.csv"), OURS)?;
+    write(&at("theirs.csv"), THEIRS)?;
+    for name in ["us", "them"] {
+        identity::save(&identity::fresh()?, &at(&format!("{name}.key")), name)?;
+    }
+    print(&format!(
+        "Two organisations hold these tables, in {}:\n\nours.csv\n{}\ntheirs.csv\n{}\n",
+        folder.path.display(),
+        indent(OURS),
+        indent(THEIRS)
+    ))?;
+
+    let (receive, send) = (format!("{RECEIVE} --listen 127.0.0.1:0"), SEND);
+    print(&format!("One process receives (it learns the result):\n\n    vesica {receive}\n\n"))?;
+    let mut receiver = start(&folder.path, &receive)?;
+    let (address, receiver_says) = address_of(&mut receiver)?;
+    let send = format!("{send} --connect {address}");
+    print(&format!("Another one sends (it learns nothing but the number of keys):\n\n    vesica {send}\n\n"))?;
+    let sender = start(&folder.path, &send)?;
+    let sent = finish(sender, "send")?;
+    let received = finish_with(receiver, receiver_says, "receive")?;
+    print(&format!("The receiver says:\n\n{}\nThe sender says:\n\n{}\n", indent(&received), indent(&sent)))?;
+
+    let result = fs::read_to_string(at("matches.csv")).map_err(failed)?;
+    print(&format!("matches.csv: our rows whose e-mail is the partner's too, with the partner's segment\n\n{}\n", indent(&result)))?;
+    let expected = plain_join();
+    if result != expected {
+        return Err(Failure::new(
+            code::INTERNAL,
+            "the result is not that of a plain join",
+            format_args!("report this; expected:\n{expected}"),
+        ));
+    }
+    print("A plain join of both tables on one machine gives the same rows.\n")
+}
+
+/// What the two processes must find, computed with both tables in hand.
+fn plain_join() -> String {
+    let canonical = |mail: &str| mail.trim().to_lowercase();
+    let segment_of = |email: &str| {
+        let mut clients = THEIRS.lines().skip(1).filter_map(|line| line.split_once(','));
+        clients.find(|(mail, _)| !mail.is_empty() && canonical(mail) == canonical(email)).map(|(_, segment)| segment)
+    };
+    let mut expected = String::new();
+    for (number, line) in OURS.lines().enumerate() {
+        let email = line.split(',').nth(1).unwrap_or_default();
+        match number {
+            0 => expected.push_str(&format!("{line},segment\n")),
+            _ => expected.extend(segment_of(email).map(|segment| format!("{line},{segment}\n"))),
+        }
+    }
+    expected
+}
+
+/// Where the demo lives; removed at the end unless kept.
+struct Folder {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Folder {
+    fn new(keep: Option<PathBuf>) -> Result<Self, Failure> {
+        let (path, keep) = match keep {
+            Some(path) => (path, true),
+            None => (env::temp_dir().join(format!("vesica-demo-{}", std::process::id())), false),
+        };
+        fs::create_dir(&path).map_err(failed)?;
+        Ok(Self { path, keep })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.keep {
+            // What cannot be removed stays in the temporary folder; the demo's result does not depend on it.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+fn failed(error: std::io::Error) -> Failure {
+    Failure::new(code::OUTPUT, format_args!("the demo cannot use its folder: {error}"), "free space, or name a new folder with --keep")
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    fs::write(path, text).map_err(failed)
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+fn start(folder: &Path, arguments: &str) -> Result<Child, Failure> {
+    let vesica = env::current_exe().map_err(lost)?;
+    let mut command = Command::new(vesica);
+    command.current_dir(folder).args(arguments.split(' ')).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().map_err(lost)
+}
+
+fn lost(error: std::io::Error) -> Failure {
+    Failure::new(code::INTERNAL, format_args!("cannot run a copy of vesica: {error}"), "check that the program file is still there")
+}
+
+/// Reads what a listening child says until it names its address.
+fn address_of(child: &mut Child) -> Result<(String, BufReader<ChildStderr>), Failure> {
+    let stderr = child.stderr.take().ok_or_else(|| lost(std::io::ErrorKind::BrokenPipe.into()))?;
+    let mut stderr = BufReader::new(stderr);
+    let mut line = String::new();
+    let mut all = String::new();
+    loop {
+        line.clear();
+        if stderr.read_line(&mut line).map_err(lost)? == 0 {
+            // It has printed why; that it is over shows at the pipe.
+            let _ = child.wait();
+            return Err(Failure::new(code::INTERNAL, format_args!("the receiver did not start:\n{all}"), "see above"));
+        }
+        all.push_str(&line);
+        if let Some(address) = line.trim_end().strip_prefix("listening on ") {
+            return Ok((address.to_owned(), stderr));
+        }
+    }
+}
+
+fn finish(mut child: Child, name: &str) -> Result<String, Failure> {
+    let stderr = child.stderr.take().ok_or_else(|| lost(std::io::ErrorKind::BrokenPipe.into()))?;
+    finish_with(child, BufReader::new(stderr), name)
+}
+
+/// What else the child says, if it ends well.
+fn finish_with(mut child: Child, stderr: BufReader<ChildStderr>, name: &str) -> Result<String, Failure> {
+    let said = std::io::read_to_string(stderr).map_err(lost)?;
+    let status = child.wait().map_err(lost)?;
+    if status.success() {
+        return Ok(said);
+    }
+    Err(Failure::new(code::INTERNAL, format_args!("`vesica {name}` ended with {status}:\n{said}"), "see its message above"))
+}

@@ -1,0 +1,33 @@
+//! `vesica identity`.
+
+use crate::args::{IdentityArgs, IdentityCommand};
+use crate::identity;
+use crate::outcome::{Outcome, print};
+
+pub fn run(args: IdentityArgs) -> Outcome {
+    match args.command {
+        IdentityCommand::New { out, comment } => {
+            let made = identity::fresh()?;
+            let name = out.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let public = identity::save(&made, &out, &one_line(&comment.unwrap_or(name)))?;
+            print(&format!(
+                "private key:  {} (stays here; whoever has it can pass as you)\npublic line:  {} (hand it to your partner)\nfingerprint:  {}\n",
+                out.display(),
+                public.display(),
+                made.public().fingerprint()
+            ))
+        }
+        IdentityCommand::Show { identity: path, peer } => {
+            let key = match peer {
+                Some(peer) => identity::peer(&peer)?,
+                None => identity::own(path.as_deref())?.public(),
+            };
+            print(&format!("{key}\nfingerprint: {}\n", key.fingerprint()))
+        }
+    }
+}
+
+/// A comment must not end the line or hide in it.
+fn one_line(comment: &str) -> String {
+    comment.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

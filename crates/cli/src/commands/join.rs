@@ -1,0 +1,170 @@
+//! `vesica receive` and `vesica send`.
+
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::key::KeySpec;
+use vesica::party::{Role, Task};
+use vesica::protocols::tasks::Intersect;
+use vesica::report::Report;
+use vesica::session::{self, Config, Destination, End, Interrupt, Protection, Source};
+use vesica::table::{Duplicates, Format, InputOptions, OutputOptions, PayloadSpec};
+
+use crate::args::{JoinArgs, ReceiveArgs, SendArgs, delimiter};
+use crate::outcome::{Outcome, print};
+use crate::progress::Progress;
+use crate::{identity, signals};
+
+pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
+    let mut config = config(Role::Receiver, &args.shared)?;
+    let options = OutputOptions { force: args.shared.force, format: None };
+    if args.output == "-" && args.shared.json {
+        return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
+    }
+    config.destination = Some(Destination { path: args.output, options, join: args.join.into() });
+    config.expected_payload = (!args.payload.is_empty()).then_some(args.payload);
+    run(&config, &args.shared, verbose)
+}
+
+pub fn send(args: SendArgs, verbose: u8) -> Outcome {
+    let mut config = config(Role::Sender, &args.shared)?;
+    let options = OutputOptions { force: args.shared.force, format: None };
+    match args.output {
+        Some(path) if path == "-" && args.shared.json => {
+            return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
+        }
+        Some(path) => config.destination = Some(Destination { path, options, join: args.join.into() }),
+        None if args.shared.both_learn => {
+            return Err(usage("--both-learn gives this side a result too", "say where it goes with --output FILE"));
+        }
+        None => {}
+    }
+    if !args.payload.is_empty() {
+        let duplicates = if args.payload_duplicates == "first" { Duplicates::First } else { Duplicates::Refuse };
+        config.source.payload = Some(PayloadSpec { columns: args.payload, duplicates });
+    }
+    run(&config, &args.shared, verbose)
+}
+
+fn usage(fault: &str, mend: &str) -> Failure {
+    Failure::new(code::USAGE, fault, mend)
+}
+
+/// How to read the table that `format` and `delimiter` describe.
+pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Result<InputOptions, Failure> {
+    let format = format
+        .map(|name| {
+            Format::parse(name).ok_or_else(|| usage(&format!("there is no format {name:?}"), "say csv, parquet, arrow or arrow-stream"))
+        })
+        .transpose()?;
+    let delimiter = delimiter_text
+        .map(|text| {
+            delimiter(text)
+                .ok_or_else(|| usage("the delimiter is not one ASCII character", "say for example --delimiter ';' or --delimiter tab"))
+        })
+        .transpose()?;
+    Ok(InputOptions { format, delimiter })
+}
+
+/// The key that the flags declare.
+pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure> {
+    KeySpec::parse(key, normalise).map_err(|error| {
+        let text = error.to_string();
+        let (fault, mend) = text.split_once("; ").unwrap_or((&text, "see --help"));
+        usage(fault, mend)
+    })
+}
+
+fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
+    if args.task != Intersect::NAME {
+        return Err(Failure::new(
+            code::REFUSED,
+            format_args!("the task {:?} is not available in this release", args.task),
+            format_args!("the available task is {:?}", Intersect::NAME),
+        ));
+    }
+    let source = Source {
+        path: args.input.clone(),
+        options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
+        key: key_spec(&args.key, &args.normalise)?,
+        payload: None,
+    };
+    let end = match (&args.listen, &args.connect) {
+        (Some(address), None) => End::Listen(address.clone()),
+        (None, Some(address)) => End::Connect(address.clone()),
+        _ => return Err(usage("it is not clear how to meet the partner", "say either --listen or --connect")),
+    };
+    let protection = match &args.peer {
+        Some(peer) => Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? },
+        None if args.insecure_plaintext => Protection::InsecurePlaintext,
+        None => return Err(usage("the partner's public key is missing", "pass the partner's .pub file or line to --peer")),
+    };
+    Ok(Config {
+        role,
+        end,
+        protection,
+        wait: args.wait,
+        deadline: args.deadline,
+        source,
+        destination: None,
+        expected_payload: None,
+        protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
+        security: args.security.into(),
+        allow_broken: args.allow_broken,
+        both_learn: args.both_learn,
+        pad_to: args.pad_to,
+        max_peer_items: args.max_peer_items,
+        receipt: args.receipt.clone(),
+        force: args.force,
+    })
+}
+
+fn run(config: &Config, args: &JoinArgs, verbose: u8) -> Outcome {
+    let interrupt = Interrupt::default();
+    signals::watch(&interrupt)?;
+    if args.insecure_plaintext {
+        eprintln!("warning: --insecure-plaintext: the traffic is not encrypted, and nobody knows who the partner is");
+    }
+    let progress = Progress::new(args.progress, verbose);
+    let outcome = session::run(config, &interrupt, &progress);
+    progress.finish();
+    let report = outcome?;
+    for warning in &report.warnings {
+        eprintln!("warning: {warning}");
+    }
+    if args.json {
+        let text = serde_json::to_string(&report)
+            .map_err(|error| Failure::new(code::INTERNAL, format_args!("the report cannot be written: {error}"), "please report this"))?;
+        return print(&format!("{text}\n"));
+    }
+    eprint!("{}", summary(&report));
+    Ok(())
+}
+
+/// The report for people.
+fn summary(report: &Report) -> String {
+    let input = &report.input;
+    let mut text = format!(
+        "{} rows, {} distinct keys ({} rows without a usable key, {} duplicates); the peer brought {} keys\n",
+        input.rows,
+        input.distinct,
+        input.null_rows + input.unmatchable_rows,
+        input.duplicate_rows,
+        report.peer_items
+    );
+    if let (Some(keys), Some(output)) = (report.matched_keys, &report.output) {
+        text.push_str(&format!("{keys} keys match; wrote {} rows to {}\n", output.rows, output.path));
+    }
+    if let Some(receipt) = &report.receipt {
+        text.push_str(&format!("receipt: {receipt}\n"));
+    }
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    text.push_str(&format!(
+        "{} ({}), {:.2} s, sent {:.2} MB, received {:.2} MB\n",
+        report.protocol,
+        report.security,
+        report.seconds,
+        megabytes(report.bytes_sent),
+        megabytes(report.bytes_received)
+    ));
+    text
+}

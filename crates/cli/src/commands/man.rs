@@ -1,0 +1,24 @@
+//! `vesica man`.
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+use vesica::Failure;
+use vesica::failure::code;
+
+use crate::args::{Cli, ManArgs};
+use crate::outcome::{Outcome, print};
+
+pub fn run(args: ManArgs) -> Outcome {
+    let failed = |error: std::io::Error| Failure::new(code::OUTPUT, format_args!("cannot write the manual: {error}"), "check the folder");
+    match args.out {
+        Some(folder) => {
+            std::fs::create_dir_all(&folder).map_err(failed)?;
+            clap_mangen::generate_to(Cli::command(), &folder).map_err(failed)
+        }
+        None => {
+            let mut page = Vec::new();
+            Man::new(Cli::command()).render(&mut page).map_err(failed)?;
+            print(&String::from_utf8_lossy(&page))
+        }
+    }
+}

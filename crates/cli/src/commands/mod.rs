@@ -1,0 +1,10 @@
+//! One module a subcommand.
+
+pub mod check;
+pub mod completions;
+pub mod demo;
+pub mod identity;
+pub mod join;
+pub mod man;
+pub mod protocols;
+pub mod selftest;

@@ -1,0 +1,122 @@
+//! `vesica selftest`: does this machine compute what it should?
+
+use std::fmt;
+use std::thread;
+
+use serde_json::json;
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::party::transport::memory;
+use vesica::party::{Abort, Channel, ChannelOptions, Registered, Role, Security, Task};
+use vesica::protocols::registry;
+use vesica::protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica_kernels::{Backend, aes, backend, clmul, with_backend};
+use vesica_structures::rng::SecretRng;
+
+use crate::args::SelftestArgs;
+use crate::outcome::{Outcome, print};
+
+/// What was checked, and why it failed if it did.
+struct Check {
+    name: String,
+    failure: Option<String>,
+}
+
+pub fn run(args: SelftestArgs) -> Outcome {
+    let mut checks = Vec::new();
+    for kernels in Backend::available() {
+        checks.push(with_backend(kernels, || kernels_compute(kernels)));
+    }
+    for row in registry::intersect() {
+        for mode in row.entry().modes {
+            let name = format!("{} ({})", row.entry().id, mode.security);
+            checks.push(Check { name, failure: small_run(*row, mode.security).err() });
+        }
+    }
+    let failed = checks.iter().filter(|check| check.failure.is_some()).count();
+    if args.json {
+        let each: Vec<_> =
+            checks.iter().map(|check| json!({ "name": check.name, "ok": check.failure.is_none(), "failure": check.failure })).collect();
+        print(&format!("{}\n", json!({ "ok": failed == 0, "backend": backend().name(), "checks": each })))?;
+    } else {
+        let lines: String = checks.iter().map(|check| format!("{check}\n")).collect();
+        print(&format!("kernels in use: {}\n{lines}", backend().name()))?;
+    }
+    match failed {
+        0 => Ok(()),
+        count => Err(Failure::new(
+            code::INTERNAL,
+            format_args!("{count} of {} checks failed", checks.len()),
+            "do not use vesica on this machine; please report its processor",
+        )),
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.failure {
+            None => write!(f, "ok      {}", self.name),
+            Some(failure) => write!(f, "FAILED  {}: {failure}", self.name),
+        }
+    }
+}
+
+/// AES-128 against FIPS 197, and products in GF(2^64) and its tower against the portable kernel.
+fn kernels_compute(kernels: Backend) -> Check {
+    let mut failure = None;
+    // FIPS 197, appendix C.1. Blocks are little-endian numbers, so byte 0 is the lowest.
+    let key = u128::from_le_bytes(std::array::from_fn(|i| i as u8));
+    let plain = u128::from_le_bytes(std::array::from_fn(|i| 0x11 * i as u8));
+    let cipher = 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128.swap_bytes();
+    // A length that no vector width divides, so that every path of the kernel is taken.
+    let mut blocks = vec![plain; 131];
+    aes::Aes128::new(key).encrypt(&mut blocks);
+    if blocks.iter().any(|&block| block != cipher) {
+        failure = Some("AES-128 differs from FIPS 197".to_owned());
+    }
+    let mut rng = SecretRng::insecure_from_seed(1);
+    for _ in 0..100 {
+        let (a, b) = (rng.block(), rng.block());
+        let here = (clmul::gf64_mul(a as u64, b as u64), clmul::gf128_mul(a, b));
+        let portable = with_backend(Backend::Portable, || (clmul::gf64_mul(a as u64, b as u64), clmul::gf128_mul(a, b)));
+        if here != portable {
+            failure = Some("carry-less products differ from the portable kernel".to_owned());
+        }
+    }
+    Check { name: format!("kernels {}", kernels.name()), failure }
+}
+
+/// One run of a protocol between two threads, checked against the task's definition.
+fn small_run(row: &'static dyn Registered<Intersect>, security: Security) -> Result<(), String> {
+    let request = IntersectRequest { sender_items: 40, receiver_items: 50, security, payload_bytes: 0, both_learn: false };
+    let sent = IntersectSenderInput { items: (0..40).collect(), payloads: Vec::new() };
+    let asked = IntersectReceiverInput { items: (20..70).collect() };
+    let (at_sender, at_receiver) = memory::pair();
+    let open = |connection, role| Channel::open(connection, role, ChannelOptions::default());
+    let sender_input = sent.clone();
+    let sender = thread::spawn(move || -> Result<_, Abort> {
+        let (mut ch, mut rng) = (open(at_sender, Role::Sender)?, randomness()?);
+        let output = row.sender(&request, &mut ch, &mut rng)?.run(sender_input, &mut ch, &mut rng)?;
+        ch.finish()?;
+        Ok(output)
+    });
+    let receive = || -> Result<_, Abort> {
+        let (mut ch, mut rng) = (open(at_receiver, Role::Receiver)?, randomness()?);
+        let output = row.receiver(&request, &mut ch, &mut rng)?.run(asked.clone(), &mut ch, &mut rng)?;
+        ch.finish()?;
+        Ok(output)
+    };
+    let receiver_output = receive();
+    let sender_output = sender.join().map_err(|_| "the sender stopped with a defect".to_owned())?;
+    let receiver_output = receiver_output.map_err(|abort| format!("receiver: {abort}"))?;
+    let sender_output = sender_output.map_err(|abort| format!("sender: {abort}"))?;
+    Intersect::holds(&sent, &asked, &sender_output, &receiver_output)
+}
+
+fn randomness() -> Result<SecretRng, Abort> {
+    SecretRng::from_os().map_err(|error| Abort::Local {
+        code: code::INTERNAL,
+        fault: error.to_string(),
+        mend: "the operating system gives no randomness".into(),
+    })
+}

@@ -1,0 +1,74 @@
+//! Which identity is ours, and which the partner's.
+
+use std::env;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::party::Abort;
+use vesica::party::transport::tls::{Identity, IdentityFileError, PublicKey};
+
+/// An identity file's failure with its mend.
+pub fn failed(error: IdentityFileError) -> Failure {
+    Abort::from(error).into()
+}
+
+/// The identity in `path`, or the user's default one.
+pub fn own(path: Option<&Path>) -> Result<Identity, Failure> {
+    match path {
+        Some(path) => Identity::load(path).map_err(failed),
+        None => default(),
+    }
+}
+
+/// A fresh key pair.
+pub fn fresh() -> Result<Identity, Failure> {
+    Identity::generate().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
+}
+
+/// Writes a key pair: the private file, and the public line beside it.
+pub fn save(identity: &Identity, private: &Path, comment: &str) -> Result<PathBuf, Failure> {
+    let public = private.with_extension("pub");
+    if public == private {
+        return Err(Failure::new(code::USAGE, "the private key file would be called .pub", "give a name that ends in .key"));
+    }
+    // Looked at first, so that no private key is left without its line.
+    if public.exists() {
+        return Err(failed(IdentityFileError::Exists(public)));
+    }
+    identity.save(private).map_err(failed)?;
+    identity.public().save(&public, comment).map_err(failed)?;
+    Ok(public)
+}
+
+/// The user's identity, made on first use.
+fn default() -> Result<Identity, Failure> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let configuration = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
+    let folder = configuration
+        .ok_or_else(|| {
+            Failure::new(code::IDENTITY, "there is no home directory for a default identity", "name a key file with --identity")
+        })?
+        .join("vesica");
+    let private = folder.join("identity.key");
+    if private.exists() {
+        return Identity::load(&private).map_err(failed);
+    }
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|error| failed(IdentityFileError::Io { path: folder, error }))?;
+    let identity = fresh()?;
+    let public = save(&identity, &private, "default identity")?;
+    eprintln!("note: made your default identity {}", private.display());
+    eprintln!("note: hand this line to your partner (it is in {}): {}", public.display(), identity.public());
+    Ok(identity)
+}
+
+/// The partner's key from a line or a file.
+pub fn peer(line_or_file: &str) -> Result<PublicKey, Failure> {
+    match line_or_file.parse() {
+        Ok(key) => Ok(key),
+        Err(_) => PublicKey::load(Path::new(line_or_file)).map_err(failed),
+    }
+}

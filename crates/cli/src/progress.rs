@@ -1,0 +1,81 @@
+//! What a run shows on standard error while it goes on.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tracing::Level;
+use vesica::session::Events;
+
+use crate::args::ProgressName;
+
+/// Logs events of the libraries to standard error: none by default, phases with `-v`, all with `-vv`. None of them holds a key.
+pub fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => Level::DEBUG,
+        _ => Level::TRACE,
+    };
+    tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false).init();
+}
+
+/// A line that says what is going on, on a terminal; nothing elsewhere. Notices are always printed.
+pub struct Progress {
+    line: ProgressBar,
+    verbose: bool,
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
+impl Progress {
+    /// Shows itself if `wish` and the terminal allow it.
+    pub fn new(wish: ProgressName, verbose: u8) -> Self {
+        let shown = wish == ProgressName::Auto && verbose == 0 && io::stderr().is_terminal();
+        let line = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        if shown {
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
+                line.set_style(style);
+            }
+            line.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self { line, verbose: verbose > 0 }
+    }
+
+    /// Removes the line.
+    pub fn finish(&self) {
+        self.line.finish_and_clear();
+    }
+
+    fn print(&self, text: &str) {
+        self.line.suspend(|| eprintln!("{text}"));
+    }
+}
+
+impl Events for Progress {
+    fn listening(&self, address: SocketAddr) {
+        self.print(&format!("listening on {address}"));
+    }
+
+    fn connected(&self) {
+        if self.verbose {
+            self.print("the peer is there");
+        }
+    }
+
+    fn notice(&self, text: &str) {
+        self.print(&format!("note: {text}"));
+    }
+
+    fn stage(&self, name: &str) {
+        self.line.set_message(name.to_owned());
+        if self.verbose {
+            self.print(&format!("{name} ..."));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Bad input: each is a message with fault and mend on both sides, the exit code of the design, and no file under the final name.
+
+use std::fs::{self, File};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use parquet::arrow::ArrowWriter;
+
+use crate::harness::Folder;
+
+fn tables() -> Folder {
+    let folder = Folder::new();
+    folder.write("ours.csv", "id,email\n1,a@x.org\n2,b@x.org\n");
+    folder.write("theirs.csv", "mail\na@x.org\nc@x.org\n");
+    folder
+}
+
+fn parquet(folder: &Folder, name: &str, column: ArrayRef) {
+    let batch = RecordBatch::try_from_iter([("mail", column)]).expect("a batch");
+    let mut writer = ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.close().expect("closed");
+}
+
+/// The sender's input is bad: it says why with `texts`, and the receiver learns that the partner's input cannot be used.
+#[track_caller]
+fn bad_for_the_sender(folder: &Folder, send: &str, texts: &[&str]) {
+    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", send);
+    sender.expect(3, texts);
+    receiver.expect(9, &["the partner's input table cannot be used"]);
+    for text in texts.iter().filter(|text| text.contains("line") || text.contains("mail")) {
+        assert!(!receiver.stderr.contains(text), "the peer learns no detail");
+    }
+    no_output(folder);
+}
+
+#[track_caller]
+fn no_output(folder: &Folder) {
+    let left: Vec<String> = folder.files().into_iter().filter(|name| name.contains("matches") || name.contains("partial")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_missing_column_names_the_others() {
+    bad_for_the_sender(&tables(), "--input theirs.csv --key email", &["no column `email`", "`mail`"]);
+}
+
+#[test]
+fn a_missing_column_of_the_receiver_reaches_the_sender() {
+    let folder = tables();
+    let (receiver, sender) = folder.join("--input ours.csv --key mail --output matches.csv", "--input theirs.csv --key mail");
+    receiver.expect(3, &["no column `mail`", "did you mean `email`"]);
+    sender.expect(9, &["the partner's input table cannot be used"]);
+    no_output(&folder);
+}
+
+#[test]
+fn a_missing_file() {
+    bad_for_the_sender(&tables(), "--input nothing.csv --key mail", &["cannot open nothing.csv"]);
+}
+
+#[test]
+fn a_truncated_parquet_file() {
+    let folder = tables();
+    parquet(&folder, "theirs.parquet", Arc::new(Int64Array::from_iter_values(0..10_000)));
+    let bytes = fs::read(folder.path("theirs.parquet")).expect("read");
+    folder.write("theirs.parquet", &bytes[..bytes.len() / 2]);
+    bad_for_the_sender(&folder, "--input theirs.parquet --key mail", &["not a readable Parquet file"]);
+}
+
+#[test]
+fn a_ragged_row_is_named_by_line_and_not_by_content() {
+    let folder = tables();
+    folder.write("theirs.csv", "mail\na@x.org\nsecret@x.org,private\n");
+    bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["line 3 of theirs.csv"]);
+    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
+    for ended in [receiver, sender] {
+        assert!(!ended.stderr.contains("secret") && !ended.stderr.contains("private"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_row_that_is_not_utf_8() {
+    let folder = tables();
+    folder.write("theirs.csv", b"mail\na@x.org\nm\xfcller@x.org\n");
+    bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["line 3 of theirs.csv is not UTF-8", "iconv"]);
+}
+
+#[test]
+fn an_empty_table_and_one_without_keys() {
+    let folder = tables();
+    folder.write("theirs.csv", "mail\n");
+    bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["theirs.csv has no rows"]);
+    folder.write("theirs.csv", "mail,x\n,1\n,2\n");
+    bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["no row of theirs.csv has a usable key"]);
+}
+
+#[test]
+fn a_float_key() {
+    let folder = tables();
+    parquet(&folder, "theirs.parquet", Arc::new(Float64Array::from(vec![0.5, 1.0])));
+    bad_for_the_sender(&folder, "--input theirs.parquet --key mail", &["Float64", "floats have no reliable equality"]);
+}
+
+#[test]
+fn a_full_disk() {
+    let folder = tables();
+    let (receiver, sender) = folder.join("--input ours.csv --key email --output /dev/full", "--input theirs.csv --key mail");
+    receiver.expect(4, &["cannot write /dev/full", "the disk is full"]);
+    sender.expect(9, &["the partner cannot write its output"]);
+}
+
+#[test]
+fn an_existing_output_is_replaced_only_by_force() {
+    let folder = tables();
+    folder.write("matches.csv", "precious\n");
+    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
+    receiver.expect(4, &["matches.csv exists already", "--force"]);
+    sender.expect(9, &["the partner cannot write its output"]);
+    assert_eq!(folder.read("matches.csv"), "precious\n");
+    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv --force", "--input theirs.csv --key mail");
+    receiver.expect(0, &[]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("matches.csv"), "id,email\n1,a@x.org\n");
+}
+
+#[test]
+fn a_peer_with_too_many_items() {
+    let folder = tables();
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv --max-peer-items 1", "--input theirs.csv --key mail");
+    receiver.expect(11, &["the peer's set has 2 items, more than the 1", "--max-peer-items"]);
+    sender.expect(9, &["more than the 1", "--max-peer-items"]);
+    no_output(&folder);
+}
+
+#[test]
+fn padding_below_the_number_of_keys() {
+    let folder = tables();
+    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail --pad-to 1");
+    sender.expect(2, &["--pad-to 1"]);
+    receiver.expect(9, &["larger than it is to appear"]);
+    no_output(&folder);
+}
+
+#[test]
+fn two_payloads_for_one_key() {
+    let folder = tables();
+    folder.write("theirs.csv", "mail,score\na@x.org,1\na@x.org,2\n");
+    bad_for_the_sender(&folder, "--input theirs.csv --key mail --payload score", &["--payload-duplicates first"]);
+}
+
+#[test]
+fn wrong_usage_is_refused_before_anything_is_opened() {
+    let folder = tables();
+    let base = "receive --input ours.csv --key email --output matches.csv";
+    for (arguments, code, text) in [
+        (format!("{base} --listen 127.0.0.1:0"), 2, "--peer"),
+        (format!("{base} --listen 127.0.0.1:0 --connect 127.0.0.1:1 --peer them.pub"), 2, "cannot be used with"),
+        (format!("{base} --peer them.pub"), 2, "--listen"),
+        (format!("{base} --listen nowhere --identity us.key --peer them.pub --security semi-honest"), 2, "host:port"),
+        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --normalise email=sha256"), 2, "there is no normaliser"),
+        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union"), 11, "available task is \"intersect\""),
+        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol md5"), 11, "there is no protocol"),
+        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol ecdh-hfh99"), 11, "--security semi-honest"),
+        ("send --input theirs.csv --key mail --connect 127.0.0.1:1 --peer us.pub --identity them.key --both-learn".into(), 2, "--output"),
+    ] {
+        let ended = folder.run(&arguments);
+        assert_eq!(ended.code, code, "{arguments}: {}", ended.stderr);
+        assert!(ended.stderr.contains(text), "{arguments}: {}", ended.stderr);
+    }
+    no_output(&folder);
+}
+
+#[test]
+fn with_json_a_failure_is_one_object_on_standard_output() {
+    let folder = tables();
+    let ended = folder.run("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union --json");
+    let object: serde_json::Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+    assert_eq!((&object["ok"], &object["error"]["code"]), (&false.into(), &11.into()));
+    assert!(object["error"]["mend"].as_str().is_some_and(|mend| mend.contains("intersect")));
+}

@@ -1,0 +1,200 @@
+//! Starting `vesica` processes in a folder of their own, and waiting for them without ever hanging.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// After this a test is considered to hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A temporary folder with two identities, `us` (who receive) and `them` (who send).
+pub struct Folder {
+    folder: tempfile::TempDir,
+}
+
+impl Folder {
+    pub fn new() -> Self {
+        // A space in the path, since those reach too many shells.
+        let folder = Self { folder: tempfile::Builder::new().prefix("vesica test ").tempdir().expect("a folder") };
+        for name in ["us", "them"] {
+            let made = folder.run(&format!("identity new --out {name}.key"));
+            assert_eq!(made.code, 0, "{}", made.stderr);
+        }
+        folder
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).expect("written");
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("readable")
+    }
+
+    /// Names of the files that are there now.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("a folder");
+        let mut names: Vec<String> = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+        command.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        // The user's own identity must play no part.
+        command.env("XDG_CONFIG_HOME", self.path("configuration"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn start(&self, arguments: &str) -> Process {
+        let mut child = self.command(arguments).spawn().expect("started");
+        let stdout = child.stdout.take().expect("piped");
+        let stderr = child.stderr.take().expect("piped");
+        let (say, lines) = channel();
+        let errors = thread::spawn(move || {
+            let mut all = String::new();
+            for line in BufReader::new(stderr).split(b'\n') {
+                let line = String::from_utf8_lossy(&line.expect("a line")).into_owned();
+                all.push_str(&line);
+                all.push('\n');
+                // Nobody may wait for a line any more.
+                let _ = say.send(line);
+            }
+            all
+        });
+        let output = thread::spawn(move || {
+            let mut all = String::new();
+            BufReader::new(stdout).read_to_string(&mut all).expect("text");
+            all
+        });
+        let stdin = child.stdin.take();
+        Process { arguments: arguments.into(), child, stdin, lines, errors: Some(errors), output: Some(output) }
+    }
+
+    /// Runs to the end, with nothing on standard input.
+    pub fn run(&self, arguments: &str) -> Ended {
+        let mut process = self.start(arguments);
+        process.stdin = None;
+        process.end()
+    }
+
+    /// Runs both sides over TLS to their ends: the receiver's outcome and the sender's. The arguments come after those of the connection.
+    pub fn join(&self, receive: &str, send: &str) -> (Ended, Ended) {
+        let (receiver, sender) = self.both(receive, send);
+        let sender = sender.end();
+        (receiver.end(), sender)
+    }
+
+    /// Starts both sides over TLS; the receiver listens.
+    pub fn both(&self, receive: &str, send: &str) -> (Process, Process) {
+        let mut receiver = self.start(&format!("receive {RECEIVER} {receive}"));
+        receiver.stdin = None;
+        let address = receiver.address();
+        let sender = self.start(&format!("send {SENDER} --connect {address} {send}"));
+        (receiver, sender)
+    }
+}
+
+/// How the receiver meets its peer.
+pub const RECEIVER: &str = "--listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 20 --security semi-honest";
+/// How the sender does, but for the address.
+pub const SENDER: &str = "--identity them.key --peer us.pub --wait 20 --security semi-honest";
+
+/// A running `vesica`.
+pub struct Process {
+    arguments: String,
+    pub child: Child,
+    /// Kept open until dropped: a side that reads its table from it waits meanwhile.
+    pub stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    errors: Option<JoinHandle<String>>,
+    output: Option<JoinHandle<String>>,
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Process {
+    /// Waits until a line on standard error contains `text`, and gives the line.
+    pub fn says(&self, text: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(_) => {}
+                Err(_) => panic!("`vesica {}` never says {text:?}", self.arguments),
+            }
+        }
+    }
+
+    /// The address that it listens on.
+    pub fn address(&self) -> String {
+        let line = self.says("listening on ");
+        line.trim_start_matches("listening on ").to_owned()
+    }
+
+    /// Sends a signal by its name.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// Waits for the end.
+    pub fn end(mut self) -> Ended {
+        let end = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a status") {
+                break status;
+            }
+            if Instant::now() >= end {
+                self.child.kill().expect("killed");
+                let said = self.errors();
+                panic!("`vesica {}` hangs; it said: {said}", self.arguments);
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let stdout = self.output.take().map(|output| output.join().expect("read")).unwrap_or_default();
+        Ended { code: status.code().unwrap_or(-1), stdout, stderr: self.errors() }
+    }
+
+    fn errors(&mut self) -> String {
+        self.errors.take().map(|errors| errors.join().expect("read")).unwrap_or_default()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing running.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Ended {
+    /// Asserts the exit code, and that standard error holds each of `texts`, a fault and a mend if it failed.
+    #[track_caller]
+    pub fn expect(&self, code: i32, texts: &[&str]) {
+        assert_eq!(self.code, code, "standard error: {}", self.stderr);
+        for text in texts {
+            assert!(self.stderr.contains(text), "{text:?} is missing in: {}", self.stderr);
+        }
+        if code != 0 {
+            assert!(self.stderr.contains("error: ") && self.stderr.contains("help: "), "fault and mend in: {}", self.stderr);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Identities: files, pinning, refusals with both fingerprints.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::harness::Folder;
+
+const RECEIVE: &str = "receive --input ours.csv --key email --output matches.csv --identity us.key --security semi-honest";
+const SEND: &str = "send --input ours.csv --key email --identity them.key --security semi-honest";
+
+fn tables() -> Folder {
+    let folder = Folder::new();
+    folder.write("ours.csv", "email\na@x.org\n");
+    folder.run("identity new --out stranger.key").expect(0, &[]);
+    folder
+}
+
+fn fingerprint(folder: &Folder, name: &str) -> String {
+    let shown = folder.run(&format!("identity show --peer {name}.pub"));
+    shown.stdout.lines().find_map(|line| line.strip_prefix("fingerprint: ")).expect("a fingerprint").to_owned()
+}
+
+#[test]
+fn a_wrong_key_of_the_listener_ends_both_sides_with_fingerprints() {
+    let folder = tables();
+    let receiver = folder.start(&format!("{RECEIVE} --listen 127.0.0.1:0 --peer them.pub --wait 2"));
+    let address = receiver.address();
+    let sender = folder.run(&format!("{SEND} --connect {address} --peer stranger.pub"));
+    let (us, stranger) = (fingerprint(&folder, "us"), fingerprint(&folder, "stranger"));
+    sender.expect(6, &[&us, &stranger]);
+    receiver.end().expect(6, &[&us, "refused our key"]);
+}
+
+#[test]
+fn a_wrong_key_of_the_connector_ends_both_sides_with_fingerprints() {
+    let folder = tables();
+    let receiver = folder.start(&format!("{RECEIVE} --listen 127.0.0.1:0 --peer stranger.pub --wait 2"));
+    let address = receiver.address();
+    let sender = folder.run(&format!("{SEND} --connect {address} --peer us.pub"));
+    let (them, stranger) = (fingerprint(&folder, "them"), fingerprint(&folder, "stranger"));
+    sender.expect(6, &[&them, "refused our key"]);
+    receiver.end().expect(6, &[&them, &stranger]);
+}
+
+/// Strangers of all kinds come first: with a wrong key, with garbage, with silence, and one that leaves at once.
+#[test]
+fn a_refused_or_silent_peer_does_not_keep_the_right_one_out() {
+    let folder = tables();
+    let receiver = folder.start(&format!("{RECEIVE} --listen 127.0.0.1:0 --peer them.pub --wait 20"));
+    let address = receiver.address();
+    let _silent = TcpStream::connect(&address).expect("connected");
+    let mut garbling = TcpStream::connect(&address).expect("connected");
+    garbling.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("written");
+    drop(TcpStream::connect(&address).expect("connected"));
+    let stranger = folder.run(&format!(
+        "send --input ours.csv --key email --identity stranger.key --connect {address} --peer us.pub --security semi-honest"
+    ));
+    stranger.expect(6, &[]);
+    let sender = folder.run(&format!("{SEND} --connect {address} --peer us.pub"));
+    sender.expect(0, &[]);
+    receiver.end().expect(0, &["refused a connection from"]);
+}
+
+#[test]
+fn a_private_key_that_others_can_read_is_refused() {
+    let folder = tables();
+    fs::set_permissions(folder.path("us.key"), fs::Permissions::from_mode(0o644)).expect("permissions");
+    folder.run(&format!("{RECEIVE} --listen 127.0.0.1:0 --peer them.pub")).expect(6, &["chmod 600"]);
+}
+
+#[test]
+fn keys_are_made_private_shown_and_never_overwritten() {
+    let folder = tables();
+    let mode = fs::metadata(folder.path("us.key")).expect("a file").permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    folder.run("identity new --out us.key").expect(6, &["exists already"]);
+    let shown = folder.run("identity show --identity us.key");
+    let line = shown.stdout.lines().next().expect("a line").to_owned();
+    assert!(folder.read("us.pub").starts_with(&line));
+    assert!(shown.stdout.contains(&fingerprint(&folder, "us")));
+    for name in ["us.pub", "nothing.pub"] {
+        let ended = folder.run(&format!("identity show --identity {name}"));
+        assert_eq!(ended.code, 6, "{}", ended.stderr);
+    }
+}

@@ -1,0 +1,182 @@
+//! Joins that succeed, checked against plain ones.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+
+use crate::harness::Folder;
+
+const OURS: &str = "id,email\n1,a@x.org\n2,b@x.org\n3,\n4,a@x.org\n5,c@x.org\n";
+const THEIRS: &str = "mail,score\nc@x.org,7\na@x.org,9\nz@x.org,1\n,5\n";
+
+fn tables() -> Folder {
+    let folder = Folder::new();
+    folder.write("ours.csv", OURS);
+    folder.write("theirs.csv", THEIRS);
+    folder
+}
+
+#[test]
+fn two_csv_tables_join() {
+    let folder = tables();
+    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
+    receiver.expect(0, &["2 keys match; wrote 3 rows"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("matches.csv"), "id,email\n1,a@x.org\n4,a@x.org\n5,c@x.org\n");
+}
+
+#[test]
+fn who_listens_is_independent_of_who_learns() {
+    let folder = tables();
+    let sender =
+        folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub --security semi-honest");
+    let address = sender.address();
+    let receiver = folder.run(&format!(
+        "receive --input ours.csv --key email --join difference --output rest.csv --connect {address} --identity us.key --peer them.pub --security semi-honest"
+    ));
+    receiver.expect(0, &[]);
+    sender.end().expect(0, &[]);
+    assert_eq!(folder.read("rest.csv"), "id,email\n2,b@x.org\n3,\n");
+}
+
+#[test]
+fn plaintext_joins_when_it_is_typed_out() {
+    let folder = tables();
+    let receiver = folder.start(
+        "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext --security semi-honest",
+    );
+    let address = receiver.address();
+    let sender = folder.run(&format!("send --input theirs.csv --key mail --connect {address} --insecure-plaintext --security semi-honest"));
+    sender.expect(0, &["not encrypted"]);
+    receiver.end().expect(0, &["not encrypted"]);
+    assert_eq!(folder.read("matches.csv").lines().count(), 4);
+}
+
+#[test]
+fn padding_hides_the_number_of_keys_and_changes_no_result() {
+    let folder = tables();
+    let (receiver, sender) = folder
+        .join("--input ours.csv --key email --output matches.csv --pad-to 50 --json", "--input theirs.csv --key mail --pad-to 1e2 --json");
+    let report = |ended: &crate::harness::Ended| serde_json::from_str::<serde_json::Value>(&ended.stdout).expect("one JSON object");
+    let (received, sent) = (report(&receiver), report(&sender));
+    assert_eq!((&received["own_items"], &received["peer_items"]), (&50.into(), &100.into()));
+    assert_eq!((&sent["own_items"], &sent["peer_items"]), (&100.into(), &50.into()));
+    assert_eq!((&received["matched_keys"], &received["output"]["rows"]), (&2.into(), &3.into()));
+    assert!(sent["matched_keys"].is_null(), "the sender does not learn the size of the result");
+    assert_eq!(received["session"], sent["session"]);
+    assert_eq!(received["bytes_sent"], sent["bytes_received"]);
+}
+
+#[test]
+fn both_sides_sign_the_receipt_which_holds_no_result() {
+    let folder = tables();
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key email --output matches.csv --receipt ours.json",
+        "--input theirs.csv --key mail --receipt theirs.json",
+    );
+    receiver.expect(0, &["receipt: ours.json"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("ours.json"), folder.read("theirs.json"));
+    let receipt: vesica::receipt::Receipt = serde_json::from_str(&folder.read("ours.json")).expect("a receipt");
+    assert_eq!(receipt.verify(), (true, true));
+    assert_eq!((receipt.statement.sender_items, receipt.statement.receiver_items), (3, 3));
+}
+
+#[test]
+fn the_default_identity_is_made_on_first_use() {
+    let folder = tables();
+    let shown = folder.run("identity show");
+    shown.expect(0, &["made your default identity"]);
+    folder.write("default.pub", shown.stdout.lines().next().unwrap_or_default());
+    let receiver = folder
+        .start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --peer them.pub --security semi-honest");
+    let address = receiver.address();
+    let sender = folder.run(&format!(
+        "send --input theirs.csv --key mail --connect {address} --identity them.key --peer default.pub --security semi-honest"
+    ));
+    sender.expect(0, &[]);
+    receiver.end().expect(0, &[]);
+}
+
+#[test]
+fn both_learn_gives_the_sender_its_rows() {
+    let folder = tables();
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key email --output matches.csv --both-learn",
+        "--input theirs.csv --key mail --output theirs-too.csv --both-learn",
+    );
+    receiver.expect(0, &[]);
+    sender.expect(0, &["2 keys match"]);
+    assert_eq!(folder.read("theirs-too.csv"), "mail,score\nc@x.org,7\na@x.org,9\n");
+}
+
+const ROWS: usize = 100_000;
+
+/// A CSV table with duplicates, empty keys and numbers that the Parquet table holds as INT64.
+fn large_csv() -> (String, Vec<Option<i64>>) {
+    let keys: Vec<Option<i64>> = (0..ROWS as i64).map(|i| (i % 97 != 0).then_some((i * 7919) % 60_000)).collect();
+    let mut text = String::from("row,customer,note\n");
+    for (row, key) in keys.iter().enumerate() {
+        let key = key.map(|key| key.to_string()).unwrap_or_default();
+        text.push_str(&format!("{row},{key},\"a, \"\"quoted\"\" note\"\n"));
+    }
+    (text, keys)
+}
+
+fn large_parquet(folder: &Folder, name: &str) -> HashMap<i64, String> {
+    let keys: Vec<Option<i64>> = (0..ROWS as i64).map(|i| (i % 89 != 0).then_some((i * 6007) % 90_000 + 20_000)).collect();
+    let segments: Vec<String> = keys.iter().map(|key| format!("segment {}", key.unwrap_or(0) % 13)).collect();
+    let columns: Vec<(&str, ArrayRef)> =
+        vec![("client", Arc::new(Int64Array::from(keys.clone()))), ("segment", Arc::new(StringArray::from(segments.clone())))];
+    let batch = RecordBatch::try_from_iter(columns).expect("a batch");
+    let mut writer = ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.close().expect("closed");
+    keys.into_iter().zip(segments).filter_map(|(key, segment)| Some((key?, segment))).collect()
+}
+
+#[test]
+fn a_csv_table_joins_a_parquet_table_with_payload_row_by_row() {
+    let folder = Folder::new();
+    let (csv, keys) = large_csv();
+    folder.write("ours.csv", &csv);
+    let segment_of = large_parquet(&folder, "theirs.parquet");
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key customer --output matches.csv",
+        "--input theirs.parquet --key client --payload segment --payload-duplicates first",
+    );
+    receiver.expect(0, &["100000 rows"]);
+    sender.expect(0, &["100000 rows"]);
+
+    let mut expected = String::from("row,customer,note,segment\n");
+    for (key, line) in keys.iter().zip(csv.lines().skip(1)) {
+        if let Some(segment) = key.and_then(|key| segment_of.get(&key)) {
+            expected.push_str(&format!("{line},{segment}\n"));
+        }
+    }
+    let matched: HashSet<i64> = keys.iter().flatten().copied().filter(|key| segment_of.contains_key(key)).collect();
+    assert!(matched.len() > 10_000, "the test joins something");
+    assert!(receiver.stderr.contains(&format!("{} keys match", matched.len())), "{}", receiver.stderr);
+    let result = folder.read("matches.csv");
+    for (number, (line, expected)) in result.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(line, expected, "line {number}");
+    }
+    assert_eq!(result.lines().count(), expected.lines().count());
+}
+
+#[test]
+fn a_parquet_table_receives_as_well() {
+    let folder = Folder::new();
+    let segment_of = large_parquet(&folder, "ours.parquet");
+    folder.write("theirs.csv", "client\n20000\n21001\n5\n");
+    let (receiver, sender) = folder.join("--input ours.parquet --key client --output matches.csv", "--input theirs.csv --key client");
+    receiver.expect(0, &[]);
+    sender.expect(0, &[]);
+    let result = folder.read("matches.csv");
+    let found: HashSet<i64> = result.lines().skip(1).filter_map(|line| line.split(',').next()?.parse().ok()).collect();
+    let expected: HashSet<i64> = [20_000, 21_001, 5].into_iter().filter(|key| segment_of.contains_key(key)).collect();
+    assert_eq!(found, expected);
+}
