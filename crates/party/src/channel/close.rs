@@ -90,11 +90,12 @@ impl Drop for Channel {
             self.end_fork();
             return;
         }
-        self.close(&Abort::Local {
+        let known = self.link.lock().failure.as_ref().map(Abort::again);
+        self.close(&known.unwrap_or_else(|| Abort::Local {
             code: 70,
             fault: "it stopped before the end of the run".into(),
             mend: "look at what that side printed".into(),
-        });
+        }));
     }
 }
 

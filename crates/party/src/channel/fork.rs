@@ -1,7 +1,8 @@
 //! One fork's queues and credits.
 //!
-//! A side may start a frame on a fork while its credit is positive. Each frame costs its body and a fixed charge, so that empty frames
-//! are not free either. The receiver hands the cost back when its caller takes the frame.
+//! A side may start a frame on a fork while its credit is positive; on a fork that the other side has not opened yet, only if the credit
+//! covers the whole frame. Each frame costs its body and a fixed charge, so that empty frames are not free either. The receiver hands the
+//! cost back when its caller takes the frame.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
@@ -86,6 +87,11 @@ impl Fork {
         }
     }
 
+    /// Whether a frame (header included) may leave. That the peer opened a fork is known here only after the peer did.
+    pub(super) fn has_credit(&self, length: usize) -> bool {
+        self.credit >= if self.their_id.is_some() { 1 } else { cost(length - HEADER_BYTES) }
+    }
+
     /// Pays for a frame (header included) that leaves the queue.
     pub(super) fn charge(&mut self, length: usize) {
         self.unsent -= length;
@@ -95,7 +101,7 @@ impl Fork {
 
     /// Books a frame of the peer's; false if the peer had no credit for it.
     pub(super) fn admit(&mut self, length: usize) -> bool {
-        let admitted = self.allowance > 0;
+        let admitted = self.allowance >= if self.opened { 1 } else { cost(length) };
         self.allowance -= cost(length);
         admitted
     }

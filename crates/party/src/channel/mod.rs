@@ -104,6 +104,11 @@ impl Channel {
     /// # Errors
     /// If the channel has failed, or the peer's fork has another label.
     pub fn fork(&mut self, label: &'static str) -> Result<Channel, Abort> {
+        let fork = self.branch(label);
+        self.note(fork)
+    }
+
+    fn branch(&mut self, label: &'static str) -> Result<Channel, Abort> {
         let index = self.children;
         self.children = index.checked_add(1).ok_or_else(|| internal("more than 65535 forks of one channel".into()))?;
         let label = frame::label_hash(label);
@@ -131,6 +136,11 @@ impl Channel {
         let result = body(self);
         self.role = self.role.peer();
         result
+    }
+
+    /// A call that failed leaves the conversation undefined: from then on all calls fail, on all forks.
+    fn note<T>(&self, result: Result<T, Abort>) -> Result<T, Abort> {
+        result.inspect_err(|failure| self.link.fail(failure.again()))
     }
 
     /// Bytes and time so far, forks included.

@@ -126,6 +126,7 @@ fn open(link: &Link, id: u16, body: &[u8]) -> Result<(), Abort> {
     }
     fork.their_id = Some(id);
     state.theirs.push(slot);
+    state.make_ready(slot);
     state.retry_unannounced();
     link.work.notify_all();
     Ok(())

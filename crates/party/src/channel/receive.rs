@@ -14,6 +14,20 @@ impl Channel {
     /// # Errors
     /// If the link failed, time ran out, the peer aborted, or what came is not that message.
     pub fn recv<M: Message>(&mut self, shape: M::Shape) -> Result<M, Abort> {
+        let message = self.take_message(shape);
+        self.note(message)
+    }
+
+    /// Receives exactly `out.len()` elements of a streamed message; may be called many times with any part sizes.
+    ///
+    /// # Errors
+    /// As `recv`.
+    pub fn recv_stream<S: Stream>(&mut self, out: &mut [S::Element]) -> Result<(), Abort> {
+        let filled = self.take_elements::<S>(out);
+        self.note(filled)
+    }
+
+    fn take_message<M: Message>(&mut self, shape: M::Shape) -> Result<M, Abort> {
         self.check_theirs(&M::STEP)?;
         let frame = self.next_frame(&M::STEP, Kind::Message)?;
         if !M::len(&shape).contains(&frame.header.length) {
@@ -27,11 +41,7 @@ impl Channel {
         Ok(message)
     }
 
-    /// Receives exactly `out.len()` elements of a streamed message; may be called many times with any part sizes.
-    ///
-    /// # Errors
-    /// As `recv`.
-    pub fn recv_stream<S: Stream>(&mut self, out: &mut [S::Element]) -> Result<(), Abort> {
+    fn take_elements<S: Stream>(&mut self, out: &mut [S::Element]) -> Result<(), Abort> {
         self.check_theirs(&S::STEP)?;
         let mut out = bytemuck::cast_slice_mut::<_, u8>(out);
         while !out.is_empty() {

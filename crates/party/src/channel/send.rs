@@ -18,6 +18,20 @@ impl Channel {
     /// # Errors
     /// If the channel has failed, or if the message is longer than a frame (16 MiB) or not this role's to send, which are local faults.
     pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Abort> {
+        let queued = self.put_message(message);
+        self.note(queued)
+    }
+
+    /// Sends a part of a streamed message; may be called many times, blocks above 8 MiB unsent.
+    ///
+    /// # Errors
+    /// As `send` and, since it may block, if time runs out.
+    pub fn send_stream<S: Stream>(&mut self, elements: &[S::Element]) -> Result<(), Abort> {
+        let queued = self.put_elements::<S>(elements);
+        self.note(queued)
+    }
+
+    fn put_message<M: Message>(&mut self, message: &M) -> Result<(), Abort> {
         self.check_mine(&M::STEP)?;
         let mut frame = Writer::after_header(HEADER_BYTES);
         message.write(&mut frame);
@@ -35,11 +49,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends a part of a streamed message; may be called many times, blocks above 8 MiB unsent.
-    ///
-    /// # Errors
-    /// As `send` and, since it may block, if time runs out.
-    pub fn send_stream<S: Stream>(&mut self, elements: &[S::Element]) -> Result<(), Abort> {
+    fn put_elements<S: Stream>(&mut self, elements: &[S::Element]) -> Result<(), Abort> {
         self.check_mine(&S::STEP)?;
         for piece in bytemuck::cast_slice::<_, u8>(elements).chunks(CHUNK_BYTES) {
             let header = header(Kind::Chunk, &S::STEP, piece.len());

@@ -11,7 +11,7 @@ pub(super) const CHUNK_BYTES: usize = 256 << 10;
 /// Buffers of chunks that are kept for reuse, against a page fault for every 4 KiB received or sent.
 const SPARE_BUFFERS: usize = 32;
 /// Forks that one side may open before the other does.
-pub(super) const EARLY_FORKS: usize = 32;
+pub(super) const EARLY_FORKS: usize = 16;
 
 /// Under the lock.
 pub(super) struct State {
@@ -109,7 +109,7 @@ impl State {
                 fork.close_sent = true;
                 frames.push(control(Kind::Close, id, &[]));
             }
-            if fork.credit <= 0 {
+            if !fork.out.front().is_some_and(|frame| fork.has_credit(frame.len())) {
                 continue;
             }
             let Some(mut frame) = fork.out.pop_front() else { continue };
@@ -123,15 +123,15 @@ impl State {
         }
     }
 
-    /// The number under which this side sends on a fork. The first time, the frame that opens it is sent before; `None` if it must wait,
-    /// because its parent does or because the peer is behind with too many.
+    /// The number under which this side sends on a fork. The first time, the frame that opens it is sent before; `None` if it must wait:
+    /// for this side to open it, for its parent, or for the peer, who is behind with too many.
     fn announce(&mut self, slot: usize, frames: &mut Vec<Vec<u8>>) -> Option<u16> {
         if let Some(id) = self.forks[slot].our_id {
             return Some(id);
         }
         let fork = &self.forks[slot];
         let parent = self.forks[fork.parent].our_id?;
-        if fork.their_id.is_none() && self.early() >= EARLY_FORKS {
+        if !fork.opened || (fork.their_id.is_none() && self.early() >= EARLY_FORKS) {
             return None;
         }
         let id = u16::try_from(self.ours.len()).ok()?;

@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use super::frame::{Header, Kind, control};
 use super::link::Link;
+use super::state::CHUNK_BYTES;
 
 /// Bytes that are taken from the queues at a time; an abort waits for no more than these.
-const BATCH_BYTES: usize = 1 << 20;
+const BATCH_BYTES: usize = CHUNK_BYTES;
 /// Frames up to this length are gathered, so that small ones share a system call.
 const GATHER_BYTES: usize = 16 << 10;
 

@@ -64,7 +64,7 @@ fn frames_that_no_honest_peer_sends_are_refused() {
     misbehaved(after(&long), "length");
     let opened_twice = [frame(Kind::Open, 1, &[0; 12]), frame(Kind::Open, 2, &[0; 12])].concat();
     misbehaved(after(&opened_twice), "opened twice");
-    let many: Vec<u8> = (0..33u16)
+    let many: Vec<u8> = (0..17u16)
         .flat_map(|i| {
             let mut body = [0; 12];
             body[2..4].copy_from_slice(&i.to_le_bytes());
@@ -245,4 +245,19 @@ proptest! {
         let failure = run(end, Role::Receiver, quick(), |ch| ch.recv::<Hello>(3));
         prop_assert!(failure.is_err());
     }
+}
+
+#[test]
+fn a_failed_call_poisons_the_other_forks_and_is_told_on_drop() {
+    let (left, right) = memory::pair();
+    let mut receiver = Channel::open(right, Role::Receiver, quick()).unwrap();
+    let mut sender = Channel::open(left, Role::Sender, quick()).unwrap();
+    let mut fork = receiver.fork("other").unwrap();
+    sender.send(&Hello(vec![1])).unwrap();
+    misbehaved(receiver.recv::<Hello>(3).unwrap_err(), "length");
+    misbehaved(fork.recv::<Hello>(3).unwrap_err(), "length");
+    drop(receiver);
+    let failure = sender.recv::<Reply>(()).unwrap_err();
+    assert!(matches!(&failure, Abort::PeerAborted(fault) if fault.code == 8 && fault.fault.contains("length")), "{failure}");
+    sender.abort(&failure);
 }

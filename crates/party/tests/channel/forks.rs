@@ -154,3 +154,23 @@ fn tcp_pair() -> (vesica_party::transport::Connection, vesica_party::transport::
     let (here, _) = tcp::accept(&listener, wait).unwrap();
     (tcp::connection(here).unwrap(), tcp::connection(there).unwrap())
 }
+
+#[test]
+fn a_long_message_waits_until_its_fork_is_open() {
+    // 12 MiB are more than the other side admits on a fork that it has not opened, and arrive once it has.
+    let message = Hello(vec![7; 12 << 20]);
+    let (sent, received) = both(
+        memory::pair(),
+        |ch| {
+            ch.fork("long")?.send(&message)?;
+            ch.send(&Hello(vec![1]))
+        },
+        |ch| {
+            ch.recv::<Hello>(1)?;
+            thread::sleep(std::time::Duration::from_millis(50));
+            ch.fork("long")?.recv::<Hello>(12 << 20)
+        },
+    );
+    sent.unwrap();
+    assert_eq!(received.unwrap().0, message);
+}

@@ -66,12 +66,7 @@ pub fn quick() -> ChannelOptions {
 }
 
 /// Runs a body on an end and closes the channel as the outcome asks.
-pub fn run<T>(
-    end: Connection,
-    role: Role,
-    options: ChannelOptions,
-    body: impl FnOnce(&mut Channel) -> Result<T, Abort>,
-) -> Result<(T, Tally), Abort> {
+pub fn run<T>(end: Connection, role: Role, options: ChannelOptions, body: impl FnOnce(&mut Channel) -> Result<T, Abort>) -> Outcome<T> {
     let mut channel = Channel::open(end, role, options)?;
     match body(&mut channel) {
         Ok(output) => Ok((output, channel.finish()?)),
@@ -82,12 +77,15 @@ pub fn run<T>(
     }
 }
 
+/// What a side came to.
+pub type Outcome<T> = Result<(T, Tally), Abort>;
+
 /// Runs both parties.
 pub fn both<A: Send, B: Send>(
     (left, right): (Connection, Connection),
     sender: impl FnOnce(&mut Channel) -> Result<A, Abort> + Send,
     receiver: impl FnOnce(&mut Channel) -> Result<B, Abort> + Send,
-) -> (Result<(A, Tally), Abort>, Result<(B, Tally), Abort>) {
+) -> (Outcome<A>, Outcome<B>) {
     thread::scope(|scope| {
         let sender = scope.spawn(|| run(left, Role::Sender, quick(), sender));
         let received = run(right, Role::Receiver, quick(), receiver);
