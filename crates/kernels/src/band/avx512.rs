@@ -143,7 +143,11 @@ pub(super) fn back_substitute<const L: usize>(leading: &[Row], echelon: &Echelon
         }
         // Eight rows that all begin in this line: what later lines add to them, then this line's triangle from its last column down.
         let ahead = ROW_LINES.min(lines - line);
-        let sums = matrices.product(line, 1..ahead, &coefficients(&rows));
+        let mut coefficients = coefficients(&rows);
+        if ahead < ROW_LINES {
+            coefficients.as_flattened_mut()[ahead..].fill(0);
+        }
+        let sums = matrices.product(line, 1..ahead, &coefficients);
         let mut cells: [__m512i; L] = planes(&values[line]);
         let given: [__m512i; L] = planes(&table[line]);
         let free = !echelon.leads[line];
@@ -188,9 +192,8 @@ pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: 
         for r in 0..count {
             let late = lines[done + r] as usize - first;
             whole[r] = shifted(load(&rows[done + r].0), -(late as isize));
-            if late > 0 {
-                beyond[r] = rows[done + r].0[7] >> (64 - 8 * late);
-            }
+            // The lines that the shift cut off.
+            beyond[r] = ((u128::from(rows[done + r].0[7]) << (8 * late)) >> 64) as u64;
             span = span.max(ROW_LINES + late);
         }
         let end = (first + span).min(table.len());
@@ -203,6 +206,7 @@ pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: 
         to = to.max(end);
         let mut coefficients = coefficients(&whole);
         coefficients[8] = words(transposed(load(&beyond)));
+        coefficients.as_flattened_mut()[end - first..].fill(0);
         let sums = matrices.product(first, 0..end - first, &coefficients);
         for l in 0..L {
             for (out, limb) in out[done..done + count].iter_mut().zip(words(sums[l])) {
@@ -236,21 +240,29 @@ impl<const L: usize> Matrices<L> {
     }
 
     /// Limb `l` of eight rows times the lines `line + i` for `i` in `ahead`, byte `r` of word `i` of `coefficients` being row `r`'s at
-    /// line `line + i`; lane `r` of result `l` is row `r`'s.
+    /// line `line + i`, the first word from `ahead.end` on zero; lane `r` of result `l` is row `r`'s.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     fn product(&self, line: usize, ahead: std::ops::Range<usize>, coefficients: &[[u64; 8]; 9]) -> [__m512i; L] {
-        let coefficients = coefficients.as_flattened();
-        let mut sums = [[_mm512_setzero_si512(); L]; 2];
-        for i in ahead {
+        let (matrices, coefficients) = (&self.0, coefficients.as_flattened());
+        let zero = [_mm512_setzero_si512(); L];
+        // Two sums, as each waits for itself.
+        let (mut even, mut odd) = (zero, zero);
+        let mut i = ahead.start;
+        while i < ahead.end {
+            let next = i + 1;
             let bytes = _mm512_set1_epi64(coefficients[i] as i64);
-            for (sum, matrix) in sums[i % 2].iter_mut().zip(&self.0[(line + i) % RING]) {
-                *sum = _mm512_xor_si512(*sum, _mm512_gf2p8affine_epi64_epi8::<0>(bytes, load(matrix)));
+            // Zero after an odd number of lines.
+            let next_bytes = _mm512_set1_epi64(coefficients[next] as i64);
+            let (here, there) = (&matrices[(line + i) % RING], &matrices[(line + next) % RING]);
+            for l in 0..L {
+                even[l] = _mm512_xor_si512(even[l], _mm512_gf2p8affine_epi64_epi8::<0>(bytes, load(&here[l])));
+                odd[l] = _mm512_xor_si512(odd[l], _mm512_gf2p8affine_epi64_epi8::<0>(next_bytes, load(&there[l])));
             }
+            i += 2;
         }
-        let [mut even, odd] = sums;
-        for (even, odd) in even.iter_mut().zip(odd) {
-            *even = transposed(_mm512_xor_si512(*even, odd));
+        for l in 0..L {
+            even[l] = transposed(_mm512_xor_si512(even[l], odd[l]));
         }
         even
     }

@@ -23,6 +23,9 @@ use super::{EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
 use crate::fields::Value;
 
+/// Keys decoded at once, at least.
+const LEAST_AT_ONCE: usize = 1 << 16;
+
 /// A band OKVS for a number of pairs, rows keyed by a seed.
 pub struct Band {
     pairs: usize,
@@ -75,6 +78,14 @@ impl Band {
 
     /// [`Okvs::decode`] for values of `L` words.
     fn decode_words<const L: usize>(&self, table: &[[u64; L]], keys: &[u128], out: &mut [[u64; L]]) {
+        // Two keys a line are enough to share its work; fewer at once means that records and results stay in the cache.
+        let at_once = (table.len() / 4).max(LEAST_AT_ONCE);
+        for (keys, out) in keys.chunks(at_once).zip(out.chunks_mut(at_once)) {
+            self.decode_chunk(table, keys, out);
+        }
+    }
+
+    fn decode_chunk<const L: usize>(&self, table: &[[u64; L]], keys: &[u128], out: &mut [[u64; L]]) {
         let mut buckets = Buckets::<3>::new(&self.hash, keys, |i, record| record[2] = i as u64);
         let mut decoded = vec![[0; L]; keys.len()];
         let (ordered, shared) = buckets.split();
