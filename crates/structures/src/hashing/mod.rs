@@ -1,5 +1,16 @@
 //! Hash tables of two-party protocols: fixed sizes, and a failure probability that is known before any key is.
 
+mod cuckoo;
 mod max_load;
+mod positions;
+mod simple;
 
+pub use cuckoo::{CuckooTable, cuckoo_bins, hall_bound};
 pub use max_load::max_load;
+pub use positions::{Positions, three_distinct};
+pub use simple::{Entry, SimpleTable, simple_capacity};
+
+/// A hash table overflowed: a statistical failure, never retried with other hash functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a hash table overflowed (a statistical failure, or equal items)")]
+pub struct HashFailure;

@@ -92,6 +92,19 @@ impl<V: Value> Bin<V> {
         Ok(())
     }
 
+    /// How many rows peeling sets aside.
+    pub fn rows_set_aside(
+        &mut self,
+        hash: &RowHash,
+        shape: &Shape,
+        bin: usize,
+        pieces: &[(Partition, &[V])],
+    ) -> Result<usize, EncodeFailure> {
+        self.load(hash, shape, bin, pieces)?;
+        self.peel(shape.sparse);
+        Ok(self.deferred.len())
+    }
+
     /// Hashes the bin's keys to rows, and gathers their values.
     fn load(&mut self, hash: &RowHash, shape: &Shape, bin: usize, pieces: &[(Partition, &[V])]) -> Result<(), EncodeFailure> {
         let rows: usize = pieces.iter().map(|(keys, _)| keys.bin(bin).0.len()).sum();

@@ -28,7 +28,7 @@ pub use self::params::{Shape, expected_dependencies};
 use self::rows::{Partition, RowHash};
 use super::{EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
-use crate::fields::Value;
+use crate::fields::{Gf64, Value};
 use crate::rng::SecretRng;
 
 /// Keys decoded at a time by a thread: what bounds its scratch memory (20 bytes a key).
@@ -53,6 +53,14 @@ impl Clustered {
     /// The sizes of the table.
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// How many rows of each bin encoding these keys would set aside: what its speed depends on, for evidence and tuning.
+    pub fn rows_set_aside(&self, keys: &[u128]) -> Result<Vec<usize>, EncodeFailure> {
+        let values = vec![Gf64::default(); keys.len()];
+        let pieces = [(self.hash.partition(keys), &values[..])];
+        let mut bin = Bin::new();
+        (0..self.shape.bins).map(|number| bin.rows_set_aside(&self.hash, &self.shape, number, &pieces)).collect()
     }
 }
 

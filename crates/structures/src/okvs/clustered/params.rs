@@ -11,7 +11,7 @@ const PAIRS_PER_BIN: usize = 51_200;
 
 /// Sparse cells for each pair: above the threshold 1.2219 of peeling by a few standard deviations of the bin's load. Only speed depends
 /// on it; that the system has a solution does not.
-const CELLS_PER_PAIR: f64 = 1.24;
+const CELLS_PER_PAIR: f64 = 1.23;
 
 /// Most binary columns of the dense part, the bits of a word.
 const MAX_DENSE: u32 = 64;
@@ -45,7 +45,7 @@ impl Shape {
         let (capacity, rank_bits) = if bins == 1 {
             (pairs, f64::from(failure_bits))
         } else {
-            (max_load(pairs, bins, failure_bits + 1), f64::from(failure_bits + 1) + (bins as f64).log2())
+            (max_load(pairs, 1, bins, failure_bits + 1), f64::from(failure_bits + 1) + (bins as f64).log2())
         };
         let sparse = ((pairs as f64 / bins as f64 * CELLS_PER_PAIR).ceil() as usize).max(3);
         let dense = dense_columns(rank_bits, capacity, sparse);
@@ -160,7 +160,7 @@ mod tests {
                 let mut failure =
                     shape.bins as f64 * expected_dependencies(shape.capacity, shape.sparse) * (-f64::from(shape.dense)).exp2();
                 if shape.bins > 1 {
-                    assert!(shape.capacity < u16::MAX as usize && max_load(pairs, shape.bins, failure_bits + 1) <= shape.capacity);
+                    assert!(shape.capacity < u16::MAX as usize && max_load(pairs, 1, shape.bins, failure_bits + 1) <= shape.capacity);
                     failure += (-f64::from(failure_bits + 1)).exp2();
                 }
                 assert!(failure.log2() <= -f64::from(failure_bits), "{shape:?}: 2^{}", failure.log2());

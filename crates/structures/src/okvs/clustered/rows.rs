@@ -4,6 +4,7 @@ use vesica_kernels::aes::Aes128;
 use zeroize::Zeroize;
 
 use super::params::Shape;
+use crate::hashing::three_distinct;
 
 /// Keys hashed at a time.
 const BATCH: usize = 512;
@@ -85,16 +86,7 @@ impl RowHash {
     /// The row of two blocks: a uniform 3-subset of the cells, drawn without replacement, and independent dense bits.
     #[inline]
     fn row(&self, first: u128, second: u128) -> Row {
-        let below = |bits: u64, cells: usize| ((u128::from(bits) * cells as u128) >> 64) as u64;
-        let sparse = self.shape.sparse;
-        let a = below(self.bin(first).1, sparse);
-        let b = below((first >> 64) as u64, sparse - 1);
-        let c = below(second as u64, sparse - 2);
-        // The b-th cell but for a, the c-th cell but for both.
-        let b = b + u64::from(b >= a);
-        let (low, high) = (a.min(b), a.max(b));
-        let c = c + u64::from(c >= low);
-        let c = c + u64::from(c >= high);
+        let [a, b, c] = three_distinct([self.bin(first).1, (first >> 64) as u64, second as u64], self.shape.sparse as u64);
         let dense = ((second >> 64) as u64).checked_shr(64 - self.shape.dense).unwrap_or(0);
         Row { triple: Triple(a | b << 16 | c << 32), dense }
     }

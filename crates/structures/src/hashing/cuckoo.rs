@@ -1,0 +1,226 @@
+//! Cuckoo hashing with three distinct positions and no stash: an item in one of its bins, a bin for one item.
+
+use super::HashFailure;
+use super::max_load::ln_factorial;
+use crate::facts::Unsupported;
+
+/// From this many items on, bins come from evidence; below, from [`hall_bound`].
+const EVIDENCE_FROM: usize = 1 << 12;
+
+/// The most items that the engine makes a table for.
+const MAX_ITEMS: usize = 1 << 26;
+
+/// Bins for each item from evidence (PARAMETERS.md): well above the threshold 1.0895 where tables begin to exist.
+const BINS_PER_ITEM: f64 = 1.27;
+
+/// What the evidence was taken for.
+const EVIDENCE_BITS: u32 = 44;
+
+/// Bins for `items` items such that no table exists with probability at most `2^-failure_bits`; at least 3.
+pub fn cuckoo_bins(items: usize, failure_bits: u32) -> Result<usize, Unsupported> {
+    if items > MAX_ITEMS || (items >= EVIDENCE_FROM && failure_bits > EVIDENCE_BITS) {
+        return Err(Unsupported::new(
+            format!("a cuckoo table of {items} items that fails with probability 2^-{failure_bits}"),
+            format!("use at most {MAX_ITEMS} items and {EVIDENCE_BITS} bits"),
+        ));
+    }
+    if items >= EVIDENCE_FROM {
+        return Ok((items as f64 * BINS_PER_ITEM).ceil() as usize);
+    }
+    // Up to three items always have their own bins.
+    let candidates = (13..=400).map(|tenths| (items * tenths).div_ceil(10).max(3));
+    candidates.into_iter().find(|&bins| items <= 3 || hall_bound(items, bins) <= -f64::from(failure_bits)).ok_or_else(|| {
+        Unsupported::new(format!("a cuckoo table of {items} items that fails with probability 2^-{failure_bits}"), "ask for fewer bits")
+    })
+}
+
+/// An upper bound of `log2` of the probability that no table exists.
+///
+/// By Hall's theorem none exists exactly if some `s` items have only `s - 1` bins among them; in a smallest such set each of these bins is a
+/// position of at least two of the items (without the item that is alone in a bin the rest would be smaller). The union bound goes over the
+/// sets of `s` items and `k = s - 1` bins; all positions lie among the bins with probability `(C(k, 3) / C(bins, 3))^s`, or, if each bin is to be hit
+/// twice, at most `(3s)! [x^3s] (e^x - 1 - x)^k / (6 C(bins, 3))^s`, where the coefficient is at most the function at any `x` over `x^3s`.
+pub fn hall_bound(items: usize, bins: usize) -> f64 {
+    let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
+    let ln_triples = ln_binomial(bins, 3);
+    let mut probability = 0.0;
+    for s in 4..=items.min(bins + 1) {
+        let k = s - 1;
+        let ln_sets = ln_binomial(items, s) + ln_binomial(bins, k) - s as f64 * ln_triples;
+        let ln_inside = s as f64 * ln_binomial(k, 3);
+        probability += (ln_sets + ln_inside.min(ln_twice_covered(s, k))).exp();
+    }
+    probability.log2()
+}
+
+/// `ln` of an upper bound of the number of ways to give `s` items three of `k` bins each such that each bin is hit twice.
+fn ln_twice_covered(s: usize, k: usize) -> f64 {
+    let (s, k, halves) = (s as f64, k as f64, 3 * s);
+    let (mut low, mut high) = (1e-6f64, 50.0f64);
+    // The saddle point: x (e^x - 1) / (e^x - 1 - x) = 3 s / k, increasing in x. Any x gives a bound.
+    for _ in 0..40 {
+        let x = (low + high) / 2.0;
+        if x * x.exp_m1() / (x.exp_m1() - x) < halves as f64 / k { low = x } else { high = x }
+    }
+    ln_factorial(halves) - s * 6f64.ln() + k * (high.exp_m1() - high).ln() - halves as f64 * high.ln()
+}
+
+/// Which item each bin holds. Building takes time that depends on the positions.
+#[derive(Clone, Debug)]
+pub struct CuckooTable {
+    /// `item * 4 + choice`, or [`EMPTY`].
+    bins: Vec<u32>,
+}
+
+/// A bin without an item.
+const EMPTY: u32 = u32::MAX;
+
+impl CuckooTable {
+    /// Places the items, whose positions are below `bins`, by shortest augmenting paths: it fails only where no table exists.
+    ///
+    /// # Errors
+    /// If none exists.
+    ///
+    /// # Panics
+    /// If there are `2^30` items or more.
+    pub fn build(positions: &[[u32; 3]], bins: usize) -> Result<Self, HashFailure> {
+        assert!(positions.len() < 1 << 30, "fewer than 2^30 items");
+        let mut table = Self { bins: vec![EMPTY; bins] };
+        // For each bin reached in the search under way, the entry that wants to move there.
+        let mut wanted_by = vec![EMPTY; bins];
+        let mut reached: Vec<u32> = Vec::new();
+        for item in 0..positions.len() as u32 {
+            let free = table.search(positions, item, &mut wanted_by, &mut reached);
+            if let Some(mut bin) = free {
+                // Back along the path: each entry moves to the bin it wants, and leaves its own to the one before it.
+                loop {
+                    let entry = wanted_by[bin as usize];
+                    let left = positions[(entry >> 2) as usize].into_iter().find(|&other| table.bins[other as usize] >> 2 == entry >> 2);
+                    table.bins[bin as usize] = entry;
+                    match left {
+                        Some(left) => bin = left,
+                        None => break,
+                    }
+                }
+            }
+            for bin in reached.drain(..) {
+                wanted_by[bin as usize] = EMPTY;
+            }
+            free.ok_or(HashFailure)?;
+        }
+        Ok(table)
+    }
+
+    /// Breadth-first from the item's positions over the entries in the way, to an empty bin.
+    fn search(&self, positions: &[[u32; 3]], item: u32, wanted_by: &mut [u32], reached: &mut Vec<u32>) -> Option<u32> {
+        let mut item = item;
+        let mut next = 0;
+        loop {
+            for (choice, &bin) in positions[item as usize].iter().enumerate() {
+                if wanted_by[bin as usize] == EMPTY {
+                    wanted_by[bin as usize] = item << 2 | choice as u32;
+                    if self.bins[bin as usize] == EMPTY {
+                        reached.push(bin);
+                        return Some(bin);
+                    }
+                    reached.push(bin);
+                }
+            }
+            let &bin = reached.get(next)?;
+            item = self.bins[bin as usize] >> 2;
+            next += 1;
+        }
+    }
+
+    /// Number of bins.
+    pub fn len(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// Whether there is no bin.
+    pub fn is_empty(&self) -> bool {
+        self.bins.is_empty()
+    }
+
+    /// The item in a bin and which of its positions the bin is; none for an empty bin.
+    pub fn bin(&self, bin: usize) -> Option<super::Entry> {
+        let entry = self.bins[bin];
+        (entry != EMPTY).then_some(super::Entry { item: entry >> 2, choice: (entry & 3) as u8 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::hashing::Positions;
+
+    fn check(table: &CuckooTable, positions: &[[u32; 3]]) {
+        let mut placed = vec![false; positions.len()];
+        for bin in 0..table.len() {
+            if let Some(entry) = table.bin(bin) {
+                assert_eq!(positions[entry.item as usize][usize::from(entry.choice)] as usize, bin);
+                assert!(!std::mem::replace(&mut placed[entry.item as usize], true), "item {} twice", entry.item);
+            }
+        }
+        assert!(placed.into_iter().all(|placed| placed));
+    }
+
+    #[test]
+    fn every_item_has_one_bin() {
+        for items in [0, 1, 2, 3, 4, 10, 100, 1000, 4096, 1 << 16] {
+            let bins = cuckoo_bins(items, 42).unwrap();
+            let digests: Vec<u128> = (0..items as u128).collect();
+            let positions = Positions::new(5, bins).of(&digests);
+            check(&CuckooTable::build(&positions, bins).unwrap(), &positions);
+        }
+    }
+
+    #[test]
+    fn sizes_are_as_the_design_says() {
+        assert_eq!(cuckoo_bins(1 << 12, 42), Ok(5202));
+        assert_eq!(cuckoo_bins(1 << 20, 42), Ok(1_331_692));
+        assert_eq!(cuckoo_bins(3, 42), Ok(4));
+        for items in 4..4096 {
+            if items % 97 < 2 || items < 40 {
+                let bins = cuckoo_bins(items, 42).unwrap();
+                assert!(hall_bound(items, bins) <= -42.0, "{items}");
+            }
+        }
+        assert!(cuckoo_bins(1 << 20, 60).is_err());
+        assert!(cuckoo_bins((1 << 26) + 1, 40).is_err());
+    }
+
+    #[test]
+    fn fails_exactly_where_no_table_exists() {
+        assert!(CuckooTable::build(&[[0, 1, 2]; 3], 3).is_ok());
+        assert_eq!(CuckooTable::build(&[[0, 1, 2]; 4], 9).err(), Some(HashFailure));
+    }
+
+    /// The chance that four items meet in three bins, by counting; the bound at more than three of a kind must not be below it.
+    #[test]
+    fn the_bound_holds_for_four_items() {
+        // Four items fail only with four equal triples: C(bins, 3)^-3.
+        let bound = hall_bound(4, 10);
+        assert!((bound + 3.0 * 120f64.log2()).abs() < 1e-9, "{bound}");
+    }
+
+    proptest! {
+        /// Against Hall's condition itself, on tables so small that failures are common.
+        #[test]
+        fn agrees_with_halls_condition(seed: u128, items in 1usize..9, bins in 3usize..8) {
+            let digests: Vec<u128> = (0..items as u128).collect();
+            let positions = Positions::new(seed, bins).of(&digests);
+            let exists = (1u32..1 << items).all(|set| {
+                let bins = (0..items).filter(|i| set >> i & 1 == 1).flat_map(|i| positions[i]).fold(0u32, |bins, bin| bins | 1 << bin);
+                bins.count_ones() >= set.count_ones()
+            });
+            let table = CuckooTable::build(&positions, bins);
+            prop_assert_eq!(table.is_ok(), exists);
+            if let Ok(table) = table {
+                check(&table, &positions);
+            }
+        }
+    }
+}
