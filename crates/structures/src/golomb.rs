@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn known_bytes() {
         // Three values of 8 bits: k = 8 - 1 - 1 = 6. Gaps 5, 0, 195 = 3 * 64 + 3: remainders 5, 0, 3; quotients 0, 0, 3.
-        let bits = 0b1000_1_1_000011_000000_000101u32;
+        let bits = 0b101u32 | 3 << 12 | 1 << 18 | 1 << 19 | 0b1000 << 20;
         assert_eq!(encode_sorted(&[5, 5, 200], 8), bits.to_le_bytes()[..3].to_vec());
     }
 

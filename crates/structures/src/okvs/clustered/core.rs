@@ -62,10 +62,10 @@ impl<'a, V: Value> Deferred<'a, V> {
         let mut coefficients = vec![[0u64; LANES]; self.shape.sparse];
         for block in 0..blocks {
             coefficients.fill([0; LANES]);
-            for lane in 0..LANES {
-                let Some(first) = ((block * LANES + lane) * 64).checked_sub(DENSE_COLUMNS) else { continue };
-                for (bit, &cell) in self.free.iter().skip(first).take(64).enumerate() {
-                    coefficients[usize::from(cell)][lane] = 1 << bit;
+            for (i, &cell) in self.free.iter().enumerate() {
+                let bit = DENSE_COLUMNS + i;
+                if bit / 64 / LANES == block {
+                    coefficients[usize::from(cell)][bit / 64 % LANES] = 1 << (bit % 64);
                 }
             }
             let of_row = |coefficients: &[[u64; LANES]], row: usize| {
