@@ -120,6 +120,6 @@ static GROUPS: [Group; 18] = [
             TT 1, US 1, VC 1, VG 1, VI 1",
     },
     Group { trunk: "8", international: "810", shortest: 8, countries: "TM 993" },
-    Group { trunk: "8", international: "810", shortest: 9, countries: "BY 375" },
+    Group { trunk: "80", international: "810", shortest: 9, countries: "BY 375" },
     Group { trunk: "8", international: "810", shortest: 10, countries: "KZ 7, RU 7" },
 ];

@@ -63,14 +63,51 @@ pub struct ColumnStats {
     pub unmatchable: u64,
 }
 
-/// Reads the key columns (and the payload columns) of a whole table.
+/// Reads the key columns (and the payload columns) of a whole table, of which at least one row has a usable key.
 pub fn read_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
+    let table = collect_keys(input, spec, payload)?;
+    if table.digests.is_empty() {
+        return Err(TableError::NoKeys { path: input.path().to_owned(), why: no_keys(&table.stats) });
+    }
+    Ok(table)
+}
+
+/// [`read_keys`] for a report: a table without usable keys is no error.
+pub(crate) fn collect_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
     let mut collector = Collector::new(input, spec);
     match input.format() {
         Format::Csv => from_csv(input, &mut collector, payload)?,
         _ => from_columns(input, &mut collector, payload)?,
     }
     collector.finish()
+}
+
+/// Calls `each` with the place in `names` and the canonical value of every cell of the named columns, row by row. `None` is null.
+pub(crate) fn for_each_cell(input: &Input, names: &[&str], mut each: impl FnMut(usize, Option<&[u8]>)) -> Result<(), TableError> {
+    let mut scratch = String::new();
+    if input.format() == Format::Csv {
+        let mut reader = CsvReader::open(input)?;
+        let places = names.iter().map(|name| input.column(reader.header(), name)).collect::<Result<Vec<_>, _>>()?;
+        while let Some(record) = reader.next()? {
+            for (index, &place) in places.iter().enumerate() {
+                each(index, record.cell(place, &mut scratch).map(str::as_bytes));
+            }
+        }
+        return Ok(());
+    }
+    let mut reader = ColumnarReader::open(input, Some(names))?;
+    let mut rows = 0;
+    while let Some(batch) = reader.next()? {
+        let columns = names.iter().map(|name| batch.key_column(name)).collect::<Result<Vec<_>, _>>()?;
+        for row in 0..batch.rows() {
+            rows += 1;
+            for (index, column) in columns.iter().enumerate() {
+                let out_of_range = |_| TableError::Value { path: input.path().to_owned(), row: rows, column: names[index].to_owned() };
+                each(index, column.canonical(row, &mut scratch).map_err(out_of_range)?);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn from_csv(input: &Input, collector: &mut Collector, payload: Option<&PayloadSpec>) -> Result<(), TableError> {
@@ -258,14 +295,10 @@ impl<'a> Collector<'a> {
 
     fn finish(mut self) -> Result<KeyTable, TableError> {
         self.look_up()?;
-        let path = || self.input.path().to_owned();
         self.stats.rows = self.row_key.len() as u64;
         self.stats.distinct = self.index.digests.len() as u64;
         if self.stats.rows == 0 {
-            return Err(TableError::Empty { path: path() });
-        }
-        if self.stats.distinct == 0 {
-            return Err(TableError::NoKeys { path: path(), why: no_keys(&self.stats) });
+            return Err(TableError::Empty { path: self.input.path().to_owned() });
         }
         Ok(KeyTable {
             digests: self.index.digests,

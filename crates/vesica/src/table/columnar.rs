@@ -1,8 +1,11 @@
 //! Parquet and Arrow IPC: batches of columns, and the canonical form of their values as keys.
 
+use std::cell::Cell;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::BufReader;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Once};
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
@@ -14,7 +17,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::basic::Compression;
 
 use crate::key::{Unmatchable, date};
-use crate::table::{Format, Input, TableError};
+use crate::table::{Format, Input, TableError, ipc_check};
 
 /// Rows decoded at once.
 const BATCH_ROWS: usize = 8192;
@@ -36,13 +39,23 @@ pub(crate) struct ColumnarReader<'a> {
 impl<'a> ColumnarReader<'a> {
     /// Opens the input for the columns `names` (all when `None`), each of which must stand there once.
     pub fn open(input: &'a Input, names: Option<&[&str]>) -> Result<Self, TableError> {
+        guarded(input, || Self::open_unguarded(input, names))
+    }
+
+    fn open_unguarded(input: &'a Input, names: Option<&[&str]>) -> Result<Self, TableError> {
         let file = input.rewind()?;
+        if input.format() != Format::Parquet {
+            ipc_check::check(input, &file)?;
+        }
         let mut compression = Compression::SNAPPY;
+        let mut metadata = None;
         let damaged = |error: ArrowError| input.damaged(error);
         let source = match input.format() {
             Format::Parquet => {
                 let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| input.damaged(error))?;
                 let places = Self::places(input, builder.schema(), names)?;
+                // The reader drops the file's own metadata from its schema.
+                metadata = Some(builder.schema().metadata().clone());
                 if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first()) {
                     compression = column.compression();
                 }
@@ -81,6 +94,10 @@ impl<'a> ColumnarReader<'a> {
             Source::File(reader) => reader.schema(),
             Source::Stream(reader) => reader.schema(),
         };
+        let schema = match metadata {
+            Some(metadata) => Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata)),
+            None => schema,
+        };
         Ok(Self { input, source, schema, compression })
     }
 
@@ -118,14 +135,41 @@ impl<'a> ColumnarReader<'a> {
 
     /// The next batch.
     pub fn next(&mut self) -> Result<Option<Batch<'a>>, TableError> {
-        let batch = match &mut self.source {
-            Source::Parquet(reader) => reader.next(),
-            Source::File(reader) => reader.next(),
-            Source::Stream(reader) => reader.next(),
-        };
-        let batch = batch.transpose().map_err(|error| self.input.damaged(error))?;
-        Ok(batch.map(|batch| Batch { input: self.input, batch }))
+        let input = self.input;
+        let batch = guarded(input, || {
+            let batch = match &mut self.source {
+                Source::Parquet(reader) => reader.next(),
+                Source::File(reader) => reader.next(),
+                Source::Stream(reader) => reader.next(),
+            };
+            batch.transpose().map_err(|error| input.damaged(error))
+        })?;
+        Ok(batch.map(|batch| Batch { input, batch }))
     }
+}
+
+thread_local! {
+    /// Whether a panic on this thread is an answer about a damaged file, not a fault of the program.
+    static EXPECTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a step of the Parquet or Arrow reader. On some damaged files these panic; that becomes the error that it is. The process's
+/// panic hook is wrapped once, so that such a panic prints nothing.
+fn guarded<T>(input: &Input, step: impl FnOnce() -> Result<T, TableError>) -> Result<T, TableError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !EXPECTED.get() {
+                others(info);
+            }
+        }));
+    });
+    EXPECTED.set(true);
+    // A reader that panicked is never used again.
+    let result = panic::catch_unwind(AssertUnwindSafe(step));
+    EXPECTED.set(false);
+    result.unwrap_or_else(|_| Err(input.damaged("its content contradicts its metadata")))
 }
 
 /// Some rows of a columnar input.

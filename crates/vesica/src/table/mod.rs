@@ -14,6 +14,7 @@ mod columnar;
 pub(crate) mod csv;
 mod error;
 mod input;
+mod ipc_check;
 mod output;
 mod payload;
 mod write;
@@ -25,5 +26,6 @@ pub use output::{Output, OutputOptions};
 pub use payload::{Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, ReceivedPayload};
 pub use write::{Join, Matches, WriteStats, write_matches};
 
+pub(crate) use collect::{collect_keys, for_each_cell};
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
 pub(crate) use csv::CsvReader;

@@ -51,6 +51,10 @@ impl PayloadSchema {
             let present = presence.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
             values.push(if present { value(field.kind, &mut rest)? } else { Value::Null });
         }
+        let spare = 8 * presence.len() - self.fields.len();
+        if presence.last().is_some_and(|last| spare > 0 && last >> (8 - spare) != 0) {
+            return Err(TableError::PeerPayload("a record has more fields than the schema"));
+        }
         if rest.iter().any(|&byte| byte != 0) {
             return Err(TableError::PeerPayload("a record's padding is not zero"));
         }

@@ -207,7 +207,11 @@ impl<'a> Sink<'a> {
     fn finish(self) -> Result<WriteStats, TableError> {
         let path = self.path;
         let counted = match self.writer {
-            Writer::Parquet(writer) => writer.into_inner().map_err(|error| of_parquet(&path, error))?,
+            Writer::Parquet(mut writer) => {
+                // `into_inner` would hide the reason of a failure.
+                writer.finish().map_err(|error| of_parquet(&path, error))?;
+                return Ok(WriteStats { rows: self.rows, bytes: writer.bytes_written() as u64 });
+            }
             Writer::File(writer) => writer.into_inner().map_err(|error| of_arrow(&path, error))?,
             Writer::Stream(writer) => writer.into_inner().map_err(|error| of_arrow(&path, error))?,
         };

@@ -95,7 +95,7 @@ pub fn write_matches(
     join: Join,
     mut output: Output,
 ) -> Result<WriteStats, TableError> {
-    let selection = Selection::new(table, &matches, join)?;
+    let selection = Selection::new(table, matches, join)?;
     let stats = match (input.format(), output.format()) {
         (Format::Csv, Format::Csv) => text::csv_to_csv(input, &selection, &mut output)?,
         (Format::Csv, _) => columns::csv_to_columns(input, &selection, &mut output)?,

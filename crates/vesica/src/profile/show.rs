@@ -1,0 +1,49 @@
+//! The report as text.
+
+use std::fmt;
+
+use crate::profile::{ColumnProfile, Profile};
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gzip = if self.gzip { ", gzip" } else { "" };
+        writeln!(f, "{}: {}{gzip}, {} bytes, {} rows", self.path, self.format.name(), self.bytes, self.keys.rows)?;
+        if let Some(csv) = &self.csv {
+            let delimiter = if csv.delimiter == '\t' { "tab".to_owned() } else { format!("'{}'", csv.delimiter) };
+            let mark = if csv.byte_order_mark { ", byte-order mark" } else { "" };
+            writeln!(f, "  {} columns, delimiter {delimiter}, line end {}{mark}", csv.header_columns, csv.line_end)?;
+        }
+        let keys = &self.keys;
+        writeln!(f, "Key")?;
+        writeln!(f, "  {} distinct keys, {} rows repeat one of {} keys", keys.distinct, keys.duplicate_rows, self.repeated_keys)?;
+        if self.repeated_keys > 0 {
+            let top: Vec<String> = self.top_multiplicities.iter().map(u64::to_string).collect();
+            writeln!(f, "  rows of the most frequent keys: {}", top.join(", "))?;
+        }
+        writeln!(
+            f,
+            "  {} rows never match for a null or empty key, {} because a normaliser refuses",
+            keys.null_rows, keys.unmatchable_rows
+        )?;
+        for (column, stats) in self.columns.iter().zip(&keys.columns) {
+            show_column(column, stats.empty, f)?;
+        }
+        for (index, warning) in self.warnings.iter().enumerate() {
+            if index == 0 {
+                writeln!(f, "Worth a look")?;
+            }
+            writeln!(f, "  {warning}")?;
+        }
+        Ok(())
+    }
+}
+
+fn show_column(column: &ColumnProfile, empty: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(f, "Column `{}` ({})", column.name, column.kind)?;
+    let (values, nulls, shortest, longest) = (column.values, column.nulls, column.shortest, column.longest);
+    writeln!(f, "  {values} values of {shortest} to {longest} bytes, {nulls} null, {empty} empty after normalising")?;
+    for effect in &column.normalisers {
+        writeln!(f, "  {:<8} would change {}, refuse {}", effect.normaliser, effect.changes, effect.refuses)?;
+    }
+    Ok(())
+}

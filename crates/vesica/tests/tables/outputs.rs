@@ -1,0 +1,112 @@
+//! Outputs: refused early, complete or absent.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use vesica::table::{Blame, Join, Matches, Output, OutputOptions, TableError, read_keys, write_matches};
+
+use super::{Folder, key, open, told};
+
+fn create(folder: &Folder, path: &str, force: bool) -> Result<Output, TableError> {
+    let input = open(&folder.path("in.csv")).unwrap();
+    Output::create(path, &OutputOptions { force, format: None }, &input)
+}
+
+fn run(folder: &Folder, path: &str, force: bool) -> Result<u64, TableError> {
+    let input = open(&folder.path("in.csv")).unwrap();
+    let table = read_keys(&input, &key(&["id"]), None).unwrap();
+    let output = create(folder, path, force)?;
+    Ok(write_matches(&input, &table, &Matches { keys: &[0], payload: None }, Join::Inner, output)?.rows)
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("in.csv", "id\n1\n2\n1\n");
+    folder
+}
+
+#[test]
+fn an_existing_file_needs_force_and_keeps_its_mode() {
+    let folder = folder();
+    let path = folder.write("out.csv", "precious");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let error = create(&folder, path.to_str().unwrap(), false).unwrap_err();
+    assert!(told(&error).contains("exists already; ") && told(&error).contains("--force"), "{error}");
+    assert_eq!(error.blame(), Blame::Output);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(run(&folder, path.to_str().unwrap(), true).unwrap(), 2);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "id\n1\n1\n");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(folder.names(), ["in.csv", "out.csv"]);
+}
+
+#[test]
+fn a_file_made_meanwhile_is_not_replaced() {
+    let folder = folder();
+    let input = open(&folder.path("in.csv")).unwrap();
+    let table = read_keys(&input, &key(&["id"]), None).unwrap();
+    let path = folder.path("out.csv");
+    let output = create(&folder, path.to_str().unwrap(), false).unwrap();
+    std::fs::write(&path, "precious").unwrap();
+    let error = write_matches(&input, &table, &Matches { keys: &[0], payload: None }, Join::Inner, output).unwrap_err();
+    assert!(told(&error).contains("exists already"), "{error}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(folder.names(), ["in.csv", "out.csv"]);
+}
+
+#[test]
+fn a_dropped_output_leaves_nothing() {
+    let folder = folder();
+    let output = create(&folder, folder.path("out.csv").to_str().unwrap(), false).unwrap();
+    assert_eq!(folder.names().len(), 2, "the temporary file stands beside the final name");
+    drop(output);
+    assert_eq!(folder.names(), ["in.csv"]);
+}
+
+#[test]
+fn a_link_keeps_pointing_to_its_file() {
+    let folder = folder();
+    let target = folder.write("target.csv", "old");
+    symlink(&target, folder.path("link.csv")).unwrap();
+    assert!(create(&folder, folder.path("link.csv").to_str().unwrap(), false).is_err());
+    run(&folder, folder.path("link.csv").to_str().unwrap(), true).unwrap();
+    assert_eq!(std::fs::read_to_string(target).unwrap(), "id\n1\n1\n");
+    assert!(folder.path("link.csv").is_symlink());
+}
+
+#[test]
+fn the_input_itself_may_be_replaced_with_force() {
+    let folder = folder();
+    assert_eq!(run(&folder, folder.path("in.csv").to_str().unwrap(), true).unwrap(), 2);
+    assert_eq!(std::fs::read_to_string(folder.path("in.csv")).unwrap(), "id\n1\n1\n");
+}
+
+#[test]
+fn places_that_cannot_be_written_show_before_the_protocol() {
+    let folder = folder();
+    let error = create(&folder, folder.path("no/such/out.csv").to_str().unwrap(), false).unwrap_err();
+    assert!(told(&error).contains("create the folder first"), "{error}");
+    assert_eq!(error.blame(), Blame::Output);
+    assert!(create(&folder, folder.0.path().to_str().unwrap(), true).is_err());
+}
+
+/// `/dev/full` answers every write as a full disk does.
+#[test]
+fn a_full_disk_is_named() {
+    let folder = folder();
+    let error = run(&folder, "/dev/full", false).unwrap_err();
+    assert!(told(&error).contains("cannot write /dev/full") && told(&error).contains("the disk is full"), "{error}");
+    let input = open(&folder.path("in.csv")).unwrap();
+    let table = read_keys(&input, &key(&["id"]), None).unwrap();
+    for format in ["parquet", "arrow", "arrow-stream"] {
+        let options = OutputOptions { force: false, format: vesica::table::Format::parse(format) };
+        let output = Output::create("/dev/full", &options, &input).unwrap();
+        let error = write_matches(&input, &table, &Matches { keys: &[0], payload: None }, Join::Inner, output).unwrap_err();
+        assert!(told(&error).contains("the disk is full"), "{format}: {error}");
+    }
+}
+
+#[test]
+fn a_device_is_written_directly() {
+    let folder = folder();
+    assert_eq!(run(&folder, "/dev/null", false).unwrap(), 2);
+}
