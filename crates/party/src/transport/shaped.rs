@@ -15,7 +15,11 @@ const AHEAD: Duration = Duration::from_millis(20);
 const PIECE: usize = 16 << 10;
 
 /// Shapes what this side *sends* to `bits_per_second` and delays it by half of `round_trip`. Shape both ends to shape the link.
+///
+/// # Panics
+/// If the rate is below one bit per second. It may be infinite, for a link with a delay only.
 pub fn shape(connection: Connection, bits_per_second: f64, round_trip: Duration) -> Connection {
+    assert!(bits_per_second >= 1.0, "a link needs a rate");
     let (pieces, queue) = channel();
     let inner = connection.shutdown.clone();
     thread::spawn(move || pump(queue, connection.writer, inner.as_ref()));
