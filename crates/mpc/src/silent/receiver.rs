@@ -63,8 +63,8 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
         // Step 3.
         let chi = rng.block();
         let mut noise = Gf128(base.bits[params.mask_blocks().start]);
-        for (tree, (&point, &value)) in points.iter().zip(values.iter()).enumerate() {
-            noise += Gf128(check::power(chi, tree * params.block + point + 1)) * value.embed();
+        for (place, &value) in noise_places(params, &points).zip(values.iter()) {
+            noise += Gf128(check::power(chi, place + 1)) * value.embed();
         }
         ch.send(&CheckRequest { chi, noise: noise.0 })?;
         // Step 5, now that the sender's messages are fixed.
@@ -78,12 +78,15 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
         }
     }
 
-    let mut noise = vec![B::default(); params.positions()];
-    for (tree, (&point, &value)) in points.iter().zip(values.iter()).enumerate() {
-        noise[tree * params.block + point] = value;
-    }
-    let (a, c) = Code::new(params.len, params.positions(), seed).compress_pair(leaves, noise);
+    let code = Code::new(params.len, params.positions(), seed);
+    let a = code.compress(leaves);
+    let c = code.compress_noise(noise_places(params, &points).zip(values.iter().copied()));
     Ok(VoleReceiver { c, a })
+}
+
+/// The noisy places among all positions.
+fn noise_places(params: &SilentParams, points: &[usize]) -> impl Iterator<Item = usize> {
+    points.iter().enumerate().map(|(tree, point)| tree * params.block + point)
 }
 
 /// Uniform below `bound`, by rejection.

@@ -1,3 +1,6 @@
 //! All integration tests of the crate, in one binary.
 
+mod cheating;
 mod conformance;
+mod faults;
+mod randomness;

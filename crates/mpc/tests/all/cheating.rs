@@ -1,0 +1,215 @@
+//! Parties that deviate are caught by the malicious mode. A cheat is an honest party behind a relay that changes its messages: to the
+//! other side that is all there is to see.
+
+use std::thread;
+
+use bytemuck::Pod;
+use curve25519_dalek::ristretto::CompressedRistretto;
+use vesica_mpc::base_ot::messages::{ReceiverPoints, SenderPoint};
+use vesica_mpc::ot_extension::CHUNKS;
+use vesica_mpc::ot_extension::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
+use vesica_mpc::silent::SilentVole;
+use vesica_mpc::silent::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips, Trees};
+use vesica_mpc::silent::params::{Params, SilentParams};
+use vesica_mpc::tasks::{CorrelationRequest, SubfieldVole, VoleReceiver, VoleSender};
+use vesica_party::transport::memory;
+use vesica_party::{Abort, Channel, Message, Party, Protocol, Role, Security, Step, Stream, Task};
+use vesica_structures::facts::ceil_log2;
+use vesica_structures::fields::Gf128;
+use vesica_testkit::{options, side};
+
+type Vole = SilentVole<Gf128>;
+
+/// What the relay changes; does nothing unless told otherwise.
+#[derive(Default)]
+struct Tamper {
+    sender_point: Option<fn(&mut SenderPoint)>,
+    receiver_points: Option<fn(&mut ReceiverPoints)>,
+    tree_sums: Option<fn(&mut TreeSums)>,
+    tag_sums: Option<fn(&mut TagSums)>,
+    /// Called with the number of the chunk.
+    corrections: Option<fn(usize, &mut [u128])>,
+    answer: Option<fn(&mut Answer)>,
+    flips: Option<fn(&mut Flips)>,
+    /// Called with the messages of all trees and the length of each.
+    trees: Option<fn(&mut [u128], usize)>,
+    request: Option<fn(&mut CheckRequest)>,
+    check_answer: Option<fn(&mut CheckAnswer)>,
+}
+
+fn pass<M: Message>(from: &mut Channel, to: &mut Channel, shape: M::Shape, change: Option<fn(&mut M)>) -> Result<(), Abort> {
+    let mut message = from.recv::<M>(shape)?;
+    if let Some(change) = change {
+        change(&mut message);
+    }
+    to.send(&message)
+}
+
+fn pass_stream<S: Stream<Element: Pod>>(
+    from: &mut Channel,
+    to: &mut Channel,
+    count: usize,
+    change: impl FnOnce(&mut [S::Element]),
+) -> Result<(), Abort> {
+    let mut elements = vec![bytemuck::Zeroable::zeroed(); count];
+    from.recv_stream::<S>(&mut elements)?;
+    change(&mut elements);
+    to.send_stream::<S>(&elements)
+}
+
+/// Passes on all messages in the order of the figures. `sender` leads to the sender, `receiver` to the receiver.
+fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver: &mut Channel) -> Result<(), Abort> {
+    let depth = ceil_log2(params.block) as usize;
+    // The mask of either check adds a block.
+    let blocks = (params.trees * depth).div_ceil(128) + params.trees + 2;
+    sender.reversed(|sender| {
+        receiver.reversed(|receiver| {
+            pass(receiver, sender, (), tamper.sender_point)?;
+            pass(sender, receiver, 128, tamper.receiver_points)
+        })
+    })?;
+    pass(receiver, sender, (), tamper.tree_sums)?;
+    pass(receiver, sender, (), tamper.tag_sums)?;
+    for chunk in 1..CHUNKS {
+        pass_stream::<Corrections>(receiver, sender, blocks, |blocks| {
+            if let Some(change) = tamper.corrections {
+                change(chunk, blocks);
+            }
+        })?;
+    }
+    pass::<Challenge>(sender, receiver, (), None)?;
+    pass(receiver, sender, (), tamper.answer)?;
+    pass(receiver, sender, (params.trees * depth).div_ceil(8), tamper.flips)?;
+    let tree_message = 2 * depth - 1;
+    pass_stream::<Trees>(sender, receiver, params.trees * tree_message, |trees| {
+        if let Some(change) = tamper.trees {
+            change(trees, tree_message);
+        }
+    })?;
+    pass(receiver, sender, (), tamper.request)?;
+    pass::<CodeSeed>(receiver, sender, (), None)?;
+    pass(sender, receiver, (), tamper.check_answer)
+}
+
+/// Both sides' results with the relay between them.
+fn run(tamper: Tamper) -> (Result<VoleSender, Abort>, Result<VoleReceiver<Gf128>, Abort>) {
+    let params = Vole::derive(&CorrelationRequest { len: 1 << 13, security: Security::Malicious }).unwrap();
+    let Params::Silent(silent) = params else { panic!("long enough for trees") };
+    let ((sender_end, relay_up), (relay_down, receiver_end)) = (memory::pair(), memory::pair());
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            side(sender_end, Role::Sender, options(), |ch, rng| <Vole as Protocol>::Sender::setup(&params, ch, rng)?.run((), ch, rng))
+        });
+        scope.spawn(|| {
+            side(relay_up, Role::Receiver, options(), |up, _| {
+                side(relay_down, Role::Sender, options(), |down, _| relay(&silent, &tamper, up, down)).result
+            })
+        });
+        let receiver = side(receiver_end, Role::Receiver, options(), |ch, rng| {
+            <Vole as Protocol>::Receiver::setup(&params, ch, rng)?.run((), ch, rng)
+        });
+        (sender.join().unwrap().result, receiver.result)
+    })
+}
+
+/// That `result` blames the peer's message of `step`.
+fn caught<T>(result: Result<T, Abort>, step: Step) {
+    match result {
+        Err(Abort::PeerMisbehaved(blamed, _)) => assert_eq!(blamed, step),
+        Err(other) => panic!("not caught as misbehaviour: {other}"),
+        Ok(_) => panic!("not caught"),
+    }
+}
+
+#[test]
+fn the_relay_alone_changes_nothing() {
+    let (sender, receiver) = run(Tamper::default());
+    SubfieldVole::<Gf128>::holds(&(), &(), &sender.unwrap(), &receiver.unwrap()).unwrap();
+}
+
+#[test]
+fn bad_points_in_base_ot() {
+    let identity = |point: &mut SenderPoint| point.0 = CompressedRistretto([0; 32]);
+    caught(run(Tamper { sender_point: Some(identity), ..Tamper::default() }).0, SenderPoint::STEP);
+    let no_point = |point: &mut SenderPoint| point.0 = CompressedRistretto([0xff; 32]);
+    caught(run(Tamper { sender_point: Some(no_point), ..Tamper::default() }).0, SenderPoint::STEP);
+    let no_point = |points: &mut ReceiverPoints| points.0[77][1] = CompressedRistretto([0xff; 32]);
+    caught(run(Tamper { receiver_points: Some(no_point), ..Tamper::default() }).1, ReceiverPoints::STEP);
+    // Another point gives other keys: the leaves differ.
+    let swapped = |points: &mut ReceiverPoints| points.0[77].swap(0, 1);
+    caught(run(Tamper { receiver_points: Some(swapped), ..Tamper::default() }).0, TagSums::STEP);
+}
+
+#[test]
+fn small_trees_with_wrong_sums() {
+    let wrong = |sums: &mut TreeSums| sums.0[20] = [sums.0[20][0] ^ 1, sums.0[20][1] ^ 1];
+    caught(run(Tamper { tree_sums: Some(wrong), ..Tamper::default() }).0, TagSums::STEP);
+    let wrong = |tags: &mut TagSums| tags.sums[3][1] ^= 1 << 100;
+    caught(run(Tamper { tag_sums: Some(wrong), ..Tamper::default() }).0, TagSums::STEP);
+}
+
+#[test]
+fn corrections_that_differ_between_chunks() {
+    // In the part of the OTs, in that of the values, and in the last block before the mask.
+    let in_ots = |chunk: usize, blocks: &mut [u128]| blocks[0] ^= u128::from(chunk == 5);
+    let in_values = |chunk: usize, blocks: &mut [u128]| blocks[300] ^= u128::from(chunk == 1) << 127;
+    let in_mask = |chunk: usize, blocks: &mut [u128]| blocks[blocks.len() - 2] ^= u128::from(chunk == 15) << 64;
+    let tampers: [fn(usize, &mut [u128]); 3] = [in_ots, in_values, in_mask];
+    for corrections in tampers {
+        caught(run(Tamper { corrections: Some(corrections), ..Tamper::default() }).0, Answer::STEP);
+    }
+}
+
+#[test]
+fn wrong_answers_to_the_check_of_the_columns() {
+    let bits = |answer: &mut Answer| answer.bits ^= 1;
+    caught(run(Tamper { answer: Some(bits), ..Tamper::default() }).0, Answer::STEP);
+    let column = |answer: &mut Answer| answer.columns[127] ^= 1 << 9;
+    caught(run(Tamper { answer: Some(column), ..Tamper::default() }).0, Answer::STEP);
+}
+
+#[test]
+fn trees_with_wrong_sums_or_leaves() {
+    let level = |trees: &mut [u128], _: usize| trees[..2].iter_mut().for_each(|sum| *sum ^= 1);
+    caught(run(Tamper { trees: Some(level), ..Tamper::default() }).1, CheckAnswer::STEP);
+    let leaf = |trees: &mut [u128], message: usize| trees[501 * message - 1] ^= 1 << 70;
+    caught(run(Tamper { trees: Some(leaf), ..Tamper::default() }).1, CheckAnswer::STEP);
+    let flip = |flips: &mut Flips| flips.0[10] ^= 4;
+    caught(run(Tamper { flips: Some(flip), ..Tamper::default() }).1, CheckAnswer::STEP);
+}
+
+#[test]
+fn wrong_messages_of_the_check_of_the_trees() {
+    let answer = |answer: &mut CheckAnswer| answer.0[31] ^= 1;
+    caught(run(Tamper { check_answer: Some(answer), ..Tamper::default() }).1, CheckAnswer::STEP);
+    let request = |request: &mut CheckRequest| request.noise ^= 1;
+    caught(run(Tamper { request: Some(request), ..Tamper::default() }).1, CheckAnswer::STEP);
+}
+
+/// A wrong sum on one side only is a guess at one bit of a noisy place: caught if wrong, harmless to the outputs if right.
+#[test]
+fn a_guess_at_a_place_is_caught_or_right() {
+    let guesses: [fn(&mut [u128], usize); 6] = [
+        |trees, _| trees[0] ^= 1,
+        |trees, _| trees[1] ^= 1,
+        |trees, message| trees[9 * message] ^= 1,
+        |trees, message| trees[9 * message + 1] ^= 1,
+        |trees, message| trees[700 * message + 4] ^= 1,
+        |trees, message| trees[700 * message + 5] ^= 1,
+    ];
+    let (mut right, mut wrong) = (0, 0);
+    for trees in guesses {
+        match run(Tamper { trees: Some(trees), ..Tamper::default() }) {
+            (Ok(sender), Ok(receiver)) => {
+                SubfieldVole::<Gf128>::holds(&(), &(), &sender, &receiver).unwrap();
+                right += 1;
+            }
+            (_, receiver) => {
+                caught(receiver, CheckAnswer::STEP);
+                wrong += 1;
+            }
+        }
+    }
+    // Of each pair of sums the receiver reads one at most (none where a cut-off tree has no sibling).
+    assert!(right >= 3 && wrong >= 1, "{right} right, {wrong} wrong");
+}

@@ -1,0 +1,25 @@
+//! No fault of the link makes a side panic or hang.
+
+use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::ot_extension::OtExtension;
+use vesica_mpc::silent::SilentVole;
+use vesica_mpc::tasks::CorrelationRequest;
+use vesica_party::Security::{Malicious, SemiHonest};
+use vesica_structures::fields::{Gf64, Gf128};
+use vesica_testkit::faults;
+
+#[test]
+fn base_ot() {
+    faults::<BaseOt>(&CorrelationRequest { len: 3, security: Malicious }, &(), &());
+}
+
+#[test]
+fn ot_extension() {
+    faults::<OtExtension>(&CorrelationRequest { len: 200, security: Malicious }, &(), &());
+}
+
+#[test]
+fn silent_vole() {
+    faults::<SilentVole<Gf64>>(&CorrelationRequest { len: 1 << 13, security: SemiHonest }, &(), &());
+    faults::<SilentVole<Gf128>>(&CorrelationRequest { len: 1 << 13, security: Malicious }, &(), &());
+}
