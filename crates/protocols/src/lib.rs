@@ -1,6 +1,9 @@
 //! Private set protocols, one folder a paper, and their registries.
 #![forbid(unsafe_code)]
 
+mod catalogue;
 pub mod psi;
 pub mod registry;
 pub mod tasks;
+
+pub use catalogue::catalogue_markdown;

@@ -4,9 +4,16 @@ use vesica_party::{Entry, Protocol, Registered, Row, Security};
 use vesica_structures::facts::Unsupported;
 
 use crate::psi::hfh99::EcdhHfh99;
+use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::tasks::Intersect;
 
-static INTERSECT: &[&dyn Registered<Intersect>] = &[&Row::<EcdhHfh99>::new()];
+static INTERSECT: &[&dyn Registered<Intersect>] = &[
+    &Row::<EcdhHfh99>::new(),
+    &Row::<VolePsi<Rs21>>::new(),
+    &Row::<VolePsi<Rr22>>::new(),
+    &Row::<VolePsi<VoleFast>>::new(),
+    &Row::<VolePsi<VoleLean>>::new(),
+];
 
 /// Protocols for [`Intersect`].
 pub fn intersect() -> &'static [&'static dyn Registered<Intersect>] {
@@ -20,7 +27,8 @@ pub fn find_intersect(name: &str) -> Option<&'static dyn Registered<Intersect>> 
 
 /// The descriptions of all protocols of all tasks, building blocks included.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    INTERSECT.iter().map(|row| row.entry())
+    let sets = INTERSECT.iter().map(|row| row.entry());
+    sets.chain(vesica_mpc::registry::entries())
 }
 
 /// The description of this id or alias, of whatever task.

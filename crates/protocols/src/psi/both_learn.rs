@@ -2,10 +2,10 @@
 //! it can know for items of the sender only where it holds the item too. No fairness (the receiver knows first, and may stop) and no
 //! completeness (it may keep matches back).
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Abort, Channel, Stream};
+use vesica_structures::masks::match_sorted;
 
 /// Bytes of the arrow: a count and up to `min(n_s, n_r)` proofs of 128 bits; nothing where either set is empty.
 pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> RangeInclusive<u64> {
@@ -25,7 +25,8 @@ pub(crate) fn send<S: Stream<Element = u128>>(most: usize, mut proofs: Vec<u128>
     ch.send_stream::<S>(&proofs)
 }
 
-/// Receives at most `most` proofs and returns the indices of the items they prove, ascending. `expected[i]` is the proof of item `i`.
+/// Receives at most `most` proofs and returns the indices of the items they prove, ascending. `expected[i]` is the proof of item
+/// `i`, pseudo-random.
 pub(crate) fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
     if most == 0 {
         return Ok(Vec::new());
@@ -37,11 +38,44 @@ pub(crate) fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128],
     }
     let mut proofs = vec![0; count[0] as usize];
     ch.recv_stream::<S>(&mut proofs)?;
-    let mut items: HashMap<u128, u32> = expected.iter().enumerate().map(|(item, &proof)| (proof, item as u32)).collect();
-    let mut matches = proofs
-        .iter()
-        .map(|proof| items.remove(proof).ok_or(Abort::PeerMisbehaved(S::STEP, "a proof that belongs to no item, or comes twice")))
-        .collect::<Result<Vec<u32>, Abort>>()?;
-    matches.sort_unstable();
-    Ok(matches)
+    if !proofs.is_sorted_by(|one, next| one < next) {
+        return Err(Abort::PeerMisbehaved(S::STEP, "the proofs of matches do not ascend"));
+    }
+    let matches = match_sorted(&proofs, expected, u128::BITS);
+    if matches.len() != proofs.len() {
+        return Err(Abort::PeerMisbehaved(S::STEP, "a proof of a match that belongs to no item"));
+    }
+    Ok(matches.iter().map(|found| found.own).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::{Role, Step};
+    use vesica_testkit::try_two_party;
+
+    use super::*;
+
+    enum Proofs {}
+
+    impl Stream for Proofs {
+        const STEP: Step = Step { protocol: "test", number: 1, from: Role::Receiver, carries: "proofs" };
+        type Element = u128;
+    }
+
+    fn told(proofs: &'static [u128]) -> Result<Vec<u32>, Abort> {
+        let (sender, _) = try_two_party(
+            |ch, _| receive::<Proofs>(3, &[10, 11, 12, 13], ch),
+            |ch, _| ch.send_stream::<Proofs>(&[&[proofs.len() as u128], proofs].concat()),
+        );
+        sender.result
+    }
+
+    #[test]
+    fn proofs_name_their_items_and_others_are_caught() {
+        assert_eq!(told(&[10, 13]).unwrap(), [0, 3]);
+        assert_eq!(told(&[]).unwrap(), []);
+        for cheat in [&[9][..], &[10, 10], &[13, 10], &[10, 11, 12, 13]] {
+            assert!(matches!(told(cheat), Err(Abort::PeerMisbehaved(Proofs::STEP, _))), "{cheat:?}");
+        }
+    }
 }

@@ -1,18 +1,21 @@
 //! Labelled PSI: the sender's payloads, in the order of its sorted masks, each under a keystream that only the receiver's output for
 //! the same item gives. Fixed width, so that lengths say nothing.
 
+use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::masks::Match;
 
 /// About how many bytes are encrypted, sent and received at a time.
 const PART_BYTES: usize = 1 << 18;
+/// Fewest items that are worth a task of a thread.
+const MIN_ITEMS: usize = 256;
 
 /// Sends `width` bytes an item, item `order[p]` at place `p`; `keystream(item, out)` fills `out` with the item's keystream.
 pub(crate) fn send<S: Stream<Element = u8>>(
     payloads: &[u8],
     width: usize,
     order: &[u32],
-    mut keystream: impl FnMut(usize, &mut [u8]),
+    keystream: impl Fn(usize, &mut [u8]) + Sync,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     if width == 0 {
@@ -22,11 +25,11 @@ pub(crate) fn send<S: Stream<Element = u8>>(
     let mut part = vec![0; part_items.min(order.len()) * width];
     for items in order.chunks(part_items) {
         let part = &mut part[..items.len() * width];
-        for (cell, &item) in part.chunks_exact_mut(width).zip(items) {
+        part.par_chunks_exact_mut(width).zip(items).with_min_len(MIN_ITEMS).for_each(|(cell, &item)| {
             let item = item as usize;
             keystream(item, cell);
             add(cell, &payloads[item * width..][..width]);
-        }
+        });
         ch.send_stream::<S>(part)?;
     }
     Ok(())
@@ -38,7 +41,7 @@ pub(crate) fn receive<S: Stream<Element = u8>>(
     count: usize,
     width: usize,
     found: &[Match],
-    mut keystream: impl FnMut(usize, &mut [u8]),
+    keystream: impl Fn(usize, &mut [u8]) + Sync,
     ch: &mut Channel,
 ) -> Result<Vec<u8>, Abort> {
     if width == 0 {
@@ -56,12 +59,14 @@ pub(crate) fn receive<S: Stream<Element = u8>>(
         let part = &mut part[..items * width];
         ch.recv_stream::<S>(part)?;
         while let Some((place, rank)) = wanted.next_if(|&(place, _)| (place as usize) < first + items) {
-            let cell = &mut opened[rank * width..][..width];
-            keystream(found[rank].own as usize, cell);
-            add(cell, &part[(place as usize - first) * width..][..width]);
+            opened[rank * width..][..width].copy_from_slice(&part[(place as usize - first) * width..][..width]);
         }
         first += items;
     }
+    opened.par_chunks_exact_mut(width).zip(found).with_min_len(MIN_ITEMS).for_each_with(vec![0; width], |key, (cell, found)| {
+        keystream(found.own as usize, key);
+        add(cell, key);
+    });
     Ok(opened)
 }
 

@@ -1,14 +1,12 @@
-//! Inputs with a chosen overlap, and one run of a registry row.
+//! Requests, and inputs with a chosen overlap.
 
-use vesica_party::{Abort, Registered, Security};
-use vesica_protocols::tasks::{
-    Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput,
-};
+use vesica_party::Security;
+use vesica_protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::{Side, try_two_party};
+use vesica_testkit::Runnable;
 
 /// A row of the registry of intersections.
-pub(crate) type Row = &'static dyn Registered<Intersect>;
+pub(crate) type Row = Runnable<Intersect>;
 
 /// A request without payload in which only the receiver learns.
 pub(crate) fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
@@ -31,29 +29,4 @@ pub(crate) fn inputs(request: &IntersectRequest, overlap: usize, seed: u64) -> (
     let mut payloads = vec![0; sent.len() * request.payload_bytes];
     rand_core::Rng::fill_bytes(&mut rng, &mut payloads);
     (IntersectSenderInput { items: sent, payloads }, IntersectReceiverInput { items: asked })
-}
-
-/// Runs a row over memory.
-pub(crate) fn run(
-    row: Row,
-    request: &IntersectRequest,
-    sent: &IntersectSenderInput,
-    asked: &IntersectReceiverInput,
-) -> (Side<IntersectSenderOutput>, Side<IntersectReceiverOutput>) {
-    try_two_party(
-        |ch, rng| row.sender(request, ch, rng)?.run(sent.clone(), ch, rng),
-        |ch, rng| row.receiver(request, ch, rng)?.run(asked.clone(), ch, rng),
-    )
-}
-
-/// Both outputs of a run that must succeed.
-pub(crate) fn outputs<A, B>(what: &str, (sent, received): (Side<A>, Side<B>)) -> (A, B) {
-    match (sent.result, received.result) {
-        (Ok(sent), Ok(received)) => (sent, received),
-        (sent, received) => panic!("{what}: sender {:?}, receiver {:?}", sent.err().map(show), received.err().map(show)),
-    }
-}
-
-fn show(failure: Abort) -> String {
-    failure.to_string()
 }

@@ -1,4 +1,7 @@
 //! What must hold for every protocol: one test binary, driven by the registries.
 
 mod conformance;
+mod docs;
+mod faults;
+mod golden;
 mod inputs;

@@ -95,3 +95,40 @@ impl Protocol for EcdhHfh99 {
         params.predicted_bytes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::{Abort, Party, Stream};
+    use vesica_testkit::try_two_party;
+
+    use super::messages::{DoublyMasked, Masked};
+    use super::*;
+    use crate::tasks::{IntersectReceiverInput, IntersectSenderInput};
+
+    const BAD: [[u8; 32]; 2] = [[0; 32], [0xff; 32]];
+
+    fn params() -> Params {
+        let request =
+            IntersectRequest { sender_items: 1, receiver_items: 1, security: Security::SemiHonest, payload_bytes: 0, both_learn: false };
+        Params::derive(&request).unwrap()
+    }
+
+    #[test]
+    fn points_outside_of_the_group_are_caught_on_both_sides() {
+        for bad in BAD {
+            let (sender, _) = try_two_party(
+                |ch, rng| Sender::setup(&params(), ch, rng)?.run(IntersectSenderInput { items: vec![1], payloads: vec![] }, ch, rng),
+                |ch, _| ch.send_stream::<Masked>(&[bad]),
+            );
+            assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(Masked::STEP, _))));
+            let (_, receiver) = try_two_party(
+                |ch, _| {
+                    ch.recv_stream::<Masked>(&mut [[0; 32]])?;
+                    ch.send_stream::<DoublyMasked>(&[bad])
+                },
+                |ch, rng| Receiver::setup(&params(), ch, rng)?.run(IntersectReceiverInput { items: vec![1] }, ch, rng),
+            );
+            assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(DoublyMasked::STEP, _))));
+        }
+    }
+}

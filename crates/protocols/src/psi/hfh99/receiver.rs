@@ -65,10 +65,10 @@ impl Party for Receiver {
 
 impl Receiver {
     /// Returns `a H(y)` of the own items, at most [`WINDOW`] chunks ahead of the sender's answers.
-    fn ask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Vec<Point>, Abort> {
+    fn ask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let inverse = inverse(&self.exponent);
-        let mut points = Vec::with_capacity(items.len());
+        let mut points = Secret::new(Vec::with_capacity(items.len()));
         let mut asked = VecDeque::with_capacity(WINDOW);
         for chunk in items.chunks(CHUNK) {
             if asked.len() == WINDOW {

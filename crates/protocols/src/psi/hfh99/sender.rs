@@ -56,7 +56,7 @@ impl Party for Sender {
             return Ok(IntersectSenderOutput { matches: None });
         }
         let _phase = ch.phase(Phase::Match);
-        let expected: Vec<u128> = points.iter().map(|point| Output::of(&session, point).proof).collect();
+        let expected: Secret<Vec<u128>> = Secret::new(points.iter().map(|point| Output::of(&session, point).proof).collect());
         let most = params.sender_items.min(params.receiver_items);
         Ok(IntersectSenderOutput { matches: Some(both_learn::receive::<Proofs>(most, &expected, ch)?) })
     }
@@ -64,12 +64,12 @@ impl Party for Sender {
 
 impl Sender {
     /// Answers the receiver's chunks with its mask `a`, and returns `a H(x)` of the own items.
-    fn answer_and_mask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Vec<Point>, Abort> {
+    fn answer_and_mask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let chunks = self.params.receiver_items.div_ceil(CHUNK);
         let share = items.len().div_ceil(chunks.max(1)).max(1);
         let mut own = items.chunks(share);
-        let mut points = Vec::with_capacity(items.len());
+        let mut points = Secret::new(Vec::with_capacity(items.len()));
         let mut left = self.params.receiver_items;
         while left > 0 {
             let mut masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];

@@ -1,0 +1,159 @@
+//! Peers that cheat, and where the honest side notices.
+
+use vesica_party::{Abort, Channel, Message, Party, Protocol, Security, Stream};
+use vesica_structures::fields::Gf128;
+use vesica_structures::rng::SecretRng;
+use vesica_testkit::try_two_party;
+
+use super::messages::{Masks, OffsetOpening, OffsetShare, Proofs, SaltCommitment, SaltOpening, SaltShare, Table};
+use super::params::MaskCoding;
+use super::salt::toss_as_receiver;
+use super::{Params, Rr22, Variant, VoleFast, VolePsi};
+use crate::psi::masks;
+use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+
+const N: usize = 50;
+
+type SenderOf<V> = <VolePsi<V> as Protocol>::Sender;
+type ReceiverOf<V> = <VolePsi<V> as Protocol>::Receiver;
+
+fn params<V: Variant>(security: Security) -> Params {
+    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: true };
+    Params::derive::<V>(&request).unwrap()
+}
+
+fn items() -> Vec<u128> {
+    let mut rng = SecretRng::insecure_from_seed(5);
+    (0..N).map(|_| rng.block()).collect()
+}
+
+fn honest_sender<V: Variant>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Vec<u32>>, Abort> {
+    let input = IntersectSenderInput { items: items(), payloads: Vec::new() };
+    Ok(SenderOf::<V>::setup(params, ch, rng)?.run(input, ch, rng)?.matches)
+}
+
+fn honest_receiver<V: Variant>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
+    Ok(ReceiverOf::<V>::setup(params, ch, rng)?.run(IntersectReceiverInput { items: items() }, ch, rng)?.matches)
+}
+
+/// That `result` blames the peer at step `number`.
+#[track_caller]
+fn assert_blamed<T: std::fmt::Debug>(result: Result<T, Abort>, number: u8) {
+    match result {
+        Err(Abort::PeerMisbehaved(step, _)) if step.number == number => {}
+        other => panic!("expected blame at step {number}, got {other:?}"),
+    }
+}
+
+#[test]
+fn another_salt_than_committed_to_is_caught() {
+    let params = params::<VoleFast>(Security::Malicious);
+    let (_, receiver) = try_two_party(
+        |ch, _| {
+            ch.send(&SaltCommitment([1; 32]))?;
+            let SaltShare(_) = ch.recv(())?;
+            ch.send(&SaltOpening([2; 32]))
+        },
+        |ch, rng| toss_as_receiver(&params, ch, rng),
+    );
+    assert_blamed(receiver.result, SaltOpening::STEP.number);
+}
+
+/// A sender that is honest up to the table, and then opens another offset than it committed to.
+#[test]
+fn another_offset_than_committed_to_is_caught() {
+    let params = params::<VoleFast>(Security::Malicious);
+    let (_, receiver) = try_two_party(
+        |ch, rng| {
+            let _honest = SenderOf::<VoleFast>::setup(&params, ch, rng)?;
+            let mut table = vec![Gf128::default(); params.table_len];
+            ch.recv_stream::<Table<Gf128>>(&mut table)?;
+            let OffsetShare(_) = ch.recv(())?;
+            ch.send(&OffsetOpening([3; 48]))
+        },
+        |ch, rng| honest_receiver::<VoleFast>(&params, ch, rng),
+    );
+    assert_blamed(receiver.result, OffsetOpening::STEP.number);
+}
+
+/// The sender's opening comes only behind the whole table and the receiver's share: a receiver that waits for it first gets nothing.
+#[test]
+fn the_offset_is_not_opened_before_the_table_has_come() {
+    let params = params::<VoleFast>(Security::Malicious);
+    let (sender, receiver) = try_two_party(
+        |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+        |ch, rng| {
+            let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
+            let table = vec![Gf128::default(); params.table_len - 1];
+            ch.send_stream::<Table<Gf128>>(&table)?;
+            ch.send(&OffsetShare([0; 16]))?;
+            let OffsetOpening(_) = ch.recv(())?;
+            Ok(())
+        },
+    );
+    assert!(sender.result.is_err() && receiver.result.is_err());
+}
+
+/// A receiver with a table that encodes nothing learns nothing, and cannot prove matches to the sender.
+#[test]
+fn a_proof_of_no_match_is_caught() {
+    let params = params::<VoleFast>(Security::Malicious);
+    let cheat = |proofs: &'static [u128]| {
+        let (sender, _) = try_two_party(
+            |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+            |ch, rng| {
+                let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
+                ch.send_stream::<Table<Gf128>>(&vec![Gf128(rng.block()); params.table_len])?;
+                ch.send(&OffsetShare([0; 16]))?;
+                let OffsetOpening(_) = ch.recv(())?;
+                masks::receive::<Masks>(N, params.mask_bits, ch)?;
+                ch.send_stream::<Proofs>(proofs)
+            },
+        );
+        sender.result
+    };
+    assert_eq!(cheat(&[0]).unwrap(), Some(vec![]), "it may claim no match");
+    assert_blamed(cheat(&[1, 4]), Proofs::STEP.number);
+    assert_blamed(cheat(&[N as u128 + 1]), Proofs::STEP.number);
+}
+
+/// What an honest receiver makes of masks that are `bytes`.
+fn receive_masks<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Result<Vec<u32>, Abort> {
+    let params = params::<V>(Security::SemiHonest);
+    let (_, receiver) = try_two_party(
+        |ch, rng| {
+            let _honest = SenderOf::<V>::setup(&params, ch, rng)?;
+            let mut table = vec![vesica_structures::fields::Gf64::default(); params.table_len];
+            ch.recv_stream::<Table<_>>(&mut table)?;
+            ch.send_stream::<Masks>(&bytes(&params))
+        },
+        |ch, rng| honest_receiver::<V>(&params, ch, rng),
+    );
+    receiver.result
+}
+
+#[test]
+fn malformed_masks_are_caught() {
+    let step = Masks::STEP.number;
+    assert_blamed(receive_masks::<VoleFast>(|_| u64::MAX.to_le_bytes().to_vec()), step);
+    assert_blamed(receive_masks::<VoleFast>(|_| 0u64.to_le_bytes().to_vec()), step);
+    let longest = |params: &Params| *vesica_structures::golomb::len_range(N, params.mask_bits).end();
+    let coded = |byte: u8, params: &Params| {
+        let length = longest(params);
+        let mut bytes = (length as u64).to_le_bytes().to_vec();
+        bytes.resize(8 + length, byte);
+        bytes
+    };
+    // All ones: gaps that together exceed the width, or quotients left over; all zeros: quotients missing.
+    assert_blamed(receive_masks::<VoleFast>(|params| coded(0xff, params)), step);
+    assert_blamed(receive_masks::<VoleFast>(|params| coded(0, params)), step);
+}
+
+#[test]
+fn masks_wider_than_agreed_are_caught() {
+    let width = |params: &Params| params.mask_bits.div_ceil(8) as usize;
+    let shuffled = params::<Rr22>(Security::SemiHonest);
+    assert_eq!(shuffled.coding, MaskCoding::Shuffled);
+    assert!(shuffled.mask_bits % 8 != 0, "there are bits to be wider in");
+    assert_blamed(receive_masks::<Rr22>(|params| vec![0xff; N * width(params)]), Masks::STEP.number);
+}

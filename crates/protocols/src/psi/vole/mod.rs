@@ -1,0 +1,109 @@
+//! PSI from vector oblivious linear evaluation: Rindal and Schoppmann, "VOLE-PSI" (Eurocrypt 2021), and Raghuraman and Rindal, "Blazing
+//! fast PSI from improved OKVS and subfield VOLE" (CCS 2022); generic over the OKVS, the field `B` and the coding of the masks.
+//!
+//! ```text
+//!   Sender: X                                                         Receiver: Y
+//!
+//!                                1. Com(salt_s)                        malicious
+//!      ------------------------------------------------------------------------>
+//!                                2. salt_r                             malicious
+//!      <------------------------------------------------------------------------
+//!                                3. salt_s
+//!      ------------------------------------------------------------------------>
+//!                                4. Com(w_s)                           malicious
+//!      ------------------------------------------------------------------------>
+//!      delta, b                     [ VOLE of length m: a = b + delta c ]      c, a
+//!
+//!                                                                     P = Encode(Y, H_B(y))
+//!                                5. A = P + c, all of it
+//!      <------------------------------------------------------------------------
+//!                                6. w_r                                malicious
+//!      <------------------------------------------------------------------------
+//!                                7. w_s, opened                        malicious
+//!      ------------------------------------------------------------------------>
+//!   K = b + delta A                                                   w = w_s + w_r
+//!   q_x = Decode(K, x) + delta H_B(x)                                 q_y = Decode(a, y)
+//!   H(q_x + w, x) = mask, proof, key                                  H(q_y + w, y) = mask, proof, key
+//!                                8. the masks of X
+//!      ------------------------------------------------------------------------>
+//!                                                                     y matches if its mask is among them
+//!                                9. (labelled) payload_x + G(key_x), in the order of 8
+//!      ------------------------------------------------------------------------>
+//!                                10. (both learn) the proofs of the matches
+//!      <------------------------------------------------------------------------
+//! ```
+//!
+//! Why it works: `K = b + delta (P + c) = a + delta P`, so `q_x = Decode(a, x) + delta (Decode(P, x) + H_B(x))`, which is `Decode(a, x)` for
+//! `x` in `Y` and carries all of the unknown `delta` elsewhere. Addition and subtraction are the same in characteristic two.
+//!
+//! | RS21, Figure 6 | here | what |
+//! |---|---|---|
+//! | `X`, `Y` | sender's and receiver's `items` | (the paper's sender holds `Y`) |
+//! | `Delta`, `B` | `delta`, `b` | the sender's half of the VOLE |
+//! | `A'`, `C` | `c`, `a` | the receiver's half: `a = b + delta c` |
+//! | `P` | `table` | the OKVS of `H_B` |
+//! | `A = A' + P` | `messages::Table` | the masked table |
+//! | `K` | `k` | `b + delta A` |
+//! | `H^F`, `H^B` | `OuterHash`, `oprf::values` | outer hash; hash to `B` |
+//! | `w_s`, `w_r` | `offset` | the toss that fixes the receiver's table before the outer hash |
+//! | `r` | `salt` | the hashes' key |
+//!
+//! A receiver that sends another table than one of its items gets wrong matches, or none: the protocol does not notice, nor need it.
+
+#[cfg(test)]
+mod cheating;
+mod correlation;
+mod masks;
+mod messages;
+mod oprf;
+pub mod params;
+mod receiver;
+mod salt;
+mod sender;
+mod variants;
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use vesica_party::{Entry, Protocol};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::okvs::Okvs;
+
+pub use params::Params;
+pub use receiver::Receiver;
+pub use sender::Sender;
+pub use variants::{Rr22, Rs21, VoleFast, VoleLean};
+
+use crate::tasks::{Intersect, IntersectRequest};
+use params::MaskCoding;
+
+/// A row of the registry: what distinguishes one VOLE-PSI from another.
+pub trait Variant: Send + Sync + 'static {
+    /// The description.
+    const ENTRY: Entry;
+    /// The OKVS.
+    type Okvs: Okvs;
+    /// Whether `B = F` whatever the mode.
+    const ALWAYS_F: bool;
+    /// How masks travel.
+    const CODING: MaskCoding;
+}
+
+/// The protocol of row `V`.
+pub struct VolePsi<V>(PhantomData<fn() -> V>);
+
+impl<V: Variant> Protocol for VolePsi<V> {
+    const ENTRY: Entry = V::ENTRY;
+    type Task = Intersect;
+    type Params = Params;
+    type Sender = Sender<V>;
+    type Receiver = Receiver<V>;
+
+    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        Params::derive::<V>(request)
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        params.predicted_bytes()
+    }
+}
