@@ -45,7 +45,8 @@ pub struct Difference {
 
 /// What the peer says, fit to be shown: bounded, without control characters.
 fn printable(text: &str) -> String {
-    let visible = text.chars().map(|c| if c.is_control() || matches!(c, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '?' } else { c });
+    let visible =
+        text.chars().map(|c| if c.is_control() || matches!(c, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '?' } else { c });
     let mut shown: String = visible.clone().take(SHOWN).collect();
     if visible.count() > SHOWN {
         shown.push_str("...");
@@ -70,7 +71,12 @@ impl Hello {
         compare("--task", self.task == theirs.task, &self.task, &theirs.task);
         compare("--security", self.security == theirs.security, &self.security, &theirs.security);
         compare("key digest", self.key_digest == theirs.key_digest, &self.key_digest, &theirs.key_digest);
-        compare("number of --key columns", self.key_columns.len() == theirs.key_columns.len(), &self.key_columns.len(), &theirs.key_columns.len());
+        compare(
+            "number of --key columns",
+            self.key_columns.len() == theirs.key_columns.len(),
+            &self.key_columns.len(),
+            &theirs.key_columns.len(),
+        );
         if self.key_columns.len() == theirs.key_columns.len() && self.key_columns != theirs.key_columns {
             let describe = |side: &Self| {
                 let each = side.key_columns.iter().enumerate().map(|(i, how)| format!("column {} {how}", i + 1));

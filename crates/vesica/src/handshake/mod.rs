@@ -51,8 +51,10 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     if differences.is_empty() {
         return Ok(theirs);
     }
-    let named: Vec<String> =
-        differences.iter().map(|d| format!("{} is {:?} on the {}'s side and {:?} on the peer's", d.field, d.ours, ours.role, d.theirs)).collect();
+    let named: Vec<String> = differences
+        .iter()
+        .map(|d| format!("{} is {:?} on the {}'s side and {:?} on the peer's", d.field, d.ours, ours.role, d.theirs))
+        .collect();
     Err(Failure::new(
         code::MISMATCH,
         format_args!("the two sides are configured differently: {}", named.join("; ")),
@@ -183,3 +185,6 @@ fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, cho
     part(&choice.clock.to_le_bytes());
     *hasher.finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests;

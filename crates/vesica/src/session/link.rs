@@ -14,6 +14,9 @@ use crate::failure::{Failure, code};
 /// Longest time that a stranger may take for a TLS handshake. Others are served meanwhile.
 const TLS_LIMIT: Duration = Duration::from_secs(10);
 
+/// Least time that a TLS handshake gets when `--wait` is nearly over.
+const LEAST_TLS_LIMIT: Duration = Duration::from_secs(1);
+
 /// Handshakes in progress at once; more are hung up on.
 const MOST_HANDSHAKES: usize = 16;
 
@@ -115,7 +118,11 @@ fn accept(listener: &tcp::Listener, protection: &Protection, patience: &Patience
             // Whoever came with the wrong key is the likeliest reason why the right one did not come.
             return Err(match refused {
                 Some(failure) => Failure::from(vesica_party::Abort::from(failure)),
-                None => absent("nobody connected", patience.wait, "start the side that connects, check address and firewall, or wait longer with --wait"),
+                None => absent(
+                    "nobody connected",
+                    patience.wait,
+                    "start the side that connects, check address and firewall, or wait longer with --wait",
+                ),
             });
         }
     }
@@ -128,29 +135,34 @@ fn connect(address: &str, protection: &Protection, patience: &Patience<'_>) -> R
         if let Some(failure) = (patience.stop)() {
             return Err(failure);
         }
-        let fault = match tcp::connect(address, Duration::ZERO) {
-            Ok(socket) => match secure(socket, protection) {
+        let outcome = match tcp::connect(address, Duration::ZERO) {
+            Ok(socket) => match secure(socket, protection, end.map(|end| end.saturating_duration_since(Instant::now()))) {
                 Ok(connection) => return Ok(connection),
                 // Something in between may accept before the peer is up; wrong keys and other languages do not pass with time.
-                Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => failure.to_string(),
+                Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => Failure::from(vesica_party::Abort::from(failure)),
                 Err(failure) => return Err(vesica_party::Abort::from(failure).into()),
             },
-            Err(abort) if abort.exit_code() == code::PEER_ABSENT => "no answer".into(),
+            Err(abort) if abort.exit_code() == code::PEER_ABSENT => {
+                let fault = format!("nobody answers at {address}");
+                absent(&fault, patience.wait, "start the side that listens, check address and firewall, or wait longer with --wait")
+            }
             Err(abort) => return Err(abort.into()),
         };
         if end.is_some_and(|end| Instant::now() + pause >= end) {
-            let fault = format!("nobody to talk to at {address} ({fault})");
-            return Err(absent(&fault, patience.wait, "start the side that listens, check address and firewall, or wait longer with --wait"));
+            return Err(outcome);
         }
         thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
-fn secure(socket: TcpStream, protection: &Protection) -> Result<Connection, TlsFailure> {
+fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) -> Result<Connection, TlsFailure> {
     match protection {
         Protection::InsecurePlaintext => Ok(tcp::connection(socket)?),
-        Protection::Tls { identity, peer } => tls::connect(socket, identity, *peer, TLS_LIMIT),
+        Protection::Tls { identity, peer } => {
+            let limit = left.map_or(TLS_LIMIT, |left| left.clamp(LEAST_TLS_LIMIT, TLS_LIMIT));
+            tls::connect(socket, identity, *peer, limit)
+        }
     }
 }
 

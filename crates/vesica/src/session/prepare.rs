@@ -81,7 +81,11 @@ impl Preparation {
 }
 
 fn panicked() -> Failure {
-    Failure::new(code::INTERNAL, "reading the input ended with a defect of vesica", "please report it with the version and the kind of the input")
+    Failure::new(
+        code::INTERNAL,
+        "reading the input ended with a defect of vesica",
+        "please report it with the version and the kind of the input",
+    )
 }
 
 fn prepare(source: &Source, destination: Option<&Destination>) -> Result<Prepared, Failure> {

@@ -94,9 +94,11 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
 
 fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
     match &config.receipt {
-        Some(path) if !config.force && path.exists() => {
-            Err(Failure::new(code::OUTPUT, format_args!("{} exists already", path.display()), "choose another name for --receipt, or replace it with --force"))
-        }
+        Some(path) if !config.force && path.exists() => Err(Failure::new(
+            code::OUTPUT,
+            format_args!("{} exists already", path.display()),
+            "choose another name for --receipt, or replace it with --force",
+        )),
         _ => Ok(()),
     }
 }
@@ -234,7 +236,9 @@ impl Conversation<'_> {
             return Ok(None);
         };
         let statement = self.statement(agreement, identity.public(), *peer);
-        let signature = statement.sign(identity).ok_or_else(|| Failure::new(code::INTERNAL, "the receipt could not be signed", "please report this"))?;
+        let signature = statement
+            .sign(identity)
+            .ok_or_else(|| Failure::new(code::INTERNAL, "the receipt could not be signed", "please report this"))?;
         let theirs = {
             let _phase = ch.phase(Phase::Handshake);
             send(ch, Closing { signature })?;

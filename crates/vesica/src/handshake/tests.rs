@@ -1,0 +1,169 @@
+use vesica_party::{Abort, Reader, Role, Security};
+use vesica_testkit::try_two_party;
+
+use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
+use super::{Bid, Hello, WIRE_VERSION, agree, settle};
+use crate::table::{PayloadField, PayloadKind, PayloadSchema};
+
+/// The side that connects sends, the side that listens receives.
+fn hello(role: Role) -> Hello {
+    Hello {
+        role,
+        task: "intersect".into(),
+        security: Security::SemiHonest,
+        protocols: vec!["ecdh-hfh99".into()],
+        key_digest: "vesica-key@1".into(),
+        key_columns: vec!["as it is".into()],
+        payload: None,
+        both_learn: false,
+        nonce: [role as u8; 32],
+    }
+}
+
+fn sizes(items: u64) -> Sizes {
+    Sizes { items, payload: None }
+}
+
+fn bid<'a>(ours: &'a Hello, theirs: &'a Hello, sizes: Sizes) -> Bid<'a> {
+    Bid { ours, theirs, sizes, max_peer_items: 1000 }
+}
+
+fn code<T>(result: Result<T, Abort>) -> Option<u8> {
+    result.err().map(|abort| abort.exit_code())
+}
+
+/// An honest receiver that settles with a sender that the test plays.
+fn receiver_against(
+    theirs: Hello,
+    sender: impl FnOnce(&mut vesica_party::Channel) -> Result<(), Abort> + Send,
+) -> Result<super::Agreement, Abort> {
+    let ours = hello(Role::Receiver);
+    let (_, received) = try_two_party(|ch, _| sender(ch), |ch, _| settle(ch, &bid(&ours, &theirs, sizes(10))));
+    received.result
+}
+
+#[test]
+fn honest_sides_come_to_one_session_which_their_nonces_change() {
+    let run = |nonce| {
+        let (ours, mut theirs) = (hello(Role::Sender), hello(Role::Receiver));
+        theirs.nonce = [nonce; 32];
+        let (sent, received) = try_two_party(
+            |ch, _| {
+                let peer = agree(ch, &ours)?;
+                settle(ch, &bid(&ours, &peer, sizes(20))).map(|agreement| (agreement.session, ch.session()))
+            },
+            |ch, _| {
+                let peer = agree(ch, &theirs)?;
+                settle(ch, &bid(&theirs, &peer, sizes(30))).map(|agreement| (agreement.session, ch.session()))
+            },
+        );
+        let (sent, received) = (sent.result.expect("agreed"), received.result.expect("agreed"));
+        assert_eq!(sent, received);
+        assert_eq!(sent.0, sent.1, "the channel is bound to the session");
+        sent.0
+    };
+    assert_ne!(run(7), run(8));
+}
+
+#[test]
+fn another_wire_version_is_named_before_its_configuration_is_read() {
+    let ours = hello(Role::Receiver);
+    let (_, received) = try_two_party(|ch, _| send(ch, Opening { wire_version: WIRE_VERSION + 1 }), |ch, _| agree(ch, &ours));
+    let abort = received.result.expect_err("another version");
+    assert_eq!(abort.exit_code(), 7);
+    assert!(abort.to_string().contains("wire version 1, the peer 2"), "{abort}");
+}
+
+#[test]
+fn a_mirrored_nonce_is_misbehaviour() {
+    let ours = hello(Role::Receiver);
+    let mirrored = Hello { nonce: ours.nonce, ..hello(Role::Sender) };
+    let mirror = |ch: &mut vesica_party::Channel| {
+        send(ch, Opening { wire_version: WIRE_VERSION })?;
+        send(ch, mirrored)?;
+        recv::<Opening>(ch)?;
+        recv::<Hello>(ch).map(drop)
+    };
+    let (_, received) = try_two_party(|ch, _| mirror(ch), |ch, _| agree(ch, &ours).map(drop));
+    assert_eq!(code(received.result), Some(8));
+}
+
+#[test]
+fn sizes_that_no_honest_peer_has_are_refused() {
+    let empty = receiver_against(hello(Role::Sender), |ch| send(ch, sizes(0)));
+    assert_eq!(code(empty), Some(8));
+    let too_many = receiver_against(hello(Role::Sender), |ch| send(ch, sizes(1001)));
+    assert_eq!(code(too_many), Some(11));
+    let huge = receiver_against(hello(Role::Sender), |ch| send(ch, sizes(u64::MAX)));
+    assert_eq!(code(huge), Some(11));
+}
+
+#[test]
+fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
+    let field = PayloadField { name: "score".into(), kind: PayloadKind::Text };
+    let surprise = Sizes { items: 5, payload: Some(PayloadSchema { fields: vec![field], width: 8 }) };
+    assert_eq!(code(receiver_against(hello(Role::Sender), |ch| send(ch, surprise))), Some(8));
+    let promised = Hello { payload: Some(vec!["score".into()]), ..hello(Role::Sender) };
+    assert_eq!(code(receiver_against(promised, |ch| send(ch, sizes(5)))), Some(8));
+}
+
+#[test]
+fn the_sender_runs_no_protocol_that_it_did_not_allow() {
+    for chosen in ["rs21", "no-such-protocol"] {
+        let ours = hello(Role::Sender);
+        let theirs = hello(Role::Receiver);
+        let (sent, _) = try_two_party(
+            |ch, _| settle(ch, &bid(&ours, &theirs, sizes(20))).map(drop),
+            |ch, _| {
+                send(ch, sizes(30))?;
+                recv::<Sizes>(ch)?;
+                send(ch, Choice { protocol: chosen.into(), clock: 0 })
+            },
+        );
+        assert_eq!(code(sent.result), Some(8), "{chosen}");
+    }
+}
+
+#[test]
+fn a_peer_with_another_session_is_caught() {
+    let outcome = receiver_against(hello(Role::Sender), |ch| {
+        send(ch, sizes(20))?;
+        recv::<Sizes>(ch)?;
+        recv::<Choice>(ch)?;
+        send(ch, Ready { session: [0; 32] })?;
+        recv::<Ready>(ch).map(drop)
+    });
+    assert_eq!(code(outcome), Some(8));
+}
+
+fn reads<B: Body>(bytes: &[u8]) -> bool {
+    B::read(&mut Reader::new(bytes)).is_ok()
+}
+
+proptest::proptest! {
+    /// Whatever comes, the answer is a value or an error.
+    #[test]
+    fn parsing_is_total(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..300)) {
+        let _ = (reads::<Opening>(&bytes), reads::<Hello>(&bytes), reads::<Sizes>(&bytes), reads::<Choice>(&bytes));
+    }
+
+    /// The same for texts that are nearly right.
+    #[test]
+    fn parsing_what_is_nearly_right_is_total(at in 0usize..400, byte in proptest::num::u8::ANY) {
+        let mut bytes = serde_json::to_vec(&hello(Role::Sender)).expect("JSON");
+        if let Some(place) = bytes.get_mut(at) {
+            *place = byte;
+        }
+        let _ = reads::<Hello>(&bytes);
+        let mut bytes = serde_json::to_vec(&sizes(7)).expect("JSON");
+        if let Some(place) = bytes.get_mut(at % 30) {
+            *place = byte;
+        }
+        let _ = reads::<Sizes>(&bytes);
+    }
+}
+
+#[test]
+fn deeply_nested_json_is_an_error() {
+    assert!(!reads::<Hello>("[".repeat(60_000).as_bytes()));
+}
