@@ -200,8 +200,8 @@ pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: 
         if first < from || first > to || first + RING < to {
             (from, to) = (first, first);
         }
-        for line in to..end {
-            matrices.put(line, &planes(&table[line]));
+        for (line, cells) in table.iter().enumerate().take(end).skip(to) {
+            matrices.put(line, &planes(cells));
         }
         to = to.max(end);
         let mut coefficients = coefficients(&whole);

@@ -102,7 +102,7 @@ mod tests {
                 let allowed = SLACK * (-f64::from(bits)).exp2();
                 let rate = rate(rates, bits);
                 assert!(failure(rate) <= allowed, "{columns} columns, 2^-{bits}: rate {rate} is too low");
-                if (bits - FIRST_BITS) % STEP_BITS == 0 {
+                if (bits - FIRST_BITS).is_multiple_of(STEP_BITS) {
                     assert!(failure(rate - 2) > allowed, "{columns} columns, 2^-{bits}: rate {rate} is too high");
                 }
             }
