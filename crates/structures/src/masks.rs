@@ -116,7 +116,7 @@ pub fn match_sorted(sorted: &[u128], own: &[u128], width: u32) -> Vec<Match> {
     if sorted.is_empty() {
         return Vec::new();
     }
-    let digit = sorted.len().ilog2().clamp(1, width);
+    let digit = sorted.len().ilog2().saturating_sub(2).clamp(1, width);
     let bucket = |mask: u128| (mask >> (width - digit)) as usize;
     // starts[b] = how many sorted masks lie in the buckets below b.
     let mut starts = vec![0u32; (1 << digit) + 1];
@@ -160,7 +160,7 @@ const LOOKAHEAD: usize = 64;
 /// How many of the ascending `masks` are below `mask`.
 #[inline]
 fn first_not_below(masks: &[u128], mask: u128) -> usize {
-    if masks.len() <= 8 { masks.iter().map(|&other| usize::from(other < mask)).sum() } else { masks.partition_point(|&other| other < mask) }
+    if masks.len() <= 16 { masks.iter().map(|&other| usize::from(other < mask)).sum() } else { masks.partition_point(|&other| other < mask) }
 }
 
 #[cfg(test)]
