@@ -14,7 +14,7 @@ pub struct Date {
 
 impl Date {
     fn new(year: u32, month: u32, day: u32) -> Result<Self, Unmatchable> {
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let last = match month {
             4 | 6 | 9 | 11 => 30,
             2 if leap => 29,

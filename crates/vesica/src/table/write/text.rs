@@ -27,14 +27,15 @@ struct Sink<'a> {
 
 enum Compressor<W: Write> {
     None(W),
-    Gzip(GzEncoder<W>),
+    Gzip(Box<GzEncoder<W>>),
 }
 
 impl<'a> Sink<'a> {
     fn new(output: &'a mut Output) -> Self {
         let gzip = output.gzip();
         let writer = output.writer();
-        let writer = if gzip { Compressor::Gzip(GzEncoder::new(writer, Compression::default())) } else { Compressor::None(writer) };
+        let writer =
+            if gzip { Compressor::Gzip(Box::new(GzEncoder::new(writer, Compression::default()))) } else { Compressor::None(writer) };
         Self { writer, block: Vec::with_capacity(BLOCK + (1 << 12)), stats: WriteStats::default() }
     }
 
