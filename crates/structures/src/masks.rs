@@ -160,7 +160,11 @@ const LOOKAHEAD: usize = 64;
 /// How many of the ascending `masks` are below `mask`.
 #[inline]
 fn first_not_below(masks: &[u128], mask: u128) -> usize {
-    if masks.len() <= 16 { masks.iter().map(|&other| usize::from(other < mask)).sum() } else { masks.partition_point(|&other| other < mask) }
+    if masks.len() <= 16 {
+        masks.iter().map(|&other| usize::from(other < mask)).sum()
+    } else {
+        masks.partition_point(|&other| other < mask)
+    }
 }
 
 #[cfg(test)]
