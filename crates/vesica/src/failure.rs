@@ -102,13 +102,19 @@ impl From<Abort> for Failure {
             // Both sides are as wrong about a difference, whoever noticed it first.
             Abort::PeerAborted(peer) if peer.code == code::MISMATCH => Self::new(code::MISMATCH, peer.fault, peer.mend),
             Abort::PeerAborted(peer) => {
-                let mend = if peer.mend.is_empty() { "ask your partner for its error message".into() } else { format!("at the peer: {}", peer.mend) };
+                let mend = if peer.mend.is_empty() {
+                    "ask your partner for its error message".into()
+                } else {
+                    format!("at the peer: {}", peer.mend)
+                };
                 Self::new(code, format_args!("the peer failed: {} (its exit code is {})", peer.fault, peer.code), mend)
             }
             other => {
                 let mend = match &other {
                     Abort::Link(_) => "check that the partner's vesica still runs and the network is up, then start both sides again",
-                    Abort::Timeout { .. } => "allow more time with --deadline, or check the partner and the network, then start both sides again",
+                    Abort::Timeout { .. } => {
+                        "allow more time with --deadline, or check the partner and the network, then start both sides again"
+                    }
                     Abort::StatisticalFailure(_) => {
                         "this happens less often than once in 2^40 runs; if it happens again, suspect the partner before you start a third time"
                     }

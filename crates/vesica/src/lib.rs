@@ -1,2 +1,21 @@
 //! The engine: read tables, normalise keys, choose a protocol, run it, write results.
+//!
+//! [`session::run`] is one whole side of a private join, as the `vesica send` and `vesica receive` commands run it.
 #![forbid(unsafe_code)]
+
+pub mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod handshake;
+pub mod key;
+mod plan;
+pub mod profile;
+pub mod receipt;
+pub mod report;
+pub mod session;
+pub mod table;
+
+pub use failure::Failure;
+pub use report::Report;
+pub use vesica_party as party;
+pub use vesica_protocols as protocols;

@@ -47,13 +47,21 @@ pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: boo
     if let Some(name) = named {
         let row = registry::find_intersect(name).ok_or_else(|| {
             let known: Vec<&str> = rows().iter().map(|row| row.entry().id).collect();
-            Failure::new(code::REFUSED, format_args!("there is no protocol {name:?} for intersect"), format_args!("choose one of {}", known.join(", ")))
+            Failure::new(
+                code::REFUSED,
+                format_args!("there is no protocol {name:?} for intersect"),
+                format_args!("choose one of {}", known.join(", ")),
+            )
         })?;
         let entry = row.entry();
         if let Status::Broken { how } = entry.status {
             if !allow_broken {
                 let fault = format!("protocol {} is broken: {how}", entry.id);
-                return Err(Failure::new(code::REFUSED, fault, "choose another one; to run it nevertheless, for research, add --allow-broken"));
+                return Err(Failure::new(
+                    code::REFUSED,
+                    fault,
+                    "choose another one; to run it nevertheless, for research, add --allow-broken",
+                ));
             }
         }
         if entry.mode(security).is_none() {
@@ -66,8 +74,11 @@ pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: boo
         }
         return Ok(vec![row]);
     }
-    let mut found: Vec<Row> =
-        rows().iter().copied().filter(|row| row.entry().mode(security).is_some() && !matches!(row.entry().status, Status::Broken { .. })).collect();
+    let mut found: Vec<Row> = rows()
+        .iter()
+        .copied()
+        .filter(|row| row.entry().mode(security).is_some() && !matches!(row.entry().status, Status::Broken { .. }))
+        .collect();
     found.sort_by_key(|row| rank(row.entry().id));
     if found.is_empty() {
         let mend = match security {
@@ -102,7 +113,11 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String]) -> Resul
     }
     match refusal {
         Some(refused) => Err(refused.into()),
-        None => Err(Failure::new(code::MISMATCH, "no protocol is allowed on both sides", "leave --protocol away, or name the same on both sides")),
+        None => Err(Failure::new(
+            code::MISMATCH,
+            "no protocol is allowed on both sides",
+            "leave --protocol away, or name the same on both sides",
+        )),
     }
 }
 
@@ -132,7 +147,10 @@ mod tests {
                 assert_eq!(row.entry().id, id);
             }
         }
-        assert_eq!(choose(&terms(5, Security::SemiHonest), &[], &["ecdh-hfh99".into()]).err().map(|failure| failure.code), Some(code::MISMATCH));
+        assert_eq!(
+            choose(&terms(5, Security::SemiHonest), &[], &["ecdh-hfh99".into()]).err().map(|failure| failure.code),
+            Some(code::MISMATCH)
+        );
     }
 
     #[test]

@@ -32,6 +32,12 @@ fn code<T>(result: Result<T, Abort>) -> Option<u8> {
     result.err().map(|abort| abort.exit_code())
 }
 
+/// Plays a side that brings `sizes`, and takes what the other side has sent by then.
+fn bring(ch: &mut vesica_party::Channel, sizes: Sizes) -> Result<(), Abort> {
+    send(ch, sizes)?;
+    recv::<Sizes>(ch).map(drop)
+}
+
 /// An honest receiver that settles with a sender that the test plays.
 fn receiver_against(
     theirs: Hello,
@@ -68,7 +74,12 @@ fn honest_sides_come_to_one_session_which_their_nonces_change() {
 #[test]
 fn another_wire_version_is_named_before_its_configuration_is_read() {
     let ours = hello(Role::Receiver);
-    let (_, received) = try_two_party(|ch, _| send(ch, Opening { wire_version: WIRE_VERSION + 1 }), |ch, _| agree(ch, &ours));
+    let newer = |ch: &mut vesica_party::Channel| {
+        send(ch, Opening { wire_version: WIRE_VERSION + 1 })?;
+        recv::<Opening>(ch)?;
+        recv::<Hello>(ch).map(drop)
+    };
+    let (_, received) = try_two_party(|ch, _| newer(ch), |ch, _| agree(ch, &ours));
     let abort = received.result.expect_err("another version");
     assert_eq!(abort.exit_code(), 7);
     assert!(abort.to_string().contains("wire version 1, the peer 2"), "{abort}");
@@ -90,11 +101,11 @@ fn a_mirrored_nonce_is_misbehaviour() {
 
 #[test]
 fn sizes_that_no_honest_peer_has_are_refused() {
-    let empty = receiver_against(hello(Role::Sender), |ch| send(ch, sizes(0)));
+    let empty = receiver_against(hello(Role::Sender), |ch| bring(ch, sizes(0)));
     assert_eq!(code(empty), Some(8));
-    let too_many = receiver_against(hello(Role::Sender), |ch| send(ch, sizes(1001)));
+    let too_many = receiver_against(hello(Role::Sender), |ch| bring(ch, sizes(1001)));
     assert_eq!(code(too_many), Some(11));
-    let huge = receiver_against(hello(Role::Sender), |ch| send(ch, sizes(u64::MAX)));
+    let huge = receiver_against(hello(Role::Sender), |ch| bring(ch, sizes(u64::MAX)));
     assert_eq!(code(huge), Some(11));
 }
 
@@ -102,9 +113,9 @@ fn sizes_that_no_honest_peer_has_are_refused() {
 fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
     let field = PayloadField { name: "score".into(), kind: PayloadKind::Text };
     let surprise = Sizes { items: 5, payload: Some(PayloadSchema { fields: vec![field], width: 8 }) };
-    assert_eq!(code(receiver_against(hello(Role::Sender), |ch| send(ch, surprise))), Some(8));
+    assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, surprise))), Some(8));
     let promised = Hello { payload: Some(vec!["score".into()]), ..hello(Role::Sender) };
-    assert_eq!(code(receiver_against(promised, |ch| send(ch, sizes(5)))), Some(8));
+    assert_eq!(code(receiver_against(promised, |ch| bring(ch, sizes(5)))), Some(8));
 }
 
 #[test]
@@ -115,8 +126,7 @@ fn the_sender_runs_no_protocol_that_it_did_not_allow() {
         let (sent, _) = try_two_party(
             |ch, _| settle(ch, &bid(&ours, &theirs, sizes(20))).map(drop),
             |ch, _| {
-                send(ch, sizes(30))?;
-                recv::<Sizes>(ch)?;
+                bring(ch, sizes(30))?;
                 send(ch, Choice { protocol: chosen.into(), clock: 0 })
             },
         );
@@ -127,8 +137,7 @@ fn the_sender_runs_no_protocol_that_it_did_not_allow() {
 #[test]
 fn a_peer_with_another_session_is_caught() {
     let outcome = receiver_against(hello(Role::Sender), |ch| {
-        send(ch, sizes(20))?;
-        recv::<Sizes>(ch)?;
+        bring(ch, sizes(20))?;
         recv::<Choice>(ch)?;
         send(ch, Ready { session: [0; 32] })?;
         recv::<Ready>(ch).map(drop)
