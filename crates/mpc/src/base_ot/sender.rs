@@ -30,8 +30,11 @@ impl Party for Sender {
     }
 }
 
+/// The two keys of each transfer.
+pub(crate) type KeyPairs = Secret<Vec<[u128; 2]>>;
+
 /// The two keys of each transfer, and a binding to this run's messages.
-pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(Secret<Vec<[u128; 2]>>, Binding), Abort> {
+pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort> {
     let _phase = ch.phase(Phase::BaseOt);
     let session = Binding::new(ch, NAME);
 

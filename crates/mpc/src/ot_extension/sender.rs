@@ -1,7 +1,6 @@
 //! The left column: `delta` and `W = V + delta u`.
 
 use subtle::{Choice, ConstantTimeEq};
-use vesica_kernels::xor::xor_into;
 use vesica_party::{Abort, Channel, Message, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -36,8 +35,8 @@ pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> 
     let _phase = ch.phase(Phase::OtExtension);
     // Step 1.
     let TreeSums(sums) = ch.recv(())?;
-    let points: Vec<usize> = (0..CHUNKS).map(|j| chunk(*delta, j)).collect();
-    let mut first = Vec::with_capacity(CHUNKS);
+    let points: Secret<Vec<usize>> = Secret::new((0..CHUNKS).map(|j| chunk(*delta, j)).collect());
+    let mut first = Secret::new(Vec::with_capacity(CHUNKS));
     let mut away = Secret::new(Vec::with_capacity(sums.len()));
     for j in 0..CHUNKS {
         for (level, n) in levels(j) {
@@ -79,8 +78,9 @@ pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> 
         ch.recv_stream::<Corrections>(&mut correction)?;
         for n in bits {
             let mask = (*delta >> n & 1).wrapping_neg();
-            let masked: Vec<u128> = correction.iter().map(|block| block & mask).collect();
-            xor_into(columns.columns_mut(n..n + 1), &masked);
+            for (block, correction) in columns.columns_mut(n..n + 1).iter_mut().zip(&correction) {
+                *block ^= correction & mask;
+            }
         }
     }
 

@@ -1,25 +1,28 @@
 //! The expand-convolute code with weight 7 and window 24 [RRT23], systematic and of rate 1/2 or below.
 //!
 //! From `x` of length `N = m + m'` it makes `out[i] = x[i] + sum over seven places p of y[p]`, where `y` is the convolution of the last `m'`
-//! elements of `x`: `y[i]` is `x[m + i]` plus the sum of those of the 24 elements of `y` before `i` whose random tap for `i` is 1. Everything is linear over GF(2) with public
-//! coefficients, so the same map applies to the parties' vectors over `F` and to the noise over `B`.
+//! elements of `x`: `y[i]` is `x[m + i]` plus those of the 24 elements of `y` before `i` whose random tap for `i` is 1. Everything is linear
+//! over GF(2) with public coefficients, so the same map applies to the parties' vectors over `F` and to the noise over `B`.
 //!
 //! Three choices, and why:
-//! - **One place in each seventh of `y`** (a regular expander). With seven free places, about `m (1 - s)^7` of the `m` rows of the generator have all
-//!   their places in the last share `1 - s` of `y`, so at `m = 2^20` some rows weigh under `0.07 N`, which breaks the linear-test bound for distance 0.11.
-//!   With one place in each seventh a row weighs at least `6/14 m` less deviations, and sums of two rows can cancel in two sevenths at most.
-//!   First moments over sums of `w` rows that cancel in `s` sevenths give `(7 - s)/14 m + w` with `s <= 3` until `w` is about `0.008 m`, where the
-//!   parts that do not cancel are random: their Gilbert-Varshamov distances lie between 0.11 and 0.15 of `N` for every `s`.
+//! - **One place in each seventh of `y`** (a regular expander). With seven free places, about `m s^7` of the `m` rows of the generator have all
+//!   their places within the share `s` of `y` that influences least, so at `m = 2^20` some rows weigh under `0.04 N`, which breaks the
+//!   linear-test bound for distance 0.11. With one place in each seventh a row weighs at least `6/14 m` less deviations, and sums of two rows
+//!   cancel in two sevenths at most (in three with probability about 2^-13). By first moments, sums of `w` rows that cancel in `s` sevenths
+//!   weigh about `(7 - s)/14 m + w`, with `s <= 3` until `w` is about `0.008 m`; and for every `s` the Gilbert-Varshamov distance of the part
+//!   that does not cancel lies between 0.11 and 0.17 of `N`.
 //! - **The farthest of the 24 taps is always 1**, the other 23 are fresh random bits for each element: without it the state of the
 //!   convolution dies with probability `2^-24` an element, which happens to some rows at our lengths.
-//! - **The seed is the receiver's.** The code protects the receiver's noise from the sender and nothing else, and the receiver chooses the seed fresh for each run,
-//!   in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise).
+//! - **The seed is the receiver's.** The code protects the receiver's noise from the sender and nothing else, and the receiver chooses it
+//!   fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise).
 //!
-//! Distance 0.11 is an assumption supported by these counts and by the test of all sums of up to two rows at small length; there is no proof at our lengths.
+//! Distance 0.11 is an assumption supported by these counts and by a test of all sums of up to two rows at a small length; there is no
+//! proof at our lengths.
 
 use vesica_kernels::accumulate::{WINDOW, convolve, convolve_u64};
 use vesica_kernels::aes::Aes128;
 use vesica_structures::fields::{Gf128, Value};
+use zeroize::Zeroize;
 
 /// Places that the expander reads for each output.
 const WEIGHT: usize = 7;
@@ -50,7 +53,9 @@ impl Code {
         let (out, y) = x.split_at_mut(self.outputs);
         convolve(bytemuck::cast_slice_mut(y), &self.taps());
         self.expand(y, out);
+        y.iter_mut().zeroize();
         x.truncate(self.outputs);
+        x.shrink_to_fit();
         x
     }
 
@@ -69,6 +74,7 @@ impl Code {
             _ => convolve(bytemuck::cast_slice_mut(&mut y), &self.taps()),
         }
         self.expand(&y, &mut out);
+        y.zeroize();
         out
     }
 

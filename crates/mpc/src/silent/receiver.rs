@@ -1,7 +1,5 @@
 //! The right column: `c` and `a`.
 
-use std::marker::PhantomData;
-
 use rand_core::Rng;
 use subtle::ConstantTimeEq;
 use vesica_party::{Abort, Channel, Message, Party, Phase};
@@ -20,7 +18,7 @@ use crate::vole;
 
 /// The receiver, set up: all is done before any input.
 #[derive(Debug)]
-pub struct Receiver<B: Value>(VoleReceiver<B>, PhantomData<()>);
+pub struct Receiver<B: Value>(VoleReceiver<B>);
 
 impl<B: Value> Party for Receiver<B> {
     type Params = Params;
@@ -32,7 +30,7 @@ impl<B: Value> Party for Receiver<B> {
             Params::Direct(params) => vole::receive(params, ch, rng)?,
             Params::Silent(params) => receive(params, ch, rng)?,
         };
-        Ok(Self(output, PhantomData))
+        Ok(Self(output))
     }
 
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<VoleReceiver<B>, Abort> {
@@ -134,8 +132,8 @@ fn expand_trees<B: Value>(
         let trees = batch * TREES_AT_A_TIME..batch * TREES_AT_A_TIME + leaves.len() / block;
         let message = &mut message[..trees.len() * params.tree_message()];
         ch.recv_stream::<Trees>(message)?;
-        let first: Vec<u128> = trees.clone().map(|tree| pads[tree * depth]).collect();
-        let mut sums = Vec::with_capacity(trees.len() * per_tree);
+        let first: Secret<Vec<u128>> = Secret::new(trees.clone().map(|tree| pads[tree * depth]).collect());
+        let mut sums = Secret::new(Vec::with_capacity(trees.len() * per_tree));
         for (tree, message) in trees.clone().zip(message.chunks_exact(params.tree_message())) {
             let (pairs, _) = message.as_chunks::<2>();
             for (level, pair) in (2..).zip(pairs) {

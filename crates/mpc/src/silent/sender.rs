@@ -97,7 +97,7 @@ fn expand_trees(
     let mut message = Vec::with_capacity(TREES_AT_A_TIME * params.tree_message());
     for (batch, leaves) in leaves.chunks_mut(TREES_AT_A_TIME * block).enumerate() {
         let trees = batch * TREES_AT_A_TIME..batch * TREES_AT_A_TIME + leaves.len() / block;
-        let first: Vec<[u128; 2]> = trees.clone().map(|tree| pads[tree * depth]).collect();
+        let first: Secret<Vec<[u128; 2]>> = Secret::new(trees.clone().map(|tree| pads[tree * depth]).collect());
         let sums = &mut sums[..trees.len() * per_tree];
         forest.expand(&first, bytemuck::cast_slice_mut(leaves), sums);
         message.clear();
