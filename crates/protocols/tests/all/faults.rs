@@ -9,7 +9,10 @@ use crate::inputs::{inputs, request};
 #[test]
 fn no_fault_makes_a_row_panic_or_hang() {
     for row in registry::intersect() {
-        for mode in row.entry().modes {
+        // The strongest mode has all arrows of the others; one row shows the weaker one too.
+        let modes = row.entry().modes;
+        let shown = if row.entry().id == "vole-fast" { modes } else { &modes[modes.len() - 1..] };
+        for mode in shown {
             let request = IntersectRequest { payload_bytes: 3, both_learn: true, ..request(20, 30, mode.security) };
             let (sent, asked) = inputs(&request, 10, 1);
             let harm = faults_of(*row, &request, &sent, &asked);
