@@ -110,3 +110,42 @@ fn a_device_is_written_directly() {
     let folder = folder();
     assert_eq!(run(&folder, "/dev/null", false).unwrap(), 2);
 }
+
+/// Set in the child of [`a_full_disk_leaves_nothing`]: a folder on a file system that is too small.
+const TINY: &str = "VESICA_TEST_TINY_FOLDER";
+
+/// On a file system of 64 KiB, mounted in a namespace of its own where the system lets users do that.
+#[test]
+fn a_full_disk_leaves_nothing() {
+    let folder = Folder::new();
+    let tiny = folder.path("tiny");
+    std::fs::create_dir(&tiny).unwrap();
+    let mounted = |then: &str| {
+        let script = format!("mount -t tmpfs -o size=64k none \"${TINY}\" && {then}");
+        std::process::Command::new("unshare")
+            .args(["-rm", "sh", "-c", &script, "sh"])
+            .env(TINY, &tiny)
+            .arg(std::env::current_exe().unwrap())
+            .output()
+    };
+    if !mounted("true").is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this system does not let a user mount a small file system");
+        return;
+    }
+    let output = mounted("exec \"$1\" --ignored --exact tables::outputs::child_of_a_full_disk").unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+#[ignore = "started by a_full_disk_leaves_nothing"]
+fn child_of_a_full_disk() {
+    let Ok(tiny) = std::env::var(TINY) else { return };
+    let folder = Folder::new();
+    let input = folder.write("in.csv", format!("id,x\n{}", "1,random text that takes its space\n".repeat(10_000)));
+    let input = open(&input).unwrap();
+    let table = read_keys(&input, &key(&["id"]), None).unwrap();
+    let error = super::join(&input, &table, &[0], None, Join::Inner, &std::path::Path::new(&tiny).join("out.csv")).unwrap_err();
+    assert!(told(&error).contains("the disk is full"), "{error}");
+    assert_eq!(std::fs::read_dir(&tiny).unwrap().count(), 0, "neither the output nor its temporary file is left");
+}
