@@ -38,20 +38,24 @@ pub(crate) struct Code {
     outputs: usize,
     positions: usize,
     stream: Aes128,
+    /// One word for each element of `y`.
+    taps: Vec<u32>,
 }
 
 impl Code {
     /// The code of a public seed.
     pub fn new(outputs: usize, positions: usize, seed: u128) -> Self {
         assert!(positions >= 2 * outputs && outputs >= WEIGHT, "the systematic code has rate at most 1/2");
-        Self { outputs, positions, stream: Aes128::new(seed) }
+        let stream = Aes128::new(seed);
+        let taps = taps(&stream, positions - outputs);
+        Self { outputs, positions, stream, taps }
     }
 
     /// Compresses a vector over `F`.
     pub fn compress(&self, mut x: Vec<Gf128>) -> Vec<Gf128> {
         assert_eq!(x.len(), self.positions, "one element a position");
         let (out, y) = x.split_at_mut(self.outputs);
-        convolve(bytemuck::cast_slice_mut(y), &self.taps());
+        convolve(bytemuck::cast_slice_mut(y), &self.taps);
         self.expand(y, out);
         y.iter_mut().zeroize();
         x.truncate(self.outputs);
@@ -70,21 +74,12 @@ impl Code {
             }
         }
         match B::BITS {
-            64 => convolve_u64(bytemuck::cast_slice_mut(&mut y), &self.taps()),
-            _ => convolve(bytemuck::cast_slice_mut(&mut y), &self.taps()),
+            64 => convolve_u64(bytemuck::cast_slice_mut(&mut y), &self.taps),
+            _ => convolve(bytemuck::cast_slice_mut(&mut y), &self.taps),
         }
         self.expand(&y, &mut out);
         y.zeroize();
         out
-    }
-
-    /// One word of taps for each element of `y`.
-    fn taps(&self) -> Vec<u32> {
-        let count = self.positions - self.outputs;
-        let mut words = vec![0u128; count.div_ceil(4)];
-        self.stream.ctr(0, &mut words);
-        let farthest = 1 << (WINDOW - 1);
-        bytemuck::cast_slice::<u128, u32>(&words)[..count].iter().map(|word| word | farthest).collect()
     }
 
     /// Adds to each output the element of `y` at its place in every seventh. A pass for each seventh, so that it stays in cache.
@@ -102,6 +97,14 @@ impl Code {
             }
         }
     }
+}
+
+/// `count` words of random taps, the farthest always set.
+fn taps(stream: &Aes128, count: usize) -> Vec<u32> {
+    let mut words = vec![0u128; count.div_ceil(4)];
+    stream.ctr(0, &mut words);
+    let farthest = 1 << (WINDOW - 1);
+    bytemuck::cast_slice::<u128, u32>(&words)[..count].iter().map(|word| word | farthest).collect()
 }
 
 #[cfg(test)]

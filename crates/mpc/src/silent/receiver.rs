@@ -53,6 +53,10 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
         ch.send(&CodeSeed(seed))?;
     }
 
+    // The noise is compressed while the sender expands its trees.
+    let code = Code::new(params.len, params.positions(), seed);
+    let c = code.compress_noise(noise_places(params, &points).zip(values.iter().copied()));
+
     // Step 2.
     let leaves = expand_trees::<B>(params, &base, &points, ch)?;
 
@@ -76,9 +80,7 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
         }
     }
 
-    let code = Code::new(params.len, params.positions(), seed);
     let a = code.compress(leaves);
-    let c = code.compress_noise(noise_places(params, &points).zip(values.iter().copied()));
     Ok(VoleReceiver { c, a })
 }
 
