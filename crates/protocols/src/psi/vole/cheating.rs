@@ -154,6 +154,6 @@ fn masks_wider_than_agreed_are_caught() {
     let width = |params: &Params| params.mask_bits.div_ceil(8) as usize;
     let shuffled = params::<Rr22>(Security::SemiHonest);
     assert_eq!(shuffled.coding, MaskCoding::Shuffled);
-    assert!(shuffled.mask_bits % 8 != 0, "there are bits to be wider in");
+    assert!(!shuffled.mask_bits.is_multiple_of(8), "there are bits to be wider in");
     assert_blamed(receive_masks::<Rr22>(|params| vec![0xff; N * width(params)]), Masks::STEP.number);
 }
