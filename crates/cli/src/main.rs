@@ -36,6 +36,8 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Check(command) => commands::check::run(command),
         Command::Protocols(command) => commands::protocols::run(command),
         Command::Selftest(command) => commands::selftest::run(command),
+        Command::Bench(command) => commands::bench::run(command),
+        Command::BenchParty(command) => commands::bench::play(command),
         Command::Completions(command) => commands::completions::run(command),
         Command::Man(command) => commands::man::run(command),
     }

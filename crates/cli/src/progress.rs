@@ -6,7 +6,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tracing::Level;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 use vesica::session::Events;
 
 use crate::args::ProgressName;
@@ -39,9 +43,11 @@ impl Progress {
         let shown = wish == ProgressName::Auto && verbose == 0 && io::stderr().is_terminal();
         let line = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         if shown {
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
                 line.set_style(style);
             }
+            // No other subscriber is there, since nothing is logged when the line is shown; were there one, the line would lack phases.
+            let _ = tracing_subscriber::registry().with(Phases(line.clone()).with_filter(LevelFilter::DEBUG)).try_init();
             line.enable_steady_tick(Duration::from_millis(100));
         }
         Self { line, verbose: verbose > 0 }
@@ -73,9 +79,31 @@ impl Events for Progress {
     }
 
     fn stage(&self, name: &str) {
-        self.line.set_message(name.to_owned());
+        self.line.set_prefix(name.to_owned());
+        self.line.set_message("");
         if self.verbose {
             self.print(&format!("{name} ..."));
         }
     }
+}
+
+/// Shows the phase that the channel enters.
+struct Phases(ProgressBar);
+
+impl<S: Subscriber> Layer<S> for Phases {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        event.record(&mut PhaseOf(&self.0));
+    }
+}
+
+struct PhaseOf<'a>(&'a ProgressBar);
+
+impl Visit for PhaseOf<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "phase" {
+            self.0.set_message(format!("({value})"));
+        }
+    }
+
+    fn record_debug(&mut self, _field: &Field, _value: &dyn fmt::Debug) {}
 }

@@ -8,7 +8,7 @@ pub mod failure;
 pub mod fuzzing;
 pub mod handshake;
 pub mod key;
-mod plan;
+pub mod plan;
 pub mod profile;
 pub mod receipt;
 pub mod report;

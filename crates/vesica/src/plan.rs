@@ -1,6 +1,6 @@
 //! Which protocol serves a request. A fixed rule for now; the cost model will replace [`PREFERENCE`].
 
-use vesica_party::{Registered, Security, Status};
+use vesica_party::{Entry, Registered, Security, Status};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{Intersect, IntersectRequest};
 
@@ -92,6 +92,22 @@ pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: boo
 
 fn rank(id: &str) -> usize {
     PREFERENCE.iter().position(|preferred| *preferred == id).unwrap_or(PREFERENCE.len())
+}
+
+/// What `auto` runs for a request when both sides allow everything that reaches its security.
+///
+/// # Errors
+/// If no protocol serves it.
+pub fn automatic(request: &IntersectRequest) -> Result<&'static Entry, Failure> {
+    let all: Vec<String> = allowed(None, request.security, false)?.into_iter().map(|row| row.entry().id.to_owned()).collect();
+    let terms = Terms {
+        sender_items: request.sender_items,
+        receiver_items: request.receiver_items,
+        security: request.security,
+        payload_bytes: request.payload_bytes,
+        both_learn: request.both_learn,
+    };
+    Ok(choose(&terms, &all, &all)?.entry())
 }
 
 /// The receiver's choice among what both sides allow.

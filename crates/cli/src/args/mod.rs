@@ -1,5 +1,6 @@
 //! The command line's grammar and its help.
 
+mod bench;
 mod join;
 mod values;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs};
 pub use values::{ProgressName, delimiter};
 
@@ -60,6 +62,11 @@ pub enum Command {
     Protocols(ProtocolsArgs),
     /// Check that this machine computes correctly: kernels, official vectors, a small run of each protocol
     Selftest(SelftestArgs),
+    /// Measure a protocol: two processes, a barrier, medians, bytes, memory
+    Bench(BenchArgs),
+    /// One party of a benchmark, started by `bench`
+    #[command(hide = true)]
+    BenchParty(BenchPartyArgs),
     /// Print a completion script for your shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -75,7 +82,8 @@ impl Command {
             Self::Check(check) => check.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,
-            Self::Identity(_) | Self::Demo(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Bench(bench) => bench.json,
+            Self::BenchParty(_) | Self::Identity(_) | Self::Demo(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 }

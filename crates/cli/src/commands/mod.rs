@@ -1,5 +1,6 @@
 //! One module a subcommand.
 
+pub mod bench;
 pub mod check;
 pub mod completions;
 pub mod demo;

@@ -3,7 +3,7 @@
 //! A sender that reads its table from a pipe that stays open is in the middle of its run for as long as the test wants.
 
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
 use crate::harness::{Folder, Process};
@@ -30,7 +30,7 @@ fn no_output(folder: &Folder) {
 #[test]
 fn an_absent_peer() {
     let folder = tables();
-    let receive = "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub --security semi-honest";
+    let receive = "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub";
     folder.run(&format!("{receive} --listen 127.0.0.1:0 --wait 0.3")).expect(5, &["nobody connected within 0.3 s", "--wait"]);
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port();
     folder.run(&format!("{receive} --connect 127.0.0.1:{port} --wait 0.3")).expect(5, &["nobody answers", "--wait"]);
@@ -43,7 +43,7 @@ fn a_peer_that_accepts_and_says_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("bound");
     let address = silent.local_addr().expect("an address");
     let ended = folder.run(&format!(
-        "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub --security semi-honest --connect {address} --wait 1"
+        "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub --connect {address} --wait 1"
     ));
     ended.expect(10, &["did not complete the TLS handshake"]);
     no_output(&folder);
@@ -74,8 +74,8 @@ fn a_receiver_that_is_killed_while_the_protocol_runs() {
     let table: String = (0..60_000).map(|i| format!("{i}\n")).collect();
     folder.write("ours.csv", format!("email\n{table}"));
     let (mut receiver, sender) = folder.both(
-        "--input ours.csv --key email --output matches.csv -v --protocol ecdh-hfh99",
-        "--input ours.csv --key email --protocol ecdh-hfh99",
+        "--input ours.csv --key email --output matches.csv -v --protocol ecdh-hfh99 --security semi-honest",
+        "--input ours.csv --key email --protocol ecdh-hfh99 --security semi-honest",
     );
     receiver.says("running ecdh-hfh99");
     receiver.child.kill().expect("killed");
@@ -107,7 +107,8 @@ fn sigterm_on_the_receiver_leaves_no_output() {
 #[test]
 fn a_signal_while_nobody_is_there() {
     let folder = tables();
-    let receiver = folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub --security semi-honest");
+    let receiver =
+        folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub");
     receiver.address();
     receiver.signal("INT");
     receiver.end().expect(130, &[]);
@@ -116,9 +117,8 @@ fn a_signal_while_nobody_is_there() {
 
 /// A receiver without TLS, and a peer of it that the test plays.
 fn plaintext(folder: &Folder, deadline: &str) -> (Process, TcpStream) {
-    let receiver = folder.start(&format!(
-        "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext --security semi-honest {deadline}"
-    ));
+    let receiver = folder
+        .start(&format!("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext {deadline}"));
     let peer = TcpStream::connect(receiver.address()).expect("connected");
     (receiver, peer)
 }
@@ -139,6 +139,8 @@ fn a_peer_that_sends_garbage() {
     for garbage in [&b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"[..], &[0; 4096], &[1, 1, 0, 0, 0, 0, 255, 255, 255, 255, 0, 0]] {
         let (receiver, mut peer) = plaintext(&folder, "");
         peer.write_all(garbage).expect("written");
+        // The receiver tells this peer what is wrong, and then waits until it has hung up.
+        peer.shutdown(Shutdown::Write).expect("shut down");
         receiver.end().expect(8, &["misbehaved"]);
         no_output(&folder);
     }
@@ -155,11 +157,11 @@ fn a_peer_that_says_nothing_in_plaintext_is_ended_by_the_deadline() {
 #[test]
 fn a_partner_that_comes_late_still_learns_of_bad_input() {
     let folder = tables();
-    let receiver = folder.start("receive --input ours.csv --key nothing --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub --security semi-honest");
+    let receiver =
+        folder.start("receive --input ours.csv --key nothing --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub");
     let address = receiver.address();
     receiver.says("no column `nothing`");
-    let sender = folder
-        .run(&format!("send --input ours.csv --key email --connect {address} --identity them.key --peer us.pub --security semi-honest"));
+    let sender = folder.run(&format!("send --input ours.csv --key email --connect {address} --identity them.key --peer us.pub"));
     sender.expect(9, &["the partner's input table cannot be used"]);
     receiver.end().expect(3, &["no column `nothing`"]);
 }

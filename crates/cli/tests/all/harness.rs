@@ -106,9 +106,9 @@ impl Folder {
 }
 
 /// How the receiver meets its peer.
-pub const RECEIVER: &str = "--listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 20 --security semi-honest";
+pub const RECEIVER: &str = "--listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 20";
 /// How the sender does, but for the address.
-pub const SENDER: &str = "--identity them.key --peer us.pub --wait 20 --security semi-honest";
+pub const SENDER: &str = "--identity them.key --peer us.pub --wait 20";
 
 /// A running `vesica`.
 pub struct Process {

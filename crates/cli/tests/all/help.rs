@@ -35,7 +35,7 @@ fn every_command_has_help_and_the_first_help_teaches() {
 fn completions_and_manual_are_generated() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish"] {
-        assert!(folder.run(&format!("completions {shell}")).stdout.contains("--normalise"), "{shell}");
+        assert!(folder.run(&format!("completions {shell}")).stdout.contains("normalise"), "{shell}");
     }
     assert!(folder.run("man").stdout.contains(".TH vesica"));
     folder.run("man --out pages").expect(0, &[]);
@@ -80,4 +80,46 @@ fn check_counts_without_showing_values() {
     assert_eq!(profile["keys"]["duplicate_rows"], 1);
     let text = folder.run("check ours.csv --key email");
     assert!(text.stdout.contains("2 distinct keys") && !text.stdout.contains("Ada"), "{}", text.stdout);
+}
+
+/// The fields that the design lists, each there and of its kind.
+#[test]
+fn bench_measures_two_processes_and_prints_one_object() {
+    let folder = Folder::new();
+    for options in ["--protocol rr22 --security semi-honest", "--protocol ecdh --security semi-honest --in-process", "--link 1gbit,2ms"] {
+        let bench = folder.run(&format!("bench --sender-items 900 --receiver-items 1000 --repeat 1 --json {options}"));
+        bench.expect(0, &[]);
+        let report: Value = serde_json::from_str(&bench.stdout).expect("one JSON object");
+        for field in ["protocol", "task", "security", "link"] {
+            assert!(report[field].is_string(), "{field} in {report}");
+        }
+        let numbers = [
+            "sender_items",
+            "receiver_items",
+            "intersection",
+            "threads_per_party",
+            "repeats",
+            "setup_seconds",
+            "online_seconds",
+            "total_seconds",
+            "cpu_seconds_sender",
+            "cpu_seconds_receiver",
+            "sender_bytes",
+            "receiver_bytes",
+            "total_bytes",
+            "bits_per_item",
+            "peak_rss_sender",
+            "peak_rss_receiver",
+        ];
+        for field in numbers {
+            assert!(report[field].is_number(), "{field} in {report}");
+        }
+        assert_eq!((&report["correct"], &report["intersection"]), (&true.into(), &450.into()));
+        assert!(report["samples"].is_array() && report["predicted_bytes"].is_array() && report["cost_usd"].is_null());
+        for party in ["sender", "receiver"] {
+            assert!(report["phases"][party].is_object(), "{party} in {report}");
+        }
+    }
+    folder.run("bench --protocol ecdh --repeat 1").expect(70, &["no malicious mode"]);
+    assert_eq!(folder.run("bench --link fast").code, 2);
 }

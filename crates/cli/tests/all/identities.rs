@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::harness::Folder;
 
-const RECEIVE: &str = "receive --input ours.csv --key email --output matches.csv --identity us.key --security semi-honest";
-const SEND: &str = "send --input ours.csv --key email --identity them.key --security semi-honest";
+const RECEIVE: &str = "receive --input ours.csv --key email --output matches.csv --identity us.key";
+const SEND: &str = "send --input ours.csv --key email --identity them.key";
 
 fn tables() -> Folder {
     let folder = Folder::new();
@@ -54,9 +54,7 @@ fn a_refused_or_silent_peer_does_not_keep_the_right_one_out() {
     let mut garbling = TcpStream::connect(&address).expect("connected");
     garbling.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("written");
     drop(TcpStream::connect(&address).expect("connected"));
-    let stranger = folder.run(&format!(
-        "send --input ours.csv --key email --identity stranger.key --connect {address} --peer us.pub --security semi-honest"
-    ));
+    let stranger = folder.run(&format!("send --input ours.csv --key email --identity stranger.key --connect {address} --peer us.pub"));
     stranger.expect(6, &[]);
     let sender = folder.run(&format!("{SEND} --connect {address} --peer us.pub"));
     sender.expect(0, &[]);

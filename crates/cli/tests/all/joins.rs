@@ -23,19 +23,30 @@ fn tables() -> Folder {
 fn two_csv_tables_join() {
     let folder = tables();
     let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
-    receiver.expect(0, &["2 keys match; wrote 3 rows"]);
-    sender.expect(0, &[]);
+    receiver.expect(0, &["2 keys match; wrote 3 rows", "(malicious)"]);
+    sender.expect(0, &["(malicious)"]);
     assert_eq!(folder.read("matches.csv"), "id,email\n1,a@x.org\n4,a@x.org\n5,c@x.org\n");
+}
+
+#[test]
+fn the_semi_honest_mode_runs_where_both_ask_for_it() {
+    let folder = tables();
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key email --output matches.csv --security semi-honest",
+        "--input theirs.csv --key mail --security semi-honest",
+    );
+    receiver.expect(0, &["ecdh-hfh99 (semi-honest)"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("matches.csv").lines().count(), 4);
 }
 
 #[test]
 fn who_listens_is_independent_of_who_learns() {
     let folder = tables();
-    let sender =
-        folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub --security semi-honest");
+    let sender = folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub");
     let address = sender.address();
     let receiver = folder.run(&format!(
-        "receive --input ours.csv --key email --join difference --output rest.csv --connect {address} --identity us.key --peer them.pub --security semi-honest"
+        "receive --input ours.csv --key email --join difference --output rest.csv --connect {address} --identity us.key --peer them.pub"
     ));
     receiver.expect(0, &[]);
     sender.end().expect(0, &[]);
@@ -45,11 +56,9 @@ fn who_listens_is_independent_of_who_learns() {
 #[test]
 fn plaintext_joins_when_it_is_typed_out() {
     let folder = tables();
-    let receiver = folder.start(
-        "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext --security semi-honest",
-    );
+    let receiver = folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext");
     let address = receiver.address();
-    let sender = folder.run(&format!("send --input theirs.csv --key mail --connect {address} --insecure-plaintext --security semi-honest"));
+    let sender = folder.run(&format!("send --input theirs.csv --key mail --connect {address} --insecure-plaintext"));
     sender.expect(0, &["not encrypted"]);
     receiver.end().expect(0, &["not encrypted"]);
     assert_eq!(folder.read("matches.csv").lines().count(), 4);
@@ -67,7 +76,9 @@ fn padding_hides_the_number_of_keys_and_changes_no_result() {
     assert_eq!((&received["matched_keys"], &received["output"]["rows"]), (&2.into(), &3.into()));
     assert!(sent["matched_keys"].is_null(), "the sender does not learn the size of the result");
     assert_eq!(received["session"], sent["session"]);
-    assert_eq!(received["bytes_sent"], sent["bytes_received"]);
+    // Frames without a message, such as signs of life, may still be on their way when a side counts.
+    let (there, here) = (received["bytes_sent"].as_u64().expect("a count"), sent["bytes_received"].as_u64().expect("a count"));
+    assert!(there.abs_diff(here) < 200, "{there} sent, {here} received");
 }
 
 #[test]
@@ -91,12 +102,9 @@ fn the_default_identity_is_made_on_first_use() {
     let shown = folder.run("identity show");
     shown.expect(0, &["made your default identity"]);
     folder.write("default.pub", shown.stdout.lines().next().unwrap_or_default());
-    let receiver = folder
-        .start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --peer them.pub --security semi-honest");
+    let receiver = folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --peer them.pub");
     let address = receiver.address();
-    let sender = folder.run(&format!(
-        "send --input theirs.csv --key mail --connect {address} --identity them.key --peer default.pub --security semi-honest"
-    ));
+    let sender = folder.run(&format!("send --input theirs.csv --key mail --connect {address} --identity them.key --peer default.pub"));
     sender.expect(0, &[]);
     receiver.end().expect(0, &[]);
 }

@@ -43,23 +43,20 @@ fn payload_that_is_insisted_on() {
 
 #[test]
 fn security() {
-    let folder = tables();
-    let receiver =
-        folder.start(&format!("receive {RECEIVE} --listen 127.0.0.1:0 --identity us.key --peer them.pub --security semi-honest"));
-    let address = receiver.address();
-    let sender = folder.run(&format!("send {SEND} --connect {address} --identity them.key --peer us.pub --security malicious"));
-    let texts = ["--security", "malicious", "semi-honest"];
-    sender.expect(7, &texts);
-    receiver.end().expect(7, &texts);
+    differ("--security semi-honest", "--security malicious", &["--security", "malicious", "semi-honest"]);
+}
+
+#[test]
+fn protocols() {
+    differ("--protocol vole-fast", "--protocol rr22", &["--protocol", "vole-fast", "rr22"]);
 }
 
 #[test]
 fn roles() {
     let folder = tables();
-    let first =
-        folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity us.key --peer them.pub --security semi-honest");
+    let first = folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity us.key --peer them.pub");
     let address = first.address();
-    let second = folder.run(&format!("send {SEND} --connect {address} --identity them.key --peer us.pub --security semi-honest"));
+    let second = folder.run(&format!("send {SEND} --connect {address} --identity them.key --peer us.pub"));
     second.expect(7, &["role", "sender"]);
     first.end().expect(7, &["role", "sender"]);
 }
@@ -67,9 +64,9 @@ fn roles() {
 #[test]
 fn encryption() {
     let folder = tables();
-    let receiver = folder.start(&format!("receive {RECEIVE} --listen 127.0.0.1:0 --insecure-plaintext --security semi-honest --wait 3"));
+    let receiver = folder.start(&format!("receive {RECEIVE} --listen 127.0.0.1:0 --insecure-plaintext --wait 3"));
     let address = receiver.address();
-    let sender = folder.run(&format!("send {SEND} --connect {address} --identity them.key --peer us.pub --security semi-honest --wait 3"));
+    let sender = folder.run(&format!("send {SEND} --connect {address} --identity them.key --peer us.pub --wait 3"));
     sender.expect(8, &["does not speak TLS", "--insecure-plaintext"]);
     receiver.end().expect(8, &[]);
 }

@@ -62,8 +62,8 @@ impl Preparation {
         self.early.as_ref().and_then(|outcome| outcome.as_ref().err())
     }
 
-    /// Waits for the outcome.
-    pub fn finish(self, interrupt: &Interrupt) -> Result<Prepared, Failure> {
+    /// Waits for the outcome, but not beyond an interruption or the deadline.
+    pub fn finish(self, interrupt: &Interrupt, deadline: Option<Instant>) -> Result<Prepared, Failure> {
         if let Some(outcome) = self.early {
             return outcome;
         }
@@ -75,6 +75,9 @@ impl Preparation {
             }
             if let Some(reason) = interrupt.reason() {
                 return Err(reason);
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(Failure::new(code::LINK, "the deadline passed while the input was read", "allow more time with --deadline"));
             }
         }
     }

@@ -70,11 +70,13 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     let options = ChannelOptions { deadline, ..ChannelOptions::default() };
     let mut ch = Channel::open(connection, if as_connector { Role::Sender } else { Role::Receiver }, options)?;
     interrupt.attach(ch.canceller());
-    let conversation = Conversation { config, hello, interrupt, events };
+    let deadline = config.deadline.and_then(|deadline| started.checked_add(deadline));
+    let conversation = Conversation { config, hello, deadline, interrupt, events };
     match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(mut done) => {
-            if let Err(abort) = ch.finish() {
-                done.warnings.push(format!("the connection did not close cleanly: {abort}"));
+            match ch.finish() {
+                Ok(tally) => done.tally = tally,
+                Err(abort) => done.warnings.push(format!("the connection did not close cleanly: {abort}")),
             }
             Ok(done.report(config, started))
         }
@@ -106,6 +108,7 @@ fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
+    deadline: Option<Instant>,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
 }
@@ -136,7 +139,7 @@ impl Conversation<'_> {
         self.events.stage("comparing configurations");
         let theirs = handshake::agree(ch, &self.hello)?;
         self.events.stage("reading the input");
-        let Prepared { input, mut table, output } = preparation.finish(self.interrupt)?;
+        let Prepared { input, mut table, output } = preparation.finish(self.interrupt, self.deadline)?;
         let distinct = table.digests.len();
         let padded = self.padded(distinct)?;
         let sizes = Sizes { items: padded as u64, payload: table.payload.as_ref().map(|payload| payload.schema.clone()) };

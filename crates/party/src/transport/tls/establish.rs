@@ -1,7 +1,7 @@
 //! The TLS handshake over a fresh TCP connection, within a time limit, and the errors that it can end with.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,9 @@ const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
 
 /// What the listener sends when it has accepted the connector's key: a TLS 1.3 client cannot see that otherwise.
 const WELCOME: u8 = b'v';
+
+/// How long a side whose handshake failed waits for the peer to hang up.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// Why no connection came about.
 #[derive(Debug, thiserror::Error)]
@@ -138,8 +141,10 @@ pub(super) fn establish(
     }
     .map_err(TlsFailure::NotOurTls)?;
     let mut limited = Limited { socket, until: Instant::now() + limit };
-    let outcome = converse(end, &mut tls, &mut limited);
-    outcome.map_err(|error| classify(error, &pin, identity, peer, limit))?;
+    if let Err(error) = converse(end, &mut tls, &mut limited) {
+        part(&mut tls, socket);
+        return Err(classify(error, &pin, identity, peer, limit));
+    }
     socket.set_read_timeout(None)?;
     socket.set_write_timeout(None)?;
     let exporter = tls.export_keying_material([0u8; 32], EXPORTER_LABEL, None).map_err(TlsFailure::NotOurTls)?;
@@ -167,6 +172,16 @@ fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>) -> io::Re
         tls.write_tls(limited)?;
     }
     Ok(())
+}
+
+/// Sees to it that the alert which tells the peer why reaches it: closing a socket with unread input can destroy what was sent.
+/// Best effort, since the connection has failed already.
+fn part(tls: &mut Connection, socket: &TcpStream) {
+    let mut limited = Limited { socket, until: Instant::now() + PARTING };
+    while tls.wants_write() && tls.write_tls(&mut limited).is_ok_and(|count| count > 0) {}
+    let _ = socket.shutdown(Shutdown::Write);
+    let mut unread = [0; 4096];
+    while limited.read(&mut unread).is_ok_and(|count| count > 0) {}
 }
 
 fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, peer: PublicKey, limit: Duration) -> TlsFailure {

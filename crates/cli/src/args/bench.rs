@@ -1,0 +1,84 @@
+//! Flags of `bench`.
+
+use std::net::SocketAddr;
+
+use clap::{Args, ValueEnum};
+use vesica_bench::Link;
+
+use super::values::{SecurityName, count};
+
+const EXAMPLES: &str = "\
+Examples:
+  vesica bench --protocol vole-fast --sender-items 1048576 --receiver-items 1048576
+  vesica bench --protocol rr22 --security semi-honest --link 100mbit,40ms --repeat 3 --json
+
+The two parties are two processes over loopback TCP and live through all repeats, after one warm-up. The clock starts at a barrier with
+connection and inputs ready, and stops when both have their outputs; every repeat makes a fresh set-up. Outputs are checked, untimed.";
+
+/// `vesica bench`.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct BenchArgs {
+    /// What to compute
+    #[arg(long, default_value = "intersect")]
+    pub task: String,
+    /// Which protocol: `auto`, or an id of `vesica protocols`
+    #[arg(long, value_name = "auto|ID", default_value = "auto")]
+    pub protocol: String,
+    /// What the run must withstand
+    #[arg(long, value_enum, default_value = "malicious")]
+    pub security: SecurityName,
+    /// Items of the sender
+    #[arg(long, value_name = "N", value_parser = count, default_value = "1048576")]
+    pub sender_items: u64,
+    /// Items of the receiver
+    #[arg(long, value_name = "N", value_parser = count, default_value = "1048576")]
+    pub receiver_items: u64,
+    /// Items that both have [default: half of the smaller set]
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub overlap: Option<u64>,
+    /// Bytes of an item; 16 random bytes are their own digest, longer items are hashed inside of the measured time
+    #[arg(long, value_name = "BYTES", default_value_t = 16)]
+    pub item_bytes: usize,
+    /// Bytes of payload of each of the sender's items
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub payload_bytes: usize,
+    /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms
+    #[arg(long, value_name = "LINK", default_value = "loopback")]
+    pub link: Link,
+    /// Compute threads of each party
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
+    /// Counted repeats
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub repeat: usize,
+    /// Both parties in this process (memory figures then count both)
+    #[arg(long)]
+    pub in_process: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The role of a benchmark's child.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PartyName {
+    /// The sender
+    Sender,
+    /// The receiver
+    Receiver,
+}
+
+/// `vesica bench-party`.
+#[derive(Debug, Args)]
+pub struct BenchPartyArgs {
+    /// Which party
+    #[arg(long, value_enum)]
+    pub role: PartyName,
+    /// Where the receiver listens
+    #[arg(long)]
+    pub address: Option<SocketAddr>,
+    /// The settings, as JSON
+    #[arg(long)]
+    pub settings: String,
+}

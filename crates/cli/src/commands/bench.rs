@@ -1,0 +1,129 @@
+//! `vesica bench`: the harness of the bench crate, with copies of this program as the two parties.
+
+use std::io;
+use std::process::Command;
+
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::party::{Role, Security};
+use vesica::plan;
+use vesica::protocols::registry;
+use vesica::protocols::tasks::IntersectRequest;
+use vesica_bench::{BenchError, Ends, Report, Settings};
+
+use crate::args::{BenchArgs, BenchPartyArgs, PartyName};
+use crate::outcome::{Outcome, print};
+
+pub fn run(args: BenchArgs) -> Outcome {
+    let json = args.json;
+    let in_process = args.in_process;
+    let settings = settings(args)?;
+    let report = if in_process { vesica_bench::in_process(&settings) } else { vesica_bench::two_processes(&settings, child(&settings)?) };
+    let report = report.map_err(failed)?;
+    if !report.correct {
+        return Err(Failure::new(code::INTERNAL, "an output was wrong", "report this with the command; its figures mean nothing"));
+    }
+    if json {
+        let text = serde_json::to_string(&report).map_err(|error| failed(error.into()))?;
+        return print(&format!("{text}\n"));
+    }
+    print(&describe(&report))
+}
+
+/// What a child of `run` does.
+pub fn play(args: BenchPartyArgs) -> Outcome {
+    let settings: Settings = serde_json::from_str(&args.settings).map_err(|error| failed(error.into()))?;
+    let role = match args.role {
+        PartyName::Sender => Role::Sender,
+        PartyName::Receiver => Role::Receiver,
+    };
+    let ends = Ends { input: io::stdin(), output: io::stdout() };
+    vesica_bench::play(&settings, role, args.address, ends).map_err(failed)
+}
+
+fn settings(args: BenchArgs) -> Result<Settings, Failure> {
+    if args.task != "intersect" {
+        return Err(Failure::new(
+            code::REFUSED,
+            format_args!("the task {:?} is not available in this release", args.task),
+            "the available task is \"intersect\"",
+        ));
+    }
+    let small = |items: u64| usize::try_from(items).map_err(|_| Failure::new(code::USAGE, "too many items", "give fewer"));
+    let security = Security::from(args.security);
+    let (sender_items, receiver_items) = (small(args.sender_items)?, small(args.receiver_items)?);
+    let protocol = if args.protocol == "auto" {
+        let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: args.payload_bytes, both_learn: false };
+        plan::automatic(&request)?.id.to_owned()
+    } else {
+        // The report names the protocol by its id, whatever alias was typed.
+        registry::find_intersect(&args.protocol).map_or(args.protocol, |row| row.entry().id.to_owned())
+    };
+    let settings = Settings {
+        task: args.task,
+        protocol,
+        security,
+        sender_items,
+        receiver_items,
+        overlap: args.overlap.map(small).transpose()?,
+        item_bytes: args.item_bytes,
+        payload_bytes: args.payload_bytes,
+        link: args.link,
+        threads: args.threads,
+        repeat: args.repeat,
+    };
+    Ok(settings.checked()?)
+}
+
+/// Gives the command of a party's process.
+fn child(settings: &Settings) -> Result<impl FnMut(Role, Option<std::net::SocketAddr>) -> Result<Command, BenchError> + use<>, Failure> {
+    let program = std::env::current_exe().map_err(|error| failed(error.into()))?;
+    let settings = serde_json::to_string(settings).map_err(|error| failed(error.into()))?;
+    Ok(move |role: Role, address: Option<std::net::SocketAddr>| {
+        let mut command = Command::new(&program);
+        command.args(["bench-party", "--role", &role.to_string(), "--settings", &settings]);
+        command.args(address.iter().flat_map(|address| ["--address".to_owned(), address.to_string()]));
+        Ok(command)
+    })
+}
+
+fn failed(error: BenchError) -> Failure {
+    match error {
+        BenchError::Unsupported(refused) => refused.into(),
+        other => Failure::new(code::INTERNAL, other, "see the message; `vesica selftest` tells whether this machine computes correctly"),
+    }
+}
+
+fn describe(report: &Report) -> String {
+    let mut text = format!(
+        "{} ({}), {} x {} items, {} in both, {} thread(s) a party, link {}, median of {}\n",
+        report.protocol,
+        report.security,
+        report.sender_items,
+        report.receiver_items,
+        report.intersection,
+        report.threads_per_party,
+        report.link,
+        report.repeats
+    );
+    text.push_str(&format!(
+        "  total {:.3} s (set-up {:.3} s, online {:.3} s)\n",
+        report.total_seconds, report.setup_seconds, report.online_seconds
+    ));
+    text.push_str(&format!(
+        "  {:.1} bits an item ({:.2} MB from the sender, {:.2} MB from the receiver)\n",
+        report.bits_per_item,
+        report.sender_bytes as f64 / 1e6,
+        report.receiver_bytes as f64 / 1e6
+    ));
+    text.push_str(&format!(
+        "  peak memory {:.0} MiB (sender), {:.0} MiB (receiver)\n",
+        report.peak_rss_sender as f64 / (1 << 20) as f64,
+        report.peak_rss_receiver as f64 / (1 << 20) as f64
+    ));
+    for (role, phases) in &report.phases {
+        let each: Vec<String> = phases.iter().map(|(name, figures)| format!("{name} {:.3}", figures.seconds)).collect();
+        text.push_str(&format!("  {role}: {} s\n", each.join(", ")));
+    }
+    text
+}
