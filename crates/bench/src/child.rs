@@ -141,6 +141,8 @@ fn run(
     channel: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<PartyRound, Abort> {
+    // The channel was opened before the barrier: what it counted until then is not part of the run.
+    let before = channel.tally();
     let cpu = clock::processor();
     let width = settings.item_bytes;
     let Inputs { bytes, payloads, common } = inputs;
@@ -164,13 +166,15 @@ fn run(
     };
     let cpu_seconds = clock::processor() - cpu;
     let tally = channel.tally();
-    let phases =
-        tally.phases.iter().map(|(phase, count)| (phase.name().to_owned(), PhaseFigures { seconds: count.seconds, bytes: count.sent() }));
+    let phases = tally.phases.iter().map(|(&phase, count)| {
+        let before = before.phase(phase);
+        (phase.name().to_owned(), PhaseFigures { seconds: count.seconds - before.seconds, bytes: count.sent() - before.sent() })
+    });
     Ok(PartyRound {
         setup_done,
         done,
         cpu_seconds,
-        sent_bytes: tally.total().sent(),
+        sent_bytes: tally.total().sent() - before.total().sent(),
         phases: phases.collect::<BTreeMap<_, _>>(),
         correct,
         peak_rss: clock::peak_memory(),

@@ -12,7 +12,7 @@ mod parent;
 mod report;
 mod settings;
 
-pub use child::play;
+pub use child::{Ends, play};
 pub use parent::{in_process, two_processes};
 pub use report::{PhaseFigures, Report};
 pub use settings::{Link, Settings};
