@@ -54,15 +54,12 @@ pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: boo
             )
         })?;
         let entry = row.entry();
-        if let Status::Broken { how } = entry.status {
-            if !allow_broken {
-                let fault = format!("protocol {} is broken: {how}", entry.id);
-                return Err(Failure::new(
-                    code::REFUSED,
-                    fault,
-                    "choose another one; to run it nevertheless, for research, add --allow-broken",
-                ));
-            }
+        if let Status::Broken { how } = entry.status
+            && !allow_broken
+        {
+            let fault = format!("protocol {} is broken: {how}", entry.id);
+            let mend = "choose another one; to run it nevertheless, for research, add --allow-broken";
+            return Err(Failure::new(code::REFUSED, fault, mend));
         }
         if entry.mode(security).is_none() {
             let offered: Vec<String> = entry.modes.iter().map(|mode| mode.security.to_string()).collect();
