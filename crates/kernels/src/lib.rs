@@ -4,7 +4,7 @@
 //! on every backend, and the tests compare them. Blocks are `u128`, their bytes little-endian (`to_le_bytes`).
 //!
 //! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`].
-//! The kernels of [`aes`], [`clmul`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
+//! The kernels of [`aes`], [`blake3`], [`clmul`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
 //! public, decide their running time.
 
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
@@ -14,6 +14,7 @@ mod dispatch;
 pub mod accumulate;
 pub mod aes;
 pub mod band;
+pub mod blake3;
 pub mod clmul;
 pub mod transpose;
 pub mod xor;

@@ -1,0 +1,202 @@
+//! BLAKE3 of many short messages at once, under one key.
+//!
+//! A message of at most 64 bytes is one compression (BLAKE3 paper, section 2.2: a root chunk of one block), too little work for the
+//! usual vectors across chunks; here each lane of a vector is another message.
+
+#[cfg(target_arch = "x86_64")]
+use bytemuck::must_cast;
+
+use crate::dispatch::{backend, dispatch};
+
+/// Initial values of the second half of the state: the first words of SHA-256's.
+const IV: [u32; 4] = [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a];
+
+/// `CHUNK_START | CHUNK_END | ROOT | KEYED_HASH`.
+const FLAGS: u32 = 1 | 2 | 8 | 16;
+
+/// Order of the message words in each round.
+const SCHEDULE: [[usize; 16]; 7] = {
+    let permutation = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
+    let mut schedule = [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]; 7];
+    let mut i = 0;
+    while i < 6 * 16 {
+        schedule[i / 16 + 1][i % 16] = schedule[i / 16][permutation[i % 16]];
+        i += 1;
+    }
+    schedule
+};
+
+/// `out[i]` = the first 128 bits of BLAKE3's keyed hash of the first `lengths[i]` bytes of `messages[i]`, whose other bytes are zero.
+///
+/// # Panics
+/// If the slices differ in length, or a length is above 64.
+pub fn keyed_digests(key: &[u8; 32], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128]) {
+    assert!(messages.len() == lengths.len() && messages.len() == out.len(), "keyed_digests takes slices of one length");
+    assert!(lengths.iter().all(|&length| length <= 64), "keyed_digests takes messages of one block");
+    let mut words = [0; 8];
+    for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    dispatch!(
+        backend(),
+        portable: in_lanes(messages, lengths, out, |message, lengths| portable(&words, message, lengths)),
+        avx2: avx2(&words, messages, lengths, out),
+        avx512: avx512(&words, messages, lengths, out),
+    );
+}
+
+/// Calls `compress` with word `w` of message `i` at `[w][i]`, `N` messages at a time, and puts its four words of each in place.
+#[inline(always)]
+fn in_lanes<const N: usize>(
+    messages: &[[u8; 64]],
+    lengths: &[u8],
+    out: &mut [u128],
+    compress: impl Fn(&[[u32; N]; 16], [u32; N]) -> [[u32; N]; 4],
+) {
+    let mut words = [[0; N]; 16];
+    let mut bytes = [0; N];
+    for ((messages, lengths), out) in messages.chunks(N).zip(lengths.chunks(N)).zip(out.chunks_mut(N)) {
+        for (i, (message, &length)) in messages.iter().zip(lengths).enumerate() {
+            for (words, word) in words.iter_mut().zip(message.as_chunks().0) {
+                words[i] = u32::from_le_bytes(*word);
+            }
+            bytes[i] = u32::from(length);
+        }
+        let digests = compress(&words, bytes);
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = (0..4).rev().fold(0, |digest, word| digest << 32 | u128::from(digests[word][i]));
+        }
+    }
+}
+
+/// The compression function (BLAKE3 paper, section 2.2) on vectors of words, up to the four words that a digest needs.
+macro_rules! compress {
+    ($key:expr, $message:expr, $length:expr, $splat:expr, $add:expr, $xor:expr, $by16:expr, $by12:expr, $by8:expr, $by7:expr) => {{
+        let (add, xor, message) = ($add, $xor, $message);
+        let key = $key.map($splat);
+        let [i0, i1, i2, i3] = IV.map($splat);
+        let (zero, flags) = ($splat(0), $splat(FLAGS));
+        let mut s = [key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], i0, i1, i2, i3, zero, zero, $length, flags];
+        for order in &SCHEDULE {
+            macro_rules! mix {
+                ($a:literal, $b:literal, $c:literal, $d:literal, $i:literal) => {
+                    s[$a] = add(add(s[$a], s[$b]), message[order[$i]]);
+                    s[$d] = $by16(xor(s[$d], s[$a]));
+                    s[$c] = add(s[$c], s[$d]);
+                    s[$b] = $by12(xor(s[$b], s[$c]));
+                    s[$a] = add(add(s[$a], s[$b]), message[order[$i + 1]]);
+                    s[$d] = $by8(xor(s[$d], s[$a]));
+                    s[$c] = add(s[$c], s[$d]);
+                    s[$b] = $by7(xor(s[$b], s[$c]));
+                };
+            }
+            mix!(0, 4, 8, 12, 0);
+            mix!(1, 5, 9, 13, 2);
+            mix!(2, 6, 10, 14, 4);
+            mix!(3, 7, 11, 15, 6);
+            mix!(0, 5, 10, 15, 8);
+            mix!(1, 6, 11, 12, 10);
+            mix!(2, 7, 8, 13, 12);
+            mix!(3, 4, 9, 14, 14);
+        }
+        [xor(s[0], s[8]), xor(s[1], s[9]), xor(s[2], s[10]), xor(s[3], s[11])]
+    }};
+}
+
+fn portable(key: &[u32; 8], message: &[[u32; 1]; 16], [length]: [u32; 1]) -> [[u32; 1]; 4] {
+    let message = message.map(|[word]| word);
+    let rotate = u32::rotate_right;
+    let xor = |a, b| a ^ b;
+    let digest = compress!(
+        key,
+        message,
+        length,
+        |word: u32| word,
+        u32::wrapping_add,
+        xor,
+        |x| rotate(x, 16),
+        |x| rotate(x, 12),
+        |x| { rotate(x, 8) },
+        |x| rotate(x, 7)
+    );
+    digest.map(|word| [word])
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128]) {
+    use std::arch::x86_64::*;
+    let splat = |word: u32| _mm256_set1_epi32(word as i32);
+    let (add, xor) = (|a, b| _mm256_add_epi32(a, b), |a, b| _mm256_xor_si256(a, b));
+    let by = |x, right, left| _mm256_or_si256(_mm256_srl_epi32(x, right), _mm256_sll_epi32(x, left));
+    let count = |n| _mm_cvtsi32_si128(n);
+    in_lanes(messages, lengths, out, |message: &[[u32; 8]; 16], lengths| {
+        let message: [__m256i; 16] = message.map(|words| must_cast(words));
+        let digest = compress!(
+            key,
+            message,
+            must_cast::<_, __m256i>(lengths),
+            splat,
+            add,
+            xor,
+            |x| by(x, count(16), count(16)),
+            |x| by(x, count(12), count(20)),
+            |x| by(x, count(8), count(24)),
+            |x| by(x, count(7), count(25))
+        );
+        digest.map(|words| must_cast(words))
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn avx512(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128]) {
+    use std::arch::x86_64::*;
+    let splat = |word: u32| _mm512_set1_epi32(word as i32);
+    let (add, xor) = (|a, b| _mm512_add_epi32(a, b), |a, b| _mm512_xor_si512(a, b));
+    in_lanes(messages, lengths, out, |message: &[[u32; 16]; 16], lengths| {
+        let message: [__m512i; 16] = message.map(|words| must_cast(words));
+        let digest = compress!(
+            key,
+            message,
+            must_cast::<_, __m512i>(lengths),
+            splat,
+            add,
+            xor,
+            |x| _mm512_ror_epi32::<16>(x),
+            |x| _mm512_ror_epi32::<12>(x),
+            |x| _mm512_ror_epi32::<8>(x),
+            |x| _mm512_ror_epi32::<7>(x)
+        );
+        digest.map(|words| must_cast(words))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{on_every_backend, words};
+    use bytemuck::cast_slice;
+
+    /// Against the reference implementation, at every length of a message and around every number of lanes.
+    #[test]
+    fn digests_are_those_of_blake3_on_every_backend() {
+        let key: [u8; 32] = must_cast([words(1, 2)[0], words(1, 2)[1]]);
+        for count in [0, 1, 7, 8, 9, 15, 16, 17, 33, 65, 130] {
+            let lengths: Vec<u8> = (0..count).map(|i| (i % 65) as u8).collect();
+            let mut messages = vec![[0u8; 64]; count];
+            for (i, (message, &length)) in messages.iter_mut().zip(&lengths).enumerate() {
+                message[..length.into()].copy_from_slice(&cast_slice::<_, u8>(&words(i as u64, 4))[..length.into()]);
+            }
+            let found = on_every_backend(|| {
+                let mut out = vec![0; count];
+                keyed_digests(&key, &messages, &lengths, &mut out);
+                out
+            });
+            for ((message, &length), found) in messages.iter().zip(&lengths).zip(found) {
+                let expected = blake3::keyed_hash(&key, &message[..length.into()]);
+                assert_eq!(found.to_le_bytes(), expected.as_bytes()[..16], "{length} bytes of {count}");
+            }
+        }
+    }
+}
