@@ -59,7 +59,7 @@ pub struct IntersectReceiverOutput {
 
 impl IntersectRequest {
     /// Most items of a side: indices of matches have 32 bits.
-    pub const MOST_ITEMS: usize = u32::MAX as usize;
+    pub const MOST_ITEMS: usize = u32::MAX as usize - 1;
     /// Widest payload, in bytes.
     pub const MOST_PAYLOAD_BYTES: usize = 1 << 16;
 

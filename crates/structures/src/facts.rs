@@ -22,7 +22,8 @@ pub enum FailureEvent {
 }
 
 impl FailureEvent {
-    /// This event's share of the budget, as `-log2` of its probability.
+    /// This event's share of the budget, as `-log2` of its probability. It is for the whole run: a protocol in which the event can happen in
+    /// several places (two tables, say) divides it.
     pub const fn bits(self) -> u32 {
         LAMBDA + 2
     }

@@ -12,7 +12,8 @@ const SMALL: usize = 64;
 /// Greatest width in bits of one distribution pass: as many write streams as a second-level TLB serves.
 const MAX_DIGIT: u32 = 11;
 
-/// Sorts masks of `width` bits, on all their bits, in the pool that is installed. Linear time for pseudo-random masks.
+/// Sorts masks of `width` bits, on all their bits, in the pool that is installed. Linear time for pseudo-random masks. Wider masks come out in
+/// an order that is not theirs.
 ///
 /// # Panics
 /// If `width` is not in `1..=128`.

@@ -8,6 +8,8 @@ use std::fmt;
 use vesica_kernels::aes::{self, Aes128};
 
 /// `x -> pi(x) + x` with `pi` = AES under a public key: a random-looking function of the whole digest.
+///
+/// It is no random oracle: who may choose `x` freely can invert `pi`. Digests are images of BLAKE3, so that nobody can.
 pub struct DigestPrf(Aes128);
 
 impl DigestPrf {
@@ -30,6 +32,8 @@ impl fmt::Debug for DigestPrf {
 
 /// TMMO of Guo, Katz, Wang and Yu (S&P 2020, section 7.4): `H(x, i) = pi(pi(x) + i) + pi(x)`, tweakable circular correlation robust for
 /// a random permutation `pi` = AES under a public key.
+///
+/// PSI's inputs are `a + delta h` with public `h`, not `a + delta`: the proof carries over, since `delta h` is uniform in `F` for every `h != 0`.
 pub struct TweakableHash(Aes128);
 
 impl TweakableHash {

@@ -28,7 +28,11 @@ impl SimpleTable {
     ///
     /// # Errors
     /// If a bin overflows.
+    ///
+    /// # Panics
+    /// If there are `2^32 / 3` items or more.
     pub fn build(positions: &[[u32; 3]], bins: usize, capacity: usize) -> Result<Self, HashFailure> {
+        assert!(positions.len() < u32::MAX as usize / 3, "entries are numbered by 32 bits");
         let mut starts = vec![0u32; bins + 1];
         for &bin in positions.as_flattened() {
             starts[bin as usize + 1] += 1;

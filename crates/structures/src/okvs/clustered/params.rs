@@ -41,6 +41,9 @@ impl Shape {
                 "split the set into buckets",
             ));
         }
+        if !(1..=MAX_DENSE).contains(&failure_bits) {
+            return Err(refused(failure_bits));
+        }
         let bins = pairs.div_ceil(PAIRS_PER_BIN).max(1);
         let (capacity, rank_bits) = if bins == 1 {
             (pairs, f64::from(failure_bits))
@@ -49,11 +52,9 @@ impl Shape {
         };
         let sparse = ((pairs as f64 / bins as f64 * CELLS_PER_PAIR).ceil() as usize).max(3);
         let dense = dense_columns(rank_bits, capacity, sparse);
-        if dense > MAX_DENSE {
-            return Err(Unsupported::new(
-                format!("a clustered table that fails with probability 2^-{failure_bits}"),
-                "ask for a larger probability of failure",
-            ));
+        // Cells of a bin are numbered by 16 bits, and so are its rows.
+        if dense > MAX_DENSE || capacity.max(sparse) > usize::from(u16::MAX) {
+            return Err(refused(failure_bits));
         }
         Ok(Self { pairs, bins, capacity, sparse, dense })
     }
@@ -67,6 +68,13 @@ impl Shape {
     pub fn cells(&self) -> usize {
         self.bins * self.stride()
     }
+}
+
+fn refused(failure_bits: u32) -> Unsupported {
+    Unsupported::new(
+        format!("a clustered table that fails with probability 2^-{failure_bits}"),
+        "ask for a failure probability between 2^-1 and about 2^-60",
+    )
 }
 
 /// The least number of random binary columns such that `rows` rows over `sparse` cells are dependent with probability at most `2^-bits`.
@@ -174,5 +182,7 @@ mod tests {
     fn refuses_what_no_bound_covers() {
         assert!(Shape::derive(MAX_PAIRS + 1, 42).is_err());
         assert!(Shape::derive(2, 70).is_err());
+        assert!(Shape::derive(2, 0).is_err());
+        assert!(Shape::derive(60_000, u32::MAX).is_err(), "sums of bits do not wrap");
     }
 }

@@ -78,7 +78,7 @@ impl RowHash {
     /// The bin, and 64 bits that say nothing of it.
     #[inline]
     fn bin(&self, first: u128) -> (usize, u64) {
-        // The fraction left over by the multiplication is uniform within the bin, but for 2^-50.
+        // Given the bin, the fraction left over is one of at least 2^64 / bins equally likely values: see the bias in PARAMETERS.md.
         let scaled = u128::from(first as u64) * self.shape.bins as u128;
         ((scaled >> 64) as usize, scaled as u64)
     }
