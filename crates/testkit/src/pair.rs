@@ -29,6 +29,7 @@ pub fn options() -> ChannelOptions {
         dead_after: Duration::from_secs(20),
         reason_wait: Duration::from_millis(200),
         drain_for: Duration::from_secs(2),
+        ..ChannelOptions::default()
     }
 }
 

@@ -87,6 +87,7 @@ impl Drop for Channel {
             return;
         }
         if self.slot != 0 && !thread::panicking() {
+            self.leave_transcript();
             self.end_fork();
             return;
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::frame::abort_frame;
 use super::state::State;
+use super::transcript::Ended;
 use super::{ChannelOptions, Tally};
 use crate::transport::{Connection, Rendezvous, Shutdown};
 use crate::{Abort, Phase, Role, Step};
@@ -19,6 +20,7 @@ pub(super) struct Link {
     /// Tells that a thread ended, that the peer finished, or that the link failed.
     pub ended: Condvar,
     tally: Mutex<Tally>,
+    ended_forks: Mutex<Ended>,
     /// Milliseconds from `opened` to when the peer's last byte came.
     heard: AtomicU64,
     opened: Instant,
@@ -38,6 +40,7 @@ impl Link {
             work: Condvar::new(),
             ended: Condvar::new(),
             tally: Mutex::default(),
+            ended_forks: Mutex::default(),
             heard: AtomicU64::new(0),
             opened: Instant::now(),
             options,
@@ -55,6 +58,11 @@ impl Link {
 
     pub(super) fn count<T>(&self, body: impl FnOnce(&mut Tally) -> T) -> T {
         body(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Transcripts of forks that have ended.
+    pub(super) fn ended_forks(&self) -> MutexGuard<'_, Ended> {
+        self.ended_forks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a frame that belongs to no phase.

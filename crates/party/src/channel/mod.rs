@@ -20,6 +20,7 @@ mod receive;
 mod send;
 mod state;
 mod tally;
+mod transcript;
 mod writer;
 
 pub use close::Canceller;
@@ -31,6 +32,7 @@ pub(crate) use frame::{Open, parse_abort};
 use fork::Frame;
 use link::Link;
 use tally::Clock;
+use transcript::Transcript;
 
 /// The frame format, for tools that look at a connection from outside.
 #[doc(hidden)]
@@ -49,6 +51,8 @@ pub struct Channel {
     /// The chunk that `recv_stream` has taken in part, and how much of it.
     partial: Option<(Frame, usize)>,
     clock: Arc<Clock>,
+    /// Present where one is asked for.
+    transcript: Option<Box<Transcript>>,
     /// Closed by `finish` or `abort`.
     closed: bool,
 }
@@ -65,7 +69,7 @@ impl Channel {
         thread::Builder::new().name("vesica-reader".into()).spawn(move || reader::run(for_reader, reader))?;
         thread::Builder::new().name("vesica-writer".into()).spawn(move || writer::run(for_writer, writer))?;
         let clock = Clock::start(link.clone(), false, Phase::Other);
-        Ok(Self { link, slot: 0, role, children: 0, partial: None, clock, closed: false })
+        Ok(Self::over(link, 0, role, clock))
     }
 
     /// The role this side plays at present.
@@ -127,7 +131,12 @@ impl Channel {
         drop(state);
         self.link.work.notify_all();
         let clock = Clock::start(self.link.clone(), true, self.clock.phase());
-        Ok(Self { link: self.link.clone(), slot, role: self.role, children: 0, partial: None, clock, closed: false })
+        Ok(Self::over(self.link.clone(), slot, self.role, clock))
+    }
+
+    fn over(link: Arc<Link>, slot: usize, role: Role, clock: Arc<Clock>) -> Self {
+        let transcript = link.options.transcript.then(|| Box::new(Transcript::new()));
+        Self { link, slot, role, children: 0, partial: None, clock, transcript, closed: false }
     }
 
     /// Runs `body` with the roles swapped (for a sub-protocol in the other direction).

@@ -15,6 +15,8 @@ pub struct ChannelOptions {
     pub reason_wait: Duration,
     /// How long a side that failed or finished waits for the peer to close.
     pub drain_for: Duration,
+    /// Keep a running hash of all that is said, see [`Channel::transcript`](super::Channel::transcript).
+    pub transcript: bool,
 }
 
 impl Default for ChannelOptions {
@@ -25,6 +27,7 @@ impl Default for ChannelOptions {
             dead_after: Duration::from_secs(30),
             reason_wait: Duration::from_secs(1),
             drain_for: Duration::from_secs(5),
+            transcript: false,
         }
     }
 }

@@ -33,6 +33,7 @@ impl Channel {
         if !M::len(&shape).contains(&frame.header.length) {
             return Err(Abort::PeerMisbehaved(M::STEP, "a message of another length than was agreed"));
         }
+        self.note_received(&M::STEP, &frame.body);
         let mut bytes = Reader::new(&frame.body);
         let message = M::read(&mut bytes, shape).map_err(|fault| Abort::PeerMisbehaved(M::STEP, fault.0))?;
         if bytes.remaining() != 0 {
@@ -55,6 +56,7 @@ impl Channel {
             let count = out.len().min(frame.body.len() - start);
             let (head, tail) = out.split_at_mut(count);
             head.copy_from_slice(&frame.body[start..start + count]);
+            self.note_received_part(&S::STEP, head);
             out = tail;
             if start + count < frame.body.len() {
                 self.partial = Some((frame, start + count));

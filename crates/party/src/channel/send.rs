@@ -41,6 +41,7 @@ impl Channel {
             return Err(internal(format!("a message of {length} bytes at {} does not fit a frame", M::STEP)));
         }
         frame[..HEADER_BYTES].copy_from_slice(&header(Kind::Message, &M::STEP, length).to_bytes());
+        self.note_sent(&M::STEP, &frame[HEADER_BYTES..]);
         let mut state = self.link.lock();
         self.link.check(&state)?;
         self.push(&mut state, frame);
@@ -52,6 +53,7 @@ impl Channel {
     fn put_elements<S: Stream>(&mut self, elements: &[S::Element]) -> Result<(), Abort> {
         self.check_mine(&S::STEP)?;
         for piece in bytemuck::cast_slice::<_, u8>(elements).chunks(CHUNK_BYTES) {
+            self.note_sent_part(&S::STEP, piece);
             let header = header(Kind::Chunk, &S::STEP, piece.len());
             let mut state = self.link.lock();
             self.link.check(&state)?;

@@ -5,3 +5,4 @@ mod forks;
 mod links;
 mod messages;
 mod support;
+mod transcripts;

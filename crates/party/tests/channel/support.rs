@@ -62,6 +62,7 @@ pub fn quick() -> ChannelOptions {
         dead_after: Duration::from_secs(10),
         reason_wait: Duration::from_millis(500),
         drain_for: Duration::from_secs(2),
+        ..ChannelOptions::default()
     }
 }
 
