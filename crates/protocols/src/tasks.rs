@@ -25,7 +25,7 @@ pub struct IntersectRequest {
     pub both_learn: bool,
 }
 
-/// The sender's set.
+/// The sender's set. It must be fixed before the set-up begins: a salt is tossed there, and sets that depend on it void the bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntersectSenderInput {
     /// 128-bit digests of the items, all distinct.
@@ -34,7 +34,7 @@ pub struct IntersectSenderInput {
     pub payloads: Vec<u8>,
 }
 
-/// The receiver's set.
+/// The receiver's set, fixed before the set-up begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntersectReceiverInput {
     /// 128-bit digests of the items, all distinct.

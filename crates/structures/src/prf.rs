@@ -30,30 +30,6 @@ impl fmt::Debug for DigestPrf {
     }
 }
 
-/// TMMO of Guo, Katz, Wang and Yu (S&P 2020, section 7.4): `H(x, i) = pi(pi(x) + i) + pi(x)`, tweakable circular correlation robust for
-/// a random permutation `pi` = AES under a public key.
-///
-/// PSI's inputs are `a + delta h` with public `h`, not `a + delta`: the proof carries over, since `delta h` is uniform in `F` for every `h != 0`.
-pub struct TweakableHash(Aes128);
-
-impl TweakableHash {
-    /// The function of this key.
-    pub fn new(key: u128) -> Self {
-        Self(Aes128::new(key))
-    }
-
-    /// `out[i] = H(inputs[i], tweaks[i])`; all of one length.
-    pub fn eval(&self, inputs: &[u128], tweaks: &[u128], out: &mut [u128]) {
-        self.0.tmmo(inputs, tweaks, out);
-    }
-}
-
-impl fmt::Debug for TweakableHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TweakableHash(..)")
-    }
-}
-
 /// Davies-Meyer with a key an item, `out[i] = AES_{keys[i]}(messages[i]) + messages[i]`, for proofs in the ideal-cipher model; all of one
 /// length.
 pub fn ideal_cipher_hash(keys: &[u128], messages: &[u128], out: &mut [u128]) {
@@ -78,11 +54,5 @@ mod tests {
         assert_eq!(out[0], CIPHER ^ PLAIN);
         ideal_cipher_hash(&[KEY], &[PLAIN], &mut out);
         assert_eq!(out[0], CIPHER ^ PLAIN);
-        // The tweak brings pi(PLAIN) + tweak back to PLAIN.
-        TweakableHash::new(KEY).eval(&[PLAIN], &[CIPHER ^ PLAIN], &mut out);
-        assert_eq!(out[0], 0, "pi(PLAIN) + pi(PLAIN)");
-        let mut other = [0];
-        TweakableHash::new(KEY).eval(&[PLAIN], &[1], &mut other);
-        assert_ne!(other, out, "the tweak counts");
     }
 }

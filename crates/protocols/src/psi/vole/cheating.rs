@@ -1,5 +1,7 @@
 //! Peers that cheat, and where the honest side notices.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use vesica_party::{Abort, Channel, Message, Party, Protocol, Security, Stream};
 use vesica_structures::fields::Gf128;
 use vesica_structures::rng::SecretRng;
@@ -7,7 +9,7 @@ use vesica_testkit::try_two_party;
 
 use super::messages::{Masks, OffsetOpening, OffsetShare, Proofs, SaltCommitment, SaltOpening, SaltShare, Table};
 use super::params::MaskCoding;
-use super::salt::toss_as_receiver;
+use super::salt::{SALT_COMMITMENT, commit, toss_as_receiver};
 use super::{Params, Rr22, Variant, VoleFast, VolePsi};
 use crate::psi::masks;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
@@ -50,7 +52,7 @@ fn another_salt_than_committed_to_is_caught() {
     let params = params::<VoleFast>(Security::Malicious);
     let (_, receiver) = try_two_party(
         |ch, _| {
-            ch.send(&SaltCommitment([1; 32]))?;
+            ch.send(&SaltCommitment(commit(ch, SALT_COMMITMENT, &[1; 32])))?;
             let SaltShare(_) = ch.recv(())?;
             ch.send(&SaltOpening([2; 32]))
         },
@@ -76,22 +78,52 @@ fn another_offset_than_committed_to_is_caught() {
     assert_blamed(receiver.result, OffsetOpening::STEP.number);
 }
 
-/// The sender's opening comes only behind the whole table and the receiver's share: a receiver that waits for it first gets nothing.
-#[test]
-fn the_offset_is_not_opened_before_the_table_has_come() {
+/// Whether a receiver that sends `cells` cells of its table, and its share if `share`, gets the offset's opening.
+fn gets_the_opening(cells: impl Fn(&Params) -> usize + Sync, share: bool) -> bool {
     let params = params::<VoleFast>(Security::Malicious);
-    let (sender, receiver) = try_two_party(
+    let opened = AtomicBool::new(false);
+    let (sender, _) = try_two_party(
         |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
         |ch, rng| {
             let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
-            let table = vec![Gf128::default(); params.table_len - 1];
-            ch.send_stream::<Table<Gf128>>(&table)?;
-            ch.send(&OffsetShare([0; 16]))?;
-            let OffsetOpening(_) = ch.recv(())?;
-            Ok(())
+            ch.send_stream::<Table<Gf128>>(&vec![Gf128::default(); cells(&params)])?;
+            if share {
+                ch.send(&OffsetShare([0; 16]))?;
+            }
+            let result = ch.recv::<OffsetOpening>(());
+            opened.store(result.is_ok(), Ordering::SeqCst);
+            result.map(drop)
         },
     );
-    assert!(sender.result.is_err() && receiver.result.is_err());
+    assert!(sender.result.is_err());
+    opened.into_inner()
+}
+
+/// The sender opens its offset only behind the whole table and the receiver's share.
+#[test]
+fn the_offset_is_not_opened_before_the_table_has_come() {
+    assert!(!gets_the_opening(|_| 0, false));
+    assert!(!gets_the_opening(|_| 0, true));
+    assert!(!gets_the_opening(|params| params.table_len - 1, true));
+    assert!(!gets_the_opening(|params| params.table_len, false));
+    assert!(gets_the_opening(|params| params.table_len, true), "the honest order is what opens it");
+}
+
+/// The sender opens its share of the salt only behind the receiver's.
+#[test]
+fn the_salt_is_not_opened_before_the_receivers_share_has_come() {
+    let params = params::<VoleFast>(Security::Malicious);
+    let opened = AtomicBool::new(false);
+    let (sender, _) = try_two_party(
+        |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+        |ch, _| {
+            let SaltCommitment(_) = ch.recv(())?;
+            let result = ch.recv::<SaltOpening>(());
+            opened.store(result.is_ok(), Ordering::SeqCst);
+            result.map(drop)
+        },
+    );
+    assert!(sender.result.is_err() && !opened.into_inner());
 }
 
 /// A receiver with a table that encodes nothing learns nothing, and cannot prove matches to the sender.

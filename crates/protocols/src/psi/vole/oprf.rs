@@ -1,9 +1,8 @@
 //! The local halves of the OPRF: values `H_B` of items, and outputs from the decoded VOLE share. In batches over all threads.
 
 use rayon::prelude::*;
-use vesica_party::Security;
 use vesica_structures::fields::{Gf128, Value};
-use vesica_structures::prf::{DigestPrf, TweakableHash, ideal_cipher_hash};
+use vesica_structures::prf::{DigestPrf, ideal_cipher_hash};
 
 use super::salt::Keys;
 
@@ -51,27 +50,20 @@ pub(super) enum Part {
     PayloadKey = 2,
 }
 
-/// The outer hash `H(q, x)`.
-pub(super) enum OuterHash {
-    /// Semi-honest: TMMO with the item as tweak, so that a query tests one mask and not all of them.
-    Tweaked(TweakableHash),
-    /// Malicious: the salted item as the key of an ideal cipher, `q + w` as its input.
-    Keyed {
-        /// Salts the item.
-        salted: DigestPrf,
-        /// `w`.
-        offset: u128,
-    },
+/// The outer hash `H(q, x)`: Davies-Meyer with the salted item as the key of an ideal cipher and `q + w` as its input. Since each item has a
+/// cipher of its own, a query tests one mask and not all of them; a hash under one fixed key would give `log2(n_s)` bits away, also with the
+/// item as its tweak.
+pub(super) struct OuterHash {
+    /// Salts the item.
+    salted: DigestPrf,
+    /// `w`.
+    offset: u128,
 }
 
 impl OuterHash {
     /// The hash that gives `part`; `offset` is `w`, 0 in the semi-honest mode.
-    pub(super) fn new(security: Security, keys: &Keys, part: Part, offset: u128) -> Self {
-        let key = keys.outputs[part as usize];
-        match security {
-            Security::SemiHonest => Self::Tweaked(TweakableHash::new(key)),
-            Security::Malicious => Self::Keyed { salted: DigestPrf::new(key), offset },
-        }
+    pub(super) fn new(keys: &Keys, part: Part, offset: u128) -> Self {
+        Self { salted: DigestPrf::new(keys.outputs[part as usize]), offset }
     }
 
     /// `out[i] = H(inner[i], items[i])`.
@@ -79,25 +71,23 @@ impl OuterHash {
         let mut out = vec![0; items.len()];
         let inner: &[u128] = bytemuck::cast_slice(inner);
         let batches = inner.par_chunks(BATCH).zip(items.par_chunks(BATCH)).zip(out.par_chunks_mut(BATCH));
-        batches.for_each(|((inner, items), out)| match self {
-            Self::Tweaked(hash) => hash.eval(inner, items, out),
-            Self::Keyed { salted, offset } => {
-                let (mut keys, mut inputs) = ([0; BATCH], [0; BATCH]);
-                let (keys, inputs) = (&mut keys[..items.len()], &mut inputs[..items.len()]);
-                salted.eval(items, keys);
-                for (input, &inner) in inputs.iter_mut().zip(inner) {
-                    *input = inner ^ offset;
-                }
-                ideal_cipher_hash(keys, inputs, out);
+        batches.for_each(|((inner, items), out)| {
+            let (mut keys, mut inputs) = ([0; BATCH], [0; BATCH]);
+            let (keys, inputs) = (&mut keys[..items.len()], &mut inputs[..items.len()]);
+            self.salted.eval(items, keys);
+            for (input, &inner) in inputs.iter_mut().zip(inner) {
+                *input = inner ^ self.offset;
             }
+            ideal_cipher_hash(keys, inputs, out);
         });
         out
     }
 }
 
-/// The keystream of a payload under its key: BLAKE3's extended output, keyed by the 128 bits of the key and 128 fixed ones.
-pub(super) fn fill_keystream(key: u128, out: &mut [u8]) {
-    let mut keyed = *b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0vesica payload 1";
+/// The keystream of a payload under its key: BLAKE3's extended output, keyed by the 128 bits of the key and 128 fixed ones, of the item, so
+/// that a guess at a key tests one payload.
+pub(super) fn fill_keystream(key: u128, item: u128, out: &mut [u8]) {
+    let mut keyed = *b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0vesica payload 2";
     keyed[..16].copy_from_slice(&key.to_le_bytes());
-    blake3::Hasher::new_keyed(&keyed).finalize_xof().fill(out);
+    blake3::Hasher::new_keyed(&keyed).update(&item.to_le_bytes()).finalize_xof().fill(out);
 }

@@ -70,7 +70,7 @@ impl<V: Variant> Party for Receiver<V> {
         okvs.decode(&a, &input.items, &mut inner);
         drop((a, okvs, phase));
         let offset = offset.map_or(Ok(0), |offset| offset.check_opening(share, ch))?;
-        let output = |part| OuterHash::new(params.security, &keys, part, offset).eval(&inner, &input.items);
+        let output = |part| OuterHash::new(&keys, part, offset).eval(&inner, &input.items);
 
         // Step 8.
         let phase = ch.phase(Phase::Match);
@@ -88,7 +88,7 @@ impl<V: Variant> Party for Receiver<V> {
         let payloads = if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
             let payload_keys = Secret::new(output(Part::PayloadKey));
-            let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], out);
+            let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], input.items[item], out);
             payload::receive::<Payloads>(params.sender_items, params.payload_bytes, &found, keystream, ch)?
         } else {
             Vec::new()

@@ -11,6 +11,12 @@ use vesica_structures::secret::Secret;
 use super::messages::{OffsetCommitment, OffsetOpening, OffsetShare, SaltCommitment, SaltOpening, SaltShare};
 use super::params::Params;
 
+/// What the salt's commitment is for.
+pub(super) const SALT_COMMITMENT: &str = "vesica v1 vole-psi 2026 commitment to the salt";
+
+/// What the offset's commitment is for.
+const OFFSET_COMMITMENT: &str = "vesica v1 vole-psi 2026 commitment to the offset";
+
 /// The public keys of a run's functions on digests, all derived from the salt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Keys {
@@ -43,7 +49,7 @@ pub(super) fn toss_as_sender(params: &Params, ch: &mut Channel, rng: &mut Secret
         ch.send(&SaltOpening(share))?;
         return Ok(Keys::derive(ch, params, &[share]));
     }
-    ch.send(&SaltCommitment(commit(ch, "vesica v1 vole-psi 2026 commitment to the salt", &share)))?;
+    ch.send(&SaltCommitment(commit(ch, SALT_COMMITMENT, &share)))?;
     let SaltShare(theirs) = ch.recv(())?;
     ch.send(&SaltOpening(share))?;
     Ok(Keys::derive(ch, params, &[share, theirs]))
@@ -59,7 +65,7 @@ pub(super) fn toss_as_receiver(params: &Params, ch: &mut Channel, rng: &mut Secr
     let share = random_bytes(rng);
     ch.send(&SaltShare(share))?;
     let SaltOpening(theirs) = ch.recv(())?;
-    let expected = commit(ch, "vesica v1 vole-psi 2026 commitment to the salt", &theirs);
+    let expected = commit(ch, SALT_COMMITMENT, &theirs);
     if !bool::from(expected.ct_eq(&commitment)) {
         return Err(Abort::PeerMisbehaved(SaltOpening::STEP, "the share of the salt is not the one committed to"));
     }
@@ -77,7 +83,7 @@ impl CommittedOffset {
         let (offset, hiding) = opening.split_at_mut(16);
         offset.copy_from_slice(&rng.block().to_le_bytes());
         hiding.copy_from_slice(&random_bytes(rng));
-        ch.send(&OffsetCommitment(commit(ch, "vesica v1 vole-psi 2026 commitment to the offset", &opening[..])))?;
+        ch.send(&OffsetCommitment(commit(ch, OFFSET_COMMITMENT, &opening[..])))?;
         Ok(Self(opening))
     }
 
@@ -110,7 +116,7 @@ impl AwaitedOffset {
     /// Arrow 7, checked. Returns `w`.
     pub(super) fn check_opening(self, share: u128, ch: &mut Channel) -> Result<u128, Abort> {
         let OffsetOpening(opening) = ch.recv(())?;
-        let expected = commit(ch, "vesica v1 vole-psi 2026 commitment to the offset", &opening);
+        let expected = commit(ch, OFFSET_COMMITMENT, &opening);
         if !bool::from(expected.ct_eq(&self.0)) {
             return Err(Abort::PeerMisbehaved(OffsetOpening::STEP, "the offset is not the one committed to"));
         }
@@ -123,7 +129,7 @@ fn offset_of(opening: &[u8; 48]) -> u128 {
 }
 
 /// Hash commitment, hiding for values with 256 bits of entropy.
-fn commit(ch: &Channel, context: &'static str, value: &[u8]) -> [u8; 32] {
+pub(super) fn commit(ch: &Channel, context: &'static str, value: &[u8]) -> [u8; 32] {
     *blake3::Hasher::new_derive_key(context).update(&ch.session()).update(value).finalize().as_bytes()
 }
 

@@ -59,7 +59,7 @@ impl<V: Variant> Party for Sender<V> {
             ValueField::Gf64 => correlation.evaluate::<Gf64, V::Okvs>(params, &input.items, ch)?,
             ValueField::Gf128 => correlation.evaluate::<Gf128, V::Okvs>(params, &input.items, ch)?,
         };
-        let output = |part| OuterHash::new(params.security, &keys, part, offset).eval(&inner, &input.items);
+        let output = |part| OuterHash::new(&keys, part, offset).eval(&inner, &input.items);
 
         // Step 8.
         let phase = ch.phase(Phase::Masks);
@@ -71,7 +71,7 @@ impl<V: Variant> Party for Sender<V> {
         if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
             let payload_keys = Secret::new(output(Part::PayloadKey));
-            let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], out);
+            let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], input.items[item], out);
             payload::send::<Payloads>(&input.payloads, params.payload_bytes, &order, keystream, ch)?;
         }
 
