@@ -131,7 +131,7 @@ fn avx2(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128])
     let by = |x, right, left| _mm256_or_si256(_mm256_srl_epi32(x, right), _mm256_sll_epi32(x, left));
     let count = |n| _mm_cvtsi32_si128(n);
     in_lanes(messages, lengths, out, |message: &[[u32; 8]; 16], lengths| {
-        let message: [__m256i; 16] = message.map(|words| must_cast(words));
+        let message: [__m256i; 16] = message.map(must_cast);
         let digest = compress!(
             key,
             message,
@@ -144,7 +144,7 @@ fn avx2(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128])
             |x| by(x, count(8), count(24)),
             |x| by(x, count(7), count(25))
         );
-        digest.map(|words| must_cast(words))
+        digest.map(must_cast)
     });
 }
 
@@ -155,7 +155,7 @@ fn avx512(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128
     let splat = |word: u32| _mm512_set1_epi32(word as i32);
     let (add, xor) = (|a, b| _mm512_add_epi32(a, b), |a, b| _mm512_xor_si512(a, b));
     in_lanes(messages, lengths, out, |message: &[[u32; 16]; 16], lengths| {
-        let message: [__m512i; 16] = message.map(|words| must_cast(words));
+        let message: [__m512i; 16] = message.map(must_cast);
         let digest = compress!(
             key,
             message,
@@ -168,7 +168,7 @@ fn avx512(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128
             |x| _mm512_ror_epi32::<8>(x),
             |x| _mm512_ror_epi32::<7>(x)
         );
-        digest.map(|words| must_cast(words))
+        digest.map(must_cast)
     });
 }
 

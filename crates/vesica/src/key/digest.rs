@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use vesica_kernels::blake3::keyed_digests;
+
 /// Name and version of the digest and of the canonical forms under it; both parties must agree on it.
 pub const DIGEST_VERSION: &str = "vesica-key@1";
 
@@ -34,10 +36,68 @@ impl KeyFrame {
 
     /// The 128-bit digest of the key.
     pub fn digest(&self) -> u128 {
-        let hash = blake3::keyed_hash(&DOMAIN, &self.bytes);
-        let mut low = [0; 16];
-        low.copy_from_slice(&hash.as_bytes()[..16]);
-        u128::from_le_bytes(low)
+        hash(&self.bytes)
+    }
+}
+
+fn hash(bytes: &[u8]) -> u128 {
+    let hash = blake3::keyed_hash(&DOMAIN, bytes);
+    let mut low = [0; 16];
+    low.copy_from_slice(&hash.as_bytes()[..16]);
+    u128::from_le_bytes(low)
+}
+
+/// Framed keys that are hashed together, which for short ones is several times as fast as one by one.
+#[derive(Default)]
+pub(crate) struct KeyBatch {
+    /// Frames that fit a block of BLAKE3, zeros behind them; a longer one leaves an empty block and is in `long`.
+    blocks: Vec<[u8; 64]>,
+    lengths: Vec<u8>,
+    /// Digests of longer frames with their place.
+    long: Vec<(usize, u128)>,
+}
+
+impl KeyBatch {
+    /// Keys hashed together: their blocks stay in the first-level cache.
+    const SIZE: usize = 128;
+
+    /// Fewer keys are hashed one by one: the vectors would run almost empty.
+    const FEW: usize = 4;
+
+    /// Appends a key. `digests` gets those of all keys appended, in order, whenever enough are there.
+    pub fn push(&mut self, frame: &KeyFrame, digests: &mut Vec<u128>) {
+        let mut block = [0; 64];
+        let length = match block.get_mut(..frame.bytes.len()) {
+            Some(start) => {
+                start.copy_from_slice(&frame.bytes);
+                frame.bytes.len() as u8
+            }
+            None => {
+                self.long.push((self.blocks.len(), frame.digest()));
+                0
+            }
+        };
+        self.blocks.push(block);
+        self.lengths.push(length);
+        if self.blocks.len() == Self::SIZE {
+            self.finish(digests);
+        }
+    }
+
+    /// Appends to `digests` those of the keys that are left.
+    pub fn finish(&mut self, digests: &mut Vec<u128>) {
+        let from = digests.len();
+        if self.blocks.len() < Self::FEW {
+            digests.extend(self.blocks.iter().zip(&self.lengths).map(|(block, &length)| hash(&block[..length.into()])));
+        } else {
+            digests.resize(from + self.blocks.len(), 0);
+            keyed_digests(&DOMAIN, &self.blocks, &self.lengths, &mut digests[from..]);
+        }
+        for (place, digest) in self.long.drain(..) {
+            digests[from + place] = digest;
+        }
+        self.blocks.clear();
+        self.lengths.clear();
     }
 }
 

@@ -21,4 +21,5 @@ pub use digest::{DIGEST_VERSION, KeyFrame, digest};
 pub use normalise::{Normaliser, Unmatchable};
 pub use spec::{KeyColumn, KeySpec, SpecError};
 
+pub(crate) use digest::KeyBatch;
 pub(crate) use normalise::Chain;

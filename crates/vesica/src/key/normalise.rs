@@ -123,16 +123,25 @@ fn email(value: &str, out: &mut String) -> Result<(), Unmatchable> {
     let value = value.trim();
     if value.is_ascii() {
         lower(value, out);
-    } else {
-        // Lower case can leave form C (`İ` becomes two characters), so NFC comes last; it keeps lower case lower.
-        out.extend(value.nfc().flat_map(char::to_lowercase).nfc());
+        return if is_ascii_email(value.as_bytes()) { Ok(()) } else { Err(Unmatchable) };
     }
+    // Lower case can leave form C (`İ` becomes two characters), so NFC comes last; it keeps lower case lower.
+    out.extend(value.nfc().flat_map(char::to_lowercase).nfc());
     let (local, domain) = out.split_once('@').ok_or(Unmatchable)?;
     let bad = |c: char| c.is_whitespace() || c.is_control() || c == '@';
     if local.is_empty() || local.contains(bad) || domain.contains(bad) || domain.split('.').any(str::is_empty) {
         return Err(Unmatchable);
     }
     Ok(())
+}
+
+/// The rules of [`email`] for ASCII, where they need no characters.
+fn is_ascii_email(value: &[u8]) -> bool {
+    let Some(at) = memchr::memchr(b'@', value) else { return false };
+    let (local, domain) = (&value[..at], &value[at + 1..]);
+    // A fold and not `all`, which would go byte by byte.
+    let graphic = value.iter().fold(true, |graphic, byte| graphic & byte.is_ascii_graphic());
+    graphic && !local.is_empty() && !domain.contains(&b'@') && !domain.split(|&byte| byte == b'.').any(<[u8]>::is_empty)
 }
 
 fn int(value: &str, out: &mut String) -> Result<(), Unmatchable> {

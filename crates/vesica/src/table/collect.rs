@@ -1,16 +1,21 @@
 //! The first pass: rows become key digests, digests become distinct keys in first-seen order.
 
 use std::fmt;
+use std::mem::take;
 
-use crate::key::{Chain, KeyFrame, KeySpec};
+use rayon::prelude::*;
+
+use crate::key::{Chain, KeyBatch, KeyFrame, KeySpec};
+use crate::table::csv::{Record, Records};
+use crate::table::distinct::Distinct;
 use crate::table::payload::PayloadCollector;
 use crate::table::{ColumnarReader, CsvReader, Format, Input, PayloadSpec, PayloadTable, TableError};
 
 /// In [`KeyTable::row_key`]: the row has no usable key and never matches.
 pub const NO_KEY: u32 = u32::MAX;
 
-/// Digests looked up together, so that their cache misses overlap.
-const BATCH: usize = 512;
+/// Bytes of CSV that are worth a thread.
+const PART: usize = 1 << 16;
 
 /// What the first pass found.
 pub struct KeyTable {
@@ -63,6 +68,25 @@ pub struct ColumnStats {
     pub unmatchable: u64,
 }
 
+impl KeyStats {
+    fn of(spec: &KeySpec) -> Self {
+        let columns = spec.columns().iter().map(|c| ColumnStats { name: c.name.clone(), ..ColumnStats::default() }).collect();
+        Self { columns, ..Self::default() }
+    }
+
+    /// Takes over the counts of further rows.
+    fn add(&mut self, more: &mut Self) {
+        self.rows += take(&mut more.rows);
+        self.null_rows += take(&mut more.null_rows);
+        self.unmatchable_rows += take(&mut more.unmatchable_rows);
+        for (column, more) in self.columns.iter_mut().zip(&mut more.columns) {
+            column.nulls += take(&mut more.nulls);
+            column.empty += take(&mut more.empty);
+            column.unmatchable += take(&mut more.unmatchable);
+        }
+    }
+}
+
 /// Reads the key columns (and the payload columns) of a whole table, of which at least one row has a usable key.
 pub fn read_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
     let table = collect_keys(input, spec, payload)?;
@@ -74,12 +98,10 @@ pub fn read_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -
 
 /// [`read_keys`] for a report: a table without usable keys is no error.
 pub(crate) fn collect_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
-    let mut collector = Collector::new(input, spec);
     match input.format() {
-        Format::Csv => from_csv(input, &mut collector, payload)?,
-        _ => from_columns(input, &mut collector, payload)?,
+        Format::Csv => from_csv(input, spec, payload),
+        _ => from_columns(input, spec, payload),
     }
-    collector.finish()
 }
 
 /// Calls `each` with the place in `names` and the canonical value of every cell of the named columns, row by row. `None` is null.
@@ -110,103 +132,165 @@ pub(crate) fn for_each_cell(input: &Input, names: &[&str], mut each: impl FnMut(
     Ok(())
 }
 
-fn from_csv(input: &Input, collector: &mut Collector, payload: Option<&PayloadSpec>) -> Result<(), TableError> {
-    let mut reader = CsvReader::open(input)?;
+fn from_csv(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
+    let threads = rayon::current_num_threads();
+    let mut reader = CsvReader::open_for(input, threads)?;
     let column = |name: &str| input.column(reader.header(), name);
-    let keys = collector.spec.columns().iter().map(|c| column(&c.name)).collect::<Result<Vec<_>, _>>()?;
-    if let Some(payload) = payload {
-        let columns = payload.columns.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
-        collector.payload = Some(PayloadCollector::for_csv(payload, columns));
-    }
+    let keys = spec.columns().iter().map(|c| column(&c.name)).collect::<Result<Vec<_>, _>>()?;
+    let mut collector = Collector::new(input, spec, reader.rows_expected());
     for stats in &mut collector.stats.columns {
         stats.kind = "text";
     }
-    let mut scratch = String::new();
-    while let Some(record) = reader.next()? {
-        collector.begin_row();
-        for (index, &column) in keys.iter().enumerate() {
-            match record.cell(column, &mut scratch) {
-                Some(text) => collector.text(index, text)?,
-                None => collector.null(index),
+    let mut rows = Rows::new(input, spec);
+    if let Some(payload) = payload {
+        let columns = payload.columns.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
+        collector.payload = Some(PayloadCollector::for_csv(payload, columns));
+        let mut scratch = String::new();
+        while let Some(record) = reader.next()? {
+            rows.csv_row(&record, &keys, &mut scratch)?;
+            if let Some(payload) = &mut collector.payload {
+                payload.csv_row(&record);
             }
+            collector.take(&mut rows)?;
         }
-        if let Some(payload) = &mut collector.payload {
-            payload.csv_row(&record);
-        }
-        collector.end_row()?;
+        return collector.finish();
     }
-    Ok(())
+    loop {
+        let mut records = reader.records();
+        let parts = threads.min(records.len() / PART);
+        let taken = if parts > 1 { in_parts(&mut collector, spec, &records, &keys, parts)? } else { None };
+        let (bytes, lines) = match taken {
+            Some(taken) => taken,
+            None => {
+                rows.first = collector.stats.rows;
+                rows.csv_rows(&mut records, &keys)?;
+                collector.take(&mut rows)?;
+                records.passed()
+            }
+        };
+        if !reader.refill(bytes, lines)? {
+            return collector.finish();
+        }
+    }
 }
 
-fn from_columns(input: &Input, collector: &mut Collector, payload: Option<&PayloadSpec>) -> Result<(), TableError> {
-    let key_names: Vec<&str> = collector.spec.columns().iter().map(|c| c.name.as_str()).collect();
+/// Takes records on several threads. `None`, and nothing taken, when one is malformed: only a walk from the first one knows its line.
+fn in_parts(
+    collector: &mut Collector,
+    spec: &KeySpec,
+    records: &Records,
+    keys: &[usize],
+    parts: usize,
+) -> Result<Option<(usize, u64)>, TableError> {
+    let input = collector.input;
+    let read = |mut records: Records| {
+        let mut rows = Rows::new(input, spec);
+        rows.csv_rows(&mut records, keys).map(|()| (rows, records.passed()))
+    };
+    let Ok(parts) = records.split(parts).into_par_iter().map(read).collect::<Result<Vec<_>, _>>() else { return Ok(None) };
+    let (mut bytes, mut lines) = (0, 0);
+    for (mut rows, passed) in parts {
+        collector.take(&mut rows)?;
+        bytes += passed.0;
+        lines += passed.1;
+    }
+    Ok(Some((bytes, lines)))
+}
+
+fn from_columns(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
+    let key_names: Vec<&str> = spec.columns().iter().map(|c| c.name.as_str()).collect();
     let payload_names = payload.iter().flat_map(|p| p.columns.iter().map(String::as_str));
     let names: Vec<&str> = key_names.iter().copied().chain(payload_names).collect();
     let mut reader = ColumnarReader::open(input, Some(&names))?;
+    let mut collector = Collector::new(input, spec, 0);
     for (index, name) in key_names.iter().enumerate() {
         collector.stats.columns[index].kind = reader.key_kind(name)?;
     }
     if let Some(payload) = payload {
         collector.payload = Some(PayloadCollector::for_columns(input, payload, reader.schema())?);
     }
+    let mut rows = Rows::new(input, spec);
     let mut scratch = String::new();
     while let Some(batch) = reader.next()? {
         let keys = key_names.iter().map(|name| batch.key_column(name)).collect::<Result<Vec<_>, _>>()?;
-        let rows = match &collector.payload {
+        let payload = match &collector.payload {
             Some(payload) => Some(payload.columns_of(&batch)?),
             None => None,
         };
         for row in 0..batch.rows() {
-            collector.begin_row();
+            rows.begin_row();
             for (index, column) in keys.iter().enumerate() {
                 match column.canonical(row, &mut scratch) {
-                    Ok(Some(value)) => collector.bytes(index, value)?,
-                    Ok(None) => collector.null(index),
-                    Err(_) => return Err(collector.out_of_range(index)),
+                    Ok(Some(value)) => rows.bytes(index, value)?,
+                    Ok(None) => rows.null(index),
+                    Err(_) => return Err(rows.out_of_range(index)),
                 }
             }
-            if let (Some(payload), Some(rows)) = (&mut collector.payload, &rows) {
-                payload.columnar_row(rows, row);
+            rows.end_row();
+            if let (Some(collected), Some(payload)) = (&mut collector.payload, &payload) {
+                collected.columnar_row(payload, row);
+                collector.take(&mut rows)?;
             }
-            collector.end_row()?;
         }
+        collector.take(&mut rows)?;
     }
-    Ok(())
+    collector.finish()
 }
 
-/// Turns components into rows, rows into digests, digests into distinct keys.
-struct Collector<'a> {
+/// Turns components into rows, and rows into digests.
+struct Rows<'a> {
     input: &'a Input,
     spec: &'a KeySpec,
     chains: Vec<Chain<'a>>,
     frame: KeyFrame,
+    batch: KeyBatch,
     row_is_null: bool,
     row_is_unmatchable: bool,
-    /// Digests of rows not yet looked up, with their row.
-    pending: Vec<(u32, u128)>,
-    index: Distinct,
-    row_key: Vec<u32>,
+    /// Rows of the table before these.
+    first: u64,
+    /// Rows with a usable key, by their place among these rows.
+    keyed: Vec<u32>,
+    /// Their digests, but for those in `batch`.
+    digests: Vec<u128>,
+    /// Without distinct and repeated keys.
     stats: KeyStats,
-    payload: Option<PayloadCollector>,
 }
 
-impl<'a> Collector<'a> {
+impl<'a> Rows<'a> {
     fn new(input: &'a Input, spec: &'a KeySpec) -> Self {
-        let columns = spec.columns();
-        let stats = columns.iter().map(|c| ColumnStats { name: c.name.clone(), ..ColumnStats::default() }).collect();
         Self {
             input,
             spec,
-            chains: columns.iter().map(|c| Chain::new(&c.normalisers)).collect(),
+            chains: spec.columns().iter().map(|c| Chain::new(&c.normalisers)).collect(),
             frame: KeyFrame::default(),
+            batch: KeyBatch::default(),
             row_is_null: false,
             row_is_unmatchable: false,
-            pending: Vec::with_capacity(BATCH),
-            index: Distinct::new(),
-            row_key: Vec::new(),
-            stats: KeyStats { columns: stats, ..KeyStats::default() },
-            payload: None,
+            first: 0,
+            keyed: Vec::new(),
+            digests: Vec::new(),
+            stats: KeyStats::of(spec),
         }
+    }
+
+    fn csv_rows(&mut self, records: &mut Records, keys: &[usize]) -> Result<(), TableError> {
+        let mut scratch = String::new();
+        while let Some(record) = records.next()? {
+            self.csv_row(&record, keys, &mut scratch)?;
+        }
+        Ok(())
+    }
+
+    fn csv_row(&mut self, record: &Record, keys: &[usize], scratch: &mut String) -> Result<(), TableError> {
+        self.begin_row();
+        for (index, &column) in keys.iter().enumerate() {
+            match record.cell(column, scratch) {
+                Some(text) => self.text(index, text)?,
+                None => self.null(index),
+            }
+        }
+        self.end_row();
+        Ok(())
     }
 
     fn begin_row(&mut self) {
@@ -257,45 +341,66 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn end_row(&mut self) -> Result<(), TableError> {
-        let row = u32::try_from(self.row_key.len()).ok().filter(|&row| row != NO_KEY);
-        let row = row.ok_or_else(|| TableError::TooManyRows { path: self.input.path().to_owned(), limit: u64::from(NO_KEY) })?;
-        self.row_key.push(NO_KEY);
+    fn end_row(&mut self) {
         if self.row_is_null {
             self.stats.null_rows += 1;
         } else if self.row_is_unmatchable {
             self.stats.unmatchable_rows += 1;
         } else {
-            self.pending.push((row, self.frame.digest()));
-            // A payload is kept or dropped as soon as its row ends.
-            if self.pending.len() == BATCH || self.payload.is_some() {
-                return self.look_up();
-            }
+            self.keyed.push(self.stats.rows as u32);
+            self.batch.push(&self.frame, &mut self.digests);
         }
-        Ok(())
-    }
-
-    fn look_up(&mut self) -> Result<(), TableError> {
-        for &(row, digest) in &self.pending {
-            let (key, new) = self.index.insert(digest);
-            self.row_key[row as usize] = key;
-            self.stats.duplicate_rows += u64::from(!new);
-            if let Some(payload) = &mut self.payload {
-                payload.end_row(self.input, key as usize, new, u64::from(row) + 1)?;
-            }
-        }
-        self.pending.clear();
-        Ok(())
+        self.stats.rows += 1;
     }
 
     fn out_of_range(&self, index: usize) -> TableError {
         let column = self.spec.columns()[index].name.clone();
-        TableError::Value { path: self.input.path().to_owned(), row: self.row_key.len() as u64 + 1, column }
+        TableError::Value { path: self.input.path().to_owned(), row: self.first + self.stats.rows + 1, column }
+    }
+}
+
+/// Turns digests into distinct keys.
+struct Collector<'a> {
+    input: &'a Input,
+    index: Distinct,
+    row_key: Vec<u32>,
+    stats: KeyStats,
+    payload: Option<PayloadCollector>,
+}
+
+impl<'a> Collector<'a> {
+    fn new(input: &'a Input, spec: &'a KeySpec, rows: usize) -> Self {
+        let row_key = Vec::with_capacity(rows);
+        Self { input, index: Distinct::with_capacity(rows), row_key, stats: KeyStats::of(spec), payload: None }
+    }
+
+    /// Takes the rows that follow those taken before, and leaves none.
+    fn take(&mut self, rows: &mut Rows) -> Result<(), TableError> {
+        rows.batch.finish(&mut rows.digests);
+        let first = self.row_key.len();
+        let end = first + rows.stats.rows as usize;
+        if end > NO_KEY as usize {
+            return Err(TableError::TooManyRows { path: self.input.path().to_owned(), limit: u64::from(NO_KEY) });
+        }
+        self.row_key.resize(end, NO_KEY);
+        let mut keyed = rows.keyed.drain(..);
+        self.index.insert_all(&rows.digests, |key, new| {
+            let row = first + keyed.next().unwrap_or_default() as usize;
+            self.row_key[row] = key;
+            self.stats.duplicate_rows += u64::from(!new);
+            match &mut self.payload {
+                Some(payload) => payload.end_row(self.input, key as usize, new, row as u64 + 1),
+                None => Ok(()),
+            }
+        })?;
+        drop(keyed);
+        rows.digests.clear();
+        self.stats.add(&mut rows.stats);
+        rows.first = end as u64;
+        Ok(())
     }
 
     fn finish(mut self) -> Result<KeyTable, TableError> {
-        self.look_up()?;
-        self.stats.rows = self.row_key.len() as u64;
         self.stats.distinct = self.index.digests.len() as u64;
         if self.stats.rows == 0 {
             return Err(TableError::Empty { path: self.input.path().to_owned() });
@@ -316,59 +421,5 @@ fn no_keys(stats: &KeyStats) -> String {
         Some(c) if c.unmatchable == stats.rows => format!("the normalisers of key column `{}` refuse every value", c.name),
         Some(c) => format!("key column `{}` is null, empty or refused by its normalisers in every row", c.name),
         None => "every row has a null, empty or refused component in some key column".to_owned(),
-    }
-}
-
-/// Distinct digests in first-seen order, behind an open-addressing table. Digests are uniform, so their bits are the hash.
-struct Distinct {
-    digests: Vec<u128>,
-    /// Power of two, at most half full. A slot is `tag << 32 | index + 1`, or 0 when free; the tag spares most reads of `digests`.
-    slots: Vec<u64>,
-}
-
-impl Distinct {
-    fn new() -> Self {
-        Self { digests: Vec::new(), slots: vec![0; 1 << 12] }
-    }
-
-    fn tag(digest: u128) -> u64 {
-        (digest >> 96) as u64
-    }
-
-    /// The digest's index and whether it is new. The caller inserts fewer than `2^32 - 1`.
-    fn insert(&mut self, digest: u128) -> (u32, bool) {
-        if 2 * self.digests.len() >= self.slots.len() {
-            self.grow();
-        }
-        let mask = self.slots.len() - 1;
-        let mut at = digest as usize & mask;
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                let index = self.digests.len() as u32;
-                self.slots[at] = Self::tag(digest) << 32 | (u64::from(index) + 1);
-                self.digests.push(digest);
-                return (index, true);
-            }
-            if slot >> 32 == Self::tag(digest) {
-                let index = slot as u32 - 1;
-                if self.digests[index as usize] == digest {
-                    return (index, false);
-                }
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    fn grow(&mut self) {
-        let size = 2 * self.slots.len();
-        self.slots = vec![0; size];
-        for (index, &digest) in self.digests.iter().enumerate() {
-            let mut at = digest as usize & (size - 1);
-            while self.slots[at] != 0 {
-                at = (at + 1) & (size - 1);
-            }
-            self.slots[at] = Self::tag(digest) << 32 | (index as u64 + 1);
-        }
     }
 }

@@ -12,6 +12,7 @@
 mod collect;
 mod columnar;
 pub(crate) mod csv;
+mod distinct;
 mod error;
 mod input;
 mod ipc_check;

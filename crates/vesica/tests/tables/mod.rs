@@ -9,6 +9,7 @@ mod outputs;
 mod payloads;
 mod profiles;
 mod splitter;
+mod threads;
 
 use std::path::{Path, PathBuf};
 

@@ -11,6 +11,9 @@ const BLOCK: usize = 1 << 18;
 /// The longest record taken: beyond it a quote is open, not a field long.
 const LONGEST_RECORD: usize = 64 << 20;
 
+/// Rows beyond which no room is made in advance.
+const MOST_EXPECTED: usize = 1 << 24;
+
 /// UTF-8 byte-order mark.
 const MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
@@ -68,8 +71,13 @@ pub(crate) struct CsvReader<'a> {
 impl<'a> CsvReader<'a> {
     /// Reads the header.
     pub fn open(input: &'a Input) -> Result<Self, TableError> {
+        Self::open_for(input, 1)
+    }
+
+    /// [`Self::open`] with a block large enough for several threads.
+    pub fn open_for(input: &'a Input, threads: usize) -> Result<Self, TableError> {
         let source = input.text()?;
-        let block = vec![0; BLOCK];
+        let block = vec![0; BLOCK * threads];
         let mut reader = Self {
             input,
             source,
@@ -135,17 +143,32 @@ impl<'a> CsvReader<'a> {
 
     fn next_any(&mut self, expected: Option<usize>) -> Result<Option<Record<'_>>, TableError> {
         let Some((from, len, end, line)) = self.advance(split_record)? else { return Ok(None) };
-        let found = self.fields.len();
         let bytes = &self.block[from..from + len];
-        let path = || self.input.path().to_owned();
-        if let Some(expected) = expected.filter(|&expected| expected != found) {
-            return Err(TableError::Ragged { path: path(), line, found, expected });
+        check(self.input, bytes, None, end, &self.fields, line, expected).map(Some)
+    }
+
+    /// About the rows that a file is to have which goes on as it starts; no promise.
+    pub fn rows_expected(&self) -> usize {
+        let start = &self.block[self.start..self.end];
+        let lines = memchr::memchr_iter(b'\n', start).count();
+        let bytes = usize::try_from(self.input.len()).unwrap_or(usize::MAX);
+        (bytes / (start.len() / (lines + 1)).max(1)).min(MOST_EXPECTED)
+    }
+
+    /// All that is read and not consumed, as whole records and perhaps the start of another.
+    pub fn records(&self) -> Records<'_> {
+        Records::new(self.input, &self.block[self.start..self.end], self.last, self.line, self.header.len())
+    }
+
+    /// Consumes what [`Self::records`] passed over, and reads more; `false` at the end of the input.
+    pub fn refill(&mut self, bytes: usize, lines: u64) -> Result<bool, TableError> {
+        self.start += bytes;
+        self.line += lines;
+        let more = !self.last;
+        if more {
+            self.fill()?;
         }
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let column = 1 + self.fields.iter().filter(|field| field.end < error.valid_up_to()).count();
-            TableError::NotUtf8 { path: path(), line, column, expected: found }
-        })?;
-        Ok(Some(Record { bytes, end, text, fields: &self.fields }))
+        Ok(more)
     }
 
     /// The next record's bytes and their length without the line end, unchecked: for a second pass.
@@ -161,24 +184,14 @@ impl<'a> CsvReader<'a> {
         split: impl Fn(&[u8], bool, u8, &mut Vec<Field>) -> Split,
     ) -> Result<Option<(usize, usize, usize, u64)>, TableError> {
         loop {
-            let line = self.line;
-            let malformed = |what| TableError::Quote { path: self.input.path().to_owned(), line, what };
-            match split(&self.block[self.start..self.end], self.last, self.input.delimiter(), &mut self.fields) {
-                Split::Record { len, end, lines } => {
-                    let from = self.start;
-                    self.start += len;
-                    self.line += lines;
-                    return Ok(Some((from, len, end, line)));
-                }
-                Split::Blank { len } => {
-                    self.start += len;
-                    self.line += 1;
-                }
-                Split::Incomplete if self.last => return Ok(None),
-                Split::Incomplete => self.fill()?,
-                Split::OpenQuote => return Err(malformed("never closes")),
-                Split::AfterQuote => return Err(malformed("goes on after its closing quote")),
+            let unread = &self.block[..self.end];
+            if let Some(found) = advance(self.input, unread, self.last, &mut self.start, &mut self.line, &mut self.fields, &split)? {
+                return Ok(Some(found));
             }
+            if self.last {
+                return Ok(None);
+            }
+            self.fill()?;
         }
     }
 
@@ -205,4 +218,127 @@ impl<'a> CsvReader<'a> {
             return Ok(());
         }
     }
+}
+
+/// Records in memory, each checked: as many fields as the header, UTF-8.
+pub(crate) struct Records<'a> {
+    input: &'a Input,
+    bytes: &'a [u8],
+    /// `bytes` up to the first that is not UTF-8.
+    text: &'a str,
+    last: bool,
+    at: usize,
+    line: u64,
+    first_line: u64,
+    expected: usize,
+    fields: Vec<Field>,
+}
+
+impl<'a> Records<'a> {
+    fn new(input: &'a Input, bytes: &'a [u8], last: bool, line: u64, expected: usize) -> Self {
+        let valid = |error: std::str::Utf8Error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+        let text = std::str::from_utf8(bytes).unwrap_or_else(valid);
+        Self { input, bytes, text, last, at: 0, line, first_line: line, expected, fields: Vec::new() }
+    }
+
+    /// The next record, unless it is not complete.
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, TableError> {
+        let found = advance(self.input, self.bytes, self.last, &mut self.at, &mut self.line, &mut self.fields, &split_record)?;
+        let Some((from, len, end, line)) = found else { return Ok(None) };
+        let bytes = &self.bytes[from..from + len];
+        check(self.input, bytes, self.text.get(from..from + len), end, &self.fields, line, Some(self.expected)).map(Some)
+    }
+
+    /// Bytes of all records.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Bytes and lines passed over.
+    pub fn passed(&self) -> (usize, u64) {
+        (self.at, self.line - self.first_line)
+    }
+
+    /// About equal parts of whole records, at most `count`. Lines are counted from the start of the part.
+    pub fn split(&self, count: usize) -> Vec<Self> {
+        let mut parts = Vec::with_capacity(count);
+        let (mut from, mut at) = (0, 0);
+        let (mut line, mut fields) = (0, Vec::new());
+        let quotes = memchr::memchr(b'"', self.bytes).is_some();
+        for part in 1..count {
+            let goal = self.bytes.len() / count * part;
+            if quotes {
+                // A line end may stand in a quoted field, so each record is looked at. A malformed one ends the last part.
+                while at < goal
+                    && let Ok(Some(_)) = advance(self.input, self.bytes, self.last, &mut at, &mut line, &mut fields, &split_line)
+                {
+                }
+            } else if at < goal {
+                at = memchr::memchr(b'\n', &self.bytes[goal..]).map_or(at, |offset| goal + offset + 1);
+            }
+            if at > from {
+                parts.push(Self::new(self.input, &self.bytes[from..at], false, 1, self.expected));
+                from = at;
+            }
+        }
+        parts.push(Self::new(self.input, &self.bytes[from..], self.last, 1, self.expected));
+        parts
+    }
+}
+
+/// Moves `at` behind the next record of `bytes` and counts its lines: where it starts, its length with and without line end, its first line.
+/// `None` when it is not complete.
+#[inline]
+fn advance(
+    input: &Input,
+    bytes: &[u8],
+    last: bool,
+    at: &mut usize,
+    line: &mut u64,
+    fields: &mut Vec<Field>,
+    split: &impl Fn(&[u8], bool, u8, &mut Vec<Field>) -> Split,
+) -> Result<Option<(usize, usize, usize, u64)>, TableError> {
+    loop {
+        let malformed = |what| TableError::Quote { path: input.path().to_owned(), line: *line, what };
+        match split(&bytes[*at..], last, input.delimiter(), fields) {
+            Split::Record { len, end, lines } => {
+                let found = (*at, len, end, *line);
+                *at += len;
+                *line += lines;
+                return Ok(Some(found));
+            }
+            Split::Blank { len } => {
+                *at += len;
+                *line += 1;
+            }
+            Split::Incomplete => return Ok(None),
+            Split::OpenQuote => return Err(malformed("never closes")),
+            Split::AfterQuote => return Err(malformed("goes on after its closing quote")),
+        }
+    }
+}
+
+/// The record in `bytes`, of which `text` is what is known to be UTF-8.
+fn check<'a>(
+    input: &Input,
+    bytes: &'a [u8],
+    text: Option<&'a str>,
+    end: usize,
+    fields: &'a [Field],
+    line: u64,
+    expected: Option<usize>,
+) -> Result<Record<'a>, TableError> {
+    let found = fields.len();
+    let path = || input.path().to_owned();
+    if let Some(expected) = expected.filter(|&expected| expected != found) {
+        return Err(TableError::Ragged { path: path(), line, found, expected });
+    }
+    let text = match text {
+        Some(text) => text,
+        None => std::str::from_utf8(bytes).map_err(|error| {
+            let column = 1 + fields.iter().filter(|field| field.end < error.valid_up_to()).count();
+            TableError::NotUtf8 { path: path(), line, column, expected: found }
+        })?,
+    };
+    Ok(Record { bytes, end, text, fields })
 }

@@ -68,7 +68,7 @@ pub fn split_record(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Fi
             lines += count_lines(&bytes[field.start..close]);
             close + 1
         } else {
-            let stop = memchr3(delimiter, b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |offset| at + offset);
+            let stop = plain_end(&bytes[at..], delimiter).map_or(bytes.len(), |offset| at + offset);
             field.end = stop;
             stop
         };
@@ -86,6 +86,26 @@ pub fn split_record(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Fi
             None => return Split::Incomplete,
         }
     }
+}
+
+/// Where the first delimiter, LF or CR stands. Most fields are shorter than what it takes to start `memchr3`, so the first words are
+/// searched here.
+#[inline]
+fn plain_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const WORDS: usize = 4;
+    let words = bytes.as_chunks().0;
+    for (i, word) in words.iter().take(WORDS).enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest high bit marks the first zero byte of the difference; those above it may be wrong.
+        let found = [delimiter, b'\n', b'\r'].map(|byte| word ^ (ONES * u64::from(byte))).map(|zero| zero.wrapping_sub(ONES) & !zero);
+        let found = (found[0] | found[1] | found[2]) & (ONES << 7);
+        if found != 0 {
+            return Some(8 * i + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let from = 8 * words.len().min(WORDS);
+    memchr3(delimiter, b'\n', b'\r', &bytes[from..]).map(|offset| from + offset)
 }
 
 /// The record at the start of `bytes`, without its fields: faster where only rows are copied. Same records as [`split_record`].
