@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use vesica_party::transport::{Connection, shaped, tcp};
 use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role};
-use vesica_protocols::registry;
 use vesica_protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
-use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use crate::inputs::{self, Inputs};
-use crate::parent::Said;
+use crate::parent::{Plan, Said};
 use crate::report::{PartyRound, PhaseFigures};
 use crate::{BenchError, Link, Settings, clock};
 
@@ -73,17 +71,7 @@ fn rounds<R: Read, W: Write>(
     parent: &mut Parent<R, W>,
     pool: &rayon::ThreadPool,
 ) -> Result<(), BenchError> {
-    let request = IntersectRequest {
-        sender_items: settings.sender_items,
-        receiver_items: settings.receiver_items,
-        security: settings.security,
-        payload_bytes: settings.payload_bytes,
-        both_learn: false,
-    };
-    let protocol = registry::find_intersect(&settings.protocol)
-        .ok_or_else(|| Unsupported::new(format!("there is no protocol '{}'", settings.protocol), "`vesica protocols` lists them"))?;
-    let predicted = protocol.predicted_bytes(&request)?;
-    parent.say(&Said::Predicted(*predicted.start(), *predicted.end()))?;
+    let Plan { protocol, request, .. } = Plan::new(settings)?;
 
     let meeting = match address {
         Some(address) => Meeting::Connects(address),

@@ -6,7 +6,10 @@ use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-use vesica_party::Role;
+use vesica_party::{Registered, Role};
+use vesica_protocols::registry;
+use vesica_protocols::tasks::{Intersect, IntersectRequest};
+use vesica_structures::facts::Unsupported;
 
 use crate::child::{Ends, play};
 use crate::report::PartyRound;
@@ -18,14 +21,37 @@ use crate::{BenchError, Report, Settings, clock};
 pub(crate) enum Said {
     /// Where the receiver listens.
     Listening(SocketAddr),
-    /// Bytes that the formula predicts.
-    Predicted(u64, u64),
     /// Connection and inputs are ready.
     Ready,
     /// The round is over.
     Round(Box<PartyRound>),
     /// The round failed.
     Failed(String),
+}
+
+/// What the settings ask for.
+pub(crate) struct Plan {
+    pub protocol: &'static dyn Registered<Intersect>,
+    pub request: IntersectRequest,
+    /// Bytes that the formula predicts.
+    pub predicted: RangeInclusive<u64>,
+}
+
+impl Plan {
+    /// The plan, if there is such a protocol and it serves these sizes in this mode.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, Unsupported> {
+        let request = IntersectRequest {
+            sender_items: settings.sender_items,
+            receiver_items: settings.receiver_items,
+            security: settings.security,
+            payload_bytes: settings.payload_bytes,
+            both_learn: false,
+        };
+        let protocol = registry::find_intersect(&settings.protocol)
+            .ok_or_else(|| Unsupported::new(format!("there is no protocol '{}'", settings.protocol), "`vesica protocols` lists them"))?;
+        let predicted = protocol.predicted_bytes(&request)?;
+        Ok(Self { protocol, request, predicted })
+    }
 }
 
 /// The parent's ends of the pipes to one party.
@@ -96,13 +122,13 @@ fn measure(
     in_process: bool,
     start: &mut dyn FnMut(Role, Option<SocketAddr>) -> Result<Wire, BenchError>,
 ) -> Result<Report, BenchError> {
+    // A refusal needs no party to say it.
+    let Plan { predicted, .. } = Plan::new(settings)?;
     let mut receiver = start(Role::Receiver, None)?;
-    let predicted = predicted(&mut receiver)?;
     let Said::Listening(address) = receiver.hear()? else {
         return Err(receiver.unexpected());
     };
     let mut sender = start(Role::Sender, Some(address))?;
-    self::predicted(&mut sender)?;
 
     let mut rounds = Vec::with_capacity(settings.repeat);
     for repeat in 0..=settings.repeat {
@@ -123,13 +149,6 @@ fn measure(
         }
     }
     Ok(Report::from_rounds(settings, in_process, predicted, &rounds))
-}
-
-fn predicted(wire: &mut Wire) -> Result<RangeInclusive<u64>, BenchError> {
-    match wire.hear()? {
-        Said::Predicted(least, most) => Ok(least..=most),
-        _ => Err(wire.unexpected()),
-    }
 }
 
 fn round(wire: &mut Wire) -> Result<PartyRound, BenchError> {

@@ -1,6 +1,6 @@
 //! The harness itself: both parties in one process, right figures, clear refusals. Two processes are tested with the command line.
 
-use vesica_bench::{BenchError, Link, Settings, in_process};
+use vesica_bench::{BenchError, Link, Settings, in_process, two_processes};
 use vesica_party::Security;
 
 fn settings(protocol: &str) -> Settings {
@@ -46,9 +46,17 @@ fn a_shaped_link_is_slower_than_its_round_trip() {
 #[test]
 fn an_unknown_protocol_is_refused() {
     match in_process(&settings("no-such")) {
-        Err(BenchError::Party { fault, .. }) => assert!(fault.contains("no-such"), "{fault}"),
+        Err(BenchError::Unsupported(refused)) => assert!(refused.what.contains("no-such"), "{refused:?}"),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn what_the_protocol_refuses_is_refused_before_a_party_starts() {
+    let mut settings = settings("ecdh-hfh99");
+    settings.security = Security::Malicious;
+    let refused = two_processes(&settings, |_, _| panic!("a party is started"));
+    assert!(matches!(&refused, Err(BenchError::Unsupported(refused)) if refused.what.contains("no malicious mode")), "{refused:?}");
 }
 
 #[test]

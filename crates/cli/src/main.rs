@@ -32,6 +32,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Receive(command) => commands::join::receive(*command, cli.verbose),
         Command::Send(command) => commands::join::send(*command, cli.verbose),
         Command::Identity(command) => commands::identity::run(command),
+        Command::Receipt(command) => commands::receipt::run(command),
         Command::Demo(command) => commands::demo::run(command),
         Command::Check(command) => commands::check::run(command),
         Command::Protocols(command) => commands::protocols::run(command),

@@ -16,3 +16,5 @@ mod joins;
 mod layering;
 #[path = "all/mismatch.rs"]
 mod mismatch;
+#[path = "all/receipts.rs"]
+mod receipts;

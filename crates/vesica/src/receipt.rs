@@ -1,25 +1,30 @@
 //! The disclosure receipt: what was run, signed by both sides.
 //!
-//! The statement holds what both sides know: the session, the protocol, its parameters and the padded sizes. It holds no result size (a
+//! The statement holds what both sides know: the session, the protocol, its parameters, the padded sizes and the transcript's hash. It holds no result size (a
 //! jointly signed one would tell the sender how many keys match) and no digest of an input (which would invite guessing).
 //!
 //! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
 use vesica_party::transport::tls::{Identity, PublicKey};
 
+use crate::failure::{Failure, code};
+
 /// What both sides sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Statement {
     /// Version of the wire format.
     pub wire_version: u32,
     /// Hash of the agreed configuration, sizes, nonces and the TLS session, in hexadecimal.
     pub session: String,
+    /// Hash of all that the two sides said until the protocol ended, in hexadecimal.
+    pub transcript: String,
     /// Seconds since 1970 by the receiver's clock, at the start.
     pub started_at: u64,
     /// The task.
@@ -65,6 +70,7 @@ impl Statement {
 
 /// A statement with the signatures under it, as `--receipt` writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// What is stated.
     pub statement: Statement,
@@ -74,7 +80,26 @@ pub struct Receipt {
     pub receiver_signature: Option<String>,
 }
 
+/// Longest receipt file that is read.
+const FILE_LIMIT: u64 = 1 << 20;
+
 impl Receipt {
+    /// Reads what `--receipt` wrote. That says nothing yet of its signatures, see [`Receipt::verify`].
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no receipt of this version.
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        let refused = |error: &dyn std::fmt::Display| {
+            let fault = format_args!("cannot read the receipt {}: {error}", path.display()).to_string();
+            Failure::new(code::INPUT, fault, "name a file that `--receipt` of a join wrote")
+        };
+        let mut text = String::new();
+        File::open(path).and_then(|file| file.take(FILE_LIMIT).read_to_string(&mut text)).map_err(|error| refused(&error))?;
+        // A parser's message may hold the file's text, which may not be a receipt at all.
+        serde_json::from_str(&text)
+            .map_err(|error| refused(&format_args!("it is no receipt (line {}, column {})", error.line(), error.column())))
+    }
+
     /// Which of the two signatures (sender's, receiver's) are there and right.
     pub fn verify(&self) -> (bool, bool) {
         let right = |key: &str, signature: &Option<String>| {
@@ -119,6 +144,7 @@ mod tests {
         let statement = Statement {
             wire_version: 1,
             session: "00".repeat(32),
+            transcript: "11".repeat(32),
             started_at: 1_700_000_000,
             task: "intersect".into(),
             protocol: "rr22".into(),
@@ -145,6 +171,9 @@ mod tests {
         let mut again: Receipt = serde_json::from_str(&text).expect("its own JSON");
         assert_eq!(again.verify(), (true, true));
         again.statement.sender_items += 1;
+        assert_eq!(again.verify(), (false, false));
+        again = receipt.clone();
+        again.statement.transcript.replace_range(0..1, "2");
         assert_eq!(again.verify(), (false, false));
         again = signed();
         again.receiver_signature = again.sender_signature.clone();

@@ -134,7 +134,7 @@ pub struct JoinArgs {
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
 
-    /// Write the disclosure receipt (protocol, parameters, padded sizes, session), signed by both sides
+    /// Write the disclosure receipt (protocol, parameters, padded sizes, transcript hash), signed by both sides; see `vesica receipt`
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub receipt: Option<PathBuf>,
     /// Print the report (or the error) as one JSON object on standard output

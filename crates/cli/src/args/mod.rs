@@ -54,6 +54,8 @@ pub enum Command {
     Send(Box<SendArgs>),
     /// Make and show the key pair by which the partner knows you
     Identity(IdentityArgs),
+    /// Show what a receipt says, and check both signatures under it
+    Receipt(ReceiptArgs),
     /// Run a whole join on this machine: two tables, two processes, TLS
     Demo(DemoArgs),
     /// Look at the key columns of a table: nulls, duplicates, what normalisers would change. Sends nothing
@@ -80,6 +82,7 @@ impl Command {
             Self::Receive(receive) => receive.shared.json,
             Self::Send(send) => send.shared.json,
             Self::Check(check) => check.json,
+            Self::Receipt(receipt) => receipt.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,
             Self::Bench(bench) => bench.json,
@@ -117,6 +120,28 @@ pub enum IdentityCommand {
         #[arg(long, value_name = "FILE|LINE")]
         peer: Option<String>,
     },
+}
+
+const RECEIPT_HELP: &str = "\
+Examples:
+  vesica receipt run.json
+  vesica receipt run.json --peer them.pub --json
+
+The signatures are checked with the two keys that the receipt itself names. Whose keys these are is for you to know: compare the fingerprints,
+or name a key with --peer. Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is not one of the two.";
+
+/// `vesica receipt`.
+#[derive(Debug, Args)]
+#[command(after_long_help = RECEIPT_HELP)]
+pub struct ReceiptArgs {
+    /// A file that --receipt of a join wrote, on either side
+    pub file: PathBuf,
+    /// A public key that must be one of the two: a .pub file, or its line
+    #[arg(long, value_name = "FILE|LINE")]
+    pub peer: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `vesica demo`.

@@ -8,4 +8,5 @@ pub mod identity;
 pub mod join;
 pub mod man;
 pub mod protocols;
+pub mod receipt;
 pub mod selftest;

@@ -82,21 +82,6 @@ fn padding_hides_the_number_of_keys_and_changes_no_result() {
 }
 
 #[test]
-fn both_sides_sign_the_receipt_which_holds_no_result() {
-    let folder = tables();
-    let (receiver, sender) = folder.join(
-        "--input ours.csv --key email --output matches.csv --receipt ours.json",
-        "--input theirs.csv --key mail --receipt theirs.json",
-    );
-    receiver.expect(0, &["receipt: ours.json"]);
-    sender.expect(0, &[]);
-    assert_eq!(folder.read("ours.json"), folder.read("theirs.json"));
-    let receipt: vesica::receipt::Receipt = serde_json::from_str(&folder.read("ours.json")).expect("a receipt");
-    assert_eq!(receipt.verify(), (true, true));
-    assert_eq!((receipt.statement.sender_items, receipt.statement.receiver_items), (3, 3));
-}
-
-#[test]
 fn the_default_identity_is_made_on_first_use() {
     let folder = tables();
     let shown = folder.run("identity show");

@@ -43,8 +43,8 @@ pub struct Difference {
     pub theirs: String,
 }
 
-/// What the peer says, fit to be shown: bounded, without control characters.
-fn printable(text: &str) -> String {
+/// What somebody else says, fit to be shown: bounded, without control characters.
+pub fn printable(text: &str) -> String {
     let visible =
         text.chars().map(|c| if c.is_control() || matches!(c, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '?' } else { c });
     let mut shown: String = visible.clone().take(SHOWN).collect();

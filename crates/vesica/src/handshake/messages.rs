@@ -1,4 +1,4 @@
-//! The messages of the session around a protocol: opening, configuration, sizes, choice, closing.
+//! The messages of the session around a protocol: opening, configuration, sizes, choice, session, transcript, closing.
 //!
 //! Roles of the task are not yet agreed when they travel, so here the side that connected is the "sender" and the side that
 //! listened the "receiver".
@@ -207,6 +207,26 @@ impl Body for Ready {
     }
 }
 
+/// A side has run the protocol, and this is what it saw of it.
+pub(crate) struct Seen {
+    /// Hash of all that was said on the channel until then.
+    pub transcript: [u8; 32],
+}
+
+impl Body for Seen {
+    const NUMBER: u8 = 6;
+    const CARRIES: &'static str = "transcript hash";
+    const LENGTHS: RangeInclusive<usize> = 32..=32;
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.transcript);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(Self { transcript: bytes.array()? })
+    }
+}
+
 /// A side is done: its result, if it has one, is on disk.
 pub(crate) struct Closing {
     /// Its signature under the receipt; zero where no receipt is made (plaintext).
@@ -214,7 +234,7 @@ pub(crate) struct Closing {
 }
 
 impl Body for Closing {
-    const NUMBER: u8 = 6;
+    const NUMBER: u8 = 7;
     const CARRIES: &'static str = "completion and receipt signature";
     const LENGTHS: RangeInclusive<usize> = 64..=64;
 

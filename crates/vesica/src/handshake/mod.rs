@@ -1,4 +1,4 @@
-//! The agreement before a protocol runs: configuration, sizes, protocol, session.
+//! The agreement before a protocol runs (configuration, sizes, protocol, session) and after it (transcript).
 //!
 //! ```text
 //! connector                              listener
@@ -7,6 +7,9 @@
 //!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated
 //!   | 7 / 8: choice (receiver of the task) |    checked by the sender against what it allows itself
 //!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
+//!   |              the protocol            |
+//!   | 11 / 12: transcript (both at once)   |    over TLS: hash of all that was said; compared before results are written and signed
+//!   | 13 / 14: closing (both at once)      |    result written; over TLS: the signature under the receipt
 //! ```
 
 mod hello;
@@ -20,8 +23,8 @@ use vesica_structures::facts::Unsupported;
 use crate::failure::{Failure, code};
 use crate::plan::{self, Terms};
 use crate::table::PayloadSchema;
-pub use hello::{Difference, Hello};
-use messages::{Choice, Opening, Ready, Sizes, peers_step, recv, send};
+pub use hello::{Difference, Hello, printable};
+use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
 pub const WIRE_VERSION: u32 = 1;
@@ -155,6 +158,19 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     }
     ch.bind_session(session);
     Ok(Agreement { row, terms, payload, session, clock: choice.clock })
+}
+
+/// Exchanges and compares transcripts.
+///
+/// # Errors
+/// If the peer saw another conversation than `ours`.
+pub(crate) fn compare_transcripts(ch: &mut Channel, ours: [u8; 32]) -> Result<(), Abort> {
+    let _phase = ch.phase(Phase::Handshake);
+    send(ch, Seen { transcript: ours })?;
+    if recv::<Seen>(ch)?.transcript != ours {
+        return Err(Abort::PeerMisbehaved(peers_step::<Seen>(ch), "its transcript is another one than ours: somebody changed the traffic"));
+    }
+    Ok(())
 }
 
 fn small(count: u64) -> Result<usize, Unsupported> {

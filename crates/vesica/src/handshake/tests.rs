@@ -2,7 +2,7 @@ use vesica_party::{Abort, Reader, Role, Security};
 use vesica_testkit::try_two_party;
 
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
-use super::{Bid, Hello, WIRE_VERSION, agree, settle};
+use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
 use crate::table::{PayloadField, PayloadKind, PayloadSchema};
 
 /// The side that connects sends, the side that listens receives.
@@ -177,4 +177,15 @@ proptest::proptest! {
 #[test]
 fn deeply_nested_json_is_an_error() {
     assert!(!reads::<Hello>("[".repeat(60_000).as_bytes()));
+}
+
+#[test]
+fn another_transcript_ends_the_run_on_both_sides() {
+    for (theirs, expected) in [([1; 32], None), ([2; 32], Some(8))] {
+        let (sent, received) = try_two_party(|ch, _| compare_transcripts(ch, [1; 32]), |ch, _| compare_transcripts(ch, theirs));
+        let codes = [code(sent.result), code(received.result)];
+        // Whoever is second may hear of it from the first.
+        assert!(codes.iter().all(|code| *code == expected || (expected.is_some() && *code == Some(9))), "{codes:?}");
+        assert!(codes.contains(&expected), "{codes:?}");
+    }
 }

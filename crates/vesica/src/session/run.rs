@@ -67,7 +67,9 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
     let as_connector = matches!(config.end, super::End::Connect(_));
     let deadline = config.deadline.map(|deadline| deadline.saturating_sub(started.elapsed()));
-    let options = ChannelOptions { deadline, ..ChannelOptions::default() };
+    // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript. Without TLS there is no receipt.
+    let transcript = matches!(config.protection, Protection::Tls { .. });
+    let options = ChannelOptions { deadline, transcript, ..ChannelOptions::default() };
     let mut ch = Channel::open(connection, if as_connector { Role::Sender } else { Role::Receiver }, options)?;
     interrupt.attach(ch.canceller());
     let deadline = config.deadline.and_then(|deadline| started.checked_add(deadline));
@@ -150,6 +152,10 @@ impl Conversation<'_> {
         let mut items = std::mem::take(&mut table.digests);
         items.extend(dummies(self.config.role, padded - distinct, rng));
         let learned = self.protocol(ch, &agreement, items, &mut table, rng)?;
+        let transcript = ch.transcript();
+        if let Some(transcript) = transcript {
+            handshake::compare_transcripts(ch, transcript)?;
+        }
         let matched_keys = learned.as_ref().map(|learned| learned.matches.len() as u64);
 
         let mut warnings = Vec::new();
@@ -158,7 +164,7 @@ impl Conversation<'_> {
             _ => None,
         };
         self.events.stage("closing");
-        let receipt = self.close(ch, &agreement, &mut warnings)?;
+        let receipt = self.close(ch, &agreement, transcript, &mut warnings)?;
         Ok(Done { agreement, table, own_items: padded as u64, matched_keys, output, receipt, tally: ch.tally(), warnings })
     }
 
@@ -231,14 +237,20 @@ impl Conversation<'_> {
     }
 
     /// Tells the peer that all is done, with the signature under the receipt, and writes the receipt.
-    fn close(&self, ch: &mut Channel, agreement: &Agreement, warnings: &mut Vec<String>) -> Result<Option<String>, Failure> {
-        let Protection::Tls { identity, peer } = &self.config.protection else {
+    fn close(
+        &self,
+        ch: &mut Channel,
+        agreement: &Agreement,
+        transcript: Option<[u8; 32]>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<String>, Failure> {
+        let (Protection::Tls { identity, peer }, Some(transcript)) = (&self.config.protection, transcript) else {
             let _phase = ch.phase(Phase::Handshake);
             send(ch, Closing { signature: [0; 64] })?;
             self.heard(recv::<Closing>(ch), warnings)?;
             return Ok(None);
         };
-        let statement = self.statement(agreement, identity.public(), *peer);
+        let statement = self.statement(agreement, transcript, identity.public(), *peer);
         let signature = statement
             .sign(identity)
             .ok_or_else(|| Failure::new(code::INTERNAL, "the receipt could not be signed", "please report this"))?;
@@ -283,7 +295,7 @@ impl Conversation<'_> {
         }
     }
 
-    fn statement(&self, agreement: &Agreement, ours: PublicKey, theirs: PublicKey) -> Statement {
+    fn statement(&self, agreement: &Agreement, transcript: [u8; 32], ours: PublicKey, theirs: PublicKey) -> Statement {
         let (sender, receiver) = match self.config.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
@@ -291,6 +303,7 @@ impl Conversation<'_> {
         Statement {
             wire_version: WIRE_VERSION,
             session: to_hex(&agreement.session),
+            transcript: to_hex(&transcript),
             started_at: agreement.clock,
             task: self.hello.task.clone(),
             protocol: agreement.row.entry().id.into(),
