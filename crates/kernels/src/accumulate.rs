@@ -1,5 +1,5 @@
-//! The convolution of an expand-convolute code, and the gathering of its expander (see `mpc::silent::code`): linear maps over GF(2) with
-//! public coefficients, applied in place to long vectors.
+//! The convolution of an expand-convolute code (see `mpc::silent::code`): a linear map over GF(2) with public coefficients, applied in
+//! place to long vectors.
 //!
 //! With `K = 24`, bit `d - 1` of `taps[i]` says whether element `i`, once final, is added to element `i + d`, for `d` in `1..=K`.
 

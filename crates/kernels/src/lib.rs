@@ -16,6 +16,7 @@ pub mod aes;
 pub mod band;
 pub mod blake3;
 pub mod clmul;
+pub mod gather;
 pub mod transpose;
 pub mod xor;
 

@@ -21,11 +21,20 @@ impl Binding {
 
     /// A 256-bit hash of `parts`, each framed by its length.
     pub fn digest(&self, label: &str, parts: &[&[u8]]) -> [u8; 32] {
+        *self.hasher(label, parts).finalize().as_bytes()
+    }
+
+    /// Public pseudo-random bytes without end.
+    pub fn stream(&self, label: &str) -> blake3::OutputReader {
+        self.hasher(label, &[]).finalize_xof()
+    }
+
+    fn hasher(&self, label: &str, parts: &[&[u8]]) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         for part in std::iter::once(label.as_bytes()).chain(parts.iter().copied()) {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
-        *hasher.finalize().as_bytes()
+        hasher
     }
 
     /// A 128-bit key or seed for one use.

@@ -1,13 +1,21 @@
-//! Puncturable PRFs as GGM trees [GGM86, KPTZ13], many trees at once, level by level.
+//! Puncturable PRFs as GGM trees [GGM86, KPTZ13], level by level.
 //!
 //! A tree starts at its two nodes of level 1. Whoever expands it publishes, under pads of which the other party knows one of each pair, the
-//! sum of all left and the sum of all right children of every further level. Who knows the pads that turn away from the path to a leaf
-//! `alpha` gets every leaf but that one.
+//! sum of all left and the sum of all right children of every further level, and the tree's *total* under a mask. Who knows the pads that
+//! turn away from the path to a leaf `alpha` gets every leaf but that one.
+//!
+//! **Phantoms.** The leaves need not be a power of two. Where a level would have an odd number of nodes, its last, a right child, is a
+//! phantom: never expanded and in nobody's output, but part of the level's right sum and of the total. The pads allow *any* vector of turns,
+//! also one that leaves the tree. Were nothing there, its owner would miss nothing, and unmask the total; as it is, every vector of turns misses
+//! exactly one term of the total, a leaf or a phantom.
 
 use vesica_kernels::aes::GgmPrg;
 use vesica_structures::facts::ceil_log2;
+use zeroize::Zeroize;
 
-/// The shape of each tree: `leaves >= 2` need not be a power of two; a level keeps the nodes above the first `leaves` leaves.
+use crate::binding::Binding;
+
+/// The shape of a tree: `leaves >= 2` need not be a power of two; a level keeps the nodes above the first `leaves` leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TreeShape {
     /// Leaves of a tree.
@@ -20,7 +28,7 @@ impl TreeShape {
         ceil_log2(self.leaves) as usize
     }
 
-    /// Nodes of a level, the root being level 0.
+    /// Nodes of a level without its phantom, the root being level 0.
     fn width(&self, level: usize) -> usize {
         self.leaves.div_ceil(1 << (self.depth() - level))
     }
@@ -31,119 +39,176 @@ impl TreeShape {
     }
 }
 
-/// Expands trees of one shape, with scratch space that is kept.
-pub(crate) struct Forest {
+/// A generator for each tree of a run, one after the other. With keys of its own for each tree, who inverts nodes by brute force works on one tree at a
+/// time.
+pub(crate) fn generators(binding: Binding, label: &str) -> impl Iterator<Item = GgmPrg> {
+    let mut stream = binding.stream(label);
+    std::iter::repeat_with(move || {
+        let [left, right] = [(); 2].map(|()| {
+            let mut key = [0; 16];
+            stream.fill(&mut key);
+            u128::from_le_bytes(key)
+        });
+        GgmPrg::new(left, right)
+    })
+}
+
+/// Expands trees of one shape, one at a time, in space that is kept and wiped in the end.
+pub(crate) struct Tree {
     shape: TreeShape,
-    prg: GgmPrg,
+    /// The level reached, its phantom included.
+    nodes: Vec<u128>,
+    /// The level above.
     parents: Vec<u128>,
-    children: Vec<u128>,
 }
 
-impl Forest {
-    /// For trees of `shape` under the generator `prg`.
-    pub fn new(shape: TreeShape, prg: GgmPrg) -> Self {
-        Self { shape, prg, parents: Vec::new(), children: Vec::new() }
+impl Tree {
+    /// For trees of `shape`.
+    pub fn new(shape: TreeShape) -> Self {
+        Self { shape, nodes: Vec::new(), parents: Vec::new() }
     }
 
-    /// All leaves of the trees whose first levels are `first`, and their sums `[left, right]`: `sums[tree * shape.sums() + level - 2]`.
-    pub fn expand(&mut self, first: &[[u128; 2]], leaves: &mut [u128], sums: &mut [[u128; 2]]) {
-        let per_tree = self.shape.sums();
-        self.parents.clear();
-        self.parents.extend_from_slice(bytemuck::cast_slice(first));
+    /// All leaves of the tree whose first level is `first`, and the sums `[left, right]` of level `l` in `sums[l - 2]`; returns the total.
+    pub fn expand(&mut self, prg: &GgmPrg, first: [u128; 2], leaves: &mut [u128], sums: &mut [[u128; 2]]) -> u128 {
+        self.start(first);
+        let (mut phantoms, mut sides) = (0, first);
         for level in 2..=self.shape.depth() {
-            self.grow(first.len(), level);
-            for (tree, nodes) in self.parents.chunks_exact(self.shape.width(level)).enumerate() {
-                sums[tree * per_tree + level - 2] = both_sides(nodes);
-            }
+            phantoms ^= self.grow(prg, level);
+            sides = both_sides(&self.nodes);
+            sums[level - 2] = sides;
         }
-        leaves.copy_from_slice(&self.parents);
+        leaves.copy_from_slice(&self.nodes[..self.shape.leaves]);
+        phantoms ^ sides[0] ^ sides[1]
     }
 
-    /// All leaves but `points[tree]` of each tree, which is left zero. `first` holds the node of level 1 that turns away from the point,
-    /// `sums[tree * shape.sums() + level - 2]` the sum on the side that does.
-    pub fn expand_punctured(&mut self, points: &[usize], first: &[u128], sums: &[u128], leaves: &mut [u128]) {
-        let (depth, per_tree) = (self.shape.depth(), self.shape.sums());
-        self.parents.clear();
-        for (&point, &first) in points.iter().zip(first) {
-            let turns_right = point >> (depth - 1) & 1 == 1;
-            self.parents.extend(if turns_right { [first, 0] } else { [0, first] });
-        }
+    /// All leaves but `point`, which is left zero; returns the total without it. `first` is the node of level 1 that turns away from the point,
+    /// `sums[l - 2]` the sum of level `l` on the side that does.
+    pub fn expand_punctured(&mut self, prg: &GgmPrg, point: usize, first: u128, sums: &[u128], leaves: &mut [u128]) -> u128 {
+        let depth = self.shape.depth();
+        let turns_right = (point >> (depth - 1) & 1) as u128;
+        self.start([first & turns_right.wrapping_neg(), first & !turns_right.wrapping_neg()]);
+        let mut phantoms = 0;
         for level in 2..=depth {
-            self.grow(points.len(), level);
-            for (tree, nodes) in self.parents.chunks_exact_mut(self.shape.width(level)).enumerate() {
-                let path = points[tree] >> (depth - level);
-                nodes[path] = 0;
-                if let Some(sibling) = nodes.get_mut(path ^ 1) {
-                    *sibling = 0;
-                    let away = (path ^ 1) & 1;
-                    nodes[path ^ 1] = sums[tree * per_tree + level - 2] ^ both_sides(nodes)[away];
-                }
-            }
+            phantoms ^= self.grow(prg, level);
+            let path = point >> (depth - level);
+            self.nodes[path] = 0;
+            self.nodes[path ^ 1] = 0;
+            self.nodes[path ^ 1] = sums[level - 2] ^ both_sides(&self.nodes)[(path ^ 1) & 1];
         }
-        leaves.copy_from_slice(&self.parents);
+        leaves.copy_from_slice(&self.nodes[..self.shape.leaves]);
+        let [left, right] = both_sides(&self.nodes);
+        phantoms ^ left ^ right
     }
 
-    /// From level `level - 1` in `parents` to `level`, in `parents` again.
-    fn grow(&mut self, trees: usize, level: usize) {
-        let (width, doubled) = (self.shape.width(level), 2 * self.shape.width(level - 1));
-        self.children.resize(trees * doubled, 0);
-        self.prg.expand(&self.parents, &mut self.children);
-        if width < doubled {
-            for tree in 1..trees {
-                self.children.copy_within(tree * doubled..tree * doubled + width, tree * width);
-            }
-            self.children.truncate(trees * width);
-        }
-        std::mem::swap(&mut self.parents, &mut self.children);
+    fn start(&mut self, first: [u128; 2]) {
+        self.nodes.clear();
+        self.nodes.extend(first);
+    }
+
+    /// From `level - 1` to `level`, phantom included; returns the phantom of `level - 1` or zero.
+    fn grow(&mut self, prg: &GgmPrg, level: usize) -> u128 {
+        let parents = self.shape.width(level - 1);
+        let phantom = self.nodes.get(parents).copied().unwrap_or(0);
+        std::mem::swap(&mut self.nodes, &mut self.parents);
+        self.nodes.resize(2 * parents, 0);
+        prg.expand(&self.parents[..parents], &mut self.nodes);
+        phantom
     }
 }
 
-impl Drop for Forest {
+impl Drop for Tree {
     fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.parents);
-        zeroize::Zeroize::zeroize(&mut self.children);
+        self.nodes.zeroize();
+        self.parents.zeroize();
     }
 }
 
-/// The sum of the nodes at even places and that of those at odd places.
-pub(crate) fn both_sides(nodes: &[u128]) -> [u128; 2] {
-    let (pairs, last) = nodes.as_chunks::<2>();
-    let mut sums = pairs.iter().fold([0; 2], |sums, pair| [sums[0] ^ pair[0], sums[1] ^ pair[1]]);
-    if let [last] = last {
-        sums[0] ^= last;
-    }
-    sums
+/// The sum of the left children and that of the right ones of a level.
+fn both_sides(nodes: &[u128]) -> [u128; 2] {
+    nodes.as_chunks::<2>().0.iter().fold([0; 2], |sums, pair| [sums[0] ^ pair[0], sums[1] ^ pair[1]])
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use vesica_structures::rng::SecretRng;
+
+    const SHAPES: [usize; 18] = [2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 33, 63, 64, 65, 77, 100, 129, 257];
+
+    /// All that follows from the pads for `turns`, any vector of as many bits as there are levels: `None` for the terms of the total that stay unknown.
+    /// Leaves come first.
+    pub(crate) fn derivable(shape: TreeShape, prg: &GgmPrg, turns: usize, first: u128, sums: &[u128]) -> Vec<Option<u128>> {
+        let depth = shape.depth();
+        let away = |level: usize| (turns >> (depth - level) & 1) ^ 1;
+        let mut nodes = vec![None; 2];
+        nodes[away(1)] = Some(first);
+        let mut phantoms = Vec::new();
+        for level in 2..=depth {
+            phantoms.extend(nodes.drain(shape.width(level - 1)..));
+            let mut children = Vec::new();
+            for parent in nodes {
+                let mut pair = [0; 2];
+                children.extend(match parent {
+                    Some(parent) => {
+                        prg.expand(&[parent], &mut pair);
+                        pair.map(Some)
+                    }
+                    None => [None; 2],
+                });
+            }
+            let unknown: Vec<usize> = (away(level)..children.len()).step_by(2).filter(|&i| children[i].is_none()).collect();
+            if let [i] = unknown[..] {
+                let known = children.iter().skip(away(level)).step_by(2).flatten().fold(0, |sum, node| sum ^ node);
+                children[i] = Some(sums[level - 2] ^ known);
+            }
+            nodes = children;
+        }
+        nodes.extend(phantoms);
+        nodes
+    }
 
     #[test]
     fn a_punctured_tree_has_every_other_leaf() {
         let mut rng = SecretRng::insecure_from_seed(1);
-        for leaves in [2usize, 3, 4, 5, 7, 8, 9, 33, 63, 64, 257] {
+        for leaves in SHAPES {
             let shape = TreeShape { leaves };
-            let mut forest = Forest::new(shape, GgmPrg::new(1, 2));
+            let (mut tree, prg) = (Tree::new(shape), GgmPrg::new(1, 2));
             for point in 0..leaves {
-                let trees = 3;
-                let points: Vec<usize> = (0..trees).map(|tree| (point + tree) % leaves).collect();
-                let first: Vec<[u128; 2]> = (0..trees).map(|_| [rng.block(), rng.block()]).collect();
-                let mut full = vec![0; trees * leaves];
-                let mut sums = vec![[0; 2]; trees * shape.sums()];
-                forest.expand(&first, &mut full, &mut sums);
+                let first = [rng.block(), rng.block()];
+                let (mut full, mut sums) = (vec![0; leaves], vec![[0; 2]; shape.sums()]);
+                let total = tree.expand(&prg, first, &mut full, &mut sums);
 
-                let away = |tree: usize, level: usize| (points[tree] >> (shape.depth() - level) & 1) ^ 1;
-                let known_first: Vec<u128> = (0..trees).map(|tree| first[tree][away(tree, 1)]).collect();
-                let known_sums: Vec<u128> = (0..sums.len()).map(|i| sums[i][away(i / shape.sums(), i % shape.sums() + 2)]).collect();
-                let mut punctured = vec![1; trees * leaves];
-                forest.expand_punctured(&points, &known_first, &known_sums, &mut punctured);
-                for (tree, &point) in points.iter().enumerate() {
-                    assert_ne!(full[tree * leaves + point], 0);
-                    full[tree * leaves + point] = 0;
-                }
-                assert_eq!(punctured, full, "{leaves} leaves, points {points:?}");
+                let away = |level: usize| (point >> (shape.depth() - level) & 1) ^ 1;
+                let known_sums: Vec<u128> = (2..).zip(&sums).map(|(level, pair)| pair[away(level)]).collect();
+                let mut punctured = vec![1; leaves];
+                let others = tree.expand_punctured(&prg, point, first[away(1)], &known_sums, &mut punctured);
+                assert_ne!(full[point], 0);
+                assert_eq!(total ^ others, full[point], "{leaves} leaves, point {point}");
+                full[point] = 0;
+                assert_eq!(punctured, full, "{leaves} leaves, point {point}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_vector_of_turns_misses_a_term_of_the_total() {
+        let mut rng = SecretRng::insecure_from_seed(2);
+        for leaves in SHAPES {
+            let shape = TreeShape { leaves };
+            let (mut tree, prg) = (Tree::new(shape), GgmPrg::new(3, 4));
+            let first = [rng.block(), rng.block()];
+            let (mut full, mut sums) = (vec![0; leaves], vec![[0; 2]; shape.sums()]);
+            let total = tree.expand(&prg, first, &mut full, &mut sums);
+            for turns in 0..1 << shape.depth() {
+                let away = |level: usize| (turns >> (shape.depth() - level) & 1) ^ 1;
+                let known_sums: Vec<u128> = (2..).zip(&sums).map(|(level, pair)| pair[away(level)]).collect();
+                let terms = derivable(shape, &prg, turns, first[away(1)], &known_sums);
+                assert_eq!(terms.iter().filter(|term| term.is_none()).count(), 1, "{leaves} leaves, turns {turns:b}");
+                let sum = |terms: &[Option<u128>]| terms.iter().flatten().fold(0, |sum, term| sum ^ term);
+                assert_ne!(sum(&terms), total, "{leaves} leaves, turns {turns:b}");
+                assert_ne!(sum(&terms[..leaves]), total, "{leaves} leaves, turns {turns:b}: the leaves alone");
+                // What is derived is true.
+                assert!(terms.iter().zip(&full).all(|(term, leaf)| term.is_none_or(|term| term == *leaf)));
             }
         }
     }

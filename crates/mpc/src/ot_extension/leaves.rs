@@ -1,12 +1,12 @@
 //! From the leaves of a small tree to its columns.
 
-use vesica_kernels::aes::{Aes128, GgmPrg};
+use vesica_kernels::aes::Aes128;
 use vesica_kernels::xor::xor_into;
 use zeroize::Zeroize;
 
 use super::{CHUNK_BITS, LEAVES};
 use crate::binding::Binding;
-use crate::pprf::{Forest, TreeShape};
+use crate::pprf::TreeShape;
 
 /// Blocks of every leaf's stream that are summed at a time, so that the 256 leaves' shares stay in cache.
 const STRIP: usize = 16;
@@ -20,10 +20,8 @@ pub(super) type Tag = [u128; 2];
 /// The shape of a small tree.
 pub(super) const SHAPE: TreeShape = TreeShape { leaves: LEAVES };
 
-/// Trees under the keys of the run.
-pub(super) fn forest(binding: Binding) -> Forest {
-    Forest::new(SHAPE, GgmPrg::new(binding.key("ggm", &[&[0]]), binding.key("ggm", &[&[1]])))
-}
+/// What the keys of the trees are derived by.
+pub(super) const TREES_LABEL: &str = "ggm";
 
 /// With `r_x` the stream of `leaves[x ^ puncture]`: adds `sum r_x` to `all`, and to column `i` of `columns` the sum over `x` with bit `i` set.
 ///

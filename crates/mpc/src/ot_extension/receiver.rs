@@ -6,12 +6,13 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::check::UniversalHash;
-use super::leaves::{SHAPE, forest, leaf_tags, sum_streams, tag_sum, tags_digest};
+use super::leaves::{SHAPE, TREES_LABEL, leaf_tags, sum_streams, tag_sum, tags_digest};
 use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use super::sender::levels;
 use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params};
 use crate::base_ot;
 use crate::binding::Binding;
+use crate::pprf::{Tree, generators};
 use crate::tasks::OtChosen;
 
 /// The receiver's side of the correlation.
@@ -31,13 +32,13 @@ pub(crate) fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -
 
     let _phase = ch.phase(Phase::OtExtension);
     // Step 1.
-    let first: Vec<[u128; 2]> = (0..CHUNKS).map(|j| pads[(j + 1) * CHUNK_BITS - 1]).collect();
     let mut leaves = Secret::new(vec![0; CHUNKS * LEAVES]);
     let mut sums = vec![[0; 2]; CHUNKS * SHAPE.sums()];
-    forest(binding).expand(&first, &mut leaves, &mut sums);
-    for j in 0..CHUNKS {
-        for (level, n) in levels(j).skip(1) {
-            let pair = &mut sums[j * SHAPE.sums() + level - 2];
+    let mut tree = Tree::new(SHAPE);
+    let trees = leaves.chunks_exact_mut(LEAVES).zip(sums.chunks_exact_mut(SHAPE.sums()));
+    for ((j, (leaves, sums)), prg) in trees.enumerate().zip(generators(binding, TREES_LABEL)) {
+        tree.expand(&prg, pads[(j + 1) * CHUNK_BITS - 1], leaves, sums);
+        for ((_, n), pair) in levels(j).skip(1).zip(sums) {
             *pair = [pair[0] ^ pads[n][0], pair[1] ^ pads[n][1]];
         }
     }

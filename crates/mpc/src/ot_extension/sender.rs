@@ -6,11 +6,12 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::check::UniversalHash;
-use super::leaves::{SHAPE, forest, leaf_tags, sum_streams, tag_sum, tags_digest};
+use super::leaves::{SHAPE, TREES_LABEL, leaf_tags, sum_streams, tag_sum, tags_digest};
 use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params};
 use crate::base_ot;
 use crate::binding::Binding;
+use crate::pprf::{Tree, generators};
 use crate::tasks::OtPairs;
 
 /// The sender's side of the correlation.
@@ -36,20 +37,16 @@ pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> 
     // Step 1.
     let TreeSums(sums) = ch.recv(())?;
     let points: Secret<Vec<usize>> = Secret::new((0..CHUNKS).map(|j| chunk(*delta, j)).collect());
-    let mut first = Secret::new(Vec::with_capacity(CHUNKS));
-    let mut away = Secret::new(Vec::with_capacity(sums.len()));
-    for j in 0..CHUNKS {
-        for (level, n) in levels(j) {
-            if level == 1 {
-                first.push(pads[n]);
-            } else {
-                let pair = sums[j * SHAPE.sums() + level - 2];
-                away.push(pads[n] ^ pair[(*choices >> n & 1) as usize]);
-            }
-        }
-    }
     let mut leaves = Secret::new(vec![0; CHUNKS * LEAVES]);
-    forest(binding).expand_punctured(&points, &first, &away, &mut leaves);
+    let mut away = Secret::new(vec![0; SHAPE.sums()]);
+    let mut tree = Tree::new(SHAPE);
+    let trees = leaves.chunks_exact_mut(LEAVES).zip(sums.chunks_exact(SHAPE.sums()));
+    for ((j, (leaves, sums)), prg) in trees.enumerate().zip(generators(binding, TREES_LABEL)) {
+        for (((_, n), pair), away) in levels(j).skip(1).zip(sums).zip(away.iter_mut()) {
+            *away = pads[n] ^ select(pair, *choices >> n & 1);
+        }
+        tree.expand_punctured(&prg, points[j], pads[(j + 1) * CHUNK_BITS - 1], &away, leaves);
+    }
 
     // Step 2.
     if params.checked() {
@@ -101,6 +98,11 @@ pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> 
         }
     }
     Ok(SenderCorrelation { delta, columns, binding })
+}
+
+/// The element of `pair` that `choice`, 0 or 1, names.
+fn select(pair: &[u128; 2], choice: u128) -> u128 {
+    pair[0] ^ ((pair[0] ^ pair[1]) & choice.wrapping_neg())
 }
 
 /// Chunk `j` of `delta`: the leaf at which tree `j` is punctured.

@@ -1,101 +1,103 @@
-//! The expand-convolute code with weight 7 and window 24 [RRT23], systematic and of rate 1/2 or below.
+//! The expand-convolute code [RRT23], not systematic, with window 24 and a weight that grows with the length.
 //!
-//! From `x` of length `N = m + m'` it makes `out[i] = x[i] + sum over seven places p of y[p]`, where `y` is the convolution of the last `m'`
-//! elements of `x`: `y[i]` is `x[m + i]` plus those of the 24 elements of `y` before `i` whose random tap for `i` is 1. Everything is linear
-//! over GF(2) with public coefficients, so the same map applies to the parties' vectors over `F` and to the noise over `B`.
+//! From `x` of length `N >= 2 m` it makes `out[i] = sum over w places p of y[p]`, where `y` is the convolution of `x`: `y[i]` is `x[i]`
+//! plus those of the 24 elements of `y` before `i` that reach `i`, each by a random tap. Everything is linear over GF(2) with
+//! public coefficients, so the same map applies to the parties' vectors over `F` and to the noise over `B`.
 //!
-//! Three choices, and why:
-//! - **One place in each seventh of `y`** (a regular expander). With seven free places, about `m s^7` of the `m` rows of the generator have all
-//!   their places within the share `s` of `y` that influences least, so at `m = 2^20` some rows weigh under `0.04 N`, which breaks the
-//!   linear-test bound for distance 0.11. With one place in each seventh a row weighs at least `6/14 m` less deviations, and sums of two rows
-//!   cancel in two sevenths at most (in three with probability about 2^-13). By first moments, sums of `w` rows that cancel in `s` sevenths
-//!   weigh about `(7 - s)/14 m + w`, with `s <= 3` until `w` is about `0.008 m`; and for every `s` the Gilbert-Varshamov distance of the part
-//!   that does not cancel lies between 0.11 and 0.17 of `N`.
+//! Its security rests on the weight of its words, the sums of rows of the generator: see [`DISTANCE`]. Choices, and why:
+//! - **One place in each of `w` equal strata of `y`** (a regular expander). With free places, some rows have all of theirs where `y` has little influence.
 //! - **The farthest of the 24 taps is always 1**, the other 23 are fresh random bits for each element: without it the state of the
 //!   convolution dies with probability `2^-24` an element, which happens to some rows at our lengths.
-//! - **The seed is the receiver's.** The code protects the receiver's noise from the sender and nothing else, and the receiver chooses it
-//!   fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise).
+//! - **All of `x` is convolved.** The systematic variant (`out[i] = x[i] + ..`, which convolves half) has half the distance.
+//! - **The weight `w` by the length.** Rows whose places lie in an interval of share `f` of each stratum are about `m f^w`. The intervals of neighbouring strata may
+//!   touch, so that `24 floor(w / 2)` linear conditions end the state below each pair; one more row than that, and a sum of some of them has weight about
+//!   `f / 2 * N`: the *box word*, found by linear algebra. `weight` takes the least `w >= 7` for which it weighs enough; a test finds the words.
+//! - **The seed is the receiver's.** The code protects the receiver's noise from the sender, and a corrupt receiver gains nothing from a weak one. The receiver
+//!   chooses it fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise).
 //!
-//! Distance 0.11 is an assumption supported by these counts and by a test of all sums of up to two rows at a small length; there is no
-//! proof at our lengths.
+//! By first moments over random codes of this shape (example `code_evidence`) words lighter than 0.11 N are not expected apart from the box words. There is no
+//! proof at our lengths: distance 0.11 is an assumption.
 
 use vesica_kernels::accumulate::{WINDOW, convolve, convolve_u64};
 use vesica_kernels::aes::Aes128;
+use vesica_kernels::gather::{gather, gather_u64};
 use vesica_structures::fields::{Gf128, Value};
-use zeroize::Zeroize;
+use vesica_structures::secret::Secret;
 
-/// Places that the expander reads for each output.
-const WEIGHT: usize = 7;
+#[cfg(doc)]
+use super::params::DISTANCE;
+use super::params::expander_weight;
 
 /// Outputs whose places are drawn at a time.
 const BATCH: usize = 4096;
 
-/// Where in the seed's stream the places of the first seventh start, and how far apart the sevenths are; taps lie below.
+/// Where in the seed's stream the places of the first stratum start, and how far apart the strata are; taps lie below.
 const PLACES_COUNTER: u128 = 1 << 64;
 
 /// A code: `outputs` elements from `positions`.
 pub(crate) struct Code {
     outputs: usize,
-    positions: usize,
+    weight: usize,
     stream: Aes128,
-    /// One word for each element of `y`.
+    /// One word for each position.
     taps: Vec<u32>,
 }
 
 impl Code {
     /// The code of a public seed.
     pub fn new(outputs: usize, positions: usize, seed: u128) -> Self {
-        assert!(positions >= 2 * outputs && outputs >= WEIGHT, "the systematic code has rate at most 1/2");
-        let stream = Aes128::new(seed);
-        let taps = taps(&stream, positions - outputs);
-        Self { outputs, positions, stream, taps }
+        Self::with_weight(outputs, positions, expander_weight(outputs), seed)
     }
 
-    /// Compresses a vector over `F`.
-    pub fn compress(&self, mut x: Vec<Gf128>) -> Vec<Gf128> {
-        assert_eq!(x.len(), self.positions, "one element a position");
-        let (out, y) = x.split_at_mut(self.outputs);
-        convolve(bytemuck::cast_slice_mut(y), &self.taps);
-        self.expand(y, out);
-        y.iter_mut().zeroize();
-        x.truncate(self.outputs);
-        x.shrink_to_fit();
-        x
+    fn with_weight(outputs: usize, positions: usize, weight: usize, seed: u128) -> Self {
+        assert!(positions >= 2 * outputs && positions >= weight, "the code has rate at most 1/2, and a position in each stratum");
+        let stream = Aes128::new(seed);
+        let taps = taps(&stream, positions);
+        Self { outputs, weight, stream, taps }
+    }
+
+    /// Compresses a vector over `F`, which serves as work space.
+    pub fn compress(&self, x: &mut [Gf128]) -> Vec<Gf128> {
+        convolve(bytemuck::cast_slice_mut(x), &self.taps);
+        self.expand(x)
     }
 
     /// Compresses sparse noise over `B`, given as places and values.
     pub fn compress_noise<B: Value>(&self, noise: impl Iterator<Item = (usize, B)>) -> Vec<B> {
-        let mut out = vec![B::default(); self.outputs];
-        let mut y = vec![B::default(); self.positions - self.outputs];
+        let mut y = Secret::new(vec![B::default(); self.taps.len()]);
         for (place, value) in noise {
-            match place.checked_sub(self.outputs) {
-                None => out[place] += value,
-                Some(place) => y[place] += value,
-            }
+            y[place] += value;
         }
         match B::BITS {
             64 => convolve_u64(bytemuck::cast_slice_mut(&mut y), &self.taps),
             _ => convolve(bytemuck::cast_slice_mut(&mut y), &self.taps),
         }
-        self.expand(&y, &mut out);
-        y.zeroize();
-        out
+        self.expand(&y)
     }
 
-    /// Adds to each output the element of `y` at its place in every seventh. A pass for each seventh, so that it stays in cache.
-    fn expand<B: Value>(&self, y: &[B], out: &mut [B]) {
+    /// For each output the sum of the elements of `y` at its place in every stratum. A pass for each stratum, so that few pages are in use.
+    fn expand<B: Value>(&self, y: &[B]) -> Vec<B> {
+        let mut out = vec![B::default(); self.outputs];
         let mut words = vec![0u128; BATCH / 4];
-        for s in 0..WEIGHT {
-            let seventh = &y[s * y.len() / WEIGHT..(s + 1) * y.len() / WEIGHT];
+        for s in 0..self.weight {
+            let stratum = &y[self.stratum(s)..self.stratum(s + 1)];
             let mut counter = PLACES_COUNTER * (s as u128 + 1);
             for out in out.chunks_mut(BATCH) {
                 self.stream.ctr(counter, &mut words);
                 counter += words.len() as u128;
-                for (out, &draw) in out.iter_mut().zip(bytemuck::cast_slice::<u128, u32>(&words)) {
-                    *out += seventh[((u64::from(draw) * seventh.len() as u64) >> 32) as usize];
+                let draws = &bytemuck::cast_slice(&words)[..out.len()];
+                match B::BITS {
+                    64 => gather_u64(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
+                    _ => gather(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
                 }
             }
         }
+        out
+    }
+
+    /// Where stratum `s` starts.
+    fn stratum(&self, s: usize) -> usize {
+        s * self.taps.len() / self.weight
     }
 }
 
@@ -106,6 +108,9 @@ fn taps(stream: &Aes128, count: usize) -> Vec<u32> {
     let farthest = 1 << (WINDOW - 1);
     bytemuck::cast_slice::<u128, u32>(&words)[..count].iter().map(|word| word | farthest).collect()
 }
+
+#[cfg(test)]
+mod light_words;
 
 #[cfg(test)]
 mod tests {
@@ -124,13 +129,15 @@ mod tests {
         for (outputs, positions) in [(7, 14), (100, 217), (1000, 2001), (5000, 10_016)] {
             let (x, y) = (random(&mut rng, positions), random(&mut rng, positions));
             let sum: Vec<Gf128> = x.iter().zip(&y).map(|(&x, &y)| x + y).collect();
-            let expected = Code::new(outputs, positions, 5).compress(sum.clone());
-            let parts = [x, y].map(|part| Code::new(outputs, positions, 5).compress(part));
+            let expected = Code::new(outputs, positions, 5).compress(&mut sum.clone());
+            let parts = [x, y].map(|mut part| Code::new(outputs, positions, 5).compress(&mut part));
             assert!((0..outputs).all(|i| expected[i] == parts[0][i] + parts[1][i]));
             for backend in Backend::available() {
-                with_backend(backend, || assert!(Code::new(outputs, positions, 5).compress(sum.clone()) == expected, "{}", backend.name()));
+                with_backend(backend, || {
+                    assert!(Code::new(outputs, positions, 5).compress(&mut sum.clone()) == expected, "{}", backend.name())
+                });
             }
-            assert_ne!(Code::new(outputs, positions, 6).compress(sum), expected);
+            assert_ne!(Code::new(outputs, positions, 6).compress(&mut sum.clone()), expected);
         }
     }
 
@@ -141,7 +148,7 @@ mod tests {
         let noise: Vec<(usize, Gf128)> = (0..positions).step_by(57).map(|place| (place, Gf128(rng.block()))).collect();
         let mut dense = vec![Gf128::default(); positions];
         noise.iter().for_each(|&(place, value)| dense[place] = value);
-        let expected = Code::new(outputs, positions, 5).compress(dense);
+        let expected = Code::new(outputs, positions, 5).compress(&mut dense);
         for backend in Backend::available() {
             with_backend(backend, || {
                 let code = Code::new(outputs, positions, 5);
@@ -157,8 +164,8 @@ mod tests {
         let positions = 2 * outputs;
         let mut rows = vec![vec![0; positions / 128]; outputs];
         for block in 0..positions / 128 {
-            let units = (0..positions).map(|p| Gf128(if p / 128 == block { 1 << (p % 128) } else { 0 })).collect();
-            for (row, bits) in rows.iter_mut().zip(Code::new(outputs, positions, seed).compress(units)) {
+            let mut units: Vec<Gf128> = (0..positions).map(|p| Gf128(if p / 128 == block { 1 << (p % 128) } else { 0 })).collect();
+            for (row, bits) in rows.iter_mut().zip(Code::new(outputs, positions, seed).compress(&mut units)) {
                 row[block] = bits.0;
             }
         }

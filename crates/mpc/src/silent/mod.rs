@@ -42,16 +42,13 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_kernels::aes::GgmPrg;
 use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Value;
 
-use crate::binding::Binding;
 use crate::ot_extension::GUESSED_DELTA;
-use crate::pprf::Forest;
 use crate::tasks::{CorrelationRequest, SubfieldVole};
-use params::{Params, SilentParams};
+use params::Params;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -59,11 +56,14 @@ pub use sender::Sender;
 /// The protocol's name in steps.
 const NAME: &str = "silent-vole";
 
-/// A bound on elements a run: below the range of the 32-bit draws of the code.
-const MAX_LEN: usize = 1 << 30;
+/// A bound on elements a run: the length up to which the weight of the code was examined, and below the range of its 32-bit draws.
+const MAX_LEN: usize = 1 << 28;
 
-/// Trees that are expanded at a time, so that their levels stay in cache.
+/// Trees whose messages are sent at a time.
 const TREES_AT_A_TIME: usize = 8;
+
+/// What the keys of the trees are derived by.
+const TREES_LABEL: &str = "silent ggm";
 
 /// Silent VOLE over `B`.
 #[derive(Debug)]
@@ -139,9 +139,4 @@ impl<B: Value> Protocol for SilentVole<B> {
         let bytes = params.predicted_bytes();
         bytes..=bytes
     }
-}
-
-/// Trees under the keys of the run.
-fn forest(params: &SilentParams, binding: Binding) -> Forest {
-    Forest::new(params.shape(), GgmPrg::new(binding.key("silent ggm", &[&[0]]), binding.key("silent ggm", &[&[1]])))
 }

@@ -1,12 +1,14 @@
 //! The numbers of silent VOLE: noise weight, block length, and the length below which the direct protocol sends less.
 //!
-//! **Linear tests.** The code is systematic of rate 1/2, `N = m + m'` with `m' >= m`. A linear test of weight `d` meets each noisy block in
+//! **Linear tests.** The code has rate 1/2 or slightly less, `N >= 2 m`. A linear test of weight `d` meets each noisy block in
 //! a share `d / N` on average; by concavity regular noise is hit at least as often as noise of random places. For noise of value 1 a hit flips the test
 //! (bias `(1 - 2 d / N)^t`); for uniform values in `B` or `F` it makes the test uniform (bias `(1 - d / N)^t`). [`noise_weight`] makes the bias
 //! at most `2^-kappa`.
 //!
 //! **Distance.** [`DISTANCE`] = 0.11 is the Gilbert-Varshamov distance of rate 1/2. Nobody has proven it for this code at our lengths; `code`
-//! says what was checked. (0.15, used for expand-convolute 7x24 elsewhere, is a heuristic pseudo-distance and not used here.)
+//! says what it rests on. [`expander_weight`] keeps the box words, the lightest known, above it; under regular noise such a word touches a share
+//! `f` of the blocks only, each costing a whole bit: `f t >= kappa` holds as well (0.25 * 762 = 190).
+//! (0.15, used for expand-convolute 7x24 elsewhere, is a heuristic pseudo-distance and not used here.)
 //!
 //! **Information-set decoding.** Prange's algorithm on regular noise guesses `m` places without noise; at rate 1/2 the best choice is half of each
 //! block, and one guess succeeds with `2^-t`: 762 bits for VOLE, 358 for OT, before the cost of linear algebra. Birthday and representation
@@ -19,6 +21,7 @@
 
 use std::ops::Range;
 
+use vesica_kernels::accumulate::WINDOW;
 use vesica_party::Security;
 use vesica_structures::facts::KAPPA;
 
@@ -27,6 +30,12 @@ use crate::{ot_extension, vole};
 
 /// Relative minimum distance that the noise weight relies on.
 pub const DISTANCE: f64 = 0.11;
+
+/// What a box word weighs at least: [`DISTANCE`] and a margin, as words are a little lighter than their expectation.
+pub(super) const BOX_DISTANCE: f64 = 0.125;
+
+/// The least weight of the expander.
+const MIN_WEIGHT: usize = 7;
 
 /// A block of noise is at least this long; shorter vectors take the direct protocol.
 const MIN_BLOCK: usize = 8;
@@ -47,6 +56,18 @@ pub fn noise_weight(kappa: u32, distance: f64, noise: Noise) -> usize {
         Noise::Uniform => 1.0 - distance,
     };
     (-f64::from(kappa) / missed.log2()).ceil() as usize
+}
+
+/// The share `f` of each stratum that holds one row more than there are conditions for a box word (see `code`): `len f^weight = 24 floor(weight / 2)`.
+/// The word weighs about `f / 2` of all positions.
+pub fn box_share(len: usize, weight: usize) -> f64 {
+    let conditions = WINDOW * (weight / 2);
+    (conditions as f64 / len as f64).powf(1.0 / weight as f64).min(1.0)
+}
+
+/// Places that the expander reads for each of `len` outputs: the fewest for which box words are heavy enough.
+pub fn expander_weight(len: usize) -> usize {
+    (MIN_WEIGHT..).find(|&weight| box_share(len, weight) / 2.0 >= BOX_DISTANCE).expect("the share tends to 1")
 }
 
 /// What both sides agree on: which protocol serves the length.
@@ -168,6 +189,17 @@ mod tests {
         assert_eq!(noise_weight(128, 0.11, Noise::Binary), 358);
         // The shortcut that the design warns of: a weight for OT from a heuristic distance.
         assert_eq!(noise_weight(128, 0.15, Noise::Binary), 249);
+    }
+
+    #[test]
+    fn the_expander_is_as_wide_as_box_words_ask_for() {
+        for (log, weight) in [(13.0, 7), (20.0, 7), (20.1, 7), (20.3, 8), (22.3, 8), (24.3, 9), (26.3, 10), (28.0, 11)] {
+            let len = f64::exp2(log) as usize;
+            assert_eq!(expander_weight(len), weight, "2^{log}");
+            let share = box_share(len, weight);
+            assert!(share / 2.0 > DISTANCE && share * noise_weight(KAPPA, DISTANCE, Noise::Uniform) as f64 >= f64::from(KAPPA), "2^{log}");
+        }
+        assert_eq!(box_share(1, 7), 1.0);
     }
 
     #[test]

@@ -9,9 +9,9 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips, Trees};
 use super::params::{Params, SilentParams};
-use super::{TREES_AT_A_TIME, check, forest};
+use super::{TREES_AT_A_TIME, TREES_LABEL, check};
 use crate::ot_extension::{self, CorrelationHash, ReceiverCorrelation, bit};
-use crate::pprf::both_sides;
+use crate::pprf::{Tree, generators};
 use crate::silent::code::Code;
 use crate::tasks::VoleReceiver;
 use crate::vole;
@@ -58,7 +58,7 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
     let c = code.compress_noise(noise_places(params, &points).zip(values.iter().copied()));
 
     // Step 2.
-    let leaves = expand_trees::<B>(params, &base, &points, ch)?;
+    let mut leaves = expand_trees::<B>(params, &base, &points, ch)?;
 
     if params.checked() {
         let _phase = ch.phase(Phase::Check);
@@ -80,7 +80,7 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
         }
     }
 
-    let a = code.compress(leaves);
+    let a = code.compress(&mut leaves);
     Ok(VoleReceiver { c, a })
 }
 
@@ -122,32 +122,85 @@ fn expand_trees<B: Value>(
     base: &ReceiverCorrelation,
     points: &[usize],
     ch: &mut Channel,
-) -> Result<Vec<Gf128>, Abort> {
-    let (depth, block, per_tree) = (params.shape().depth(), params.block, params.shape().sums());
+) -> Result<Secret<Vec<Gf128>>, Abort> {
+    let depth = params.shape().depth();
     let rows = base.columns.rows(params.transfer_blocks());
     let pads = Secret::new(CorrelationHash::new(base.binding).hash(&rows[..params.transfers()]));
     let values = Secret::new(base.columns.elements::<B>(params.value_blocks()));
-    let mut forest = forest(params, base.binding);
-    let mut leaves = vec![Gf128::default(); params.positions()];
+    let mut tree = Tree::new(params.shape());
+    let mut generators = generators(base.binding, TREES_LABEL);
+    let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
+    let mut sums = Secret::new(vec![0; params.shape().sums()]);
     let mut message = vec![0u128; TREES_AT_A_TIME * params.tree_message()];
-    for (batch, leaves) in leaves.chunks_mut(TREES_AT_A_TIME * block).enumerate() {
-        let trees = batch * TREES_AT_A_TIME..batch * TREES_AT_A_TIME + leaves.len() / block;
-        let message = &mut message[..trees.len() * params.tree_message()];
+    let mut each = points.iter().zip(pads.chunks_exact(depth)).zip(values.iter());
+    for leaves in leaves.chunks_mut(TREES_AT_A_TIME * params.block) {
+        let message = &mut message[..leaves.len() / params.block * params.tree_message()];
         ch.recv_stream::<Trees>(message)?;
-        let first: Secret<Vec<u128>> = Secret::new(trees.clone().map(|tree| pads[tree * depth]).collect());
-        let mut sums = Secret::new(Vec::with_capacity(trees.len() * per_tree));
-        for (tree, message) in trees.clone().zip(message.chunks_exact(params.tree_message())) {
-            let (pairs, _) = message.as_chunks::<2>();
-            for (level, pair) in (2..).zip(pairs) {
-                let side = away(points[tree], depth, level);
-                sums.push(pair[usize::from(side)] ^ pads[tree * depth + level - 1]);
+        let parts = message.chunks_exact(params.tree_message());
+        for (((leaves, message), ((&point, pads), &value)), prg) in
+            leaves.chunks_exact_mut(params.block).zip(parts).zip(&mut each).zip(&mut generators)
+        {
+            let (pairs, fix) = message.as_chunks::<2>();
+            for ((level, pair), sum) in (2..).zip(pairs).zip(sums.iter_mut()) {
+                *sum = pair[usize::from(away(point, depth, level))] ^ pads[level - 1];
             }
-        }
-        forest.expand_punctured(&points[trees.clone()], &first, &sums, bytemuck::cast_slice_mut(leaves));
-        for ((tree, leaves), message) in trees.zip(leaves.chunks_exact_mut(block)).zip(message.chunks_exact(params.tree_message())) {
-            let [left, right] = both_sides(bytemuck::cast_slice(leaves));
-            leaves[points[tree]] = Gf128(message[message.len() - 1] ^ left ^ right) + values[tree];
+            let others = tree.expand_punctured(&prg, point, pads[0], &sums, bytemuck::cast_slice_mut(leaves));
+            leaves[point] = Gf128(fix[0] ^ others) + value;
         }
     }
     Ok(leaves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pprf::tests::derivable;
+    use crate::silent::SilentVole;
+    use crate::tasks::VoleSender;
+    use vesica_party::{Protocol, Security};
+    use vesica_structures::fields::Gf64;
+    use vesica_testkit::two_party;
+
+    /// What a corrupt receiver takes for `delta * e` if its turns in the first tree are those of `turns`, from all that it derives and from the leaves
+    /// alone; and `e`.
+    fn attack(params: &SilentParams, turns: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<([Gf128; 2], Gf128), Abort> {
+        let base = ot_extension::receiver(&params.correlation(), ch, rng)?;
+        let mut points = vec![0; params.trees];
+        points[0] = turns;
+        ch.send(&Flips(flips(params, &base, &points)))?;
+        ch.send(&CodeSeed(1))?;
+        let mut message = vec![0u128; params.trees * params.tree_message()];
+        ch.recv_stream::<Trees>(&mut message)?;
+
+        let depth = params.shape().depth();
+        let pads = CorrelationHash::new(base.binding).hash(&base.columns.rows(params.transfer_blocks())[..depth]);
+        let (pairs, fix) = message[..params.tree_message()].as_chunks::<2>();
+        let sums: Vec<u128> =
+            (2..).zip(pairs).map(|(level, pair)| pair[usize::from(away(turns, depth, level))] ^ pads[level - 1]).collect();
+        let prg = generators(base.binding, TREES_LABEL).next().unwrap();
+        let terms = derivable(params.shape(), &prg, turns, pads[0], &sums);
+        let value = base.columns.elements::<Gf64>(params.value_blocks())[0];
+        let e = bytemuck::cast_slice::<u128, Gf64>(&base.bits[params.value_blocks()])[0];
+        let taken = [&terms[..], &terms[..params.block]]
+            .map(|terms| terms.iter().flatten().fold(Gf128(fix[0]) + value, |sum, &term| sum + Gf128(term)));
+        Ok((taken, e.embed()))
+    }
+
+    #[test]
+    fn turns_that_leave_a_tree_do_not_give_delta() {
+        for len in [5000, 1 << 14, 50_000] {
+            let Params::Silent(params) = Params::new(len, 64, Security::SemiHonest) else { panic!("long enough for trees") };
+            for turns in [params.block - 1, params.block, (1 << params.shape().depth()) - 1] {
+                let (sender, (taken, e)): (VoleSender, _) = two_party(
+                    |ch, rng| <SilentVole<Gf64> as Protocol>::Sender::setup(&Params::Silent(params), ch, rng)?.run((), ch, rng),
+                    |ch, rng| attack(&params, turns, ch, rng),
+                );
+                assert!(
+                    taken.iter().all(|&taken| taken != sender.delta * e),
+                    "{len} elements, turns {turns} in a tree of {}",
+                    params.block
+                );
+            }
+        }
+    }
 }

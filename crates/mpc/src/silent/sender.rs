@@ -6,12 +6,12 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use zeroize::Zeroize;
 
 use super::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips, Trees};
 use super::params::{Params, SilentParams};
-use super::{TREES_AT_A_TIME, check, forest};
+use super::{TREES_AT_A_TIME, TREES_LABEL, check};
 use crate::ot_extension::{self, CorrelationHash, SenderCorrelation};
+use crate::pprf::{Tree, generators};
 use crate::silent::code::Code;
 use crate::tasks::VoleSender;
 use crate::vole;
@@ -48,9 +48,8 @@ fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) 
     let pads = pads(params, &base, &flips);
 
     // Step 2.
-    let mut values = base.columns.elements::<B>(params.value_blocks());
-    let leaves = expand_trees(params, &base, &pads, &values, ch)?;
-    values.zeroize();
+    let values = Secret::new(base.columns.elements::<B>(params.value_blocks()));
+    let mut leaves = expand_trees(params, &base, &pads, &values, ch)?;
 
     if params.checked() {
         let _phase = ch.phase(Phase::Check);
@@ -64,7 +63,7 @@ fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) 
 
     // Step 5.
     let CodeSeed(seed) = ch.recv(())?;
-    let b = Code::new(params.len, params.positions(), seed).compress(leaves);
+    let b = Code::new(params.len, params.positions(), seed).compress(&mut leaves);
     Ok(VoleSender { delta, b })
 }
 
@@ -89,24 +88,22 @@ fn expand_trees(
     pads: &[[u128; 2]],
     values: &[Gf128],
     ch: &mut Channel,
-) -> Result<Vec<Gf128>, Abort> {
-    let (depth, block, per_tree) = (params.shape().depth(), params.block, params.shape().sums());
-    let mut forest = forest(params, base.binding);
-    let mut leaves = vec![Gf128::default(); params.positions()];
-    let mut sums = vec![[0; 2]; TREES_AT_A_TIME * per_tree];
+) -> Result<Secret<Vec<Gf128>>, Abort> {
+    let depth = params.shape().depth();
+    let mut tree = Tree::new(params.shape());
+    let mut generators = generators(base.binding, TREES_LABEL);
+    let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
+    let mut sums = Secret::new(vec![[0; 2]; params.shape().sums()]);
     let mut message = Vec::with_capacity(TREES_AT_A_TIME * params.tree_message());
-    for (batch, leaves) in leaves.chunks_mut(TREES_AT_A_TIME * block).enumerate() {
-        let trees = batch * TREES_AT_A_TIME..batch * TREES_AT_A_TIME + leaves.len() / block;
-        let first: Secret<Vec<[u128; 2]>> = Secret::new(trees.clone().map(|tree| pads[tree * depth]).collect());
-        let sums = &mut sums[..trees.len() * per_tree];
-        forest.expand(&first, bytemuck::cast_slice_mut(leaves), sums);
+    let mut each = pads.chunks_exact(depth).zip(values);
+    for leaves in leaves.chunks_mut(TREES_AT_A_TIME * params.block) {
         message.clear();
-        for (tree, sums) in trees.zip(sums.chunks_exact(per_tree)) {
-            for (sum, pad) in sums.iter().zip(&pads[tree * depth + 1..]) {
+        for ((leaves, (pads, value)), prg) in leaves.chunks_exact_mut(params.block).zip(&mut each).zip(&mut generators) {
+            let total = tree.expand(&prg, pads[0], bytemuck::cast_slice_mut(leaves), &mut sums);
+            for (sum, pad) in sums.iter().zip(&pads[1..]) {
                 message.extend([sum[0] ^ pad[0], sum[1] ^ pad[1]]);
             }
-            let [left, right] = sums[per_tree - 1];
-            message.push(left ^ right ^ values[tree].0);
+            message.push(total ^ value.0);
         }
         ch.send_stream::<Trees>(&message)?;
     }
