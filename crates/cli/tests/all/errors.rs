@@ -3,10 +3,10 @@
 use std::fs::{self, File};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 
-use crate::harness::Folder;
+use crate::harness::{Ended, Folder, RECEIVER, SENDER};
 
 fn tables() -> Folder {
     let folder = Folder::new();
@@ -16,7 +16,10 @@ fn tables() -> Folder {
 }
 
 fn parquet(folder: &Folder, name: &str, column: ArrayRef) {
-    let batch = RecordBatch::try_from_iter([("mail", column)]).expect("a batch");
+    write_parquet(folder, name, RecordBatch::try_from_iter([("mail", column)]).expect("a batch"));
+}
+
+fn write_parquet(folder: &Folder, name: &str, batch: RecordBatch) {
     let mut writer = ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
     writer.write(&batch).expect("written");
     writer.close().expect("closed");
@@ -102,12 +105,51 @@ fn a_float_key() {
     bad_for_the_sender(&folder, "--input theirs.parquet --key mail", &["Float64", "floats have no reliable equality"]);
 }
 
+/// Room for the largest result is taken before the protocol, so that both sides hear of a disk that is too full.
 #[test]
-fn a_full_disk() {
+fn a_disk_without_room_for_the_result() {
+    let folder = tables();
+    folder.write("long.csv", format!("id,email\n{}", "1,a@x.org\n".repeat(20_000)));
+    let Some(mut receiver) = folder.start_with_tiny(&format!("receive {RECEIVER} --input long.csv --key email --output tiny/matches.csv"))
+    else {
+        eprintln!("skipped: this system does not let a user mount a small file system");
+        return;
+    };
+    receiver.stdin = None;
+    let address = receiver.address();
+    let sender = folder.run(&format!("send {SENDER} --connect {address} --input theirs.csv --key mail"));
+    receiver.end().expect(4, &["cannot write tiny/matches.csv", "the disk is full"]);
+    sender.expect(9, &["the partner cannot write its output"]);
+}
+
+/// What fails once the protocol is over depends on what matched, and stays local: here on a device, on which nothing can be reserved.
+#[test]
+fn a_disk_that_fills_up_while_writing() {
     let folder = tables();
     let (receiver, sender) = folder.join("--input ours.csv --key email --output /dev/full", "--input theirs.csv --key mail");
     receiver.expect(4, &["cannot write /dev/full", "the disk is full"]);
-    sender.expect(9, &["the partner cannot write its output"]);
+    sender.expect(0, &[]);
+}
+
+/// A payload cell that does not decode (a day beyond the calendar) is seen only by a receiver whose rows match it. The sender must not learn
+/// whether that was so: it would be an oracle for keys of its choice.
+#[test]
+fn a_poisoned_payload_says_nothing_to_its_sender() {
+    let poisoned_join = |email: &str| {
+        let folder = tables();
+        folder.write("ours.csv", format!("id,email\n1,{email}\n"));
+        let columns: [(&str, ArrayRef); 2] =
+            [("mail", Arc::new(StringArray::from(vec!["a@x.org", "b@x.org"]))), ("since", Arc::new(Date32Array::from(vec![i32::MAX, 0])))];
+        write_parquet(&folder, "theirs.parquet", RecordBatch::try_from_iter(columns).expect("a batch"));
+        folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.parquet --key mail --payload since --json")
+    };
+    let (hit, sender_of_hit) = poisoned_join("a@x.org");
+    let (missed, sender_of_miss) = poisoned_join("c@x.org");
+    assert_eq!((hit.code, missed.code), (8, 0), "{}{}", hit.stderr, missed.stderr);
+    sender_of_hit.expect(0, &[]);
+    sender_of_miss.expect(0, &[]);
+    let told = |ended: &Ended| (ended.stderr.clone(), ended.stdout.contains("\"warnings\":[]"));
+    assert_eq!(told(&sender_of_hit), told(&sender_of_miss));
 }
 
 #[test]

@@ -47,17 +47,29 @@ impl Folder {
         names
     }
 
-    fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    pub fn start(&self, arguments: &str) -> Process {
+        self.start_under(Command::new(env!("CARGO_BIN_EXE_vesica")), arguments)
+    }
+
+    /// As `start`, with a file system of 64 KiB at the folder's `tiny`; `None` where the system does not let a user mount one.
+    pub fn start_with_tiny(&self, arguments: &str) -> Option<Process> {
+        fs::create_dir_all(self.path("tiny")).expect("a folder");
+        let tiny = |then: &str| {
+            let script = format!("mount -t tmpfs -o size=64k none tiny && {then}");
+            let mut command = Command::new("unshare");
+            command.args(["-rm", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_vesica")]).current_dir(self.folder.path());
+            command
+        };
+        let possible = tiny("true").output().is_ok_and(|output| output.status.success());
+        possible.then(|| self.start_under(tiny("exec \"$@\""), arguments))
+    }
+
+    fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         // The user's own identity must play no part.
         command.env("XDG_CONFIG_HOME", self.path("configuration"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    pub fn start(&self, arguments: &str) -> Process {
-        let mut child = self.command(arguments).spawn().expect("started");
+        let mut child = command.spawn().expect("started");
         let stdout = child.stdout.take().expect("piped");
         let stderr = child.stderr.take().expect("piped");
         let (say, lines) = channel();

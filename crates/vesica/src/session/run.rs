@@ -74,20 +74,23 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     interrupt.attach(ch.canceller());
     let deadline = config.deadline.and_then(|deadline| started.checked_add(deadline));
     let conversation = Conversation { config, hello, deadline, interrupt, events };
-    match conversation.hold(&mut ch, preparation, &mut rng) {
-        Ok(mut done) => {
-            match ch.finish() {
-                Ok(tally) => done.tally = tally,
-                Err(abort) => done.warnings.push(format!("the connection did not close cleanly: {abort}")),
-            }
-            Ok(done.report(config, started))
-        }
+    let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
+        Ok(agreed) => agreed,
         Err(failure) => {
             ch.abort(&failure.for_peer());
             // A signal also shows as a failure of whatever it cut short.
-            Err(interrupt.reason().unwrap_or(failure))
+            return Err(interrupt.reason().unwrap_or(failure));
         }
-    }
+    };
+    let tally = ch.tally();
+    let tally = ch.finish().unwrap_or_else(|abort| {
+        agreed.warnings.push(format!("the connection did not close cleanly: {abort}"));
+        tally
+    });
+    // Only now is the result looked at. How long it is, whether the peer's payloads decode and whether all can be written depends on what
+    // matched: the peer must not notice.
+    let done = conversation.keep(agreed, tally)?;
+    Ok(done.report(config, started))
 }
 
 fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
@@ -115,7 +118,20 @@ struct Conversation<'a> {
     events: &'a dyn Events,
 }
 
-/// What the conversation gave.
+/// What the conversation gave; nothing of the result has been looked at.
+struct Agreed {
+    agreement: Agreement,
+    input: Input,
+    table: KeyTable,
+    output: Option<Output>,
+    own_items: u64,
+    distinct: usize,
+    learned: Option<Learned>,
+    receipt: Option<Receipt>,
+    warnings: Vec<String>,
+}
+
+/// What a run gave.
 struct Done {
     agreement: Agreement,
     table: KeyTable,
@@ -134,7 +150,8 @@ struct Learned {
 }
 
 impl Conversation<'_> {
-    fn hold(self, ch: &mut Channel, preparation: Preparation, rng: &mut SecretRng) -> Result<Done, Failure> {
+    /// All that the peer hears and says.
+    fn hold(&self, ch: &mut Channel, preparation: Preparation, rng: &mut SecretRng) -> Result<Agreed, Failure> {
         if let Some(failure) = preparation.failure() {
             return Err(failure.clone());
         }
@@ -156,16 +173,22 @@ impl Conversation<'_> {
         if let Some(transcript) = transcript {
             handshake::compare_transcripts(ch, transcript)?;
         }
-        let matched_keys = learned.as_ref().map(|learned| learned.matches.len() as u64);
-
+        self.events.stage("closing");
         let mut warnings = Vec::new();
+        let receipt = self.close(ch, &agreement, transcript, &mut warnings)?;
+        Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, warnings })
+    }
+
+    /// All that only this side sees: the output and the receipt.
+    fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
+        let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings } = agreed;
+        let matched_keys = learned.as_ref().map(|learned| learned.matches.len() as u64);
         let output = match (output, learned) {
             (Some(output), Some(learned)) => Some(self.write(&input, &table, output, &agreement, &learned, distinct)?),
             _ => None,
         };
-        self.events.stage("closing");
-        let receipt = self.close(ch, &agreement, transcript, &mut warnings)?;
-        Ok(Done { agreement, table, own_items: padded as u64, matched_keys, output, receipt, tally: ch.tally(), warnings })
+        let receipt = receipt.and_then(|receipt| self.save(&receipt, &mut warnings));
+        Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
     }
 
     fn padded(&self, distinct: usize) -> Result<usize, Failure> {
@@ -236,14 +259,14 @@ impl Conversation<'_> {
         Ok(OutputReport { path, rows: written.rows })
     }
 
-    /// Tells the peer that all is done, with the signature under the receipt, and writes the receipt.
+    /// Tells the peer that the protocol is done, with the signature under the receipt. `None`: no receipt over plaintext.
     fn close(
         &self,
         ch: &mut Channel,
         agreement: &Agreement,
         transcript: Option<[u8; 32]>,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<Receipt>, Failure> {
         let (Protection::Tls { identity, peer }, Some(transcript)) = (&self.config.protection, transcript) else {
             let _phase = ch.phase(Phase::Handshake);
             send(ch, Closing { signature: [0; 64] })?;
@@ -266,29 +289,32 @@ impl Conversation<'_> {
             }
             right
         });
-        let Some(path) = &self.config.receipt else { return Ok(None) };
         let (ours, theirs) = (Some(to_hex(&signature)), theirs.map(|signature| to_hex(&signature)));
         let (sender_signature, receiver_signature) = match self.config.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
-        let receipt = Receipt { statement, sender_signature, receiver_signature };
+        Ok(Some(Receipt { statement, sender_signature, receiver_signature }))
+    }
+
+    /// Writes the receipt where one is wanted. A lost receipt does not undo the result, which is there already.
+    fn save(&self, receipt: &Receipt, warnings: &mut Vec<String>) -> Option<String> {
+        let path = self.config.receipt.as_ref()?;
         match receipt.save(path, self.config.force) {
-            Ok(()) => Ok(Some(path.display().to_string())),
-            // The result is there already: a lost receipt does not undo it.
+            Ok(()) => Some(path.display().to_string()),
             Err(error) => {
                 warnings.push(format!("cannot write the receipt {}: {error}", path.display()));
-                Ok(None)
+                None
             }
         }
     }
 
-    /// A side whose result is on disk does not lose it because the peer's goodbye is late. One that has none must know that all went well.
+    /// A side that has its result does not lose it because the peer's goodbye is late. One that has none must know that all went well.
     fn heard(&self, closing: Result<Closing, Abort>, warnings: &mut Vec<String>) -> Result<Option<Closing>, Failure> {
         match closing {
             Ok(closing) => Ok(Some(closing)),
             Err(abort) if self.config.destination.is_some() && self.interrupt.reason().is_none() => {
-                warnings.push(format!("the result is written, but the peer did not confirm the end: {abort}"));
+                warnings.push(format!("the peer did not confirm the end: {abort}"));
                 Ok(None)
             }
             Err(abort) => Err(abort.into()),

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use crate::table::{Format, Input, TableError};
@@ -73,6 +75,9 @@ impl Output {
             .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
             .map_err(failed)?;
+        if input.format() == format && !input.gzip() && !gzip {
+            reserve(temporary.as_file(), input.len()).map_err(failed)?;
+        }
         Ok(Self { target: Target::Beside { temporary, name, force: options.force }, path: path.to_owned(), format, gzip })
     }
 
@@ -109,7 +114,10 @@ impl Output {
         self.writer().flush().map_err(|source| self.failed(source))?;
         let failed = |source| TableError::Output { path: self.path.clone(), source };
         let Target::Beside { temporary, name, force } = self.target else { return Ok(()) };
-        temporary.as_file().sync_all().map_err(failed)?;
+        let file = temporary.as_file();
+        // Gives back what was reserved and not used.
+        file.metadata().and_then(|found| file.set_len(found.len())).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
         let kept = if force { temporary.persist(&name) } else { temporary.persist_noclobber(&name) };
         kept.map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => TableError::OutputExists { path: self.path.clone() },
@@ -119,5 +127,14 @@ impl Output {
         let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
+    }
+}
+
+/// Takes room for a result as long as the whole input, so that a full disk shows before the protocol starts: afterwards it would depend on how
+/// many rows matched, which is nothing to tell a peer. File systems that cannot reserve are left as they are.
+fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
+        Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => Err(io::ErrorKind::StorageFull.into()),
+        _ => Ok(()),
     }
 }
