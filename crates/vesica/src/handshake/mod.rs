@@ -15,6 +15,7 @@
 mod hello;
 pub(crate) mod messages;
 
+use std::ops::RangeInclusive;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use vesica_party::{Abort, Channel, Phase, Role};
@@ -149,12 +150,15 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow"));
     };
     // The lists were made from each side's own least security; the registry may still refuse these sizes.
-    row.predicted_bytes(&terms.request())?;
-    let session = session_id(ch, bid, &sender, &receiver, &choice);
+    let predicted = row.predicted_bytes(&terms.request())?;
+    let session = session_id(ch, bid, &sender, &receiver, &choice, &predicted);
     let payload = sender.payload;
     send(ch, Ready { session })?;
     if recv::<Ready>(ch)?.session != session {
-        return Err(Abort::PeerMisbehaved(peers_step::<Ready>(ch), "its session is another one than ours: somebody changes the traffic"));
+        return Err(Abort::PeerMisbehaved(
+            peers_step::<Ready>(ch),
+            "its session is another one than ours: somebody changes the traffic, or the two builds derive other sizes",
+        ));
     }
     ch.bind_session(session);
     Ok(Agreement { row, terms, payload, session, clock: choice.clock })
@@ -178,7 +182,7 @@ fn small(count: u64) -> Result<usize, Unsupported> {
 }
 
 /// Hash of all that was agreed, the nonces in it, and of the TLS session below it.
-fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, choice: &Choice) -> [u8; 32] {
+fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, choice: &Choice, predicted: &RangeInclusive<u64>) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-20 session id v1");
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -199,6 +203,9 @@ fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, cho
     }
     part(choice.protocol.as_bytes());
     part(&choice.clock.to_le_bytes());
+    // Follows from all sizes that the protocol derives, so that two builds that derive others part here and not in mid-protocol.
+    part(&predicted.start().to_le_bytes());
+    part(&predicted.end().to_le_bytes());
     *hasher.finalize().as_bytes()
 }
 
