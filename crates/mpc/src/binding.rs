@@ -2,15 +2,20 @@
 
 use vesica_party::Channel;
 
-/// Version, session, protocol and, once [`extend`](Binding::extend)ed, public messages of the run. Both parties hold the same.
+/// Version, session, place in the conversation, protocol and, once [`extend`](Binding::extend)ed, public messages of the run. Both parties hold the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
-    /// Binds to this version, the channel's session and a protocol.
+    /// Binds to this version, the channel's session, its fork and who is the sender there, and a protocol.
     pub fn new(ch: &Channel, protocol: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("vesica mpc 2026 v1: binding of a run");
-        hasher.update(&ch.session()).update(protocol.as_bytes());
+        let (path, reversed) = ch.place();
+        hasher.update(&ch.session()).update(&[u8::from(reversed)]).update(&(path.len() as u64).to_le_bytes());
+        path.iter().for_each(|index| {
+            hasher.update(&index.to_le_bytes());
+        });
+        hasher.update(protocol.as_bytes());
         Self(*hasher.finalize().as_bytes())
     }
 
@@ -42,5 +47,27 @@ impl Binding {
         let digest = self.digest(label, parts);
         let (low, _) = digest.split_first_chunk().expect("32 bytes have a first 16");
         u128::from_le_bytes(*low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_party::Abort;
+    use vesica_structures::rng::SecretRng;
+    use vesica_testkit::two_party;
+
+    #[test]
+    fn both_sides_bind_alike_and_each_place_differently() {
+        let places = |ch: &mut Channel, _: &mut SecretRng| -> Result<Vec<Binding>, Abort> {
+            let root = [Binding::new(ch, "a"), Binding::new(ch, "b"), ch.reversed(|ch| Binding::new(ch, "a"))];
+            let forks = [ch.fork("first")?, ch.fork("second")?];
+            Ok(root.into_iter().chain(forks.iter().map(|fork| Binding::new(fork, "a"))).collect())
+        };
+        let (sender, receiver) = two_party(places, places);
+        assert_eq!(sender, receiver);
+        for (i, binding) in sender.iter().enumerate() {
+            assert!(!sender[..i].contains(binding), "place {i}");
+        }
     }
 }

@@ -8,7 +8,6 @@ use subtle::{Choice, ConditionallySelectable};
 use vesica_party::{Abort, Channel, Message, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use zeroize::Zeroize;
 
 use super::messages::{ReceiverPoints, SenderPoint};
 use super::{NAME, bind_messages, slot_hash, transfer_key};
@@ -37,7 +36,7 @@ impl Party for Receiver {
 
 /// The chosen key of each transfer, and a binding to this run's messages.
 pub(crate) fn receive(
-    choices: impl Iterator<Item = Choice>,
+    choices: impl ExactSizeIterator<Item = Choice>,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(Secret<Vec<u128>>, Binding), Abort> {
@@ -45,8 +44,9 @@ pub(crate) fn receive(
     let session = Binding::new(ch, NAME);
 
     // Step 2, which does not wait for step 1. No branch and no address depends on a choice.
-    let mut exponents = Secret::new(Vec::new());
-    let mut slots = Secret::new(Vec::new());
+    // With all their space from the start: no copy is left behind.
+    let mut exponents = Secret::new(Vec::with_capacity(choices.len()));
+    let mut slots = Secret::new(Vec::with_capacity(choices.len()));
     let mut points = Vec::new();
     for (i, choice) in choices.enumerate() {
         let slot = choice.unwrap_u8();
@@ -66,12 +66,10 @@ pub(crate) fn receive(
     if a.is_identity() {
         return Err(Abort::PeerMisbehaved(SenderPoint::STEP, "the neutral point"));
     }
-    let mut shared: Vec<RistrettoPoint> = exponents.iter().map(|exponent| exponent * a).collect();
-    let mut doubled = RistrettoPoint::double_and_compress_batch(&shared);
-    shared.zeroize();
+    let shared: Secret<Vec<RistrettoPoint>> = Secret::new(exponents.iter().map(|exponent| exponent * a).collect());
+    let doubled = Secret::new(RistrettoPoint::double_and_compress_batch(&*shared));
     let run = bind_messages(session, &encoded, &points.0);
     let keys = doubled.iter().zip(slots.iter()).enumerate().map(|(i, (shared, &slot))| transfer_key(run, i, slot, shared)).collect();
-    doubled.zeroize();
     Ok((Secret::new(keys), run))
 }
 

@@ -4,7 +4,6 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use vesica_party::{Abort, Channel, Message, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use zeroize::Zeroize;
 
 use super::messages::{ReceiverPoints, SenderPoint};
 use super::{NAME, bind_messages, slot_hash, transfer_key};
@@ -45,18 +44,16 @@ pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
 
     // Step 2.
     let ReceiverPoints(points) = ch.recv(transfers)?;
-    let mut shared = Vec::with_capacity(2 * transfers);
+    let mut shared = Secret::new(Vec::with_capacity(2 * transfers));
     for (i, pair) in points.iter().enumerate() {
         for slot in 0..2 {
             let point = pair[slot].decompress().ok_or(Abort::PeerMisbehaved(ReceiverPoints::STEP, "not a point of the group"))?;
             shared.push(*c * (point + slot_hash(session, i, slot as u8, &pair[1 - slot])));
         }
     }
-    let mut encoded = RistrettoPoint::double_and_compress_batch(&shared);
-    shared.zeroize();
+    let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(&*shared));
     let run = bind_messages(session, &a, &points);
     let (slots, _) = encoded.as_chunks::<2>();
     let keys = slots.iter().enumerate().map(|(i, pair)| [0, 1].map(|slot| transfer_key(run, i, slot as u8, &pair[slot]))).collect();
-    encoded.zeroize();
     Ok((Secret::new(keys), run))
 }

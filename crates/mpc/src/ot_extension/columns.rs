@@ -5,6 +5,7 @@ use std::ops::Range;
 use vesica_kernels::transpose::transpose_128x128;
 use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::secret::Secret;
+use zeroize::Zeroize;
 
 /// 128 columns of as many blocks of 128 bits each; bit `i` of a column is bit `i % 128` of its block `i / 128`.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ impl Columns {
             let mut tile = std::array::from_fn(|n| self.column(n)[block]);
             transpose_128x128(&mut tile);
             rows.extend_from_slice(&tile);
+            tile.zeroize();
         }
         rows
     }

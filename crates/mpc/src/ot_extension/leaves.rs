@@ -2,6 +2,7 @@
 
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::xor::xor_into;
+use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
 use super::{CHUNK_BITS, LEAVES};
@@ -10,9 +11,6 @@ use crate::pprf::TreeShape;
 
 /// Blocks of every leaf's stream that are summed at a time, so that the 256 leaves' shares stay in cache.
 const STRIP: usize = 16;
-
-/// Where in a leaf's stream its tag lies: above any counter of its values.
-const TAG_COUNTER: u128 = 1 << 64;
 
 /// A leaf's tag for the consistency check of the trees.
 pub(super) type Tag = [u128; 2];
@@ -50,14 +48,10 @@ pub(super) fn sum_streams(leaves: &[u128], puncture: usize, all: &mut [u128], co
     buffer.zeroize();
 }
 
-/// The tag of every leaf.
-pub(super) fn leaf_tags(leaves: &[u128]) -> Vec<Tag> {
-    let tag = |&leaf: &u128| {
-        let mut tag = [0; 2];
-        Aes128::new(leaf).ctr(TAG_COUNTER, &mut tag);
-        tag
-    };
-    leaves.iter().map(tag).collect()
+/// The tag of every leaf: a hash, as nobody may find two leaves of one tag (a block cipher under the leaf as key does not promise that).
+pub(super) fn leaf_tags(binding: Binding, leaves: &[u128]) -> Secret<Vec<Tag>> {
+    let tag = |leaf: &u128| bytemuck::cast(binding.digest("leaf tag", &[&leaf.to_le_bytes()]));
+    Secret::new(leaves.iter().map(tag).collect())
 }
 
 /// The sum of tags.

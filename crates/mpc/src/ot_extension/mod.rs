@@ -29,6 +29,12 @@
 //!
 //! The last block of every column is random and used for nothing but to mask step 5. Tags and check pass before any value is used.
 //! A corrupt receiver may guess bits of `delta`; a wrong guess stops the run.
+//!
+//! **Many keys.** 16 leaves, one a tree, stay hidden from the sender, and each is an AES key whose stream starts at the same counter: who searches for any of them
+//! needs `2^124` trials, not `2^128`.
+//!
+//! **Time and addresses.** The sender reads and clears tree nodes, and reads leaves, at places that are chunks of `delta`. Amount of work and messages do not depend on
+//! them; a program on the same machine that watches caches may learn them.
 
 mod check;
 mod columns;
@@ -121,7 +127,7 @@ impl Protocol for OtExtension {
             "the universal hash is a polynomial over GF(2^128) at a point the sender chooses once the corrections have arrived",
             "OT messages are TMMO hashes under a key of the run, tweaked by index [GKWY20]",
             "the first level of each tree is the pair of OT messages itself, which saves its sums",
-            "all leaf tags are compared by one hash over all trees",
+            "leaf tags are hashes (BLAKE3), and all are compared by one hash over all trees",
         ],
         modes: &[crate::base_ot::mode(Security::SemiHonest, Resistance::SemiHonest, ASSUMPTIONS), MALICIOUS],
     };

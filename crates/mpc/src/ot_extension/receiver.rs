@@ -46,7 +46,7 @@ pub(crate) fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -
 
     // Step 2.
     if params.checked() {
-        let tags = leaf_tags(&leaves);
+        let tags = leaf_tags(binding, &leaves);
         let sums = tags.chunks_exact(LEAVES).map(tag_sum).collect();
         ch.send(&TagSums { sums, digest: tags_digest(binding, &tags) })?;
     }

@@ -51,7 +51,7 @@ pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> 
     // Step 2.
     if params.checked() {
         let TagSums { sums, digest } = ch.recv(())?;
-        let mut tags = leaf_tags(&leaves);
+        let mut tags = leaf_tags(binding, &leaves);
         for (j, tags) in tags.chunks_exact_mut(LEAVES).enumerate() {
             tags[points[j]] = sums[j];
             tags[points[j]] = tag_sum(tags);
@@ -64,7 +64,7 @@ pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> 
     // Step 3.
     let blocks = params.blocks_made();
     let mut columns = Columns::zero(blocks);
-    let mut unused = vec![0; blocks];
+    let mut unused = Secret::new(vec![0; blocks]);
     let mut correction = vec![0u128; blocks];
     for j in 0..CHUNKS {
         let bits = j * CHUNK_BITS..(j + 1) * CHUNK_BITS;

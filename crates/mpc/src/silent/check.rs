@@ -20,17 +20,27 @@ pub(super) fn evaluate(chi: u128, x: &[Gf128]) -> u128 {
         .fold(0, |sum, batch| gf128_mul(sum, step) ^ gf128_inner_product(&powers[..batch.len()], batch))
 }
 
-/// `chi^exponent`.
-pub(super) fn power(chi: u128, mut exponent: usize) -> u128 {
-    let (mut square, mut product) = (chi, 1);
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            product = gf128_mul(product, square);
-        }
-        square = gf128_mul(square, square);
-        exponent >>= 1;
+/// Powers of a point. Neither time nor addresses depend on the exponent.
+pub(super) struct Powers {
+    /// `chi^(2^k) - 1`.
+    squares: Vec<u128>,
+}
+
+impl Powers {
+    /// For exponents up to `greatest`.
+    pub fn new(chi: u128, greatest: usize) -> Self {
+        let bits = greatest.checked_ilog2().map_or(0, |log| log as usize + 1);
+        let squares = std::iter::successors(Some(chi), |&square| Some(gf128_mul(square, square)));
+        Self { squares: squares.take(bits).map(|square| square ^ 1).collect() }
     }
-    product
+
+    /// `chi^exponent`.
+    pub fn power(&self, exponent: usize) -> u128 {
+        self.squares.iter().enumerate().fold(1, |product, (k, square)| {
+            let bit = (exponent >> k & 1) as u128;
+            gf128_mul(product, 1 ^ (square & bit.wrapping_neg()))
+        })
+    }
 }
 
 /// What the sender answers if its side of the check comes to `value`.
@@ -43,11 +53,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn powers_are_repeated_products() {
+        let chi = 0xfedc_ba98_7654_3210_1234_5678_9abc_def1;
+        let powers = Powers::new(chi, 70);
+        (0..=70).fold(1, |product, exponent| {
+            assert_eq!(powers.power(exponent), product, "{exponent}");
+            gf128_mul(product, chi)
+        });
+    }
+
+    #[test]
     fn the_polynomial_is_evaluated_term_by_term() {
         let chi = 0x1234_5678_9abc_def0_0fed_cba9_8765_4321;
         for len in [0usize, 1, 5, BATCH, BATCH + 1, 3 * BATCH + 7] {
             let x: Vec<Gf128> = (0..len as u128).map(|i| Gf128(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) | 1)).collect();
-            let expected = x.iter().enumerate().fold(0, |sum, (p, x)| sum ^ gf128_mul(power(chi, p + 1), x.0));
+            let powers = Powers::new(chi, len);
+            let expected = x.iter().enumerate().fold(0, |sum, (p, x)| sum ^ gf128_mul(powers.power(p + 1), x.0));
             assert_eq!(evaluate(chi, &x), expected, "{len}");
         }
     }

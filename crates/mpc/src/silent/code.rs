@@ -13,7 +13,7 @@
 //!   touch, so that `24 floor(w / 2)` linear conditions end the state below each pair; one more row than that, and a sum of some of them has weight about
 //!   `f / 2 * N`: the *box word*, found by linear algebra. `weight` takes the least `w >= 7` for which it weighs enough; a test finds the words.
 //! - **The seed is the receiver's.** The code protects the receiver's noise from the sender, and a corrupt receiver gains nothing from a weak one. The receiver
-//!   chooses it fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise).
+//!   chooses it fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise) and before its answer to the check.
 //!
 //! By first moments over random codes of this shape (example `code_evidence`) words lighter than 0.11 N are not expected apart from the box words. There is no
 //! proof at our lengths: distance 0.11 is an assumption.

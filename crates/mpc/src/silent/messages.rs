@@ -10,7 +10,7 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: NAME, number, from, carries }
 }
 
-/// Arrow 1: which OTs to read with their blocks exchanged, 8 a byte. The shape is the number of bytes.
+/// Arrow 1: which OTs to read with their blocks exchanged, 8 a byte, spare bits zero. The shape is the number of OTs.
 #[derive(Clone, Debug)]
 pub struct Flips(pub Vec<u8>);
 
@@ -18,16 +18,20 @@ impl Message for Flips {
     const STEP: Step = step(1, Role::Receiver, "flips of the trees' transfers");
     type Shape = usize;
 
-    fn len(bytes: &usize) -> RangeInclusive<usize> {
-        *bytes..=*bytes
+    fn len(transfers: &usize) -> RangeInclusive<usize> {
+        transfers.div_ceil(8)..=transfers.div_ceil(8)
     }
 
     fn write(&self, out: &mut Writer) {
         out.bytes(&self.0);
     }
 
-    fn read(bytes: &mut Reader<'_>, count: usize) -> Result<Self, Malformed> {
-        Ok(Self(bytes.bytes(count)?.to_vec()))
+    fn read(bytes: &mut Reader<'_>, transfers: usize) -> Result<Self, Malformed> {
+        let flips = bytes.bytes(transfers.div_ceil(8))?;
+        match flips.last() {
+            Some(last) if !transfers.is_multiple_of(8) && last >> (transfers % 8) != 0 => Err(Malformed("a spare bit is set")),
+            _ => Ok(Self(flips.to_vec())),
+        }
     }
 }
 

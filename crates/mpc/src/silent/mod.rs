@@ -25,10 +25,17 @@
 //! | `x, z = y + delta x` | the mask, one element of a VOLE over `F` |
 //! | `G` | `code::Code` |
 //!
-//! **Who may cheat.** A corrupt receiver chooses its own `c` and `a` (allowed) and learns about `delta` only what [`crate::ot_extension`] gives away; a false
+//! **Who may cheat.** A corrupt receiver chooses its own `c` and `a` (allowed), whatever turns its OT choices take in a tree, and learns about `delta` only what [`crate::ot_extension`] gives away; a false
 //! `x*` gives it the hash of `V_a + delta (error)`, of 128 bits of entropy. A corrupt sender can send trees that are right for some `alpha` only: it passes if
 //! `alpha` is among them, and learns that. So the assumption is LPN with such leakage. The seed of the code comes after its messages.
 //! The order of steps 3 and 5 is that of the malicious mode; without a check, 5 follows 1.
+//!
+//! **Shared `delta`.** The pads of the trees hash rows `W_i + b delta`, the base VOLE and the output use the same `delta`. TMMO is tweakable
+//! correlation robust for AES as a random permutation [GKWY20]: pads are pseudo-random as long as `delta` has the entropy that [`crate::ot_extension`] leaves it, and
+//! all else that the receiver sees of `delta` is masked by them or by a leaf or phantom it lacks.
+//!
+//! **Time and addresses.** The receiver clears nodes, reads leaves and adds noise at addresses that depend on the noisy places. Amount of work and
+//! messages do not depend on them; a program on the same machine that watches caches may learn them.
 //!
 //! Short vectors take [`crate::vole`] alone: [`params::Params`] chooses by bytes.
 
@@ -82,9 +89,13 @@ impl<B: Value> Protocol for SilentVole<B> {
         status: Status::Recommended,
         deviations: &[
             "noise weight 762 from distance 0.11 by the formula for uniform noise values, in place of a heuristic pseudo-distance",
-            "one expander place in each seventh of the convolved vector, and the farthest tap always set: rows of low weight disappear",
-            "the code is systematic, and its seed is chosen by the receiver, whom alone it protects",
-            "base VOLE and OTs from one small-field correlation [Roy22], checked before use",
+            "one expander place in each of as many strata of the convolved vector, and the farthest tap always set: rows of low weight disappear",
+            "the expander's weight grows with the length, so that words found by linear algebra in a box of each stratum weigh at least 0.125",
+            "the seed of the code is chosen by the receiver, whom alone the code protects",
+            "base VOLE and OTs from one small-field correlation [Roy22], checked before use; OT pads, base VOLE and output share one delta, \
+             whose hashes (TMMO) are pseudo-random for AES as a random permutation although delta is used elsewhere linearly",
+            "each tree has PRG keys of its own; levels of odd width end in a phantom node, so that no choice of OTs opens a whole tree",
+            "the check's answer is a hash: the receiver alone learns the outcome, the sender only by the receiver's abort",
             "short vectors are made by small-field VOLE alone, where that sends less",
         ],
         modes: &[
@@ -96,7 +107,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                     "gap-CDH on Ristretto",
                     "random oracles (SHA-512, BLAKE3)",
                     "AES-128 as a random permutation and as a PRF",
-                    "LPN over B with regular noise for a systematic expand-convolute code, relative distance 0.11",
+                    "LPN over B with regular noise for the expand-convolute code (weight by length), relative distance 0.11",
                 ],
                 leakage: &[],
             },
@@ -108,7 +119,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                     "gap-CDH on Ristretto",
                     "random oracles (SHA-512, BLAKE3)",
                     "AES-128 as a random permutation and as a PRF",
-                    "LPN over B with regular noise and selective-failure leakage for a systematic expand-convolute code, relative distance 0.11",
+                    "LPN over B with regular noise and selective-failure leakage for the expand-convolute code (weight by length), relative distance 0.11",
                 ],
                 leakage: &[
                     GUESSED_DELTA,

@@ -64,15 +64,16 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
         let _phase = ch.phase(Phase::Check);
         // Step 3.
         let chi = rng.block();
+        let powers = check::Powers::new(chi, params.positions());
         let mut noise = Gf128(base.bits[params.mask_blocks().start]);
         for (place, &value) in noise_places(params, &points).zip(values.iter()) {
-            noise += Gf128(check::power(chi, place + 1)) * value.embed();
+            noise += Gf128(powers.power(place + 1)) * value.embed();
         }
         ch.send(&CheckRequest { chi, noise: noise.0 })?;
         // Step 5, now that the sender's messages are fixed.
         ch.send(&CodeSeed(seed))?;
         // Step 4.
-        let mask = base.columns.elements::<Gf128>(params.mask_blocks());
+        let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks()));
         let side = check::evaluate(chi, &leaves) ^ mask[0].0;
         let CheckAnswer(answer) = ch.recv(())?;
         if !bool::from(check::answer(base.binding, side).ct_eq(&answer)) {

@@ -44,7 +44,7 @@ fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) 
 
     let _phase = ch.phase(Phase::Expand);
     // Step 1.
-    let Flips(flips) = ch.recv(params.transfers().div_ceil(8))?;
+    let Flips(flips) = ch.recv(params.transfers())?;
     let pads = pads(params, &base, &flips);
 
     // Step 2.
@@ -56,7 +56,7 @@ fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) 
         // Step 3.
         let request: CheckRequest = ch.recv(())?;
         // Step 4.
-        let mask = base.columns.elements::<Gf128>(params.mask_blocks());
+        let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks()));
         let side = Gf128(check::evaluate(request.chi, &leaves)) + mask[0] + delta * Gf128(request.noise);
         ch.send(&CheckAnswer(check::answer(base.binding, side.0)))?;
     }

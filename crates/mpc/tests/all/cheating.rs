@@ -79,7 +79,7 @@ fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver:
     }
     pass::<Challenge>(sender, receiver, (), None)?;
     pass(receiver, sender, (), tamper.answer)?;
-    pass(receiver, sender, (params.trees * depth).div_ceil(8), tamper.flips)?;
+    pass(receiver, sender, params.trees * depth, tamper.flips)?;
     let tree_message = 2 * depth - 1;
     pass_stream::<Trees>(sender, receiver, params.trees * tree_message, |trees| {
         if let Some(change) = tamper.trees {
@@ -176,6 +176,8 @@ fn trees_with_wrong_sums_or_leaves() {
     caught(run(Tamper { trees: Some(leaf), ..Tamper::default() }).1, CheckAnswer::STEP);
     let flip = |flips: &mut Flips| flips.0[10] ^= 4;
     caught(run(Tamper { flips: Some(flip), ..Tamper::default() }).1, CheckAnswer::STEP);
+    let spare = |flips: &mut Flips| *flips.0.last_mut().unwrap() |= 0x80;
+    caught(run(Tamper { flips: Some(spare), ..Tamper::default() }).0, Flips::STEP);
 }
 
 #[test]

@@ -87,6 +87,13 @@ impl Channel {
         self.link.lock().session = session;
     }
 
+    /// Where in the conversation this channel stands, the same on both sides: the indices of its forks from the root, and whether roles are swapped
+    /// against the root's.
+    pub fn place(&self) -> (Vec<u16>, bool) {
+        let state = self.link.lock();
+        (state.forks[self.slot].path.clone(), self.role != self.link.role)
+    }
+
     /// 32 bytes that only the two ends of this TLS session know; `None` on other transports.
     pub fn exporter(&self) -> Option<[u8; 32]> {
         self.link.exporter
