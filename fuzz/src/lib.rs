@@ -25,6 +25,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "csv", run: csv, seeds: csv_seeds },
     Target { name: "normalise", run: normalise, seeds: normalise_seeds },
     Target { name: "table", run: table, seeds: csv_seeds },
+    Target { name: "session", run: vesica::fuzzing::session_messages, seeds: session_seeds },
+    Target { name: "receipt", run: vesica::fuzzing::receipt, seeds: receipt_seeds },
     Target { name: "public-key", run: public_key, seeds: public_key_seeds },
 ];
 
@@ -113,4 +115,23 @@ fn public_key(bytes: &[u8]) {
 
 fn public_key_seeds() -> Vec<Vec<u8>> {
     vec![b"vesica-ed25519 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= us".to_vec()]
+}
+
+fn session_seeds() -> Vec<Vec<u8>> {
+    [
+        &b"vesica\0\n\x01\0\0\0"[..],
+        br#"{"items":5,"payload":{"fields":[{"name":"a","type":"text"}],"width":9}}"#,
+        br#"{"protocol":"vole-fast","clock":1}"#,
+        br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_columns":["as it is"],"both_learn":false}"#,
+        &[0; 64],
+    ]
+    .map(<[u8]>::to_vec)
+    .to_vec()
+}
+
+fn receipt_seeds() -> Vec<Vec<u8>> {
+    vec![
+        br#"{"statement":{"wire_version":1,"session":"00","protocol":"vole-fast"},"sender_signature":"00","receiver_signature":null}"#
+            .to_vec(),
+    ]
 }

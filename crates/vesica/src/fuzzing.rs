@@ -34,3 +34,24 @@ pub fn normalise(text: &str) {
         }
     }
 }
+
+/// Reads bytes as each message of a session.
+pub fn session_messages(bytes: &[u8]) {
+    use crate::handshake::Hello;
+    use crate::handshake::messages::{Body, Choice, Closing, Opening, Ready, Seen, Sizes};
+    use vesica_party::Reader;
+    fn read<B: Body>(bytes: &[u8]) {
+        // Whatever it says, it must say it.
+        let _ = B::read(&mut Reader::new(bytes));
+    }
+    for read in [read::<Opening>, read::<Hello>, read::<Sizes>, read::<Choice>, read::<Ready>, read::<Seen>, read::<Closing>] {
+        read(bytes);
+    }
+}
+
+/// Reads bytes as a receipt, and checks its signatures.
+pub fn receipt(bytes: &[u8]) {
+    if let Ok(receipt) = serde_json::from_slice::<crate::receipt::Receipt>(bytes) {
+        receipt.verify();
+    }
+}
