@@ -11,7 +11,7 @@
 //! - **All of `x` is convolved.** The systematic variant (`out[i] = x[i] + ..`, which convolves half) has half the distance.
 //! - **The weight `w` by the length.** Rows whose places lie in an interval of share `f` of each stratum are about `m f^w`. The intervals of neighbouring strata may
 //!   touch, so that `24 floor(w / 2)` linear conditions end the state below each pair; one more row than that, and a sum of some of them has weight about
-//!   `f / 2 * N`: the *box word*, found by linear algebra. `weight` takes the least `w >= 7` for which it weighs enough; a test finds the words.
+//!   `f / 2 * N`: the *box word*, found by linear algebra. [`expander_weight`] takes the least `w >= 7` for which it weighs enough; a test finds the words.
 //! - **The seed is the receiver's.** The code protects the receiver's noise from the sender, and a corrupt receiver gains nothing from a weak one. The receiver
 //!   chooses it fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise) and before its answer to the check.
 //!
