@@ -1,4 +1,4 @@
-//! Which protocol serves a request. A fixed rule for now; the cost model will replace [`PREFERENCE`].
+//! Which protocol serves a request. A fixed rule for now; the cost model will replace the order of preference below.
 
 use vesica_party::{Entry, Registered, Security, Status};
 use vesica_protocols::registry;

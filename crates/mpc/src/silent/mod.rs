@@ -31,7 +31,7 @@
 //! The order of steps 3 and 5 is that of the malicious mode; without a check, 5 follows 1.
 //!
 //! **Shared `delta`.** The pads of the trees hash rows `W_i + b delta`, the base VOLE and the output use the same `delta`. TMMO is tweakable
-//! correlation robust for AES as a random permutation [GKWY20]: pads are pseudo-random as long as `delta` has the entropy that [`crate::ot_extension`] leaves it, and
+//! correlation robust for AES as a random permutation (GKWY20): pads are pseudo-random as long as `delta` has the entropy that [`crate::ot_extension`] leaves it, and
 //! all else that the receiver sees of `delta` is masked by them or by a leaf or phantom it lacks.
 //!
 //! **Time and addresses.** The receiver clears nodes, reads leaves and adds noise at addresses that depend on the noisy places. Amount of work and
