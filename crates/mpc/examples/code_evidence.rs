@@ -8,7 +8,8 @@
 //! E = H(alpha) + w L even(alpha / L, f) + ln Pr[a random word of active positions has so few ones],     L the length of a stratum over m
 //! ```
 //!
-//! maximised over `alpha` and `f`; the distance is the least `delta` with `E > 0`. Costs of starting and ending activity (24 bits each, a few times)
+//! maximised over `alpha` above 10^-4 and `f`; the distance is the least `delta` with `E > 10^-6`. (For smaller `alpha` some `E` is positive at every
+//! `delta`: those words are the box words, which the box rule counts.) Costs of starting and ending activity (24 bits each, a few times)
 //! vanish in the exponent: words with activity that ends a few times are those of the box rule.
 
 use std::f64::consts::LN_2;

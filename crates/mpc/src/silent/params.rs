@@ -31,11 +31,15 @@ use crate::{ot_extension, vole};
 /// Relative minimum distance that the noise weight relies on.
 pub const DISTANCE: f64 = 0.11;
 
-/// What a box word weighs at least: [`DISTANCE`] and a margin, as words are a little lighter than their expectation.
-pub(super) const BOX_DISTANCE: f64 = 0.125;
+/// The least share `f` of a box word, as a fraction: words of weight 0.14, which is [`DISTANCE`] and a margin. The luckiest of all boxes of unequal
+/// sides is up to 12 in 100 lighter than the box of equal sides that the rule counts.
+pub(super) const BOX_SHARE: (u128, u128) = (7, 25);
 
 /// The least weight of the expander.
-const MIN_WEIGHT: usize = 7;
+const MIN_WEIGHT: u32 = 7;
+
+/// The greatest.
+const MAX_WEIGHT: u32 = 12;
 
 /// A block of noise is at least this long; shorter vectors take the direct protocol.
 const MIN_BLOCK: usize = 8;
@@ -65,9 +69,16 @@ pub fn box_share(len: usize, weight: usize) -> f64 {
     (conditions as f64 / len as f64).powf(1.0 / weight as f64).min(1.0)
 }
 
-/// Places that the expander reads for each of `len` outputs: the fewest for which box words are heavy enough.
+/// Places that the expander reads for each of `len` outputs: the fewest for which box words are heavy enough, `box_share` at least [`BOX_SHARE`].
+/// In integers, since both sides must come to the same.
 pub fn expander_weight(len: usize) -> usize {
-    (MIN_WEIGHT..).find(|&weight| box_share(len, weight) / 2.0 >= BOX_DISTANCE).expect("the share tends to 1")
+    let (numerator, denominator) = BOX_SHARE;
+    let heavy = |weight: u32| {
+        let conditions = (WINDOW * (weight as usize / 2)) as u128;
+        len as u128 * numerator.pow(weight) <= conditions * denominator.pow(weight)
+    };
+    // Weight 12 serves the longest vectors there are.
+    (MIN_WEIGHT..MAX_WEIGHT).find(|&weight| heavy(weight)).unwrap_or(MAX_WEIGHT) as usize
 }
 
 /// What both sides agree on: which protocol serves the length.
@@ -193,11 +204,15 @@ mod tests {
 
     #[test]
     fn the_expander_is_as_wide_as_box_words_ask_for() {
-        for (log, weight) in [(13.0, 7), (20.0, 7), (20.1, 7), (20.3, 8), (22.3, 8), (24.3, 9), (26.3, 10), (28.0, 11)] {
+        for (log, weight) in [(13.0, 7), (19.0, 7), (19.1, 8), (20.3, 8), (21.3, 9), (22.3, 9), (24.3, 10), (26.3, 11), (28.0, 12)] {
             let len = f64::exp2(log) as usize;
             assert_eq!(expander_weight(len), weight, "2^{log}");
             let share = box_share(len, weight);
-            assert!(share / 2.0 > DISTANCE && share * noise_weight(KAPPA, DISTANCE, Noise::Uniform) as f64 >= f64::from(KAPPA), "2^{log}");
+            assert!(share >= BOX_SHARE.0 as f64 / BOX_SHARE.1 as f64);
+            assert!(
+                share / 2.0 * 0.88 > DISTANCE && share * noise_weight(KAPPA, DISTANCE, Noise::Uniform) as f64 >= f64::from(KAPPA),
+                "2^{log}"
+            );
         }
         assert_eq!(box_share(1, 7), 1.0);
     }
