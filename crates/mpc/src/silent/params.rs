@@ -69,7 +69,7 @@ pub fn box_share(len: usize, weight: usize) -> f64 {
     (conditions as f64 / len as f64).powf(1.0 / weight as f64).min(1.0)
 }
 
-/// Places that the expander reads for each of `len` outputs: the fewest for which box words are heavy enough, `box_share` at least [`BOX_SHARE`].
+/// Places that the expander reads for each of `len` outputs: the fewest for which box words are heavy enough, `box_share` at least `BOX_SHARE`.
 /// In integers, since both sides must come to the same.
 pub fn expander_weight(len: usize) -> usize {
     let (numerator, denominator) = BOX_SHARE;
