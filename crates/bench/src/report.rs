@@ -163,44 +163,6 @@ impl Report {
             ]),
         }
     }
-
-    /// A few lines for people.
-    pub fn summary(&self) -> String {
-        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-        let mut text = format!(
-            "{} ({}), {} x {} items, {} in both, link {}, {} thread(s) a party, {} repeat(s){}\n\
-             total {:.3} s  (set-up {:.3} s, online {:.3} s), cpu {:.3} s sender, {:.3} s receiver\n\
-             {:.3} MB sent ({:.1} bits an item; sender {:.3} MB, receiver {:.3} MB), peak memory {:.0} MiB sender, {:.0} MiB receiver\n\
-             outputs {}\n",
-            self.protocol,
-            self.security,
-            self.sender_items,
-            self.receiver_items,
-            self.intersection,
-            self.link,
-            self.threads_per_party,
-            self.repeats,
-            if self.in_process { ", both parties in one process" } else { "" },
-            self.total_seconds,
-            self.setup_seconds,
-            self.online_seconds,
-            self.cpu_seconds_sender,
-            self.cpu_seconds_receiver,
-            self.total_bytes as f64 / 1e6,
-            self.bits_per_item,
-            self.sender_bytes as f64 / 1e6,
-            self.receiver_bytes as f64 / 1e6,
-            mib(self.peak_rss_sender),
-            mib(self.peak_rss_receiver),
-            if self.correct { "correct" } else { "WRONG" },
-        );
-        for (role, phases) in &self.phases {
-            for (name, figures) in phases {
-                text += &format!("  {role:<8} {name:<14} {:>8.1} ms {:>12} B\n", figures.seconds * 1e3, figures.bytes);
-            }
-        }
-        text
-    }
 }
 
 /// The middle of the values; the mean of the two middle ones where their number is even; zero for none.
