@@ -15,6 +15,10 @@ use clap::error::ErrorKind;
 
 use args::{Cli, Command};
 use outcome::Outcome;
+use vesica_kernels::memory::HugePages;
+
+#[global_allocator]
+static MEMORY: HugePages = HugePages;
 
 fn main() -> ExitCode {
     outcome::quiet_panics();

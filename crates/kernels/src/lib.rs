@@ -3,7 +3,8 @@
 //! Every kernel is a safe function over slices. Which code runs is chosen at run time (see [`backend`]): the same call gives the same result
 //! on every backend, and the tests compare them. Blocks are `u128`, their bytes little-endian (`to_le_bytes`).
 //!
-//! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`].
+//! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`], and the
+//! allocator of [`memory`].
 //! The kernels of [`aes`], [`blake3`], [`clmul`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
 //! public, decide their running time.
 
@@ -17,6 +18,7 @@ pub mod band;
 pub mod blake3;
 pub mod clmul;
 pub mod gather;
+pub mod memory;
 pub mod transpose;
 pub mod xor;
 
