@@ -35,6 +35,7 @@ const BATCH: usize = 4096;
 const PLACES_COUNTER: u128 = 1 << 64;
 
 /// A code: `outputs` elements from `positions`.
+#[derive(Debug)]
 pub(crate) struct Code {
     outputs: usize,
     weight: usize,

@@ -16,9 +16,43 @@ use crate::silent::code::Code;
 use crate::tasks::VoleReceiver;
 use crate::vole;
 
-/// The receiver, set up: all is done before any input.
+/// The receiver, set up: `c` is there and may be used, what is left of `a` is made by [`run`](Party::run).
+///
+/// In the semi-honest mode the trees are yet to come, in the malicious mode they have passed their check. Without an input to wait for, whoever
+/// needs `c` first can go on at once, and expand what the sender made in the meantime.
 #[derive(Debug)]
-pub struct Receiver<B: Value>(VoleReceiver<B>);
+pub struct Receiver<B: Value> {
+    /// `a` is empty while anything is left to do.
+    output: VoleReceiver<B>,
+    rest: Rest,
+}
+
+/// What stands between a set-up receiver and `a`.
+#[derive(Debug)]
+enum Rest {
+    /// Nothing: the direct protocol makes both at once.
+    Nothing,
+    /// The trees are yet to be received.
+    Trees(Box<Pending>),
+    /// The leaves are yet to be compressed.
+    Leaves(Box<Code>, Secret<Vec<Gf128>>),
+}
+
+/// What the receiver keeps until the trees come.
+#[derive(Debug)]
+struct Pending {
+    params: SilentParams,
+    base: ReceiverCorrelation,
+    points: Secret<Vec<usize>>,
+    code: Code,
+}
+
+impl<B: Value> Receiver<B> {
+    /// `c`, as the output will have it.
+    pub fn values(&self) -> &[B] {
+        &self.output.c
+    }
+}
 
 impl<B: Value> Party for Receiver<B> {
     type Params = Params;
@@ -26,19 +60,29 @@ impl<B: Value> Party for Receiver<B> {
     type Output = VoleReceiver<B>;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let output = match params {
-            Params::Direct(params) => vole::receive(params, ch, rng)?,
-            Params::Silent(params) => receive(params, ch, rng)?,
-        };
-        Ok(Self(output))
+        match params {
+            Params::Direct(params) => Ok(Self { output: vole::receive(params, ch, rng)?, rest: Rest::Nothing }),
+            Params::Silent(params) => start(params, ch, rng),
+        }
     }
 
-    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<VoleReceiver<B>, Abort> {
-        Ok(self.0)
+    fn run(mut self, (): (), ch: &mut Channel, _: &mut SecretRng) -> Result<VoleReceiver<B>, Abort> {
+        let _phase = ch.phase(Phase::Expand);
+        match self.rest {
+            Rest::Nothing => {}
+            Rest::Trees(pending) => {
+                // Step 2.
+                let mut leaves = expand_trees::<B>(&pending.params, &pending.base, &pending.points, ch)?;
+                self.output.a = pending.code.compress(&mut leaves);
+            }
+            Rest::Leaves(code, mut leaves) => self.output.a = code.compress(&mut leaves),
+        }
+        Ok(self.output)
     }
 }
 
-fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleReceiver<B>, Abort> {
+/// All that the sender waits for, and `c`.
+fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<B>, Abort> {
     let base = ot_extension::receiver(&params.correlation(), ch, rng)?;
 
     let _phase = ch.phase(Phase::Expand);
@@ -56,33 +100,32 @@ fn receive<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRn
     // The noise is compressed while the sender expands its trees.
     let code = Code::new(params.len, params.positions(), seed);
     let c = code.compress_noise(noise_places(params, &points).zip(values.iter().copied()));
-
-    // Step 2.
-    let mut leaves = expand_trees::<B>(params, &base, &points, ch)?;
-
-    if params.checked() {
-        let _phase = ch.phase(Phase::Check);
-        // Step 3.
-        let chi = rng.block();
-        let powers = check::Powers::new(chi, params.positions());
-        let mut noise = Gf128(base.bits[params.mask_blocks().start]);
-        for (place, &value) in noise_places(params, &points).zip(values.iter()) {
-            noise += Gf128(powers.power(place + 1)) * value.embed();
-        }
-        ch.send(&CheckRequest { chi, noise: noise.0 })?;
-        // Step 5, now that the sender's messages are fixed.
-        ch.send(&CodeSeed(seed))?;
-        // Step 4.
-        let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks()));
-        let side = check::evaluate(chi, &leaves) ^ mask[0].0;
-        let CheckAnswer(answer) = ch.recv(())?;
-        if !bool::from(check::answer(base.binding, side).ct_eq(&answer)) {
-            return Err(Abort::PeerMisbehaved(CheckAnswer::STEP, "the trees are not consistent"));
-        }
+    let output = VoleReceiver { c, a: Vec::new() };
+    if !params.checked() {
+        return Ok(Receiver { output, rest: Rest::Trees(Box::new(Pending { params: *params, base, points, code })) });
     }
 
-    let a = code.compress(&mut leaves);
-    Ok(VoleReceiver { c, a })
+    // Step 2.
+    let leaves = expand_trees::<B>(params, &base, &points, ch)?;
+    let _phase = ch.phase(Phase::Check);
+    // Step 3.
+    let chi = rng.block();
+    let powers = check::Powers::new(chi, params.positions());
+    let mut noise = Gf128(base.bits[params.mask_blocks().start]);
+    for (place, &value) in noise_places(params, &points).zip(values.iter()) {
+        noise += Gf128(powers.power(place + 1)) * value.embed();
+    }
+    ch.send(&CheckRequest { chi, noise: noise.0 })?;
+    // Step 5, now that the sender's messages are fixed.
+    ch.send(&CodeSeed(seed))?;
+    // Step 4.
+    let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks()));
+    let side = check::evaluate(chi, &leaves) ^ mask[0].0;
+    let CheckAnswer(answer) = ch.recv(())?;
+    if !bool::from(check::answer(base.binding, side).ct_eq(&answer)) {
+        return Err(Abort::PeerMisbehaved(CheckAnswer::STEP, "the trees are not consistent"));
+    }
+    Ok(Receiver { output, rest: Rest::Leaves(Box::new(code), leaves) })
 }
 
 /// The noisy places among all positions.
@@ -157,8 +200,8 @@ mod tests {
     use super::*;
     use crate::pprf::tests::derivable;
     use crate::silent::SilentVole;
-    use crate::tasks::VoleSender;
-    use vesica_party::{Protocol, Security};
+    use crate::tasks::{SubfieldVole, VoleSender};
+    use vesica_party::{Protocol, Security, Task};
     use vesica_structures::fields::Gf64;
     use vesica_testkit::two_party;
 
@@ -185,6 +228,26 @@ mod tests {
         let taken = [&terms[..], &terms[..params.block]]
             .map(|terms| terms.iter().flatten().fold(Gf128(fix[0]) + value, |sum, &term| sum + Gf128(term)));
         Ok((taken, e.embed()))
+    }
+
+    #[test]
+    fn c_is_there_once_set_up_and_before_the_trees_without_a_check() {
+        for (len, security, waits) in
+            [(100, Security::SemiHonest, true), (5000, Security::SemiHonest, false), (5000, Security::Malicious, true)]
+        {
+            let params = Params::new(len, 64, security);
+            let (sender, (early, receiver)) = two_party(
+                |ch, rng| <SilentVole<Gf64> as Protocol>::Sender::setup(&params, ch, rng)?.run((), ch, rng),
+                |ch, rng| {
+                    let set_up = Receiver::<Gf64>::setup(&params, ch, rng)?;
+                    assert_eq!(matches!(set_up.rest, Rest::Trees(_)), !waits, "{len}, {security}");
+                    let early = set_up.values().to_vec();
+                    Ok((early, set_up.run((), ch, rng)?))
+                },
+            );
+            assert_eq!(early, receiver.c, "{len}, {security}");
+            SubfieldVole::<Gf64>::holds(&(), &(), &sender, &receiver).unwrap();
+        }
     }
 
     #[test]

@@ -16,9 +16,17 @@ use crate::silent::code::Code;
 use crate::tasks::VoleSender;
 use crate::vole;
 
-/// The sender, set up: all is done before any input.
+/// The sender, set up: all that the receiver waits for is sent, and what is left of `b` is made by [`run`](Party::run).
 #[derive(Debug)]
-pub struct Sender<B>(VoleSender, PhantomData<fn() -> B>);
+pub struct Sender<B>(State, PhantomData<fn() -> B>);
+
+#[derive(Debug)]
+enum State {
+    /// The direct protocol is done at once.
+    Done(VoleSender),
+    /// The leaves wait for the seed of the code.
+    Leaves { params: SilentParams, delta: Secret<Gf128>, leaves: Secret<Vec<Gf128>> },
+}
 
 impl<B: Value> Party for Sender<B> {
     type Params = Params;
@@ -26,21 +34,31 @@ impl<B: Value> Party for Sender<B> {
     type Output = VoleSender;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let output = match params {
-            Params::Direct(params) => vole::send::<B>(params, ch, rng)?,
-            Params::Silent(params) => send::<B>(params, ch, rng)?,
+        let state = match params {
+            Params::Direct(params) => State::Done(vole::send::<B>(params, ch, rng)?),
+            Params::Silent(params) => start::<B>(params, ch, rng)?,
         };
-        Ok(Self(output, PhantomData))
+        Ok(Self(state, PhantomData))
     }
 
-    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<VoleSender, Abort> {
-        Ok(self.0)
+    fn run(self, (): (), ch: &mut Channel, _: &mut SecretRng) -> Result<VoleSender, Abort> {
+        match self.0 {
+            State::Done(output) => Ok(output),
+            State::Leaves { params, delta, mut leaves } => {
+                let _phase = ch.phase(Phase::Expand);
+                // Step 5.
+                let CodeSeed(seed) = ch.recv(())?;
+                let b = Code::new(params.len, params.positions(), seed).compress(&mut leaves);
+                Ok(VoleSender { delta: *delta, b })
+            }
+        }
     }
 }
 
-fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleSender, Abort> {
+/// All that the receiver waits for.
+fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<State, Abort> {
     let base = ot_extension::sender(&params.correlation(), ch, rng)?;
-    let delta = Gf128(*base.delta);
+    let delta = Secret::new(Gf128(*base.delta));
 
     let _phase = ch.phase(Phase::Expand);
     // Step 1.
@@ -49,7 +67,7 @@ fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) 
 
     // Step 2.
     let values = Secret::new(base.columns.elements::<B>(params.value_blocks()));
-    let mut leaves = expand_trees(params, &base, &pads, &values, ch)?;
+    let leaves = expand_trees(params, &base, &pads, &values, ch)?;
 
     if params.checked() {
         let _phase = ch.phase(Phase::Check);
@@ -57,14 +75,10 @@ fn send<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) 
         let request: CheckRequest = ch.recv(())?;
         // Step 4.
         let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks()));
-        let side = Gf128(check::evaluate(request.chi, &leaves)) + mask[0] + delta * Gf128(request.noise);
+        let side = Gf128(check::evaluate(request.chi, &leaves)) + mask[0] + *delta * Gf128(request.noise);
         ch.send(&CheckAnswer(check::answer(base.binding, side.0)))?;
     }
-
-    // Step 5.
-    let CodeSeed(seed) = ch.recv(())?;
-    let b = Code::new(params.len, params.positions(), seed).compress(&mut leaves);
-    Ok(VoleSender { delta, b })
+    Ok(State::Leaves { params: *params, delta, leaves })
 }
 
 /// The two pads of each tree and level, tree after tree.
