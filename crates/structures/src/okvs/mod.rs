@@ -1,8 +1,12 @@
 //! Oblivious key-value stores: a table `P` of `m` values such that `Decode(P, k_i) = v_i`, and that says nothing else of the keys.
 
+mod arrangement;
 pub mod band;
 pub mod clustered;
 
+use std::ops::Range;
+
+pub use arrangement::Arrangement;
 pub use band::Band;
 pub use clustered::Clustered;
 
@@ -26,6 +30,9 @@ pub struct EncodeFailure;
 /// A linear OKVS over characteristic two: `Decode(P, k) = <row(k), P>`.
 ///
 /// Keys are 128-bit digests, all distinct; rows are a keyed pseudo-random function of the whole digest.
+///
+/// A table travels in [parts](Self::parts): encoding finishes them one after another, and decoding goes on with each as it comes. All work is
+/// shared by the threads of the installed rayon pool; no result depends on their number.
 pub trait Okvs: Sized + Send + Sync {
     /// The store for `pairs` pairs that fails to encode with probability at most `2^-failure_bits`, rows keyed by `seed`.
     fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported>;
@@ -41,9 +48,64 @@ pub trait Okvs: Sized + Send + Sync {
         self.len() == 0
     }
 
-    /// A table `P` of `len()` cells with `Decode(P, keys[i]) = values[i]`.
-    fn encode<V: Value>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure>;
+    /// The cells of each part of the table, in the order in which encoding finishes them and decoding needs them. Parts are up to about 2^16
+    /// cells each, make up the table, and depend on its shape only.
+    fn parts(&self) -> Vec<Range<usize>>;
 
-    /// `out[i] = Decode(table, keys[i])`; `table` has `len()` cells, `out` the length of `keys`.
-    fn decode<V: Value>(&self, table: &[V], keys: &[u128], out: &mut [V]);
+    /// The keys in this store's order.
+    fn arrange(&self, keys: &[u128]) -> Arrangement;
+
+    /// Encodes pairs whose values are in the arrangement's order: calls `finished` on this thread with each part's place in the table and
+    /// its cells, which it may use up.
+    ///
+    /// # Panics
+    /// If there are more keys than pairs, or not one value a key.
+    fn encode_arranged<V: Value, E: From<EncodeFailure>>(
+        &self,
+        keys: &Arrangement,
+        values: &[V],
+        free: FreeCells<'_>,
+        finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
+    ) -> Result<(), E>;
+
+    /// Decodes, in the arrangement's order, those keys that part number `part` completes: `out` has the length of [`Arrangement::part`]. Of
+    /// `table`, of `len()` cells, that part and those before it are read.
+    ///
+    /// # Panics
+    /// If there is no such part, or `table` or `out` has another length.
+    fn decode_part<V: Value>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]);
+
+    /// A table `P` of `len()` cells with `Decode(P, keys[i]) = values[i]`.
+    ///
+    /// # Panics
+    /// As [`Self::encode_arranged`].
+    fn encode<V: Value>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure> {
+        let keys = self.arrange(keys);
+        let values = keys.arranged(values);
+        let mut table = vec![V::default(); self.len()];
+        self.encode_arranged(&keys, &values, free, |place, cells| {
+            table[place].copy_from_slice(cells);
+            Ok::<_, EncodeFailure>(())
+        })?;
+        Ok(table)
+    }
+
+    /// `out[i] = Decode(table, keys[i])`.
+    ///
+    /// # Panics
+    /// If `table` has not `len()` cells, or `out` not the length of `keys`.
+    fn decode<V: Value>(&self, table: &[V], keys: &[u128], out: &mut [V]) {
+        assert_eq!(keys.len(), out.len(), "an output for each key");
+        let keys = self.arrange(keys);
+        let mut decoded = Vec::new();
+        for part in 0..self.parts().len() {
+            let range = keys.part(part);
+            decoded.resize(range.len(), V::default());
+            self.decode_part(table, &keys, part, &mut decoded);
+            for (&place, &value) in keys.places()[range].iter().zip(&decoded) {
+                out[place as usize] = value;
+            }
+        }
+        zeroize::Zeroize::zeroize(&mut decoded);
+    }
 }

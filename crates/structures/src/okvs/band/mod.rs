@@ -13,18 +13,30 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use rand_core::Rng;
 use rayon::prelude::*;
-use vesica_kernels::band::{Row, System, products};
+use vesica_kernels::band::{LINE, Row, System, products};
 
-use self::rows::{Buckets, ROWS, RowHash, sort_bucket};
+use self::rows::{ROWS, RowHash, Sorter};
 pub use self::shape::Shape;
-use super::{EncodeFailure, FreeCells, Okvs};
+use super::arrangement::Buckets;
+use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
 use crate::fields::Value;
 
-/// Keys decoded at once, at least.
-const LEAST_AT_ONCE: usize = 1 << 16;
+/// Buckets that keys are put into at once, at most about.
+const MOST_BUCKETS: usize = 1 << 10;
+
+/// Lines of a bucket, at least.
+const LEAST_BUCKET: usize = 1 << 8;
+
+/// Lines of a part, at least.
+const LEAST_PART: usize = 1 << 11;
+
+/// Keys decoded by a thread at a time.
+const PIECE: usize = 1 << 12;
 
 /// A band OKVS for a number of pairs, rows keyed by a seed.
 pub struct Band {
@@ -43,29 +55,29 @@ impl Band {
         Self { pairs, shape, hash: RowHash::new(seed) }
     }
 
-    /// [`Okvs::encode`] for values of `L` words, records of `W = L + 2`.
-    fn encode_words<const L: usize, const W: usize>(
+    /// Lines of a bucket, by which keys are first put in order.
+    fn bucket_lines(&self) -> usize {
+        (self.shape.starts / MOST_BUCKETS).next_power_of_two().max(LEAST_BUCKET)
+    }
+
+    /// Lines of a part: whole buckets.
+    fn part_lines(&self) -> usize {
+        self.bucket_lines().max(LEAST_PART)
+    }
+
+    /// [`Okvs::encode_arranged`] for values of `L` words.
+    fn encode_words<const L: usize>(
         &self,
         keys: &[u128],
         values: &[[u64; L]],
         free: FreeCells<'_>,
         table: &mut [[u64; L]],
     ) -> Result<(), EncodeFailure> {
-        let mut buckets = Buckets::<W>::new(&self.hash, keys, |i, record| record[2..].copy_from_slice(&values[i]));
         let mut system = System::<L>::new(self.shape.columns());
-        let (mut lines, mut rows, mut row_values) = ([0; ROWS], [Row([0; 8]); ROWS], [[0; L]; ROWS]);
-        let mut scratch = Vec::new();
-        let (buckets, shared) = buckets.split();
-        for bucket in buckets {
-            sort_bucket(bucket, shared, &mut scratch);
-            for records in bucket.chunks(ROWS) {
-                self.hash.rows(&self.shape, records, &mut lines, &mut rows);
-                for (value, record) in row_values.iter_mut().zip(records) {
-                    value.copy_from_slice(&record[2..]);
-                }
-                let count = records.len();
-                system.insert(&lines[..count], &rows[..count], &row_values[..count]).map_err(|_| EncodeFailure)?;
-            }
+        let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
+        for (keys, values) in keys.chunks(ROWS).zip(values.chunks(ROWS)) {
+            self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
+            system.insert(&lines[..keys.len()], &rows[..keys.len()], values).map_err(|_| EncodeFailure)?;
         }
         if let FreeCells::Random(rng) = free {
             for column in system.free_columns() {
@@ -76,40 +88,18 @@ impl Band {
         Ok(())
     }
 
-    /// [`Okvs::decode`] for values of `L` words.
+    /// [`Okvs::decode_part`] for values of `L` words.
     fn decode_words<const L: usize>(&self, table: &[[u64; L]], keys: &[u128], out: &mut [[u64; L]]) {
-        // Two keys a line are enough to share its work; fewer at once means that records and results stay in the cache.
-        let at_once = (table.len() / 4).max(LEAST_AT_ONCE);
-        for (keys, out) in keys.chunks(at_once).zip(out.chunks_mut(at_once)) {
-            self.decode_chunk(table, keys, out);
-        }
-    }
-
-    fn decode_chunk<const L: usize>(&self, table: &[[u64; L]], keys: &[u128], out: &mut [[u64; L]]) {
-        let mut buckets = Buckets::<3>::new(&self.hash, keys, |i, record| record[2] = i as u64);
-        let mut decoded = vec![[0; L]; keys.len()];
-        let (ordered, shared) = buckets.split();
-        let mut rest = decoded.as_mut_slice();
-        let jobs: Vec<_> = ordered
-            .map(|bucket| {
-                let decoded = rest.split_off_mut(..bucket.len()).expect("as many as keys");
-                (bucket, decoded)
-            })
-            .collect();
         let backend = vesica_kernels::backend();
-        jobs.into_par_iter().for_each_init(Vec::new, |scratch, (bucket, decoded)| {
+        keys.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE)).for_each(|(keys, out)| {
             vesica_kernels::with_backend(backend, || {
-                sort_bucket(bucket, shared, scratch);
                 let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
-                for (records, decoded) in bucket.chunks(ROWS).zip(decoded.chunks_mut(ROWS)) {
-                    self.hash.rows(&self.shape, records, &mut lines, &mut rows);
-                    products(table, &lines[..records.len()], &rows[..records.len()], decoded);
+                for (keys, out) in keys.chunks(ROWS).zip(out.chunks_mut(ROWS)) {
+                    self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
+                    products(table, &lines[..keys.len()], &rows[..keys.len()], out);
                 }
             });
         });
-        for (record, decoded) in buckets.records.iter().zip(decoded) {
-            out[record[2] as usize] = decoded;
-        }
     }
 }
 
@@ -126,22 +116,59 @@ impl Okvs for Band {
         self.shape.columns()
     }
 
-    /// # Panics
-    /// If there are more keys than pairs, or not one value a key.
-    fn encode<V: Value>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure> {
-        assert!(keys.len() <= self.pairs && keys.len() == values.len(), "at most as many keys as pairs, and a value each");
-        let mut table = vec![V::default(); self.len()];
-        match V::BITS {
-            64 => self.encode_words::<1, 3>(keys, bytemuck::cast_slice(values), free, bytemuck::cast_slice_mut(&mut table))?,
-            _ => self.encode_words::<2, 4>(keys, bytemuck::cast_slice(values), free, bytemuck::cast_slice_mut(&mut table))?,
-        }
-        Ok(table)
+    /// The last cells come first.
+    fn parts(&self) -> Vec<Range<usize>> {
+        let cells = LINE * self.part_lines();
+        (0..self.len()).step_by(cells).map(|first| first..self.len().min(first + cells)).rev().collect()
     }
 
-    /// # Panics
-    /// If `table` has not `len()` cells, or `out` not the length of `keys`.
-    fn decode<V: Value>(&self, table: &[V], keys: &[u128], out: &mut [V]) {
-        assert!(table.len() == self.len() && keys.len() == out.len(), "a whole table, and a result a key");
+    fn arrange(&self, keys: &[u128]) -> Arrangement {
+        let lines = self.bucket_lines();
+        let count = self.shape.starts.div_ceil(lines);
+        let mut buckets = Buckets::new(keys, count, |keys, buckets| {
+            self.hash.lines(&self.shape, keys, |i, line| buckets[i] = (line as usize / lines) as u16);
+        });
+        let (mut keys_left, mut places_left) = (&mut buckets.keys[..], &mut buckets.places[..]);
+        let jobs: Vec<_> = buckets
+            .starts
+            .windows(2)
+            .map(|ends| {
+                let len = ends[1] - ends[0];
+                let keys = keys_left.split_off_mut(..len).expect("as many as keys");
+                (keys, places_left.split_off_mut(..len).expect("as many as keys"))
+            })
+            .collect();
+        jobs.into_par_iter().enumerate().for_each_init(Sorter::new, |sorter, (bucket, (keys, places))| {
+            sorter.sort((&self.hash, &self.shape), ((bucket * lines) as u32, lines), keys, places);
+        });
+        let start = |line: usize| buckets.starts[count.min(line / lines)];
+        let parts =
+            self.parts().iter().map(|cells| start(cells.start / LINE)..start(cells.end.next_multiple_of(LINE * lines) / LINE)).collect();
+        Arrangement { keys: buckets.keys, places: buckets.places, parts }
+    }
+
+    fn encode_arranged<V: Value, E: From<EncodeFailure>>(
+        &self,
+        keys: &Arrangement,
+        values: &[V],
+        free: FreeCells<'_>,
+        mut finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        assert!(values.len() <= self.pairs && keys.keys.len() == values.len(), "at most as many keys as pairs, and a value each");
+        let mut table = vec![V::default(); self.len()];
+        match V::BITS {
+            64 => self.encode_words::<1>(&keys.keys, bytemuck::cast_slice(values), free, bytemuck::cast_slice_mut(&mut table))?,
+            _ => self.encode_words::<2>(&keys.keys, bytemuck::cast_slice(values), free, bytemuck::cast_slice_mut(&mut table))?,
+        }
+        for part in self.parts() {
+            finished(part.clone(), &mut table[part])?;
+        }
+        Ok(())
+    }
+
+    fn decode_part<V: Value>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
+        let keys = &keys.keys[keys.part(part)];
+        assert!(table.len() == self.len() && keys.len() == out.len(), "a whole table, and an output for each key");
         match V::BITS {
             64 => self.decode_words::<1>(bytemuck::cast_slice(table), keys, bytemuck::cast_slice_mut(out)),
             _ => self.decode_words::<2>(bytemuck::cast_slice(table), keys, bytemuck::cast_slice_mut(out)),

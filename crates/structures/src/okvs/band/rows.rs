@@ -2,20 +2,13 @@
 
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::band::Row;
+use zeroize::Zeroize;
 
 use super::Shape;
-
-/// A key's hash (high word, low word), then what is carried along with it.
-pub(super) type Record<const W: usize> = [u64; W];
-
-/// Keys hashed at once, on the stack.
-const HASHES: usize = 256;
+use crate::okvs::arrangement::BATCH;
 
 /// Rows made at once: 4 KiB of them.
 pub(super) const ROWS: usize = 64;
-
-/// A bucket's records fit the second-level cache, twice.
-const BUCKET: usize = 2048;
 
 /// The row of a key: `h = pi(key)` gives the start, `pi'(h), pi'(h + 1), ...` the bits; `pi`, `pi'` are AES under independent keys.
 ///
@@ -32,26 +25,34 @@ impl RowHash {
         Self { start: Aes128::new(u128::from_le_bytes(keys[0])), bits: Aes128::new(u128::from_le_bytes(keys[1])) }
     }
 
-    /// Calls `each` with every index and hash.
-    fn hashes(&self, keys: &[u128], mut each: impl FnMut(usize, u128)) {
-        let mut hashes = [0; HASHES];
-        for (chunk, keys) in keys.chunks(HASHES).enumerate() {
-            let hashes = &mut hashes[..keys.len()];
-            hashes.copy_from_slice(keys);
-            self.start.encrypt(hashes);
-            for (i, &hash) in hashes.iter().enumerate() {
-                each(chunk * HASHES + i, hash);
-            }
-        }
+    /// The line at which the row of a hash starts.
+    #[inline]
+    fn line(shape: &Shape, hash: u128) -> u32 {
+        (((hash >> 64) * shape.starts as u128) >> 64) as u32
     }
 
-    /// The rows of up to [`ROWS`] records, and the lines at which they start.
-    pub(super) fn rows<const W: usize>(&self, shape: &Shape, records: &[Record<W>], lines: &mut [u32; ROWS], rows: &mut [Row; ROWS]) {
-        let rows = &mut rows[..records.len()];
+    /// Calls `each` with the number and the line of each of up to [`BATCH`] keys.
+    pub(super) fn lines(&self, shape: &Shape, keys: &[u128], mut each: impl FnMut(usize, u32)) {
+        let mut hashes = [0; BATCH];
+        let hashes = &mut hashes[..keys.len()];
+        hashes.copy_from_slice(keys);
+        self.start.encrypt(hashes);
+        for (i, &hash) in hashes.iter().enumerate() {
+            each(i, Self::line(shape, hash));
+        }
+        hashes.zeroize();
+    }
+
+    /// The rows of up to [`ROWS`] keys, and the lines at which they start.
+    pub(super) fn rows(&self, shape: &Shape, keys: &[u128], lines: &mut [u32; ROWS], rows: &mut [Row; ROWS]) {
+        let mut hashes = [0; ROWS];
+        let hashes = &mut hashes[..keys.len()];
+        hashes.copy_from_slice(keys);
+        self.start.encrypt(hashes);
+        let rows = &mut rows[..keys.len()];
         let blocks: &mut [u128] = bytemuck::cast_slice_mut(rows);
-        for ((record, line), blocks) in records.iter().zip(lines).zip(blocks.chunks_exact_mut(4)) {
-            *line = ((u128::from(record[0]) * shape.starts as u128) >> 64) as u32;
-            let hash = u128::from(record[0]) << 64 | u128::from(record[1]);
+        for ((&hash, line), blocks) in hashes.iter().zip(lines).zip(blocks.chunks_exact_mut(4)) {
+            *line = Self::line(shape, hash);
             for (i, block) in blocks.iter_mut().enumerate() {
                 *block = hash.wrapping_add(i as u128);
             }
@@ -62,82 +63,52 @@ impl RowHash {
                 row[shape.width..].fill(0);
             }
         }
+        hashes.zeroize();
     }
 }
 
-/// Records grouped by the high bits of their hashes, in ascending order of buckets.
-pub(super) struct Buckets<const W: usize> {
-    pub(super) records: Vec<Record<W>>,
-    /// Length of every bucket.
-    pub(super) lens: Vec<usize>,
-    /// The high bits that a bucket's hashes share.
-    bits: u32,
+/// Orders the keys of one bucket by line, equal lines as given.
+pub(super) struct Sorter {
+    lines: Vec<u16>,
+    next: Vec<u32>,
+    keys: Vec<u128>,
+    places: Vec<u32>,
 }
 
-impl<const W: usize> Buckets<W> {
-    /// The keys' records; `carry` writes what goes with key `i` behind its hash.
-    ///
-    /// Whole records are moved, here and in [`sort_bucket`], so that what follows reads memory in order.
-    pub(super) fn new(hash: &RowHash, keys: &[u128], carry: impl Fn(usize, &mut Record<W>)) -> Self {
-        let bits = (keys.len() / BUCKET).next_power_of_two().trailing_zeros().min(11);
-        let bucket = |hash: u128| ((hash >> 64) as u64).checked_shr(64 - bits).unwrap_or(0) as usize;
-        let mut lens = vec![0; 1 << bits];
-        // Hashing twice costs less than writing the hashes down.
-        hash.hashes(keys, |_, hash| lens[bucket(hash)] += 1);
-        let mut next: Vec<usize> = lens
-            .iter()
-            .scan(0, |start, len| {
-                *start += len;
-                Some(*start - len)
-            })
-            .collect();
-        let mut records = vec![[0; W]; keys.len()];
-        hash.hashes(keys, |i, hash| {
-            let next = &mut next[bucket(hash)];
-            let record = &mut records[*next];
-            *next += 1;
-            [record[0], record[1]] = [(hash >> 64) as u64, hash as u64];
-            carry(i, record);
-        });
-        Self { records, lens, bits }
+impl Sorter {
+    pub(super) fn new() -> Self {
+        Self { lines: Vec::new(), next: Vec::new(), keys: Vec::new(), places: Vec::new() }
     }
 
-    /// The buckets one by one, and the bits for [`sort_bucket`].
-    pub(super) fn split(&mut self) -> (impl Iterator<Item = &mut [Record<W>]>, u32) {
-        let mut rest = self.records.as_mut_slice();
-        let buckets = self.lens.iter().map(move |&len| rest.split_off_mut(..len).expect("lengths add up"));
-        (buckets, self.bits)
-    }
-}
-
-/// Sorts records by the high word of their hashes, which agree in their `shared` high bits: by as many further bits as there are records,
-/// which leaves little to the insertion sort after it.
-pub(super) fn sort_bucket<const W: usize>(bucket: &mut [Record<W>], shared: u32, scratch: &mut Vec<Record<W>>) {
-    let bits = bucket.len().next_power_of_two().trailing_zeros();
-    let slot = |record: &Record<W>| (record[0] << shared).checked_shr(64 - bits).unwrap_or(0) as usize;
-    let mut ends = vec![0u32; 1 << bits];
-    for record in &*bucket {
-        ends[slot(record)] += 1;
-    }
-    let mut end = 0;
-    for slot in &mut ends {
-        end += *slot;
-        *slot = end;
-    }
-    scratch.clear();
-    scratch.extend_from_slice(bucket);
-    for record in &*scratch {
-        let end = &mut ends[slot(record)];
-        *end -= 1;
-        bucket[*end as usize] = *record;
-    }
-    for i in 1..bucket.len() {
-        let record = bucket[i];
-        let mut to = i;
-        while to > 0 && bucket[to - 1][0] > record[0] {
-            bucket[to] = bucket[to - 1];
-            to -= 1;
+    /// `first` is the first of at most `lines` lines at which rows of these keys start.
+    pub(super) fn sort(&mut self, (hash, shape): (&RowHash, &Shape), (first, lines): (u32, usize), keys: &mut [u128], places: &mut [u32]) {
+        self.next.clear();
+        self.next.resize(lines + 1, 0);
+        self.lines.clear();
+        for keys in keys.chunks(BATCH) {
+            hash.lines(shape, keys, |_, line| {
+                let line = (line - first) as u16;
+                self.lines.push(line);
+                self.next[usize::from(line) + 1] += 1;
+            });
         }
-        bucket[to] = record;
+        for line in 0..lines {
+            self.next[line + 1] += self.next[line];
+        }
+        self.keys.resize(keys.len(), 0);
+        self.places.resize(keys.len(), 0);
+        for ((&key, &place), &line) in keys.iter().zip(&*places).zip(&self.lines) {
+            let next = &mut self.next[usize::from(line)];
+            (self.keys[*next as usize], self.places[*next as usize]) = (key, place);
+            *next += 1;
+        }
+        keys.copy_from_slice(&self.keys);
+        places.copy_from_slice(&self.places);
+    }
+}
+
+impl Drop for Sorter {
+    fn drop(&mut self) {
+        self.keys.zeroize();
     }
 }

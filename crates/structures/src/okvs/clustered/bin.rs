@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 use super::core::Deferred;
 use super::dense::SubsetSums;
 use super::params::Shape;
-use super::rows::{Partition, RowHash, Triple};
+use super::rows::{RowHash, Triple};
 use crate::fields::Value;
 use crate::okvs::EncodeFailure;
 use crate::rng::SecretRng;
@@ -43,11 +43,10 @@ pub struct Pivot {
     pub cell: u16,
 }
 
-/// The equations of one bin, and the memory to solve them, which serves bin after bin.
-pub struct Bin<V: Value> {
+/// The rows of one bin, and the memory to solve them, which serves bin after bin.
+pub struct Bin {
     pub triples: Box<[Triple; NUMBERS]>,
     pub dense: Vec<u64>,
-    pub values: Vec<V>,
     incidences: Box<[Incidence; NUMBERS]>,
     /// In the order of peeling: no row's cell is a cell of a later row.
     pub pivots: Vec<Pivot>,
@@ -59,22 +58,21 @@ fn numbered<T: Copy + Default>() -> Box<[T; NUMBERS]> {
     vec![T::default(); NUMBERS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("the length is NUMBERS"))
 }
 
-impl<V: Value> Bin<V> {
+impl Bin {
     pub fn new() -> Self {
-        let (dense, values, pivots, deferred) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { triples: numbered(), dense, values, incidences: numbered(), pivots, deferred }
+        let (dense, pivots, deferred) = (Vec::new(), Vec::new(), Vec::new());
+        Self { triples: numbered(), dense, incidences: numbered(), pivots, deferred }
     }
 
-    /// The cells of bin number `bin` for the pairs of all `pieces`, into `table` (sparse cells, then dense ones); free ones random, or zero.
-    pub fn encode(
+    /// The cells of a bin for these pairs, into `table` (sparse cells, then dense ones); free ones random, or zero.
+    pub fn encode<V: Value>(
         &mut self,
         (hash, shape): (&RowHash, &Shape),
-        bin: usize,
-        pieces: &[(Partition, &[V])],
+        (keys, values): (&[u128], &[V]),
         table: &mut [V],
         free: Option<&mut SecretRng>,
     ) -> Result<(), EncodeFailure> {
-        self.load(hash, shape, bin, pieces)?;
+        self.load(hash, shape, keys)?;
         self.peel(shape.sparse);
         if let Some(rng) = free {
             for cell in table.iter_mut() {
@@ -85,48 +83,35 @@ impl<V: Value> Bin<V> {
         }
         if !self.deferred.is_empty() {
             // A solution but for the deferred rows, and then what must be added to free cells to satisfy those too.
-            self.substitute(shape.sparse, table);
-            Deferred::new(self, shape, table).correct(table)?;
+            self.substitute(shape.sparse, values, table);
+            Deferred::new(self, shape, values, table).correct(table)?;
         }
-        self.substitute(shape.sparse, table);
+        self.substitute(shape.sparse, values, table);
         Ok(())
     }
 
     /// How many rows peeling sets aside.
-    pub fn rows_set_aside(
-        &mut self,
-        hash: &RowHash,
-        shape: &Shape,
-        bin: usize,
-        pieces: &[(Partition, &[V])],
-    ) -> Result<usize, EncodeFailure> {
-        self.load(hash, shape, bin, pieces)?;
+    pub fn rows_set_aside(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) -> Result<usize, EncodeFailure> {
+        self.load(hash, shape, keys)?;
         self.peel(shape.sparse);
         Ok(self.deferred.len())
     }
 
-    /// Hashes the bin's keys to rows, and gathers their values.
-    fn load(&mut self, hash: &RowHash, shape: &Shape, bin: usize, pieces: &[(Partition, &[V])]) -> Result<(), EncodeFailure> {
-        let rows: usize = pieces.iter().map(|(keys, _)| keys.bin(bin).0.len()).sum();
-        if rows > shape.capacity {
+    /// Hashes the bin's keys to rows.
+    fn load(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) -> Result<(), EncodeFailure> {
+        if keys.len() > shape.capacity {
             return Err(EncodeFailure);
         }
         self.dense.clear();
-        self.values.clear();
         self.incidences[..shape.sparse].fill(Incidence::default());
-        for (keys, values) in pieces {
-            let (blocks, places) = keys.bin(bin);
-            let before = self.dense.len();
-            hash.for_each_row(blocks, |i, row| {
-                let number = (before + i) as u16;
-                self.triples[usize::from(number)] = row.triple;
-                self.dense.push(row.dense);
-                for cell in row.triple.cells() {
-                    self.incidences[cell].add(number);
-                }
-            });
-            self.values.extend(places.iter().map(|&place| values[place as usize]));
-        }
+        hash.for_each_row(keys, |i, row| {
+            let number = i as u16;
+            self.triples[usize::from(number)] = row.triple;
+            self.dense.push(row.dense);
+            for cell in row.triple.cells() {
+                self.incidences[cell].add(number);
+            }
+        });
         Ok(())
     }
 
@@ -188,7 +173,7 @@ impl<V: Value> Bin<V> {
     }
 
     /// Determines the pivots' cells from all others, last peeled first.
-    fn substitute(&self, sparse: usize, table: &mut [V]) {
+    fn substitute<V: Value>(&self, sparse: usize, values: &[V], table: &mut [V]) {
         let (table, dense) = table.split_at_mut(sparse);
         for pivot in &self.pivots {
             table[usize::from(pivot.cell)] = V::default();
@@ -196,7 +181,7 @@ impl<V: Value> Bin<V> {
         let sums = dense.iter().any(|&cell| cell != V::default()).then(|| SubsetSums::new(dense));
         for pivot in self.pivots.iter().rev() {
             let row = usize::from(pivot.row);
-            let mut value = self.values[row];
+            let mut value = values[row];
             for cell in self.triples[row].cells() {
                 value += table[cell];
             }
@@ -208,9 +193,8 @@ impl<V: Value> Bin<V> {
     }
 }
 
-impl<V: Value> Drop for Bin<V> {
+impl Drop for Bin {
     fn drop(&mut self) {
-        self.values.zeroize();
         self.dense.zeroize();
     }
 }

@@ -16,7 +16,7 @@ const DENSE_COLUMNS: usize = 64;
 /// row depends on free cells only. A few free cells more than there are equations will nearly always do, and all of them are tried before the
 /// system is given up: it then has dependent rows.
 pub struct Deferred<'a, V: Value> {
-    bin: &'a Bin<V>,
+    bin: &'a Bin,
     shape: &'a Shape,
     /// What each deferred row lacks of its value under the present table.
     lacking: Vec<V>,
@@ -26,13 +26,13 @@ pub struct Deferred<'a, V: Value> {
 
 impl<'a, V: Value> Deferred<'a, V> {
     /// The deferred rows of `bin` under a `table` that satisfies all others.
-    pub fn new(bin: &'a Bin<V>, shape: &'a Shape, table: &[V]) -> Self {
+    pub fn new(bin: &'a Bin, shape: &'a Shape, values: &[V], table: &[V]) -> Self {
         let (sparse, dense) = table.split_at(shape.sparse);
         let sums = SubsetSums::new(dense);
         let lacks = |&row: &u16| {
             let row = usize::from(row);
             let [a, b, c] = bin.triples[row].cells();
-            bin.values[row] + sparse[a] + sparse[b] + sparse[c] + sums.sum(bin.dense[row])
+            values[row] + sparse[a] + sparse[b] + sparse[c] + sums.sum(bin.dense[row])
         };
         Self { bin, shape, lacking: bin.deferred.iter().map(lacks).collect(), free: free_cells(bin, shape) }
     }
@@ -93,7 +93,7 @@ impl<'a, V: Value> Deferred<'a, V> {
 
 /// The sparse cells that are no pivot and lie in a row: those of deferred rows, then those of peeled rows, last peeled first, for on a cell that
 /// was peeled late many others depend.
-fn free_cells<V: Value>(bin: &Bin<V>, shape: &Shape) -> Vec<u16> {
+fn free_cells(bin: &Bin, shape: &Shape) -> Vec<u16> {
     let mut taken = vec![false; shape.sparse];
     for pivot in &bin.pivots {
         taken[usize::from(pivot.cell)] = true;

@@ -19,23 +19,22 @@ mod params;
 mod rows;
 
 use std::fmt;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use self::bin::Bin;
 use self::dense::SubsetSums;
 pub use self::params::{Shape, expected_dependencies};
-use self::rows::{Partition, RowHash};
-use super::{EncodeFailure, FreeCells, Okvs};
+use self::rows::RowHash;
+use super::arrangement::Buckets;
+use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
-use crate::fields::{Gf64, Value};
+use crate::fields::Value;
 use crate::rng::SecretRng;
 
-/// Keys decoded at a time by a thread: what bounds its scratch memory (20 bytes a key).
-const DECODE_PIECE: usize = 1 << 22;
-
-/// Fewer keys than this are not worth a thread.
-const LEAST_PIECE: usize = 1 << 13;
+/// Keys of a bin that a thread decodes at a time.
+const PIECE: usize = 1 << 12;
 
 /// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes), decoding does not.
 pub struct Clustered {
@@ -57,10 +56,9 @@ impl Clustered {
 
     /// How many rows of each bin encoding these keys would set aside: what its speed depends on, for evidence and tuning.
     pub fn rows_set_aside(&self, keys: &[u128]) -> Result<Vec<usize>, EncodeFailure> {
-        let values = vec![Gf64::default(); keys.len()];
-        let pieces = [(self.hash.partition(keys), &values[..])];
+        let keys = self.arrange(keys);
         let mut bin = Bin::new();
-        (0..self.shape.bins).map(|number| bin.rows_set_aside(&self.hash, &self.shape, number, &pieces)).collect()
+        keys.parts.iter().map(|range| bin.rows_set_aside(&self.hash, &self.shape, &keys.keys()[range.clone()])).collect()
     }
 }
 
@@ -78,67 +76,91 @@ impl Okvs for Clustered {
         self.shape.cells()
     }
 
-    fn encode<V: Value>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure> {
-        assert_eq!(keys.len(), values.len(), "a value for each key");
-        assert!(keys.len() <= self.shape.pairs, "{} pairs for a table of {}", keys.len(), self.shape.pairs);
-        let threads = rayon::current_num_threads();
-        let piece = piece_len(keys.len(), threads);
-        let partition = |(keys, values)| (self.hash.partition(keys), values);
-        let pieces: Vec<(Partition, &[V])> = if threads > 1 {
-            keys.par_chunks(piece).zip(values.par_chunks(piece)).map(partition).collect()
-        } else {
-            keys.chunks(piece).zip(values.chunks(piece)).map(partition).collect()
-        };
-        let mut rngs: Vec<Option<SecretRng>> = match free {
-            FreeCells::Zero => (0..self.shape.bins).map(|_| None).collect(),
-            FreeCells::Random(rng) => (0..self.shape.bins).map(|_| Some(rng.child())).collect(),
-        };
-        let mut table = vec![V::default(); self.len()];
-        let solve = |bin: &mut Bin<V>, (number, (cells, rng)): (usize, (&mut [V], &mut Option<SecretRng>))| {
-            bin.encode((&self.hash, &self.shape), number, &pieces, cells, rng.as_mut())
-        };
+    /// A part is a bin.
+    fn parts(&self) -> Vec<Range<usize>> {
         let stride = self.shape.stride();
-        if threads > 1 {
-            table.par_chunks_mut(stride).zip(&mut rngs).enumerate().try_for_each_init(Bin::new, solve)?;
-        } else {
-            let mut bin = Bin::new();
-            table.chunks_mut(stride).zip(&mut rngs).enumerate().try_for_each(|cells| solve(&mut bin, cells))?;
-        }
-        Ok(table)
+        (0..self.shape.bins).map(|bin| bin * stride..(bin + 1) * stride).collect()
     }
 
-    fn decode<V: Value>(&self, table: &[V], keys: &[u128], out: &mut [V]) {
+    fn arrange(&self, keys: &[u128]) -> Arrangement {
+        let buckets = Buckets::new(keys, self.shape.bins, |keys, bins| self.hash.bins(keys, bins));
+        let parts = buckets.ranges().collect();
+        Arrangement { keys: buckets.keys, places: buckets.places, parts }
+    }
+
+    fn encode_arranged<V: Value, E: From<EncodeFailure>>(
+        &self,
+        keys: &Arrangement,
+        values: &[V],
+        free: FreeCells<'_>,
+        mut finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bins = &keys.parts;
+        assert_eq!(bins.len(), self.shape.bins, "keys arranged for this shape");
+        assert_eq!(keys.keys.len(), values.len(), "a value for each key");
+        assert!(values.len() <= self.shape.pairs, "{} pairs for a table of {}", values.len(), self.shape.pairs);
+        let mut rng = match free {
+            FreeCells::Zero => None,
+            FreeCells::Random(rng) => Some(rng),
+        };
+        let solve = |solver: &mut Solver<V>| {
+            let range = bins[solver.number].clone();
+            let pairs = (&keys.keys[range.clone()], &values[range]);
+            solver.bin.encode((&self.hash, &self.shape), pairs, &mut solver.cells, solver.rng.as_mut())
+        };
+        // A bin for each thread at a time.
+        let mut solvers: Vec<_> = (0..rayon::current_num_threads().min(bins.len())).map(|_| Solver::new(self.shape.stride())).collect();
+        let mut parts = self.parts().into_iter();
+        for first in (0..bins.len()).step_by(solvers.len()) {
+            solvers.truncate(bins.len() - first);
+            for (solver, number) in solvers.iter_mut().zip(first..) {
+                (solver.number, solver.rng) = (number, rng.as_mut().map(|rng| rng.child()));
+            }
+            match &mut solvers[..] {
+                [solver] => solve(solver)?,
+                solvers => solvers.par_iter_mut().try_for_each(solve)?,
+            }
+            for (solver, part) in solvers.iter_mut().zip(&mut parts) {
+                finished(part, &mut solver.cells)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn decode_part<V: Value>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
         assert_eq!(table.len(), self.len(), "a table of this shape");
+        assert_eq!(keys.parts.len(), self.shape.bins, "keys arranged for this shape");
+        let keys = &keys.keys[keys.part(part)];
         assert_eq!(keys.len(), out.len(), "an output for each key");
-        let threads = rayon::current_num_threads();
-        let piece = piece_len(keys.len(), threads).min(DECODE_PIECE);
-        if threads > 1 {
-            keys.par_chunks(piece).zip(out.par_chunks_mut(piece)).for_each(|(keys, out)| self.decode_piece(table, keys, out));
-        } else {
-            keys.chunks(piece).zip(out.chunks_mut(piece)).for_each(|(keys, out)| self.decode_piece(table, keys, out));
-        }
-    }
-}
-
-impl Clustered {
-    /// Decodes bin by bin, so that the cells looked at stay in a near cache.
-    fn decode_piece<V: Value>(&self, table: &[V], keys: &[u128], out: &mut [V]) {
-        let keys = self.hash.partition(keys);
-        for (bin, cells) in table.chunks(self.shape.stride()).enumerate() {
-            let (blocks, places) = keys.bin(bin);
-            let (sparse, dense) = cells.split_at(self.shape.sparse);
-            let sums = SubsetSums::new(dense);
-            self.hash.for_each_row(blocks, |i, row| {
+        let stride = self.shape.stride();
+        let (sparse, dense) = table[part * stride..][..stride].split_at(self.shape.sparse);
+        let sums = SubsetSums::new(dense);
+        let decode = |(keys, out): (&[u128], &mut [V])| {
+            self.hash.for_each_row(keys, |i, row| {
                 let [a, b, c] = row.triple.cells();
-                out[places[i] as usize] = sparse[a] + sparse[b] + sparse[c] + sums.sum(row.dense);
+                out[i] = sparse[a] + sparse[b] + sparse[c] + sums.sum(row.dense);
             });
+        };
+        if rayon::current_num_threads() > 1 {
+            keys.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE)).for_each(decode);
+        } else {
+            decode((keys, out));
         }
     }
 }
 
-/// Keys for each of the threads.
-fn piece_len(keys: usize, threads: usize) -> usize {
-    keys.div_ceil(threads).max(LEAST_PIECE)
+/// What a thread needs to solve one bin after another.
+struct Solver<V> {
+    bin: Bin,
+    number: usize,
+    rng: Option<SecretRng>,
+    cells: Vec<V>,
+}
+
+impl<V: Value> Solver<V> {
+    fn new(stride: usize) -> Self {
+        Self { bin: Bin::new(), number: 0, rng: None, cells: vec![V::default(); stride] }
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
-//! Rows of keys, and keys ordered by bin.
+//! Rows of keys.
 
 use vesica_kernels::aes::Aes128;
 use zeroize::Zeroize;
 
 use super::params::Shape;
 use crate::hashing::three_distinct;
-
-/// Keys hashed at a time.
-const BATCH: usize = 512;
+use crate::okvs::arrangement::BATCH;
 
 /// Three distinct cells of a bin, in 16 bits each.
 #[derive(Clone, Copy, Default)]
@@ -45,34 +43,34 @@ impl RowHash {
         Self { first: Aes128::new(keys[0]), second: Aes128::new(keys[1]), shape }
     }
 
-    /// Calls `visit` with the place and the first block of each key.
-    #[inline]
-    fn for_each_first(&self, keys: &[u128], mut visit: impl FnMut(usize, u128)) {
+    /// The bins of up to [`BATCH`] keys.
+    pub fn bins(&self, keys: &[u128], bins: &mut [u16]) {
         let mut blocks = [0u128; BATCH];
-        for (batch, keys) in keys.chunks(BATCH).enumerate() {
-            let blocks = &mut blocks[..keys.len()];
-            blocks.copy_from_slice(keys);
-            self.first.encrypt(blocks);
-            for (i, &block) in blocks.iter().enumerate() {
-                visit(batch * BATCH + i, block);
-            }
+        let blocks = &mut blocks[..keys.len()];
+        blocks.copy_from_slice(keys);
+        self.first.encrypt(blocks);
+        for (bin, &block) in bins.iter_mut().zip(&*blocks) {
+            *bin = self.bin(block).0 as u16;
         }
         blocks.zeroize();
     }
 
-    /// Calls `visit` with the number and the row of each first block of one bin.
+    /// Calls `visit` with the number and the row of each of the keys of one bin.
     #[inline]
-    pub fn for_each_row(&self, first: &[u128], mut visit: impl FnMut(usize, Row)) {
-        let mut blocks = [0u128; BATCH];
-        for (batch, first) in first.chunks(BATCH).enumerate() {
-            let blocks = &mut blocks[..first.len()];
-            blocks.copy_from_slice(first);
-            self.second.encrypt(blocks);
-            for (i, (&first, &second)) in first.iter().zip(&*blocks).enumerate() {
+    pub fn for_each_row(&self, keys: &[u128], mut visit: impl FnMut(usize, Row)) {
+        let (mut first, mut second) = ([0u128; BATCH], [0u128; BATCH]);
+        for (batch, keys) in keys.chunks(BATCH).enumerate() {
+            let (first, second) = (&mut first[..keys.len()], &mut second[..keys.len()]);
+            first.copy_from_slice(keys);
+            self.first.encrypt(first);
+            second.copy_from_slice(first);
+            self.second.encrypt(second);
+            for (i, (&first, &second)) in first.iter().zip(&*second).enumerate() {
                 visit(batch * BATCH + i, self.row(first, second));
             }
         }
-        blocks.zeroize();
+        first.zeroize();
+        second.zeroize();
     }
 
     /// The bin, and 64 bits that say nothing of it.
@@ -89,44 +87,5 @@ impl RowHash {
         let [a, b, c] = three_distinct([self.bin(first).1, (first >> 64) as u64, second as u64], self.shape.sparse as u64);
         let dense = ((second >> 64) as u64).checked_shr(64 - self.shape.dense).unwrap_or(0);
         Row { triple: Triple(a | b << 16 | c << 32), dense }
-    }
-
-    /// The keys' first blocks ordered by bin, and within a bin as given.
-    pub fn partition(&self, keys: &[u128]) -> Partition {
-        let mut starts = vec![0; self.shape.bins + 1];
-        self.for_each_first(keys, |_, block| starts[self.bin(block).0 + 1] += 1);
-        for bin in 0..self.shape.bins {
-            starts[bin + 1] += starts[bin];
-        }
-        let mut next = starts.clone();
-        let (mut blocks, mut places) = (vec![0u128; keys.len()], vec![0u32; keys.len()]);
-        self.for_each_first(keys, |place, block| {
-            let slot = &mut next[self.bin(block).0];
-            blocks[*slot] = block;
-            places[*slot] = place as u32;
-            *slot += 1;
-        });
-        Partition { starts, blocks, places }
-    }
-}
-
-/// Keys ordered by bin.
-pub struct Partition {
-    starts: Vec<usize>,
-    blocks: Vec<u128>,
-    places: Vec<u32>,
-}
-
-impl Partition {
-    /// The first blocks of a bin's keys, and the keys' places among those given.
-    pub fn bin(&self, bin: usize) -> (&[u128], &[u32]) {
-        let range = self.starts[bin]..self.starts[bin + 1];
-        (&self.blocks[range.clone()], &self.places[range])
-    }
-}
-
-impl Drop for Partition {
-    fn drop(&mut self) {
-        self.blocks.zeroize();
     }
 }

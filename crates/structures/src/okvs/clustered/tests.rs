@@ -72,7 +72,7 @@ fn rows_set_aside_are_solved() {
         let (keys, values) = pairs::<Gf128>(count, 4);
         let mut bin = Bin::new();
         let mut table = vec![Gf128::default(); okvs.len()];
-        bin.encode((&okvs.hash, &shape), 0, &[(okvs.hash.partition(&keys), &values)], &mut table, None).unwrap();
+        bin.encode((&okvs.hash, &shape), (&keys, &values), &mut table, None).unwrap();
         assert!(bin.deferred.len() > 10, "{} rows set aside", bin.deferred.len());
         assert_eq!(decoded(&okvs, &table, &keys), values);
         let mut rng = SecretRng::insecure_from_seed(1);
