@@ -5,9 +5,10 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::golomb::{self, Code};
+use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::okvs::{Clustered, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::{golomb, masks};
 
 const ITEMS: usize = 1 << 20;
 /// 40 + 20 + 20 bits, and two for the budget's share.
@@ -25,21 +26,75 @@ fn one_thread() -> rayon::ThreadPool {
 fn sorted_masks(c: &mut Criterion) {
     let mut group = c.benchmark_group("masks_2^20");
     group.sample_size(20);
+    let pool = one_thread();
     let unsorted = uniform(ITEMS, WIDTH, 1);
     let mut sorted = unsorted.clone();
     sorted.sort_unstable();
-    let pool = one_thread();
+    // A batch as the outer hash gives it.
+    const BATCH: usize = 1024;
     group.bench_function("sort", |b| {
-        b.iter_batched_ref(|| unsorted.clone(), |masks| pool.install(|| masks::sort_masks(masks, WIDTH)), BatchSize::LargeInput);
+        b.iter(|| {
+            let mut sorter = MaskSorter::new(ITEMS, WIDTH);
+            unsorted.chunks(BATCH).for_each(|batch| sorter.add(batch, std::iter::repeat(())));
+            let (mut runs, mut run, mut tags) = (sorter.finish(), Vec::new(), Vec::new());
+            for _ in Code::new(ITEMS, WIDTH).parts() {
+                run.clear();
+                pool.install(|| runs.fill(&mut run, &mut tags, golomb::PART));
+                black_box(&run);
+            }
+        });
     });
     let mut own = uniform(ITEMS, WIDTH, 2);
     own[ITEMS / 2..].copy_from_slice(&unsorted[..ITEMS / 2]);
-    group.bench_function("match", |b| b.iter(|| pool.install(|| black_box(masks::match_sorted(&sorted, &own, WIDTH)))));
+    let prepared = || {
+        let mut finder = MaskFinder::new(ITEMS, WIDTH, false);
+        own.chunks(BATCH).enumerate().for_each(|(number, batch)| finder.add(batch, (number * BATCH) as u32..));
+        pool.install(|| finder.prepare());
+        finder
+    };
+    group.bench_function("prepare", |b| b.iter(&prepared));
+    group.bench_function("find", |b| {
+        b.iter_batched(
+            &prepared,
+            |mut finder| {
+                sorted.chunks(golomb::PART).for_each(|part| pool.install(|| finder.find(part)));
+                finder.matches()
+            },
+            BatchSize::PerIteration,
+        );
+    });
     for width in [WIDTH, 128] {
-        let masks: Vec<u128> = if width == WIDTH { sorted.clone() } else { sorted.iter().map(|mask| mask << (128 - WIDTH)).collect() };
-        let bytes = golomb::encode_sorted(&masks, width);
-        group.bench_function(format!("golomb_encode_{width}"), |b| b.iter(|| black_box(golomb::encode_sorted(&masks, width))));
-        group.bench_function(format!("golomb_decode_{width}"), |b| b.iter(|| black_box(golomb::decode_sorted(&bytes, ITEMS, width))));
+        let masks: Vec<u128> = sorted.iter().map(|mask| mask << (width - WIDTH)).collect();
+        let code = Code::new(ITEMS, width);
+        let (mut bytes, mut values) = (Vec::new(), Vec::new());
+        group.bench_function(format!("golomb_encode_{width}"), |b| {
+            b.iter(|| {
+                let mut previous = 0;
+                for part in masks.chunks(golomb::PART) {
+                    bytes.clear();
+                    code.encode(part, previous, &mut bytes);
+                    previous = part[part.len() - 1];
+                }
+            });
+        });
+        let mut parts = Vec::new();
+        let mut previous = 0;
+        for part in masks.chunks(golomb::PART) {
+            let mut bytes = Vec::new();
+            code.encode(part, previous, &mut bytes);
+            previous = part[part.len() - 1];
+            parts.push(bytes);
+        }
+        group.bench_function(format!("golomb_decode_{width}"), |b| {
+            b.iter(|| {
+                let mut previous = 0;
+                for (bytes, count) in parts.iter().zip(code.parts()) {
+                    values.clear();
+                    code.decode(bytes, count, previous, &mut values).expect("it was encoded here");
+                    previous = values[count - 1];
+                }
+            });
+        });
     }
     group.finish();
 }

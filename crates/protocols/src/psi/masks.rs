@@ -2,10 +2,14 @@
 //!
 //! The sort is the sender's shuffle: a sorted list of masks says nothing of the order of its items.
 
+use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::facts::{FailureEvent, ceil_log2};
-use vesica_structures::golomb;
-use vesica_structures::masks::{Match, match_sorted};
+use vesica_structures::golomb::{Code, PART};
+use vesica_structures::masks::{MaskFinder, MaskSorter};
+
+/// Bytes of a part's length.
+const LENGTH_BYTES: usize = 4;
 
 /// Width of a mask, in bits, such that a mask of the receiver equals one of a different item of the sender with probability at most
 /// [`FailureEvent::MaskCollision`]: one of `n_s n_r` pairs of `l`-bit masks is equal with probability at most `n_s n_r 2^-l`.
@@ -18,76 +22,73 @@ pub(crate) fn truncate(mask: u128, bits: u32) -> u128 {
     mask & (u128::MAX >> (128 - bits))
 }
 
-/// Bytes of the arrow that carries `count` masks: a length of 8 bytes and the coded masks, nothing at all for no masks.
+/// Bytes of the arrow that carries `count` masks: a length of 4 bytes and the code for each part.
 pub(crate) fn predicted_bytes(count: usize, bits: u32) -> std::ops::RangeInclusive<u64> {
-    if count == 0 {
-        return 0..=0;
-    }
-    let coded = golomb::len_range(count, bits);
-    8 + *coded.start() as u64..=8 + *coded.end() as u64
+    let code = Code::new(count, bits);
+    let lengths = (LENGTH_BYTES * code.parts().count()) as u64;
+    let coded = code.len_range();
+    lengths + *coded.start() as u64..=lengths + *coded.end() as u64
 }
 
-/// Which mask stands at which place: `order[p]` is the item whose mask is `sorted[p]`, where `sorted` are the `bits`-bit `masks` in order.
-pub(crate) fn order_of(sorted: &[u128], masks: &[u128], bits: u32) -> Vec<u32> {
-    let mut order = vec![0; masks.len()];
-    // How many items have come to the group of equal masks that begins at a place: a peer may have made all masks equal.
-    let mut come = vec![0; masks.len()];
-    for Match { own, theirs } in match_sorted(sorted, masks, bits) {
-        let first = theirs as usize;
-        order[first + come[first]] = own;
-        come[first] += 1;
+/// Sends all of the sorter's masks, of `bits` bits, as arrow `S`, each part as soon as it is sorted; the tags in the order of the masks.
+pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Sync>(
+    masks: MaskSorter<T>,
+    count: usize,
+    bits: u32,
+    ch: &mut Channel,
+) -> Result<Vec<T>, Abort> {
+    let code = Code::new(count, bits);
+    let mut runs = masks.finish();
+    let mut sorted = Vec::new();
+    let mut order = Vec::with_capacity(count);
+    // Parts that are sorted and coded at a time.
+    let at_a_time = rayon::current_num_threads() * PART;
+    let (mut sent, mut previous) = (0, 0);
+    while sent < count {
+        let due = at_a_time.min(count - sent);
+        runs.fill(&mut sorted, &mut order, due);
+        let parts = sorted[..due].par_chunks(PART).enumerate().map(|(number, part)| {
+            let previous = if number == 0 { previous } else { sorted[number * PART - 1] };
+            let mut coded = vec![0; LENGTH_BYTES];
+            code.encode(part, previous, &mut coded);
+            let length = (coded.len() - LENGTH_BYTES) as u32;
+            coded[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+            coded
+        });
+        for part in parts.collect::<Vec<_>>() {
+            ch.send_stream::<S>(&part)?;
+        }
+        previous = sorted[due - 1];
+        sorted.drain(..due);
+        sent += due;
     }
-    order
+    Ok(order)
 }
 
-/// Sends ascending masks of `bits` bits as arrow `S`.
-pub(crate) fn send<S: Stream<Element = u8>>(masks: &[u128], bits: u32, ch: &mut Channel) -> Result<(), Abort> {
-    if masks.is_empty() {
-        return Ok(());
+/// Receives exactly `count` ascending masks of `bits` bits from arrow `S`, and looks for them as they come.
+pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut MaskFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
+    let code = Code::new(count, bits);
+    let (mut coded, mut masks, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
+    for values in code.parts() {
+        let mut length = [0; LENGTH_BYTES];
+        ch.recv_stream::<S>(&mut length)?;
+        let length = u32::from_le_bytes(length) as usize;
+        if !code.part_len_range(values, previous).contains(&length) {
+            return Err(Abort::PeerMisbehaved(S::STEP, "the coded masks have an impossible length"));
+        }
+        coded.resize(length, 0);
+        ch.recv_stream::<S>(&mut coded)?;
+        masks.clear();
+        code.decode(&coded, values, previous, &mut masks).map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded masks are malformed"))?;
+        previous = masks[values - 1];
+        own.find(&masks);
     }
-    let coded = golomb::encode_sorted(masks, bits);
-    ch.send_stream::<S>(&(coded.len() as u64).to_le_bytes())?;
-    ch.send_stream::<S>(&coded)
-}
-
-/// Receives exactly `count` ascending masks of `bits` bits from arrow `S`.
-pub(crate) fn receive<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel) -> Result<Vec<u128>, Abort> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let mut length = [0; 8];
-    ch.recv_stream::<S>(&mut length)?;
-    let length = u64::from_le_bytes(length);
-    let valid = golomb::len_range(count, bits);
-    if length < *valid.start() as u64 || length > *valid.end() as u64 {
-        return Err(Abort::PeerMisbehaved(S::STEP, "the coded masks have an impossible length"));
-    }
-    let mut coded = vec![0; length as usize];
-    ch.recv_stream::<S>(&mut coded)?;
-    golomb::decode_sorted(&coded, count, bits).map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded masks are malformed"))
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use vesica_structures::masks::sort_masks;
-    use vesica_structures::rng::SecretRng;
-
     use super::*;
-
-    #[test]
-    fn the_order_keeps_every_mask_with_its_item_equal_ones_too() {
-        let mut rng = SecretRng::insecure_from_seed(1);
-        // At 1 bit two groups of a hundred thousand equal masks each, which a quadratic search would not end on.
-        for (count, bits) in [(0, 42), (1, 42), (2, 43), (1000, 6), (5000, 128), (200_000, 1)] {
-            let masks: Vec<u128> = (0..count).map(|_| truncate(rng.block(), bits)).collect();
-            let mut sorted = masks.clone();
-            sort_masks(&mut sorted, bits);
-            let mut order = order_of(&sorted, &masks, bits);
-            assert!(sorted.iter().zip(&order).all(|(&mask, &item)| mask == masks[item as usize]));
-            order.sort_unstable();
-            assert!(order.iter().enumerate().all(|(place, &item)| place == item as usize));
-        }
-    }
 
     #[test]
     fn the_width_is_the_share_of_the_budget_plus_both_sizes() {

@@ -8,8 +8,6 @@ use vesica_mpc::group::hash_to_group;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use crate::psi::masks::truncate;
-
 /// Points of one batched compression: large enough to share the inversion, small enough to spread a chunk over threads.
 const BATCH: usize = 64;
 
@@ -110,9 +108,9 @@ impl Output {
     }
 }
 
-/// The masks of points, truncated to `bits` bits.
-pub(super) fn masks_of(session: &[u8; 32], points: &[Point], bits: u32) -> Vec<u128> {
-    points.par_iter().map(|point| truncate(Output::of(session, point).mask, bits)).collect()
+/// What the masks of points are the low bits of.
+pub(super) fn masks_of(session: &[u8; 32], points: &[Point]) -> Vec<u128> {
+    points.par_iter().map(|point| Output::of(session, point).mask).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
-use vesica_structures::masks::match_sorted;
+use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -39,12 +39,15 @@ impl Party for Receiver {
         let points = self.ask(&session, &input.items, ch)?;
 
         // Step 3.
-        let phase = ch.phase(Phase::Masks);
-        let theirs = masks::receive::<Masks>(params.sender_items, params.mask_bits, ch)?;
-        drop(phase);
         let phase = ch.phase(Phase::Match);
-        let found = match_sorted(&theirs, &masks_of(&session, &points, params.mask_bits), params.mask_bits);
-        drop((theirs, phase));
+        let mut own = MaskFinder::new(params.receiver_items, params.mask_bits, params.payload_bytes > 0);
+        own.add(&masks_of(&session, &points), 0..);
+        own.prepare();
+        drop(phase);
+        let phase = ch.phase(Phase::Masks);
+        masks::receive::<Masks>(&mut own, params.sender_items, params.mask_bits, ch)?;
+        let found = own.matches();
+        drop(phase);
 
         // Step 4.
         let phase = ch.phase(Phase::Payload);

@@ -2,7 +2,7 @@
 
 use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
-use vesica_structures::masks::sort_masks;
+use vesica_structures::masks::MaskSorter;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -38,15 +38,13 @@ impl Party for Sender {
 
         // Step 3.
         let phase = ch.phase(Phase::Masks);
-        let own = masks_of(&session, &points, params.mask_bits);
-        let mut sorted = own.clone();
-        sort_masks(&mut sorted, params.mask_bits);
-        masks::send::<Masks>(&sorted, params.mask_bits, ch)?;
+        let mut own = MaskSorter::new(params.sender_items, params.mask_bits);
+        own.add(&masks_of(&session, &points), 0..);
+        let order = masks::send::<Masks, u32>(own, params.sender_items, params.mask_bits, ch)?;
         drop(phase);
 
         // Step 4.
         let phase = ch.phase(Phase::Payload);
-        let order = masks::order_of(&sorted, &own, params.mask_bits);
         let keystream = |item: usize, out: &mut [u8]| Output::of(&session, &points[item]).fill_keystream(out);
         payload::send::<Payloads>(&input.payloads, params.payload_bytes, &order, keystream, ch)?;
         drop(phase);

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use vesica_party::{Abort, Channel, Message, Party, Protocol, Security, Stream};
 use vesica_structures::fields::Gf128;
+use vesica_structures::golomb::Code;
+use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::try_two_party;
 
@@ -138,7 +140,7 @@ fn a_proof_of_no_match_is_caught() {
                 ch.send_stream::<Table<Gf128>>(&vec![Gf128(rng.block()); params.table_len])?;
                 ch.send(&OffsetShare([0; 16]))?;
                 let OffsetOpening(_) = ch.recv(())?;
-                masks::receive::<Masks>(N, params.mask_bits, ch)?;
+                masks::receive::<Masks>(&mut MaskFinder::new(0, params.mask_bits, false), N, params.mask_bits, ch)?;
                 ch.send_stream::<Proofs>(proofs)
             },
         );
@@ -167,13 +169,13 @@ fn receive_masks<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Resul
 #[test]
 fn malformed_masks_are_caught() {
     let step = Masks::STEP.number;
-    assert_blamed(receive_masks::<VoleFast>(|_| u64::MAX.to_le_bytes().to_vec()), step);
-    assert_blamed(receive_masks::<VoleFast>(|_| 0u64.to_le_bytes().to_vec()), step);
-    let longest = |params: &Params| *vesica_structures::golomb::len_range(N, params.mask_bits).end();
+    assert_blamed(receive_masks::<VoleFast>(|_| u32::MAX.to_le_bytes().to_vec()), step);
+    assert_blamed(receive_masks::<VoleFast>(|_| 0u32.to_le_bytes().to_vec()), step);
+    let longest = |params: &Params| *Code::new(N, params.mask_bits).len_range().end();
     let coded = |byte: u8, params: &Params| {
         let length = longest(params);
-        let mut bytes = (length as u64).to_le_bytes().to_vec();
-        bytes.resize(8 + length, byte);
+        let mut bytes = (length as u32).to_le_bytes().to_vec();
+        bytes.resize(4 + length, byte);
         bytes
     };
     // All ones: gaps that together exceed the width, or quotients left over; all zeros: quotients missing.

@@ -1,8 +1,8 @@
 //! Arrow 8 in either coding.
 
 use rand_core::Rng;
-use vesica_party::{Abort, Channel, Stream};
-use vesica_structures::masks::{Match, match_sorted, sort_masks};
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::masks::{MaskFinder, MaskSorter, Match};
 use vesica_structures::rng::SecretRng;
 
 use super::messages::Masks;
@@ -12,115 +12,114 @@ use crate::psi::masks::{self, truncate};
 /// About how many bytes are packed, sent and received at a time.
 const PART_BYTES: usize = 1 << 18;
 
-/// Truncates masks to `bits` bits.
-pub(super) fn truncate_all(masks: &mut [u128], bits: u32) {
-    for mask in masks {
-        *mask = truncate(*mask, bits);
-    }
-}
-
-/// The sender's masks in the order in which they are sent.
-pub(super) struct SentMasks {
-    masks: Vec<u128>,
-    /// The item at each place; left empty where no payload asks for it.
-    order: Vec<u32>,
+/// The sender's masks, taken as they come and sent in an order that says nothing.
+pub(super) enum SentMasks {
+    /// The sort is the shuffle.
+    Sorted(MaskSorter<()>),
+    /// With the items' numbers, for payloads follow in the same order.
+    Numbered(MaskSorter<u32>),
+    /// By item.
+    Shuffled(Vec<u128>),
 }
 
 impl SentMasks {
-    /// Truncates one output an item, and sorts or shuffles them.
-    pub(super) fn new(mut outputs: Vec<u128>, params: &Params, rng: &mut SecretRng) -> Self {
-        let bits = params.mask_bits;
-        truncate_all(&mut outputs, bits);
+    pub(super) fn new(params: &Params) -> Self {
+        let (count, bits) = (params.sender_items, params.mask_bits);
         match params.coding {
-            MaskCoding::SortedCoded if params.payload_bytes == 0 => {
-                sort_masks(&mut outputs, bits);
-                Self { masks: outputs, order: Vec::new() }
-            }
-            MaskCoding::SortedCoded => {
-                let mut masks = outputs.clone();
-                sort_masks(&mut masks, bits);
-                let order = masks::order_of(&masks, &outputs, bits);
-                Self { masks, order }
-            }
-            MaskCoding::Shuffled => {
-                let order = random_permutation(outputs.len(), rng);
-                Self { masks: order.iter().map(|&item| outputs[item as usize]).collect(), order }
-            }
+            MaskCoding::SortedCoded if params.payload_bytes == 0 => Self::Sorted(MaskSorter::new(count, bits)),
+            MaskCoding::SortedCoded => Self::Numbered(MaskSorter::new(count, bits)),
+            MaskCoding::Shuffled => Self::Shuffled(vec![0; count]),
         }
     }
 
-    /// Sends them, and returns which item stands at which place.
-    pub(super) fn send(self, params: &Params, ch: &mut Channel) -> Result<Vec<u32>, Abort> {
-        match params.coding {
-            MaskCoding::SortedCoded => masks::send::<Masks>(&self.masks, params.mask_bits, ch)?,
-            MaskCoding::Shuffled => {
-                let width = params.mask_bits.div_ceil(8) as usize;
-                let mut part = Vec::with_capacity(PART_BYTES);
-                for masks in self.masks.chunks(PART_BYTES / width) {
-                    part.clear();
-                    for mask in masks {
-                        part.extend_from_slice(&mask.to_le_bytes()[..width]);
-                    }
-                    ch.send_stream::<Masks>(&part)?;
+    /// Takes the outputs of some items, of which masks are the low bits; each item comes once.
+    pub(super) fn add(&mut self, outputs: &[u128], items: impl IntoIterator<Item = u32>) {
+        match self {
+            Self::Sorted(masks) => masks.add(outputs, std::iter::repeat(())),
+            Self::Numbered(masks) => masks.add(outputs, items),
+            Self::Shuffled(masks) => {
+                for (&output, item) in outputs.iter().zip(items) {
+                    masks[item as usize] = output;
                 }
             }
         }
-        Ok(self.order)
-    }
-}
-
-/// The sender's masks, ascending.
-pub(super) struct ReceivedMasks {
-    sorted: Vec<u128>,
-    /// Where each came; left empty where they came ascending, or where no payload asks for it.
-    order: Vec<u32>,
-}
-
-impl ReceivedMasks {
-    /// Receives exactly `n_s` masks.
-    pub(super) fn receive(params: &Params, ch: &mut Channel) -> Result<Self, Abort> {
-        let bits = params.mask_bits;
-        if params.coding == MaskCoding::SortedCoded {
-            return Ok(Self { sorted: masks::receive::<Masks>(params.sender_items, bits, ch)?, order: Vec::new() });
-        }
-        let masks = receive_plain(params.sender_items, bits, ch)?;
-        let mut sorted = masks.clone();
-        sort_masks(&mut sorted, bits);
-        let order = if params.payload_bytes == 0 { Vec::new() } else { masks::order_of(&sorted, &masks, bits) };
-        Ok(Self { sorted, order })
     }
 
-    /// The own masks that are among them, by ascending own item; `theirs` is the place at which the sender's mask came.
-    pub(super) fn find(&self, own: &[u128], params: &Params) -> Vec<Match> {
-        let mut found = match_sorted(&self.sorted, own, params.mask_bits);
-        if !self.order.is_empty() {
-            for found in &mut found {
-                found.theirs = self.order[found.theirs as usize];
+    /// Sends them, once all have come, and returns which item stands at which place, if a payload asks for it.
+    pub(super) fn send(self, params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
+        let (count, bits) = (params.sender_items, params.mask_bits);
+        match self {
+            Self::Sorted(masks) => masks::send::<Masks, _>(masks, count, bits, ch).map(|_| Vec::new()),
+            Self::Numbered(masks) => masks::send::<Masks, _>(masks, count, bits, ch),
+            Self::Shuffled(masks) => {
+                let order = random_permutation(count, rng);
+                let width = bits.div_ceil(8) as usize;
+                let mut part = Vec::with_capacity(PART_BYTES);
+                for items in order.chunks(PART_BYTES / width) {
+                    part.clear();
+                    for &item in items {
+                        part.extend_from_slice(&truncate(masks[item as usize], bits).to_le_bytes()[..width]);
+                    }
+                    ch.send_stream::<Masks>(&part)?;
+                }
+                Ok(order)
             }
         }
-        found
     }
 }
 
-/// Receives `count` masks of whole bytes.
-fn receive_plain(count: usize, bits: u32, ch: &mut Channel) -> Result<Vec<u128>, Abort> {
+/// The receiver's masks, taken as they come, and then looked for in the sender's.
+pub(super) struct OwnMasks(MaskFinder);
+
+impl OwnMasks {
+    pub(super) fn new(params: &Params) -> Self {
+        Self(MaskFinder::new(params.receiver_items, params.mask_bits, params.payload_bytes > 0))
+    }
+
+    /// Takes the outputs of some items, of which masks are the low bits; each item comes once.
+    pub(super) fn add(&mut self, outputs: &[u128], items: impl IntoIterator<Item = u32>) {
+        self.0.add(outputs, items);
+    }
+
+    /// Receives exactly `n_s` masks, once all own ones have come. The matches, by ascending own item; `theirs` is the place at which the
+    /// sender's mask came, if a payload asks for it.
+    pub(super) fn receive(mut self, params: &Params, ch: &mut Channel) -> Result<Vec<Match>, Abort> {
+        let phase = ch.phase(Phase::Match);
+        self.0.prepare();
+        drop(phase);
+        let _phase = ch.phase(Phase::Masks);
+        let (count, bits) = (params.sender_items, params.mask_bits);
+        match params.coding {
+            MaskCoding::SortedCoded => masks::receive::<Masks>(&mut self.0, count, bits, ch)?,
+            MaskCoding::Shuffled => receive_plain(&mut self.0, count, bits, ch)?,
+        }
+        Ok(self.0.matches())
+    }
+}
+
+/// Receives `count` masks of whole bytes, and looks for them as they come.
+fn receive_plain(own: &mut MaskFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
     let width = bits.div_ceil(8) as usize;
     let part_items = PART_BYTES / width;
     let mut part = vec![0; part_items.min(count) * width];
-    let mut masks = Vec::with_capacity(count);
-    while masks.len() < count {
-        let part = &mut part[..part_items.min(count - masks.len()) * width];
+    let mut masks = Vec::with_capacity(part_items.min(count));
+    let mut left = count;
+    while left > 0 {
+        let part = &mut part[..part_items.min(left) * width];
         ch.recv_stream::<Masks>(part)?;
-        for bytes in part.chunks_exact(width) {
+        masks.clear();
+        masks.extend(part.chunks_exact(width).map(|bytes| {
             let mut mask = [0; 16];
             mask[..width].copy_from_slice(bytes);
-            masks.push(u128::from_le_bytes(mask));
+            u128::from_le_bytes(mask)
+        }));
+        if masks.iter().any(|&mask| mask != truncate(mask, bits)) {
+            return Err(Abort::PeerMisbehaved(Masks::STEP, "a mask is wider than agreed"));
         }
+        own.find(&masks);
+        left -= masks.len();
     }
-    if masks.iter().any(|&mask| mask != truncate(mask, bits)) {
-        return Err(Abort::PeerMisbehaved(Masks::STEP, "a mask is wider than agreed"));
-    }
-    Ok(masks)
+    Ok(())
 }
 
 /// A uniform permutation of `0..count` (Fisher and Yates; `count < 2^32`).

@@ -74,15 +74,10 @@ impl<V: Variant> Party for Receiver<V> {
 
         // Step 8.
         let phase = ch.phase(Phase::Match);
-        let mut own = Secret::new(output(Part::Mask));
-        masks::truncate_all(&mut own, params.mask_bits);
+        let mut own = masks::OwnMasks::new(params);
+        own.add(&Secret::new(output(Part::Mask)), 0..);
         drop(phase);
-        let phase = ch.phase(Phase::Masks);
-        let theirs = masks::ReceivedMasks::receive(params, ch)?;
-        drop(phase);
-        let phase = ch.phase(Phase::Match);
-        let found = theirs.find(&own, params);
-        drop((theirs, own, phase));
+        let found = own.receive(params, ch)?;
 
         // Step 9.
         let payloads = if params.payload_bytes > 0 {

@@ -63,8 +63,9 @@ impl<V: Variant> Party for Sender<V> {
 
         // Step 8.
         let phase = ch.phase(Phase::Masks);
-        let masks = SentMasks::new(output(Part::Mask), params, rng);
-        let order = masks.send(params, ch)?;
+        let mut masks = SentMasks::new(params);
+        masks.add(&output(Part::Mask), 0..);
+        let order = masks.send(params, ch, rng)?;
         drop(phase);
 
         // Step 9.

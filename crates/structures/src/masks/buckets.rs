@@ -1,0 +1,173 @@
+//! Masks by their top bits: what makes both the sort and the search local.
+
+use crate::secret::Secret;
+
+/// About as many masks come into a bucket, or up to twice as many: they are sorted within the first two levels of cache.
+const MEAN_BITS: u32 = 10;
+/// Most bits of a bucket's number: as many write streams as a second-level TLB serves with room to spare.
+const MOST_TOP: u32 = 12;
+
+/// Masks in buckets of fixed capacity, each with a tag. Inside, masks are aligned at the top of their 128 bits, so that digits do not depend on
+/// the width.
+pub(super) struct Buckets<T> {
+    /// What an aligned mask is shifted by.
+    pub(super) unalign: u32,
+    pub(super) shape: Shape,
+    /// Bucket `b` has the cells from `b * shape.capacity` on, of which the first `filled[b]` are in use.
+    pub(super) masks: Secret<Vec<u128>>,
+    pub(super) tags: Vec<T>,
+    pub(super) filled: Vec<u32>,
+    /// What found its bucket full, which pseudo-random masks hardly ever do.
+    pub(super) spill: Spill<T>,
+}
+
+/// How masks are told apart: `top` bits choose the bucket, the `digit` bits below them a slot of it.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    top: u32,
+    digit: u32,
+    pub(super) capacity: usize,
+}
+
+/// Masks and their tags; by ascending mask and tag once [`Spill::sort`] has run.
+pub(super) struct Spill<T> {
+    pub(super) masks: Secret<Vec<u128>>,
+    pub(super) tags: Vec<T>,
+}
+
+impl Shape {
+    fn new(count: usize) -> Self {
+        let top = count.max(1).ilog2().saturating_sub(MEAN_BITS).min(MOST_TOP);
+        let mean = count.div_ceil(1 << top);
+        // Eight standard deviations above the mean; a single bucket holds all.
+        let capacity = if top == 0 { count.max(1) } else { mean + 8 * mean.isqrt() + 8 };
+        Self { top, digit: mean.max(1).ilog2() + 1, capacity }
+    }
+
+    pub(super) fn buckets(self) -> usize {
+        1 << self.top
+    }
+
+    pub(super) fn slots(self) -> usize {
+        1 << self.digit
+    }
+
+    /// The bucket of an aligned mask.
+    #[inline]
+    pub(super) fn bucket(self, mask: u128) -> usize {
+        // In two shifts, for 64 places would be one too many.
+        (((mask >> 64) as u64 >> 1) >> (63 - self.top)) as usize
+    }
+
+    /// The slot of an aligned mask in its bucket.
+    #[inline]
+    pub(super) fn slot(self, mask: u128) -> usize {
+        (((mask >> 64) as u64) << self.top >> (64 - self.digit)) as usize
+    }
+}
+
+impl<T: Copy + Default + Ord> Buckets<T> {
+    /// # Panics
+    /// If `bits` is not in `1..=128`, or there are more than `u32::MAX` masks.
+    pub(super) fn new(count: usize, bits: u32) -> Self {
+        assert!((1..=128).contains(&bits), "a mask has 1 to 128 bits");
+        assert!(count <= u32::MAX as usize, "at most 2^32 - 1 masks");
+        let shape = Shape::new(count);
+        // One more, so that there is a cell behind each.
+        let cells = shape.buckets() * shape.capacity + 1;
+        Self {
+            unalign: 128 - bits,
+            shape,
+            masks: Secret::new(vec![0; cells]),
+            tags: vec![T::default(); cells],
+            filled: vec![0; shape.buckets()],
+            spill: Spill { masks: Secret::new(Vec::new()), tags: Vec::new() },
+        }
+    }
+
+    /// Adds the low bits of `masks`, each with its tag.
+    pub(super) fn add(&mut self, masks: &[u128], tags: impl IntoIterator<Item = T>) {
+        let (shape, unalign) = (self.shape, self.unalign);
+        let (cells, cell_tags, filled) = (&mut self.masks[..], &mut self.tags[..], &mut self.filled[..]);
+        for (&mask, tag) in masks.iter().zip(tags) {
+            let mask = mask << unalign;
+            let bucket = shape.bucket(mask);
+            let held = filled[bucket] as usize;
+            if held < shape.capacity {
+                let cell = bucket * shape.capacity + held;
+                cells[cell] = mask;
+                cell_tags[cell] = tag;
+                filled[bucket] += 1;
+            } else {
+                self.spill.masks.push(mask);
+                self.spill.tags.push(tag);
+            }
+        }
+    }
+}
+
+impl<T: Copy + Ord> Spill<T> {
+    pub(super) fn sort(&mut self) {
+        sort_any(&mut self.masks, &mut self.tags);
+    }
+}
+
+/// Sorts by mask and then by tag, whatever the masks are.
+fn sort_any<T: Copy + Ord>(masks: &mut [u128], tags: &mut [T]) {
+    let mut pairs: Vec<(u128, T)> = masks.iter().copied().zip(tags.iter().copied()).collect();
+    pairs.sort_unstable();
+    for ((mask, tag), pair) in masks.iter_mut().zip(tags).zip(&mut pairs) {
+        (*mask, *tag) = *pair;
+        pair.0 = 0;
+    }
+}
+
+/// Sorts a bucket's aligned masks, by mask and then by tag, from one place to another and shifts them by `unalign` on the way. Afterwards slot
+/// `s` of them is `starts[s]..starts[s + 1]`. Linear time for pseudo-random masks.
+pub(super) fn sort_bucket<T: Copy + Ord>(
+    from: (&[u128], &[T]),
+    to: (&mut [u128], &mut [T]),
+    shape: Shape,
+    unalign: u32,
+    starts: &mut [u32],
+) {
+    starts.fill(0);
+    let ends = &mut starts[1..];
+    for &mask in from.0 {
+        ends[shape.slot(mask)] += 1;
+    }
+    let mut sum = 0;
+    for count in &mut *ends {
+        sum += std::mem::replace(count, sum);
+    }
+    for (&mask, &tag) in from.0.iter().zip(from.1) {
+        let end = &mut ends[shape.slot(mask)];
+        to.0[*end as usize] = mask >> unalign;
+        to.1[*end as usize] = tag;
+        *end += 1;
+    }
+    insertion_sort(to.0, to.1);
+}
+
+/// Sorts what is nearly in order, for slots are; gives up for the general-purpose sort when it turns out not to be (the masks were not uniform).
+fn insertion_sort<T: Copy + Ord>(masks: &mut [u128], tags: &mut [T]) {
+    let mut moves = masks.len() * 8;
+    for i in 1..masks.len() {
+        let (mask, tag) = (masks[i], tags[i]);
+        let mut hole = i;
+        while hole > 0 && (masks[hole - 1], tags[hole - 1]) > (mask, tag) {
+            masks[hole] = masks[hole - 1];
+            tags[hole] = tags[hole - 1];
+            hole -= 1;
+        }
+        if hole == i {
+            continue;
+        }
+        masks[hole] = mask;
+        tags[hole] = tag;
+        moves = moves.saturating_sub(i - hole);
+        if moves == 0 {
+            return sort_any(masks, tags);
+        }
+    }
+}
