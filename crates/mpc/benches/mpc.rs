@@ -19,7 +19,7 @@ where
     P: Protocol,
     P::Task: Task<Request = CorrelationRequest, SenderInput = (), ReceiverInput = ()>,
 {
-    let params = P::derive(&CorrelationRequest { len, security }).unwrap();
+    let params = P::derive(&CorrelationRequest { len, security, width: None }).unwrap();
     let (sender, receiver) = try_two_party(
         |ch, rng| P::Sender::setup(&params, ch, rng)?.run((), ch, rng),
         |ch, rng| P::Receiver::setup(&params, ch, rng)?.run((), ch, rng),

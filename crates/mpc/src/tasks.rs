@@ -13,6 +13,8 @@ pub struct CorrelationRequest {
     pub len: usize,
     /// Against which parties.
     pub security: Security,
+    /// VOLE: `c` lies in the elements of `B` below `2^width`, a subspace over GF(2), if this says so; else anywhere in `B`.
+    pub width: Option<u32>,
 }
 
 /// Random oblivious transfer of 128-bit blocks: the sender gets pairs, the receiver one of each pair by a random bit of its own.
@@ -61,7 +63,7 @@ impl Task for RandomOt {
     }
 }
 
-/// Subfield VOLE: `a[i] = b[i] + delta * c[i]` with `c[i]` in `B` and the rest in `F`. A corrupt party may choose its own outputs.
+/// Subfield VOLE: `a[i] = b[i] + delta * c[i]` with `c[i]` in `B`, or in a subspace of it, and the rest in `F`. A corrupt party may choose its own outputs.
 #[derive(Debug)]
 pub struct SubfieldVole<B>(PhantomData<fn() -> B>);
 

@@ -8,7 +8,7 @@ pub const KAPPA: u32 = 128;
 /// Statistical security, in bits: all failure events of one run together have probability at most `2^-LAMBDA`.
 pub const LAMBDA: u32 = 40;
 
-/// The failure events of a run. Together they stay within `2^-LAMBDA`, so each of the four gets `2^-(LAMBDA + 2)`.
+/// The failure events of a run. Their shares add up to `2^-LAMBDA`; where a bit costs most traffic, the share is larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureEvent {
     /// `Decode(P, x) = H_B(x)` for an item outside of the intersection.
@@ -25,7 +25,13 @@ impl FailureEvent {
     /// This event's share of the budget, as `-log2` of its probability. It is for the whole run: a protocol in which the event can happen in
     /// several places (two tables, say) divides it.
     pub const fn bits(self) -> u32 {
-        LAMBDA + 2
+        match self {
+            // Each bit is one more for every cell of the table.
+            Self::ZeroDifference => LAMBDA + 1,
+            // Each bit is one more for every mask.
+            Self::MaskCollision => LAMBDA + 2,
+            Self::Encoding | Self::HashTable => LAMBDA + 3,
+        }
     }
 }
 
@@ -59,5 +65,17 @@ impl Unsupported {
     /// A refusal with its mend.
     pub fn new(what: impl fmt::Display, mend: impl fmt::Display) -> Self {
         Self { what: what.to_string(), mend: mend.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_the_failure_budget_add_up_to_it() {
+        use FailureEvent::*;
+        let shares = [ZeroDifference, MaskCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
+        assert_eq!(shares.iter().sum::<f64>(), f64::exp2(-f64::from(LAMBDA)));
     }
 }

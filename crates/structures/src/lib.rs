@@ -7,6 +7,7 @@ pub mod golomb;
 pub mod hashing;
 pub mod masks;
 pub mod okvs;
+pub mod packing;
 pub mod prf;
 pub mod rng;
 pub mod secret;

@@ -42,12 +42,19 @@ impl Columns {
         rows
     }
 
-    /// VOLE over `B`: `sum e_n column[n]` for `range` blocks read as elements of `B`, `128 / |B|` a block.
-    pub fn elements<B: Value>(&self, range: Range<usize>) -> Vec<Gf128> {
+    /// VOLE over `B`: `sum e_n column[n]` for `range` blocks read as elements of `B` of `width` bits, `128 / |B|` a block.
+    pub fn elements<B: Value>(&self, range: Range<usize>, width: u32) -> Vec<Gf128> {
         let mut sums = vec![Gf128::default(); range.len() * (128 / B::BITS as usize)];
         for n in 0..128 {
-            B::scale_add(&mut sums, Gf128(1 << n), bytemuck::cast_slice(&self.column(n)[range.clone()]));
+            B::scale_add(&mut sums, Gf128(1 << n), &narrow::<B>(&self.column(n)[range.clone()], width));
         }
         sums
     }
+}
+
+/// Blocks read as elements of `B`, of which the low `width` bits are kept.
+pub(crate) fn narrow<B: Value>(blocks: &[u128], width: u32) -> Secret<Vec<B>> {
+    let low = u128::MAX >> (128 - width);
+    let elements: &[B] = bytemuck::cast_slice(blocks);
+    Secret::new(elements.iter().map(|element| B::from_bits(element.embed().0 & low)).collect())
 }

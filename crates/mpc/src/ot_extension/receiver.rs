@@ -1,11 +1,15 @@
 //! The right column: `u` and `V`.
 
+use std::ops::Range;
+
 use vesica_kernels::xor::xor_into;
 use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::fields::Value;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::check::UniversalHash;
+use super::columns::narrow;
 use super::leaves::{SHAPE, TREES_LABEL, leaf_tags, sum_streams, tag_sum, tags_digest};
 use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use super::sender::levels;
@@ -24,6 +28,13 @@ pub(crate) struct ReceiverCorrelation {
     pub columns: Columns,
     /// Of this run.
     pub binding: Binding,
+}
+
+impl ReceiverCorrelation {
+    /// VOLE over `B`: the values whose shares are [`Columns::elements`] of the same blocks and width.
+    pub fn elements<B: Value>(&self, range: Range<usize>, width: u32) -> Secret<Vec<B>> {
+        narrow(&self.bits[range], width)
+    }
 }
 
 /// Makes the receiver's side.

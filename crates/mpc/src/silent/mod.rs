@@ -55,6 +55,7 @@ use vesica_structures::fields::Value;
 
 use crate::ot_extension::GUESSED_DELTA;
 use crate::tasks::{CorrelationRequest, SubfieldVole};
+use crate::vole;
 use params::Params;
 
 pub use receiver::Receiver;
@@ -143,7 +144,8 @@ impl<B: Value> Protocol for SilentVole<B> {
                 format_args!("ask for at most {MAX_LEN} at a time"),
             ));
         }
-        Ok(Params::new(request.len, B::BITS, request.security))
+        vole::check_width::<B>(request)?;
+        Ok(Params::new(request, B::BITS))
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

@@ -3,7 +3,7 @@
 //! **Linear tests.** The code has rate 1/2 or slightly less, `N >= 2 m`. A linear test of weight `d` meets each noisy block in
 //! a share `d / N` on average; by concavity regular noise is hit at least as often as noise of random places. For noise of value 1 a hit flips the test
 //! (bias `(1 - 2 d / N)^t`); for uniform values in `B` or `F` it makes the test uniform (bias `(1 - d / N)^t`). [`noise_weight`] makes the bias
-//! at most `2^-kappa`.
+//! at most `2^-kappa`. Values uniform in a subspace of `B` over GF(2) do as well: the code is binary, so that a test stays within it.
 //!
 //! **Distance.** [`DISTANCE`] = 0.11 is the Gilbert-Varshamov distance of rate 1/2. Nobody has proven it for this code at our lengths; `code`
 //! says what it rests on. [`expander_weight`] keeps the box words, the lightest known, above it; under regular noise such a word touches a share
@@ -26,6 +26,7 @@ use vesica_party::Security;
 use vesica_structures::facts::KAPPA;
 
 use crate::pprf::TreeShape;
+use crate::tasks::CorrelationRequest;
 use crate::{ot_extension, vole};
 
 /// Relative minimum distance that the noise weight relies on.
@@ -91,10 +92,10 @@ pub enum Params {
 }
 
 impl Params {
-    /// The route that sends fewer bytes for `len` elements of `bits` bits; the direct one where blocks would be too short.
-    pub fn new(len: usize, bits: u32, security: Security) -> Self {
-        let direct = vole::Params::new(len, bits, security);
-        let silent = SilentParams::new(len, bits, security);
+    /// The route that sends fewer bytes for elements of `bits` bits; the direct one where blocks would be too short.
+    pub fn new(request: &CorrelationRequest, bits: u32) -> Self {
+        let direct = vole::Params::new(request, bits);
+        let silent = SilentParams::new(request, bits);
         if silent.block < MIN_BLOCK || direct.predicted_bytes() <= silent.predicted_bytes() {
             Self::Direct(direct)
         } else {
@@ -118,6 +119,8 @@ pub struct SilentParams {
     pub len: usize,
     /// Width of an element of `B` in bits.
     pub bits: u32,
+    /// Width of a value of the noise, and so of `c`, in bits: elements of `B` below `2^width`.
+    pub width: u32,
     /// Noisy blocks, each with a tree (`t`).
     pub trees: usize,
     /// Positions of a block; `N = trees * block >= 2 len`.
@@ -127,12 +130,13 @@ pub struct SilentParams {
 }
 
 impl SilentParams {
-    fn new(len: usize, bits: u32, security: Security) -> Self {
+    fn new(request: &CorrelationRequest, bits: u32) -> Self {
+        let &CorrelationRequest { len, security, width } = request;
         let trees = noise_weight(KAPPA, DISTANCE, Noise::Uniform);
         let block = (2 * len).div_ceil(trees).max(2);
         // Few significant bits, so that only the top levels of a tree are cut off.
         let unit = 1 << block.ilog2().saturating_sub(5);
-        Self { len, bits, trees, block: block.next_multiple_of(unit), security }
+        Self { len, bits, width: width.unwrap_or(bits), trees, block: block.next_multiple_of(unit), security }
     }
 
     /// `N`, the positions before compression.
@@ -194,6 +198,10 @@ impl SilentParams {
 mod tests {
     use super::*;
 
+    fn request(len: usize, security: Security) -> CorrelationRequest {
+        CorrelationRequest { len, security, width: None }
+    }
+
     #[test]
     fn the_noise_weights_are_those_of_the_design() {
         assert_eq!(noise_weight(128, 0.11, Noise::Uniform), 762);
@@ -220,7 +228,7 @@ mod tests {
     #[test]
     fn every_position_is_in_a_block_and_little_is_wasted() {
         for len in (1..20_000).step_by(37).chain([1 << 17, 1_426_063, 1 << 24]) {
-            let params = SilentParams::new(len, 64, Security::SemiHonest);
+            let params = SilentParams::new(&request(len, Security::SemiHonest), 64);
             assert!(params.positions() >= 2 * len);
             assert!(params.positions() <= 2 * len + 2 * len / 32 + 2 * params.trees, "{len}: {}", params.positions());
         }
@@ -230,10 +238,10 @@ mod tests {
     fn short_vectors_go_the_direct_way_and_a_million_costs_under_420_kilobytes() {
         for bits in [64, 128] {
             for security in [Security::SemiHonest, Security::Malicious] {
-                assert!(matches!(Params::new(1, bits, security), Params::Direct(_)));
-                assert!(matches!(Params::new(1 << 14, bits, security), Params::Silent(_)));
+                assert!(matches!(Params::new(&request(1, security), bits), Params::Direct(_)));
+                assert!(matches!(Params::new(&request(1 << 14, security), bits), Params::Silent(_)));
             }
         }
-        assert!(Params::new(1_426_063, 64, Security::SemiHonest).predicted_bytes() <= 420_000);
+        assert!(Params::new(&request(1_426_063, Security::SemiHonest), 64).predicted_bytes() <= 420_000);
     }
 }

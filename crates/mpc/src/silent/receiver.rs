@@ -13,6 +13,8 @@ use super::{TREES_AT_A_TIME, TREES_LABEL, check};
 use crate::ot_extension::{self, CorrelationHash, ReceiverCorrelation, bit};
 use crate::pprf::{Tree, generators};
 use crate::silent::code::Code;
+#[cfg(test)]
+use crate::tasks::CorrelationRequest;
 use crate::tasks::VoleReceiver;
 use crate::vole;
 
@@ -87,7 +89,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
 
     let _phase = ch.phase(Phase::Expand);
     let points: Secret<Vec<usize>> = Secret::new((0..params.trees).map(|_| below(params.block, rng)).collect());
-    let values: Secret<Vec<B>> = Secret::new(bytemuck::cast_slice(&base.bits[params.value_blocks()])[..params.trees].to_vec());
+    let values: Secret<Vec<B>> = base.elements(params.value_blocks(), params.width);
     let seed = rng.block();
 
     // Step 1.
@@ -119,7 +121,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
     // Step 5, now that the sender's messages are fixed.
     ch.send(&CodeSeed(seed))?;
     // Step 4.
-    let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks()));
+    let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks(), 128));
     let side = check::evaluate(chi, &leaves) ^ mask[0].0;
     let CheckAnswer(answer) = ch.recv(())?;
     if !bool::from(check::answer(base.binding, side).ct_eq(&answer)) {
@@ -170,7 +172,7 @@ fn expand_trees<B: Value>(
     let depth = params.shape().depth();
     let rows = base.columns.rows(params.transfer_blocks());
     let pads = Secret::new(CorrelationHash::new(base.binding).hash(&rows[..params.transfers()]));
-    let values = Secret::new(base.columns.elements::<B>(params.value_blocks()));
+    let values = Secret::new(base.columns.elements::<B>(params.value_blocks(), params.width));
     let mut tree = Tree::new(params.shape());
     let mut generators = generators(base.binding, TREES_LABEL);
     let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
@@ -223,7 +225,7 @@ mod tests {
             (2..).zip(pairs).map(|(level, pair)| pair[usize::from(away(turns, depth, level))] ^ pads[level - 1]).collect();
         let prg = generators(base.binding, TREES_LABEL).next().unwrap();
         let terms = derivable(params.shape(), &prg, turns, pads[0], &sums);
-        let value = base.columns.elements::<Gf64>(params.value_blocks())[0];
+        let value = base.columns.elements::<Gf64>(params.value_blocks(), params.width)[0];
         let e = bytemuck::cast_slice::<u128, Gf64>(&base.bits[params.value_blocks()])[0];
         let taken = [&terms[..], &terms[..params.block]]
             .map(|terms| terms.iter().flatten().fold(Gf128(fix[0]) + value, |sum, &term| sum + Gf128(term)));
@@ -235,7 +237,7 @@ mod tests {
         for (len, security, waits) in
             [(100, Security::SemiHonest, true), (5000, Security::SemiHonest, false), (5000, Security::Malicious, true)]
         {
-            let params = Params::new(len, 64, security);
+            let params = Params::new(&CorrelationRequest { len, security, width: None }, 64);
             let (sender, (early, receiver)) = two_party(
                 |ch, rng| <SilentVole<Gf64> as Protocol>::Sender::setup(&params, ch, rng)?.run((), ch, rng),
                 |ch, rng| {
@@ -253,7 +255,9 @@ mod tests {
     #[test]
     fn turns_that_leave_a_tree_do_not_give_delta() {
         for len in [5000, 1 << 14, 50_000] {
-            let Params::Silent(params) = Params::new(len, 64, Security::SemiHonest) else { panic!("long enough for trees") };
+            let Params::Silent(params) = Params::new(&CorrelationRequest { len, security: Security::SemiHonest, width: None }, 64) else {
+                panic!("long enough for trees")
+            };
             for turns in [params.block - 1, params.block, (1 << params.shape().depth()) - 1] {
                 let (sender, (taken, e)): (VoleSender, _) = two_party(
                     |ch, rng| <SilentVole<Gf64> as Protocol>::Sender::setup(&Params::Silent(params), ch, rng)?.run((), ch, rng),

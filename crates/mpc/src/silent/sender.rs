@@ -66,7 +66,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
     let pads = pads(params, &base, &flips);
 
     // Step 2.
-    let values = Secret::new(base.columns.elements::<B>(params.value_blocks()));
+    let values = Secret::new(base.columns.elements::<B>(params.value_blocks(), params.width));
     let leaves = expand_trees(params, &base, &pads, &values, ch)?;
 
     if params.checked() {
@@ -74,7 +74,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
         // Step 3.
         let request: CheckRequest = ch.recv(())?;
         // Step 4.
-        let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks()));
+        let mask = Secret::new(base.columns.elements::<Gf128>(params.mask_blocks(), 128));
         let side = Gf128(check::evaluate(request.chi, &leaves)) + mask[0] + *delta * Gf128(request.noise);
         ch.send(&CheckAnswer(check::answer(base.binding, side.0)))?;
     }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Bits are read `|B|` at a time as elements of `B`; `e_n` is the n-th element of the bit basis of `F`, so that `delta = sum delta[n] e_n`
-//! and `a = b + delta c` for every `c` in `F` (multiplication by `c` is linear over GF(2)). It sends `15 / 8 |B|` bytes an element.
+//! and `a = b + delta c` for every `c` in `F` (multiplication by `c` is linear over GF(2)). Where `c` is to lie in a subspace of `B`, both sides
+//! strike out the same bits of all columns. It sends `15 / 8 |B|` bytes an element.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -28,19 +29,32 @@ pub struct SmallFieldVole<B>(PhantomData<fn() -> B>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     len: usize,
+    /// Of an element of `c`, in bits.
+    width: u32,
     correlation: ot_extension::Params,
 }
 
 impl Params {
-    /// For `len` elements of `bits` bits.
-    pub(crate) fn new(len: usize, bits: u32, security: Security) -> Self {
-        let blocks = len.div_ceil(128 / bits as usize);
-        Self { len, correlation: ot_extension::Params { blocks, security } }
+    /// For elements of `bits` bits, of which `c` has the width asked for.
+    pub(crate) fn new(request: &CorrelationRequest, bits: u32) -> Self {
+        let blocks = request.len.div_ceil(128 / bits as usize);
+        let correlation = ot_extension::Params { blocks, security: request.security };
+        Self { len: request.len, width: request.width.unwrap_or(bits), correlation }
     }
 
     /// Bytes of all messages.
     pub(crate) fn predicted_bytes(&self) -> u64 {
         self.correlation.predicted_bytes()
+    }
+}
+
+/// Refuses a width that elements of `B` do not have.
+pub(crate) fn check_width<B: Value>(request: &CorrelationRequest) -> Result<(), Unsupported> {
+    match request.width {
+        Some(width) if !(1..=B::BITS).contains(&width) => {
+            Err(Unsupported::new(format_args!("VOLE elements of {width} bits"), format_args!("ask for 1 to {}", B::BITS)))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -75,7 +89,8 @@ impl<B: Value> Protocol for SmallFieldVole<B> {
                 format_args!("ask for at most {MAX_LEN}, or use silent VOLE"),
             ));
         }
-        Ok(Params::new(request.len, B::BITS, request.security))
+        check_width::<B>(request)?;
+        Ok(Params::new(request, B::BITS))
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -87,7 +102,7 @@ impl<B: Value> Protocol for SmallFieldVole<B> {
 /// The left column: `delta` and the columns read as elements.
 pub(crate) fn send<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleSender, Abort> {
     let base = ot_extension::sender(&params.correlation, ch, rng)?;
-    let mut b = base.columns.elements::<B>(0..params.correlation.blocks);
+    let mut b = base.columns.elements::<B>(0..params.correlation.blocks, params.width);
     b.truncate(params.len);
     Ok(VoleSender { delta: Gf128(*base.delta), b })
 }
@@ -95,9 +110,9 @@ pub(crate) fn send<B: Value>(params: &Params, ch: &mut Channel, rng: &mut Secret
 /// The right column: bits and columns read as elements.
 pub(crate) fn receive<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleReceiver<B>, Abort> {
     let base = ot_extension::receiver(&params.correlation, ch, rng)?;
-    let mut a = base.columns.elements::<B>(0..params.correlation.blocks);
+    let mut a = base.columns.elements::<B>(0..params.correlation.blocks, params.width);
     a.truncate(params.len);
-    let c = bytemuck::cast_slice(&base.bits[..params.correlation.blocks])[..params.len].to_vec();
+    let c = base.elements(0..params.correlation.blocks, params.width)[..params.len].to_vec();
     Ok(VoleReceiver { c, a })
 }
 

@@ -93,7 +93,7 @@ fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver:
 
 /// Both sides' results with the relay between them.
 fn run(tamper: Tamper) -> (Result<VoleSender, Abort>, Result<VoleReceiver<Gf128>, Abort>) {
-    let params = Vole::derive(&CorrelationRequest { len: 1 << 13, security: Security::Malicious }).unwrap();
+    let params = Vole::derive(&CorrelationRequest { len: 1 << 13, security: Security::Malicious, width: None }).unwrap();
     let Params::Silent(silent) = params else { panic!("long enough for trees") };
     let ((sender_end, relay_up), (relay_down, receiver_end)) = (memory::pair(), memory::pair());
     thread::scope(|scope| {

@@ -3,11 +3,11 @@
 use vesica_mpc::base_ot::BaseOt;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::silent::SilentVole;
-use vesica_mpc::tasks::CorrelationRequest;
+use vesica_mpc::tasks::{CorrelationRequest, SubfieldVole, VoleReceiver, VoleSender};
 use vesica_mpc::vole::SmallFieldVole;
-use vesica_party::{Protocol, Security, Task};
-use vesica_structures::fields::{Gf64, Gf128};
-use vesica_testkit::conformance;
+use vesica_party::{Party, Protocol, Security, Task};
+use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_testkit::{conformance, two_party};
 
 /// [`conformance`] for correlations, which have no inputs.
 fn conforms<P>(len: usize, security: Security)
@@ -15,7 +15,7 @@ where
     P: Protocol,
     P::Task: Task<Request = CorrelationRequest, SenderInput = (), ReceiverInput = ()>,
 {
-    conformance::<P>(&CorrelationRequest { len, security }, (), ());
+    conformance::<P>(&CorrelationRequest { len, security, width: None }, (), ());
 }
 
 const MODES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
@@ -55,5 +55,37 @@ fn silent_vole() {
             conforms::<SilentVole<Gf64>>(len, security);
             conforms::<SilentVole<Gf128>>(len, security);
         }
+    }
+}
+
+#[test]
+fn values_of_a_width_asked_for_stay_below_it() {
+    fn stays_below<P, B: Value>(len: usize, width: u32, security: Security)
+    where
+        P: Protocol<Task = SubfieldVole<B>>,
+        P::Sender: Party<Params = P::Params, Input = (), Output = VoleSender>,
+        P::Receiver: Party<Params = P::Params, Input = (), Output = VoleReceiver<B>>,
+    {
+        let params = P::derive(&CorrelationRequest { len, security, width: Some(width) }).unwrap();
+        let (sender, receiver) = two_party(
+            |ch, rng| P::Sender::setup(&params, ch, rng)?.run((), ch, rng),
+            |ch, rng| P::Receiver::setup(&params, ch, rng)?.run((), ch, rng),
+        );
+        assert_eq!(SubfieldVole::<B>::holds(&(), &(), &sender, &receiver), Ok(()));
+        let union = receiver.c.iter().fold(0, |union, c| union | c.embed().0);
+        assert_eq!(union, u128::MAX >> (128 - width), "{len} values of {width} bits");
+    }
+    for security in MODES {
+        for len in [100, 1 << 14] {
+            stays_below::<SilentVole<Gf64>, _>(len, 61, security);
+            stays_below::<SilentVole<Gf128>, _>(len, 66, security);
+            stays_below::<SmallFieldVole<Gf64>, Gf64>(len, 7, security);
+        }
+    }
+    for width in [0, 65] {
+        assert!(SilentVole::<Gf64>::derive(&CorrelationRequest { len: 9, security: Security::SemiHonest, width: Some(width) }).is_err());
+        assert!(
+            SmallFieldVole::<Gf64>::derive(&CorrelationRequest { len: 9, security: Security::SemiHonest, width: Some(width) }).is_err()
+        );
     }
 }

@@ -10,16 +10,16 @@ use vesica_testkit::faults;
 
 #[test]
 fn base_ot() {
-    faults::<BaseOt>(&CorrelationRequest { len: 3, security: Malicious }, &(), &());
+    faults::<BaseOt>(&CorrelationRequest { len: 3, security: Malicious, width: None }, &(), &());
 }
 
 #[test]
 fn ot_extension() {
-    faults::<OtExtension>(&CorrelationRequest { len: 200, security: Malicious }, &(), &());
+    faults::<OtExtension>(&CorrelationRequest { len: 200, security: Malicious, width: None }, &(), &());
 }
 
 #[test]
 fn silent_vole() {
-    faults::<SilentVole<Gf64>>(&CorrelationRequest { len: 1 << 13, security: SemiHonest }, &(), &());
-    faults::<SilentVole<Gf128>>(&CorrelationRequest { len: 1 << 13, security: Malicious }, &(), &());
+    faults::<SilentVole<Gf64>>(&CorrelationRequest { len: 1 << 13, security: SemiHonest, width: None }, &(), &());
+    faults::<SilentVole<Gf128>>(&CorrelationRequest { len: 1 << 13, security: Malicious, width: None }, &(), &());
 }

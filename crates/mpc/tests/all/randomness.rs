@@ -11,7 +11,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_testkit::two_party;
 
 fn run<B: Value>(len: usize, security: Security, seed: u64, backend: Backend) -> (VoleSender, VoleReceiver<B>) {
-    let params = SilentVole::<B>::derive(&CorrelationRequest { len, security }).unwrap();
+    let params = SilentVole::<B>::derive(&CorrelationRequest { len, security, width: None }).unwrap();
     two_party(
         |ch, _| {
             let rng = &mut SecretRng::insecure_from_seed(seed);

@@ -71,7 +71,7 @@ fn another_offset_than_committed_to_is_caught() {
         |ch, rng| {
             let _honest = SenderOf::<VoleFast>::setup(&params, ch, rng)?;
             let mut table = vec![Gf128::default(); params.table_len];
-            ch.recv_stream::<Table<Gf128>>(&mut table)?;
+            ch.recv_stream::<Table>(bytemuck::cast_slice_mut(&mut table))?;
             let OffsetShare(_) = ch.recv(())?;
             ch.send(&OffsetOpening([3; 48]))
         },
@@ -88,7 +88,7 @@ fn gets_the_opening(cells: impl Fn(&Params) -> usize + Sync, share: bool) -> boo
         |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
         |ch, rng| {
             let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
-            ch.send_stream::<Table<Gf128>>(&vec![Gf128::default(); cells(&params)])?;
+            ch.send_stream::<Table>(bytemuck::cast_slice(&vec![Gf128::default(); cells(&params)]))?;
             if share {
                 ch.send(&OffsetShare([0; 16]))?;
             }
@@ -137,7 +137,7 @@ fn a_proof_of_no_match_is_caught() {
             |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
             |ch, rng| {
                 let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
-                ch.send_stream::<Table<Gf128>>(&vec![Gf128(rng.block()); params.table_len])?;
+                ch.send_stream::<Table>(bytemuck::cast_slice(&vec![Gf128(rng.block()); params.table_len]))?;
                 ch.send(&OffsetShare([0; 16]))?;
                 let OffsetOpening(_) = ch.recv(())?;
                 masks::receive::<Masks>(&mut MaskFinder::new(0, params.mask_bits, false), N, params.mask_bits, ch)?;
@@ -157,8 +157,7 @@ fn receive_masks<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Resul
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let _honest = SenderOf::<V>::setup(&params, ch, rng)?;
-            let mut table = vec![vesica_structures::fields::Gf64::default(); params.table_len];
-            ch.recv_stream::<Table<_>>(&mut table)?;
+            ch.recv_stream::<Table>(&mut vec![0; params.table_bytes as usize])?;
             ch.send_stream::<Masks>(&bytes(&params))
         },
         |ch, rng| honest_receiver::<V>(&params, ch, rng),

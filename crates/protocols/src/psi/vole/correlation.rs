@@ -1,9 +1,10 @@
-//! The VOLE that the protocol stands on: silent subfield VOLE of the table's length, over the mode's field.
+//! The VOLE that the protocol stands on: silent subfield VOLE of the table's length, over the mode's field. Set up before there is an input;
+//! `b` and `a` are finished where the protocol needs them.
 
 use std::ops::RangeInclusive;
 
-use vesica_mpc::silent::SilentVole;
-use vesica_mpc::tasks::{CorrelationRequest, VoleReceiver, VoleSender};
+use vesica_mpc::silent::{Receiver, Sender, SilentVole};
+use vesica_mpc::tasks::CorrelationRequest;
 use vesica_party::{Abort, Channel, Party, Protocol};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf64, Gf128, Value};
@@ -12,19 +13,17 @@ use vesica_structures::rng::SecretRng;
 use super::params::{Params, ValueField};
 
 fn request(params: &Params) -> CorrelationRequest {
-    CorrelationRequest { len: params.table_len, security: params.security }
+    CorrelationRequest { len: params.table_len, security: params.security, width: Some(params.value_bits) }
 }
 
-/// The left side: `delta` and `b`.
-pub(super) fn as_sender<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleSender, Abort> {
-    let vole = SilentVole::<B>::derive(&request(params))?;
-    <SilentVole<B> as Protocol>::Sender::setup(&vole, ch, rng)?.run((), ch, rng)
+/// The left side, set up over `B`; running it gives `delta` and `b`.
+pub(super) fn as_sender<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender<B>, Abort> {
+    Sender::setup(&SilentVole::<B>::derive(&request(params))?, ch, rng)
 }
 
-/// The right side: `c` and `a`.
-pub(super) fn as_receiver<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleReceiver<B>, Abort> {
-    let vole = SilentVole::<B>::derive(&request(params))?;
-    <SilentVole<B> as Protocol>::Receiver::setup(&vole, ch, rng)?.run((), ch, rng)
+/// The right side, set up over `B`: it has `c`, and running it gives `a` as well.
+pub(super) fn as_receiver<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<B>, Abort> {
+    Receiver::setup(&SilentVole::<B>::derive(&request(params))?, ch, rng)
 }
 
 /// Bytes that both sides send.

@@ -1,10 +1,8 @@
 //! One type an arrow of the figure.
 
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
-use vesica_structures::fields::Value;
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "vole-psi", number, from, carries }
@@ -61,11 +59,11 @@ bytes_message!(
 );
 
 /// Arrow 5: the receiver's table under the VOLE's mask, `A = P + c`.
-pub(super) struct Table<B>(PhantomData<B>);
+pub(super) enum Table {}
 
-impl<B: Value> Stream for Table<B> {
+impl Stream for Table {
     const STEP: Step = step(5, Role::Receiver, "the masked table");
-    type Element = B;
+    type Element = u8;
 }
 
 /// Arrow 8: the sender's masks.

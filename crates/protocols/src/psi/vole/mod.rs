@@ -44,7 +44,7 @@
 //! | `P` | `table` | the OKVS of `H_B` |
 //! | `A = A' + P` | `messages::Table` | the masked table |
 //! | `K` | `k` | `b + delta A` |
-//! | `H^F`, `H^B` | `OuterHash`, `oprf::values` | outer hash; hash to `B` |
+//! | `H^F`, `H^B` | `oprf::Output`, `oprf::values` | outer hash; hash to `B` |
 //! | `w_s`, `w_r` | `offset` | the toss that fixes the receiver's table before the outer hash |
 //! | `r` | `salt` | the hashes' key |
 //!
@@ -60,6 +60,7 @@ pub mod params;
 mod receiver;
 mod salt;
 mod sender;
+mod table;
 mod variants;
 
 use std::marker::PhantomData;
@@ -75,7 +76,7 @@ pub use sender::Sender;
 pub use variants::{Rr22, Rs21, VoleFast, VoleLean};
 
 use crate::tasks::{Intersect, IntersectRequest};
-use params::MaskCoding;
+use params::{MaskCoding, Values};
 
 /// A row of the registry: what distinguishes one VOLE-PSI from another.
 pub trait Variant: Send + Sync + 'static {
@@ -83,8 +84,8 @@ pub trait Variant: Send + Sync + 'static {
     const ENTRY: Entry;
     /// The OKVS.
     type Okvs: Okvs;
-    /// Whether `B = F` whatever the mode.
-    const ALWAYS_F: bool;
+    /// How wide values are.
+    const VALUES: Values;
     /// How masks travel.
     const CODING: MaskCoding;
 }

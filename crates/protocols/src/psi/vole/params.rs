@@ -7,7 +7,7 @@ use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::Okvs;
 
-use super::{Variant, VolePsi, correlation};
+use super::{Variant, VolePsi, correlation, table};
 use crate::psi::{both_learn, masks};
 use crate::registry::require_mode;
 use crate::tasks::IntersectRequest;
@@ -15,7 +15,7 @@ use crate::tasks::IntersectRequest;
 /// Width of a mask in the malicious mode, in bits: the simulator finds a corrupt sender's items by their masks.
 pub const MALICIOUS_MASK_BITS: u32 = 128;
 
-/// The field `B` that the table's values lie in.
+/// The field that the table's values lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueField {
     /// `GF(2^64)`.
@@ -24,24 +24,26 @@ pub enum ValueField {
     Gf128,
 }
 
-impl ValueField {
-    /// The narrowest `B` that is sound when the sender evaluates the OPRF `evaluations` times in all: in the semi-honest mode the bad event is
-    /// `Decode(P, x) = H_B(x)` for an item outside of the intersection, of probability `1/|B|` an evaluation, so that `B` needs
-    /// [`FailureEvent::ZeroDifference`] + `log2(evaluations)` bits; in the malicious mode a receiver may search for tables, and `B = F`.
-    pub const fn for_evaluations(security: Security, evaluations: usize) -> Self {
-        match security {
-            Security::SemiHonest if FailureEvent::ZeroDifference.bits() + ceil_log2(evaluations) <= Gf64::BITS => Self::Gf64,
-            _ => Self::Gf128,
-        }
+/// Width of `B`, in bits, that is sound when the sender evaluates the OPRF `evaluations` times in all: in the semi-honest mode the bad event is
+/// `Decode(P, x) = H_B(x)` for an item outside of the intersection, of probability `1/|B|` an evaluation, so that `B` needs
+/// [`FailureEvent::ZeroDifference`] + `log2(evaluations)` bits; in the malicious mode a receiver may search for tables, and `B = F`. The rows of the OKVS,
+/// the code of the VOLE and the packing are all linear over GF(2), so that a subspace of a field will do.
+pub const fn value_bits(security: Security, evaluations: usize) -> u32 {
+    match security {
+        Security::SemiHonest => FailureEvent::ZeroDifference.bits() + ceil_log2(evaluations),
+        Security::Malicious => Gf128::BITS,
     }
+}
 
-    /// Bytes of a value.
-    pub const fn bytes(self) -> usize {
-        match self {
-            Self::Gf64 => size_of::<Gf64>(),
-            Self::Gf128 => size_of::<Gf128>(),
-        }
-    }
+/// How wide a row's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// [`value_bits`], no bit more.
+    Narrow,
+    /// A whole field, `GF(2^64)` where that is wide enough.
+    Field,
+    /// Always `F`.
+    F,
 }
 
 /// How the sender's masks travel.
@@ -64,8 +66,10 @@ pub struct Params {
     pub sender_items: usize,
     /// `n_r`.
     pub receiver_items: usize,
-    /// `B`.
+    /// The field of `B`.
     pub field: ValueField,
+    /// Width of `B` in bits: all of the field, or the subspace over GF(2) of its elements below `2^value_bits`.
+    pub value_bits: u32,
     /// `m`, the cells of the table.
     pub table_len: usize,
     /// How masks travel.
@@ -76,6 +80,8 @@ pub struct Params {
     pub payload_bytes: usize,
     /// Whether arrow 10 is sent.
     pub both_learn: bool,
+    /// Bytes of arrow 5.
+    pub table_bytes: u64,
     /// Bytes of the VOLE, both sides together.
     pub vole_bytes: RangeInclusive<u64>,
 }
@@ -85,7 +91,14 @@ impl Params {
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
         require_mode::<VolePsi<V>>(request.security)?;
         request.check_sizes()?;
-        let narrowest = ValueField::for_evaluations(request.security, request.sender_items);
+        let narrowest = value_bits(request.security, request.sender_items);
+        let (field, value_bits) = match V::VALUES {
+            Values::Narrow if narrowest <= Gf64::BITS => (ValueField::Gf64, narrowest),
+            Values::Narrow => (ValueField::Gf128, narrowest),
+            Values::Field if narrowest <= Gf64::BITS => (ValueField::Gf64, Gf64::BITS),
+            Values::Field | Values::F => (ValueField::Gf128, Gf128::BITS),
+        };
+        let okvs = V::Okvs::new(request.receiver_items, FailureEvent::Encoding.bits(), 0)?;
         let mask_bits = match request.security {
             Security::SemiHonest => masks::mask_bits(request.sender_items, request.receiver_items),
             Security::Malicious => MALICIOUS_MASK_BITS,
@@ -95,12 +108,14 @@ impl Params {
             security: request.security,
             sender_items: request.sender_items,
             receiver_items: request.receiver_items,
-            field: if V::ALWAYS_F { ValueField::Gf128 } else { narrowest },
-            table_len: V::Okvs::table_len(request.receiver_items, FailureEvent::Encoding.bits())?,
+            field,
+            value_bits,
+            table_len: okvs.len(),
             coding: V::CODING,
             mask_bits,
             payload_bytes: request.payload_bytes,
             both_learn: request.both_learn,
+            table_bytes: table::predicted_bytes(&okvs.parts(), value_bits),
             vole_bytes: 0..=0,
         };
         if !params.is_empty() {
@@ -122,7 +137,13 @@ impl Params {
     /// All that the keys of a run are bound to, besides session and salt.
     pub(super) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 vole-psi 2026 parameters");
-        hasher.update(self.id.as_bytes()).update(&[0, self.security as u8, self.field as u8, self.coding as u8, u8::from(self.both_learn)]);
+        hasher.update(self.id.as_bytes()).update(&[
+            0,
+            self.security as u8,
+            self.value_bits as u8,
+            self.coding as u8,
+            u8::from(self.both_learn),
+        ]);
         for size in [self.sender_items, self.receiver_items, self.table_len, self.mask_bits as usize, self.payload_bytes] {
             hasher.update(&(size as u64).to_le_bytes());
         }
@@ -147,7 +168,7 @@ impl Params {
             }
         };
         let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
-        let fixed = tosses + (self.table_len * self.field.bytes()) as u64 + (self.sender_items * self.payload_bytes) as u64;
+        let fixed = tosses + self.table_bytes + (self.sender_items * self.payload_bytes) as u64;
         fixed + vole.start() + masks.start() + proofs.start()..=fixed + vole.end() + masks.end() + proofs.end()
     }
 }
@@ -155,11 +176,32 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::psi::vole::{Rr22, Rs21, VoleFast};
 
     #[test]
-    fn the_field_follows_the_number_of_evaluations() {
-        assert_eq!(ValueField::for_evaluations(Security::SemiHonest, 1 << 22), ValueField::Gf64);
-        assert_eq!(ValueField::for_evaluations(Security::SemiHonest, (1 << 22) + 1), ValueField::Gf128);
-        assert_eq!(ValueField::for_evaluations(Security::Malicious, 1), ValueField::Gf128);
+    fn the_width_of_values_follows_the_number_of_evaluations() {
+        assert_eq!(value_bits(Security::SemiHonest, 1 << 20), 61);
+        assert_eq!(value_bits(Security::SemiHonest, (1 << 20) + 1), 62);
+        assert_eq!(value_bits(Security::Malicious, 1), 128);
+        let derive = |id: &str, log: u32| {
+            let request = IntersectRequest {
+                sender_items: 1 << log,
+                receiver_items: 2,
+                security: Security::SemiHonest,
+                payload_bytes: 0,
+                both_learn: false,
+            };
+            let params = match id {
+                "rs21" => Params::derive::<Rs21>(&request),
+                "rr22" => Params::derive::<Rr22>(&request),
+                _ => Params::derive::<VoleFast>(&request),
+            };
+            params.map(|params| (params.field, params.value_bits)).unwrap()
+        };
+        assert_eq!(derive("vole-fast", 23), (ValueField::Gf64, 64));
+        assert_eq!(derive("vole-fast", 24), (ValueField::Gf128, 65));
+        assert_eq!(derive("rr22", 20), (ValueField::Gf64, 64));
+        assert_eq!(derive("rr22", 24), (ValueField::Gf128, 128));
+        assert_eq!(derive("rs21", 2), (ValueField::Gf128, 128));
     }
 }

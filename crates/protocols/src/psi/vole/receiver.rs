@@ -2,24 +2,22 @@
 
 use std::marker::PhantomData;
 
-use vesica_mpc::tasks::VoleReceiver;
+use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
-use vesica_structures::okvs::{FreeCells, Okvs};
+use vesica_structures::okvs::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Payloads, Proofs, Table};
-use super::oprf::{OuterHash, Part, fill_keystream, values};
+use super::masks::OwnMasks;
+use super::messages::{Payloads, Proofs};
+use super::oprf::{Output, Part, fill_keystream, values};
 use super::params::{Params, ValueField};
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
-use super::{Variant, correlation, masks};
+use super::{Variant, correlation, table};
 use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
-
-/// Cells of the table that are masked and sent at a time.
-const PART: usize = 1 << 14;
 
 /// The receiver, set up.
 pub struct Receiver<V> {
@@ -35,10 +33,10 @@ struct Correlation {
     vole: Vole,
 }
 
-/// The VOLE's right side: `c` in `B` and `a` in `F`.
+/// The VOLE's right side: `c` in `B`, and `a` in `F` once it is run.
 enum Vole {
-    Gf64(VoleReceiver<Gf64>),
-    Gf128(VoleReceiver<Gf128>),
+    Gf64(silent::Receiver<Gf64>),
+    Gf128(silent::Receiver<Gf128>),
 }
 
 impl<V: Variant> Party for Receiver<V> {
@@ -59,30 +57,23 @@ impl<V: Variant> Party for Receiver<V> {
         };
 
         // Steps 5 to 7.
+        let phase = ch.phase(Phase::HashItems);
         let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
-        let a = match vole {
-            Vole::Gf64(vole) => send_table(&okvs, &keys, &input.items, vole, ch)?,
-            Vole::Gf128(vole) => send_table(&okvs, &keys, &input.items, vole, ch)?,
+        let items = okvs.arrange(&input.items);
+        drop(phase);
+        let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
+        let (masks, output) = match vole {
+            Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
+            Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
-        let share = offset.as_ref().map_or(Ok(0), |offset| offset.send_share(ch, rng))?;
-        let phase = ch.phase(Phase::Decode);
-        let mut inner = Secret::new(vec![Gf128::default(); input.items.len()]);
-        okvs.decode(&a, &input.items, &mut inner);
-        drop((a, okvs, phase));
-        let offset = offset.map_or(Ok(0), |offset| offset.check_opening(share, ch))?;
-        let output = |part| OuterHash::new(&keys, part, offset).eval(&inner, &input.items);
 
         // Step 8.
-        let phase = ch.phase(Phase::Match);
-        let mut own = masks::OwnMasks::new(params);
-        own.add(&Secret::new(output(Part::Mask)), 0..);
-        drop(phase);
-        let found = own.receive(params, ch)?;
+        let found = masks.receive(params, ch)?;
 
         // Step 9.
         let payloads = if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
-            let payload_keys = Secret::new(output(Part::PayloadKey));
+            let payload_keys = output.by_item(Part::PayloadKey);
             let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], input.items[item], out);
             payload::receive::<Payloads>(params.sender_items, params.payload_bytes, &found, keystream, ch)?
         } else {
@@ -93,7 +84,7 @@ impl<V: Variant> Party for Receiver<V> {
         let matches: Vec<u32> = found.iter().map(|found| found.own).collect();
         if params.both_learn {
             let _phase = ch.phase(Phase::Match);
-            let proofs = Secret::new(output(Part::Proof));
+            let proofs = output.by_item(Part::Proof);
             let proofs = matches.iter().map(|&item| proofs[item as usize]).collect();
             both_learn::send::<Proofs>(params.most_matches(), proofs, ch)?;
         }
@@ -102,7 +93,7 @@ impl<V: Variant> Party for Receiver<V> {
 }
 
 impl Correlation {
-    /// Steps 1 to 4 and the VOLE.
+    /// Steps 1 to 4, and the VOLE's set-up.
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let keys = toss_as_receiver(params, ch, rng)?;
         let offset = match params.security {
@@ -117,29 +108,76 @@ impl Correlation {
     }
 }
 
-/// Step 5: `P` with `Decode(P, y) = H_B(y)`, sent as `A = P + c`; leaves `a`.
-fn send_table<B: Value, O: Okvs>(
-    okvs: &O,
-    keys: &Keys,
-    items: &[u128],
-    mut vole: VoleReceiver<B>,
-    ch: &mut Channel,
-) -> Result<Secret<Vec<Gf128>>, Abort> {
-    let phase = ch.phase(Phase::HashItems);
-    let values = values::<B>(keys, items);
-    drop(phase);
-    let phase = ch.phase(Phase::Encode);
-    // The whole table is masked by c, so that its free cells may be zero.
-    let mut table = okvs
-        .encode(items, &values, FreeCells::Zero)
-        .map_err(|_| Abort::StatisticalFailure("the receiver's set could not be encoded; items must be distinct"))?;
-    drop((values, phase));
-    let _phase = ch.phase(Phase::Decode);
-    for (table, c) in table.chunks_mut(PART).zip(vole.c.chunks(PART)) {
-        for (cell, &c) in table.iter_mut().zip(c) {
-            *cell += c;
+/// Steps 5 to 7.
+struct Evaluation<'a, O> {
+    params: &'a Params,
+    keys: &'a Keys,
+    okvs: &'a O,
+    items: &'a Arrangement,
+}
+
+impl<'a, O: Okvs> Evaluation<'a, O> {
+    /// Sends the whole table, finishes the VOLE while the sender decodes, has the offset opened, and gives the masks and what all outputs
+    /// follow from.
+    fn run<B: Value>(
+        &self,
+        vole: silent::Receiver<B>,
+        offset: Option<AwaitedOffset>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(OwnMasks, Output<'a>), Abort> {
+        self.send_table(vole.values(), ch)?;
+        let share = offset.as_ref().map_or(Ok(0), |offset| offset.send_share(ch, rng))?;
+        let mut vole = vole.run((), ch, rng)?;
+        let a = Secret::new(std::mem::take(&mut vole.a));
+        drop(vole);
+        let mut masks = OwnMasks::new(self.params);
+        let mut output = Output::new(self.keys, self.items);
+        let _phase = ch.phase(Phase::Decode);
+        for part in 0..self.okvs.parts().len() {
+            let range = self.items.part(part);
+            self.okvs.decode_part(&a, self.items, part, &mut output.inner[range.clone()]);
+            if offset.is_none() {
+                // w = 0: nothing to wait for.
+                output.each(Part::Mask, range, |outputs, places| masks.add(outputs, places));
+            }
         }
-        ch.send_stream::<Table<B>>(table)?;
+        drop(a);
+        if let Some(offset) = offset {
+            output.offset = offset.check_opening(share, ch)?;
+            output.each(Part::Mask, 0..self.items.keys().len(), |outputs, places| masks.add(outputs, places));
+        }
+        Ok((masks, output))
     }
-    Ok(Secret::new(std::mem::take(&mut vole.a)))
+
+    /// Step 5: `P` with `Decode(P, y) = H_B(y)`, sent as `A = P + c`, each part as soon as it is encoded.
+    fn send_table<B: Value>(&self, c: &[B], ch: &mut Channel) -> Result<(), Abort> {
+        let phase = ch.phase(Phase::HashItems);
+        let values = values::<B>(self.keys, self.items.keys(), self.params.value_bits);
+        drop(phase);
+        let _phase = ch.phase(Phase::Encode);
+        // The whole table is masked by c, so that its free cells may be zero.
+        let sent = self.okvs.encode_arranged(self.items, &values, FreeCells::Zero, |place, cells| {
+            for (cell, &c) in cells.iter_mut().zip(&c[place]) {
+                *cell += c;
+            }
+            table::send(cells, self.params.value_bits, ch).map_err(Unsent::Aborted)
+        });
+        sent.map_err(|unsent| match unsent {
+            Unsent::NotEncoded => Abort::StatisticalFailure("the receiver's set could not be encoded; items must be distinct"),
+            Unsent::Aborted(abort) => abort,
+        })
+    }
+}
+
+/// Why the table was not sent.
+enum Unsent {
+    NotEncoded,
+    Aborted(Abort),
+}
+
+impl From<EncodeFailure> for Unsent {
+    fn from(_: EncodeFailure) -> Self {
+        Self::NotEncoded
+    }
 }

@@ -3,25 +3,21 @@
 use std::marker::PhantomData;
 
 use rayon::prelude::*;
-use vesica_mpc::tasks::VoleSender;
+use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs::{Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
 use super::masks::SentMasks;
-use super::messages::{Payloads, Proofs, Table};
-use super::oprf::{OuterHash, Part, correct, fill_keystream};
+use super::messages::{Payloads, Proofs};
+use super::oprf::{Output, Part, correct, fill_keystream};
 use super::params::{Params, ValueField};
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
-use super::{Variant, correlation};
+use super::{Variant, correlation, table};
 use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
-
-/// Cells of the table that are received and multiplied at a time.
-const PART: usize = 1 << 14;
 
 /// The sender, set up.
 pub struct Sender<V> {
@@ -34,7 +30,13 @@ pub struct Sender<V> {
 struct Correlation {
     keys: Keys,
     offset: Option<CommittedOffset>,
-    vole: VoleSender,
+    vole: Vole,
+}
+
+/// The VOLE's left side, `delta` and `b` over `F`, for `c` in `B`.
+enum Vole {
+    Gf64(silent::Sender<Gf64>),
+    Gf128(silent::Sender<Gf128>),
 }
 
 impl<V: Variant> Party for Sender<V> {
@@ -50,28 +52,30 @@ impl<V: Variant> Party for Sender<V> {
     fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
         let params = &self.params;
         input.check(params.sender_items, params.payload_bytes)?;
-        let Some(correlation) = self.correlation else {
+        let Some(Correlation { keys, offset, vole }) = self.correlation else {
             return Ok(IntersectSenderOutput { matches: params.both_learn.then(Vec::new) });
         };
 
         // Steps 5 to 7.
-        let (keys, offset, inner) = match params.field {
-            ValueField::Gf64 => correlation.evaluate::<Gf64, V::Okvs>(params, &input.items, ch)?,
-            ValueField::Gf128 => correlation.evaluate::<Gf128, V::Okvs>(params, &input.items, ch)?,
+        let phase = ch.phase(Phase::HashItems);
+        let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
+        let items = okvs.arrange(&input.items);
+        drop(phase);
+        let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
+        let (masks, output) = match vole {
+            Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
+            Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
-        let output = |part| OuterHash::new(&keys, part, offset).eval(&inner, &input.items);
 
         // Step 8.
         let phase = ch.phase(Phase::Masks);
-        let mut masks = SentMasks::new(params);
-        masks.add(&output(Part::Mask), 0..);
         let order = masks.send(params, ch, rng)?;
         drop(phase);
 
         // Step 9.
         if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
-            let payload_keys = Secret::new(output(Part::PayloadKey));
+            let payload_keys = output.by_item(Part::PayloadKey);
             let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], input.items[item], out);
             payload::send::<Payloads>(&input.payloads, params.payload_bytes, &order, keystream, ch)?;
         }
@@ -81,14 +85,14 @@ impl<V: Variant> Party for Sender<V> {
             return Ok(IntersectSenderOutput { matches: None });
         }
         let _phase = ch.phase(Phase::Match);
-        let proofs = Secret::new(output(Part::Proof));
+        let proofs = output.by_item(Part::Proof);
         let matches = both_learn::receive::<Proofs>(params.most_matches(), &proofs, ch)?;
         Ok(IntersectSenderOutput { matches: Some(matches) })
     }
 }
 
 impl Correlation {
-    /// Steps 1 to 4 and the VOLE.
+    /// Steps 1 to 4, and the VOLE's set-up.
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let keys = toss_as_sender(params, ch, rng)?;
         let offset = match params.security {
@@ -96,36 +100,56 @@ impl Correlation {
             Security::Malicious => Some(CommittedOffset::send(ch, rng)?),
         };
         let vole = match params.field {
-            ValueField::Gf64 => correlation::as_sender::<Gf64>(params, ch, rng)?,
-            ValueField::Gf128 => correlation::as_sender::<Gf128>(params, ch, rng)?,
+            ValueField::Gf64 => Vole::Gf64(correlation::as_sender(params, ch, rng)?),
+            ValueField::Gf128 => Vole::Gf128(correlation::as_sender(params, ch, rng)?),
         };
         Ok(Self { keys, offset, vole })
     }
+}
 
-    /// Steps 5 to 7: receives the whole table, opens the offset, and gives the keys, `w`, and `Decode(K, x) + delta H_B(x)` for each item.
-    fn evaluate<B: Value, O: Okvs>(
-        self,
-        params: &Params,
-        items: &[u128],
+/// Steps 5 to 7.
+struct Evaluation<'a, O> {
+    params: &'a Params,
+    keys: &'a Keys,
+    okvs: &'a O,
+    items: &'a Arrangement,
+}
+
+impl<'a, O: Okvs> Evaluation<'a, O> {
+    /// Receives the whole table, decoding part by part as it comes, opens the offset, and gives the masks and what all outputs follow from.
+    fn run<B: Value>(
+        &self,
+        vole: silent::Sender<B>,
+        offset: Option<CommittedOffset>,
         ch: &mut Channel,
-    ) -> Result<(Keys, u128, Secret<Vec<Gf128>>), Abort> {
-        let Self { keys, offset, mut vole } = self;
-        let phase = ch.phase(Phase::Decode);
+        rng: &mut SecretRng,
+    ) -> Result<(SentMasks, Output<'a>), Abort> {
+        let mut vole = vole.run((), ch, rng)?;
+        let mut masks = SentMasks::new(self.params);
+        let mut output = Output::new(self.keys, self.items);
+        let _phase = ch.phase(Phase::Decode);
         // K = b + delta A, in the place of b.
         let (delta, k) = (vole.delta, &mut vole.b);
-        let mut part = vec![B::default(); PART.min(k.len())];
-        for k in k.chunks_mut(PART) {
-            let part = &mut part[..k.len()];
-            ch.recv_stream::<Table<B>>(part)?;
-            k.par_chunks_mut(PART / 8).zip(part.par_chunks(PART / 8)).for_each(|(k, a)| B::scale_add(k, delta, a));
+        for (part, cells) in self.okvs.parts().into_iter().enumerate() {
+            let k_part = &mut k[cells];
+            table::receive::<B>(k_part.len(), self.params.value_bits, ch, |place, a| {
+                let piece = a.len().div_ceil(rayon::current_num_threads());
+                k_part[place].par_chunks_mut(piece).zip(a.par_chunks(piece)).for_each(|(k, a)| B::scale_add(k, delta, a));
+            })?;
+            let range = self.items.part(part);
+            let inner = &mut output.inner[range.clone()];
+            self.okvs.decode_part(k, self.items, part, inner);
+            correct::<B>(self.keys, &self.items.keys()[range.clone()], self.params.value_bits, delta, inner);
+            if offset.is_none() {
+                // w = 0: nothing to wait for.
+                output.each(Part::Mask, range, |outputs, places| masks.add(outputs, places));
+            }
         }
-        let offset = offset.map_or(Ok(0), |offset| offset.open(ch))?;
-        let okvs = O::new(params.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
-        let mut inner = Secret::new(vec![Gf128::default(); items.len()]);
-        okvs.decode(k, items, &mut inner);
-        drop((vole, phase));
-        let _phase = ch.phase(Phase::HashItems);
-        correct::<B>(&keys, items, delta, &mut inner);
-        Ok((keys, offset, inner))
+        drop(vole);
+        if let Some(offset) = offset {
+            output.offset = offset.open(ch)?;
+            output.each(Part::Mask, 0..self.items.keys().len(), |outputs, places| masks.add(outputs, places));
+        }
+        Ok((masks, output))
     }
 }

@@ -7,7 +7,7 @@ use vesica_structures::fields::Gf128;
 use vesica_structures::okvs;
 
 use super::Variant;
-use super::params::MaskCoding;
+use super::params::{MaskCoding, Values};
 use crate::tasks::Intersect;
 
 const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
@@ -83,7 +83,8 @@ const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more
 const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) in the place of the receiver's salt, so that \
      neither side can search for tables off-line or for a salt under which a guessed set does not encode.";
 const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, in the place of a random oracle on (q, x).";
-const NARROW_FIELD: &str = "Semi-honest mode: B = GF(2^64) while 42 + log2(n_s) <= 64, else GF(2^128).";
+const NARROW_VALUES: &str = "Semi-honest mode: B is a subspace over GF(2) of 41 + log2(n_s) bits, which is closed under all that is done with values, \
+     for rows, code and packing are linear over GF(2).";
 
 /// `rs21`: everything in `F`.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +111,7 @@ impl Variant for Rs21 {
         modes: MODES,
     };
     type Okvs = okvs::Clustered;
-    const ALWAYS_F: bool = true;
+    const VALUES: Values = Values::F;
     const CODING: MaskCoding = MaskCoding::Shuffled;
 }
 
@@ -131,7 +132,7 @@ impl Variant for Rr22 {
         status: Status::Sound,
         deviations: &[
             "Masks are shuffled; the paper's code sends them in the order of the input, which leaks.",
-            NARROW_FIELD,
+            "Semi-honest mode: B = GF(2^64) while 41 + log2(n_s) <= 64, else GF(2^128).",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
             OUTER_HASH,
             SALT,
@@ -140,7 +141,7 @@ impl Variant for Rr22 {
         modes: MODES,
     };
     type Okvs = okvs::Clustered;
-    const ALWAYS_F: bool = false;
+    const VALUES: Values = Values::Field;
     const CODING: MaskCoding = MaskCoding::Shuffled;
 }
 
@@ -159,11 +160,11 @@ impl Variant for VoleFast {
         task: Intersect::NAME,
         paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded masks", reference: THIS_WORK },
         status: Status::Recommended,
-        deviations: &[CODED, NARROW_FIELD, OUTER_HASH, SALT, BOTH_LEARN],
+        deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
     type Okvs = okvs::Clustered;
-    const ALWAYS_F: bool = false;
+    const VALUES: Values = Values::Narrow;
     const CODING: MaskCoding = MaskCoding::SortedCoded;
 }
 
@@ -182,11 +183,11 @@ impl Variant for VoleLean {
             reference: "after Raghuraman, Rindal (CCS 2022) and Bienstock, Patel, Seo, Yeo (USENIX Security 2023, ePrint 2023/903)",
         },
         status: Status::Recommended,
-        deviations: &[CODED, NARROW_FIELD, OUTER_HASH, SALT, BOTH_LEARN],
+        deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
     type Okvs = okvs::Band;
-    const ALWAYS_F: bool = false;
+    const VALUES: Values = Values::Narrow;
     const CODING: MaskCoding = MaskCoding::SortedCoded;
 }
 
