@@ -96,7 +96,7 @@ mod tests {
                 let mut back = vec![V::default(); count];
                 assert_eq!(unpack(bytes, width, &mut back), Some(()));
                 assert_eq!(back, values, "{width} bits, {count} values");
-                if count * width as usize % 8 != 0 {
+                if !(count * width as usize).is_multiple_of(8) {
                     *bytes.last_mut().unwrap() |= 0x80;
                     assert_eq!(unpack(bytes, width, &mut back), None, "{width} bits, {count} values");
                 }
