@@ -6,7 +6,7 @@
 //!                       ------ 1: A ------------------------------->
 //!                                                                    for each i: a_i random, R_i[1 - s_i] a random point,
 //!                                                                    R_i[s_i] = a_i G - H(i, s_i, R_i[1 - s_i])
-//!                       <----- 2: R_1[0], R_1[1], .. R_n[0], R_n[1] --
+//!                       <----- 2: R_1[0], R_1[1], .. R_n[0], R_n[1] --   16 pairs a message
 //!   k_i[j] = K(i, j, c (R_i[j] + H(i, j, R_i[1 - j])))                k_i[s_i] = K(i, s_i, a_i A)
 //! ```
 //!
@@ -87,7 +87,7 @@ impl Protocol for BaseOt {
     }
 }
 
-/// A bound on transfers a run: their points travel in one frame, and each costs three multiplications on the curve.
+/// A bound on transfers a run: each costs three multiplications on the curve.
 const MAX_TRANSFERS: usize = 1 << 16;
 
 /// Bytes of both messages: 32 and 64 a transfer.

@@ -9,7 +9,7 @@ use vesica_party::{Abort, Channel, Message, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{ReceiverPoints, SenderPoint};
+use super::messages::{AT_A_TIME, ReceiverPoints, SenderPoint};
 use super::{NAME, bind_messages, slot_hash, transfer_key};
 use crate::binding::Binding;
 use crate::tasks::{CorrelationRequest, OtChosen};
@@ -47,7 +47,8 @@ pub(crate) fn receive(
     // With all their space from the start: no copy is left behind.
     let mut exponents = Secret::new(Vec::with_capacity(choices.len()));
     let mut slots = Secret::new(Vec::with_capacity(choices.len()));
-    let mut points = Vec::new();
+    let transfers = choices.len();
+    let (mut points, mut sent) = (Vec::with_capacity(transfers), 0);
     for (i, choice) in choices.enumerate() {
         let slot = choice.unwrap_u8();
         let exponent = Scalar::random(rng);
@@ -56,9 +57,11 @@ pub(crate) fn receive(
         points.push([select(&own, &other, choice), select(&other, &own, choice)]);
         exponents.push(exponent);
         slots.push(slot);
+        if points.len() == transfers || points.len() - sent == AT_A_TIME {
+            ch.send(&ReceiverPoints(points[sent..].to_vec()))?;
+            sent = points.len();
+        }
     }
-    let points = ReceiverPoints(points);
-    ch.send(&points)?;
 
     // Step 1.
     let SenderPoint(encoded) = ch.recv(())?;
@@ -68,7 +71,7 @@ pub(crate) fn receive(
     }
     let shared: Secret<Vec<RistrettoPoint>> = Secret::new(exponents.iter().map(|exponent| exponent * a).collect());
     let doubled = Secret::new(RistrettoPoint::double_and_compress_batch(&*shared));
-    let run = bind_messages(session, &encoded, &points.0);
+    let run = bind_messages(session, &encoded, &points);
     let keys = doubled.iter().zip(slots.iter()).enumerate().map(|(i, (shared, &slot))| transfer_key(run, i, slot, shared)).collect();
     Ok((Secret::new(keys), run))
 }

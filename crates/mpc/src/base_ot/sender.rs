@@ -5,7 +5,7 @@ use vesica_party::{Abort, Channel, Message, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{ReceiverPoints, SenderPoint};
+use super::messages::{AT_A_TIME, ReceiverPoints, SenderPoint};
 use super::{NAME, bind_messages, slot_hash, transfer_key};
 use crate::binding::Binding;
 use crate::tasks::{CorrelationRequest, OtPairs};
@@ -43,13 +43,17 @@ pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
     ch.send(&SenderPoint(a))?;
 
     // Step 2.
-    let ReceiverPoints(points) = ch.recv(transfers)?;
+    let mut points = Vec::with_capacity(transfers);
     let mut shared = Secret::new(Vec::with_capacity(2 * transfers));
-    for (i, pair) in points.iter().enumerate() {
-        for slot in 0..2 {
-            let point = pair[slot].decompress().ok_or(Abort::PeerMisbehaved(ReceiverPoints::STEP, "not a point of the group"))?;
-            shared.push(*c * (point + slot_hash(session, i, slot as u8, &pair[1 - slot])));
+    for first in (0..transfers).step_by(AT_A_TIME) {
+        let ReceiverPoints(pairs) = ch.recv(AT_A_TIME.min(transfers - first))?;
+        for (i, pair) in (first..).zip(&pairs) {
+            for slot in 0..2 {
+                let point = pair[slot].decompress().ok_or(Abort::PeerMisbehaved(ReceiverPoints::STEP, "not a point of the group"))?;
+                shared.push(*c * (point + slot_hash(session, i, slot as u8, &pair[1 - slot])));
+            }
         }
+        points.extend(pairs);
     }
     let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(&*shared));
     let run = bind_messages(session, &a, &points);

@@ -5,7 +5,7 @@ use std::thread;
 
 use bytemuck::Pod;
 use curve25519_dalek::ristretto::CompressedRistretto;
-use vesica_mpc::base_ot::messages::{ReceiverPoints, SenderPoint};
+use vesica_mpc::base_ot::messages::{AT_A_TIME, ReceiverPoints, SenderPoint};
 use vesica_mpc::ot_extension::CHUNKS;
 use vesica_mpc::ot_extension::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use vesica_mpc::silent::SilentVole;
@@ -24,6 +24,7 @@ type Vole = SilentVole<Gf128>;
 #[derive(Default)]
 struct Tamper {
     sender_point: Option<fn(&mut SenderPoint)>,
+    /// Called with the fifth message.
     receiver_points: Option<fn(&mut ReceiverPoints)>,
     tree_sums: Option<fn(&mut TreeSums)>,
     tag_sums: Option<fn(&mut TagSums)>,
@@ -65,7 +66,7 @@ fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver:
     sender.reversed(|sender| {
         receiver.reversed(|receiver| {
             pass(receiver, sender, (), tamper.sender_point)?;
-            pass(sender, receiver, 128, tamper.receiver_points)
+            (0..128 / AT_A_TIME).try_for_each(|message| pass(sender, receiver, AT_A_TIME, tamper.receiver_points.filter(|_| message == 4)))
         })
     })?;
     pass(receiver, sender, (), tamper.tree_sums)?;
@@ -133,10 +134,10 @@ fn bad_points_in_base_ot() {
     caught(run(Tamper { sender_point: Some(identity), ..Tamper::default() }).0, SenderPoint::STEP);
     let no_point = |point: &mut SenderPoint| point.0 = CompressedRistretto([0xff; 32]);
     caught(run(Tamper { sender_point: Some(no_point), ..Tamper::default() }).0, SenderPoint::STEP);
-    let no_point = |points: &mut ReceiverPoints| points.0[77][1] = CompressedRistretto([0xff; 32]);
+    let no_point = |points: &mut ReceiverPoints| points.0[13][1] = CompressedRistretto([0xff; 32]);
     caught(run(Tamper { receiver_points: Some(no_point), ..Tamper::default() }).1, ReceiverPoints::STEP);
     // Another point gives other keys: the leaves differ.
-    let swapped = |points: &mut ReceiverPoints| points.0[77].swap(0, 1);
+    let swapped = |points: &mut ReceiverPoints| points.0[13].swap(0, 1);
     caught(run(Tamper { receiver_points: Some(swapped), ..Tamper::default() }).0, TagSums::STEP);
 }
 
