@@ -2,28 +2,22 @@
 
 use std::arch::x86_64::*;
 
-use super::{Dependent, Echelon, LINE, ROW_LINES, Row, add, portable};
+use super::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, add, portable};
 
-/// See [`super::System::insert`].
+/// See [`super::Stretch::insert`].
 #[target_feature(enable = "avx2")]
-pub(super) fn insert<const L: usize>(
-    leading: &mut [Row],
-    echelon: &mut Echelon<L>,
-    lines: &[u32],
-    rows: &[Row],
-    values: &[[u64; L]],
-) -> Result<(), Dependent> {
-    portable::insert(leading, echelon, lines, rows, values)
+pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Equations<'_, L>) -> Result<(), Dependent> {
+    portable::insert(stretch, equations)
 }
 
 /// See [`super::System::back_substitute`].
 #[target_feature(enable = "avx2")]
-pub(super) fn back_substitute<const L: usize>(leading: &[Row], echelon: &Echelon<L>, table: &mut [[u64; L]]) {
-    for (column, row) in leading.iter().enumerate().rev() {
-        if echelon.leads[column / LINE] >> (column % LINE) & 1 == 1 {
+pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L]], leads: &[u8], table: &mut [[u64; L]], known: usize) {
+    for column in (0..table.len() - LINE * known).rev() {
+        if leads[column / LINE] >> (column % LINE) & 1 == 1 {
             // The cell itself takes part in the product, so it starts at zero.
             table[column] = [0; L];
-            table[column] = add(echelon.values[column], product(table, column / LINE, row));
+            table[column] = add(values[column], product(table, column / LINE, &leading[column]));
         }
     }
 }

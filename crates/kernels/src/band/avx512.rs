@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Dependent, Echelon, LINE, ROW_LINES, Row, add};
+use super::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
 
 /// Bytes -64 to 127 of the integers: 64 of them from `64 + k` on are the indices `j + k`.
 static IOTA: [u8; 192] = {
@@ -37,60 +37,28 @@ const fn transposition(downwards: bool) -> [u64; 8] {
     indices
 }
 
-/// See [`super::System::insert`].
+/// See [`super::Stretch::insert`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,bmi1,bmi2")]
-pub(super) fn insert<const L: usize>(
-    leading: &mut [Row],
-    echelon: &mut Echelon<L>,
-    lines: &[u32],
-    rows: &[Row],
-    values: &[[u64; L]],
-) -> Result<(), Dependent> {
-    let mut window = Window { line: lines.first().map_or(0, |&line| line as usize), words: [0; 8] };
-    window.read(&echelon.leads);
-    for ((&line, row), &value) in lines.iter().zip(rows).zip(values) {
-        let line = line as usize;
-        if line != window.line {
-            window.write(&mut echelon.leads);
-            window.line = line;
-            window.read(&echelon.leads);
-        }
-        let led = leading_column(row, value, leading, &echelon.values, &window);
-        let Some((first, row, value)) = led else {
-            window.write(&mut echelon.leads);
+pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Equations<'_, L>) -> Result<(), Dependent> {
+    let Stretch { first: first_line, leading, values, leads, beyond, .. } = stretch;
+    let mut window = Window::new(equations.lines.first().map_or(0, |&line| line as usize - *first_line), leads);
+    for (line, row, value) in equations.iter() {
+        window.move_to(line as usize - *first_line, leads);
+        let Some((first, reduced, value)) = leading_column(row, value, leading, values, &window) else {
+            window.write(leads);
             return Err(Dependent);
         };
-        let column = LINE * line + first;
-        store(&mut leading[column].0, shifted(row, (first / LINE) as isize));
-        echelon.values[column] = value;
+        let column = LINE * window.line + first;
+        if column >= leading.len() {
+            beyond.push((line, Row(words(reduced)), value));
+            continue;
+        }
+        store(&mut leading[column].0, shifted(reduced, (first / LINE) as isize));
+        values[column] = value;
         window.words[first / 64] |= 1 << (first % 64);
     }
-    window.write(&mut echelon.leads);
+    window.write(leads);
     Ok(())
-}
-
-/// `Echelon::leads` from a line on, kept while rows start there: bytes written one by one and read as words at once would stall.
-struct Window {
-    line: usize,
-    words: [u64; 8],
-}
-
-impl Window {
-    #[inline(always)]
-    fn read(&mut self, leads: &[u8]) {
-        let (words, _) = leads[self.line..].as_chunks::<8>();
-        for (word, bytes) in self.words.iter_mut().zip(words) {
-            *word = u64::from_le_bytes(*bytes);
-        }
-    }
-
-    #[inline(always)]
-    fn write(&self, leads: &mut [u8]) {
-        let (words, _) = leads[self.line..].as_chunks_mut::<8>();
-        for (word, bytes) in self.words.iter().zip(words) {
-            *bytes = word.to_le_bytes();
-        }
-    }
 }
 
 /// Reduces a row until its first column leads no row: that column within the row, the reduced row, its value.
@@ -128,13 +96,16 @@ fn leading_column<const L: usize>(
 
 /// See [`super::System::back_substitute`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni,bmi1,bmi2")]
-pub(super) fn back_substitute<const L: usize>(leading: &[Row], echelon: &Echelon<L>, table: &mut [[u64; L]]) {
+pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L]], leads: &[u8], table: &mut [[u64; L]], known: usize) {
     let (table, _) = table.as_chunks_mut::<LINE>();
-    let (values, _) = echelon.values.as_chunks::<LINE>();
+    let (values, _) = values.as_chunks::<LINE>();
     let (leading, _) = leading.as_chunks::<LINE>();
     let lines = table.len();
     let mut matrices = Matrices::<L>::new();
-    for line in (0..lines).rev() {
+    for line in (lines - known..lines).rev() {
+        matrices.put(line, &planes(&table[line]));
+    }
+    for line in (0..lines - known).rev() {
         let mut rows = [_mm512_setzero_si512(); 8];
         let mut triangle = [0; 8];
         for (r, row) in leading[line].iter().enumerate() {
@@ -150,7 +121,7 @@ pub(super) fn back_substitute<const L: usize>(leading: &[Row], echelon: &Echelon
         let sums = matrices.product(line, 1..ahead, &coefficients);
         let mut cells: [__m512i; L] = planes(&values[line]);
         let given: [__m512i; L] = planes(&table[line]);
-        let free = !echelon.leads[line];
+        let free = !leads[line];
         for l in 0..L {
             cells[l] = _mm512_mask_mov_epi64(_mm512_xor_si512(cells[l], sums[l]), free, given[l]);
         }

@@ -14,6 +14,8 @@ mod avx2;
 mod avx512;
 mod portable;
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::dispatch::{Backend, backend};
@@ -33,22 +35,122 @@ pub struct Row(pub [u64; 8]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependent;
 
-/// A system in echelon form, to which rows are added in the order of their lines.
+/// A system in echelon form. Rows are added in [stretches](Self::stretches); the echelon form does not depend on how it is cut into them.
 pub struct System<const L: usize> {
     /// The row whose first column is `c`, from the line of `c` on, as eight words; zero where `c` leads no row. One row of padding.
     rows: Vec<u64>,
-    echelon: Echelon<L>,
-    columns: usize,
-    /// Line of the row inserted last.
-    line: usize,
-}
-
-/// What elimination writes beside the rows.
-struct Echelon<const L: usize> {
     /// Value of the row that `c` leads.
     values: Vec<[u64; L]>,
     /// Bit `c % 8` of byte `c / 8`: whether `c` leads a row. One row of padding.
     leads: Vec<u8>,
+}
+
+/// Lines of a system to which rows are added in the order of their lines, apart from all other stretches.
+pub struct Stretch<'a, const L: usize> {
+    /// Its first line.
+    first: usize,
+    leading: &'a mut [Row],
+    values: &'a mut [[u64; L]],
+    /// Its own, one row of padding after it.
+    leads: Vec<u8>,
+    /// Line of the row inserted last.
+    line: usize,
+    beyond: Vec<Beyond<L>>,
+}
+
+/// What a stretch leaves for [`System::join`].
+pub struct Eliminated<const L: usize> {
+    first: usize,
+    leads: Vec<u8>,
+    beyond: Vec<Beyond<L>>,
+}
+
+/// A row without columns left in its stretch: its line, itself, its value.
+type Beyond<const L: usize> = (u32, Row, [u64; L]);
+
+/// Rows, their lines and their values.
+#[derive(Clone, Copy)]
+struct Equations<'a, const L: usize> {
+    lines: &'a [u32],
+    rows: &'a [Row],
+    values: &'a [[u64; L]],
+}
+
+impl<'a, const L: usize> Equations<'a, L> {
+    #[inline(always)]
+    fn iter(self) -> impl Iterator<Item = (u32, &'a Row, [u64; L])> {
+        self.lines.iter().zip(self.rows).zip(self.values).map(|((&line, row), &value)| (line, row, value))
+    }
+}
+
+impl<const L: usize> Stretch<'_, L> {
+    /// Adds the equations `<rows[i], table> = values[i]`, row `i` starting at line `lines[i]`; fails at the first row that
+    /// those before it span.
+    ///
+    /// # Panics
+    /// If the slices differ in length, if lines descend (within this call or from the call before), or lie outside of the stretch.
+    pub fn insert(&mut self, lines: &[u32], rows: &[Row], values: &[[u64; L]]) -> Result<(), Dependent> {
+        assert!(lines.len() == rows.len() && lines.len() == values.len(), "one line and one value a row");
+        let before = std::iter::once(self.line).chain(lines.iter().map(|&line| line as usize));
+        assert!(before.zip(lines).all(|(before, &line)| before <= line as usize), "rows come in the order of their lines");
+        self.line = lines.last().map_or(self.line, |&line| line as usize);
+        assert!(LINE * (self.line - self.first) < self.values.len() || lines.is_empty(), "rows start in their stretch");
+        let equations = Equations { lines, rows, values };
+        match Twin::of_backend() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `of_backend` found the target features of this twin.
+            Twin::Avx512 => unsafe { avx512::insert(self, equations) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Twin::Avx2 => unsafe { avx2::insert(self, equations) },
+            Twin::Portable => portable::insert(self, equations),
+        }
+    }
+
+    /// Ends the stretch.
+    pub fn eliminated(self) -> Eliminated<L> {
+        Eliminated { first: self.first, leads: self.leads, beyond: self.beyond }
+    }
+}
+
+/// `Echelon::leads` from a line on, kept while rows start there: bytes written one by one and read as words at once would stall.
+struct Window {
+    line: usize,
+    words: [u64; 8],
+}
+
+impl Window {
+    #[inline(always)]
+    fn new(line: usize, leads: &[u8]) -> Self {
+        let mut window = Self { line, words: [0; 8] };
+        window.read(leads);
+        window
+    }
+
+    #[inline(always)]
+    fn move_to(&mut self, line: usize, leads: &mut [u8]) {
+        if line != self.line {
+            self.write(leads);
+            self.line = line;
+            self.read(leads);
+        }
+    }
+
+    #[inline(always)]
+    fn read(&mut self, leads: &[u8]) {
+        let (words, _) = leads[self.line..].as_chunks::<8>();
+        for (word, bytes) in self.words.iter_mut().zip(words) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+    }
+
+    #[inline(always)]
+    fn write(&self, leads: &mut [u8]) {
+        let (words, _) = leads[self.line..].as_chunks_mut::<8>();
+        for (word, bytes) in self.words.iter().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+    }
 }
 
 impl<const L: usize> System<L> {
@@ -58,57 +160,95 @@ impl<const L: usize> System<L> {
     /// If `columns` is no multiple of [`LINE`].
     pub fn new(columns: usize) -> Self {
         assert!(columns.is_multiple_of(LINE), "columns come in lines of eight");
-        Self {
-            rows: vec![0; 8 * (columns + 1)],
-            echelon: Echelon { values: vec![[0; L]; columns], leads: vec![0; columns / LINE + ROW_LINES] },
-            columns,
-            line: 0,
+        Self { rows: vec![0; 8 * (columns + 1)], values: vec![[0; L]; columns], leads: vec![0; columns / LINE + ROW_LINES] }
+    }
+
+    /// The stretches that begin at these lines, the first of them 0, in ascending order: threads may fill them side by side.
+    ///
+    /// # Panics
+    /// If the lines are not as described.
+    pub fn stretches(&mut self, starts: &[usize]) -> Vec<Stretch<'_, L>> {
+        let columns = self.values.len();
+        assert_eq!(starts.first(), Some(&0), "the first stretch begins with the system");
+        let mut leading = &mut bytemuck::pod_align_to_mut::<u64, Row>(&mut self.rows).1[..columns];
+        let mut values = &mut self.values[..];
+        let ends = starts[1..].iter().copied().chain([columns / LINE]);
+        let stretch = |(&first, end): (&usize, usize)| {
+            let lines = end.checked_sub(first).expect("lines ascend");
+            Stretch {
+                first,
+                leading: leading.split_off_mut(..LINE * lines).expect("lines of the system"),
+                values: values.split_off_mut(..LINE * lines).expect("lines of the system"),
+                leads: vec![0; lines + ROW_LINES],
+                line: first,
+                beyond: Vec::new(),
+            }
+        };
+        starts.iter().zip(ends).map(stretch).collect()
+    }
+
+    /// Brings all the stretches together, in ascending order: the few rows that went beyond their stretch are inserted where they belong.
+    ///
+    /// # Panics
+    /// If a row has a column outside of the system that no other removes.
+    pub fn join(&mut self, stretches: Vec<Eliminated<L>>) -> Result<(), Dependent> {
+        for Eliminated { first, leads, .. } in &stretches {
+            let lines = leads.len() - ROW_LINES;
+            self.leads[*first..][..lines].copy_from_slice(&leads[..lines]);
+        }
+        for (line, row, value) in stretches.into_iter().flat_map(|stretch| stretch.beyond) {
+            self.absorb(line as usize, row, value)?;
+        }
+        Ok(())
+    }
+
+    /// Inserts a row out of the order of lines: those that it meets may start later, so that it moves on with its first column.
+    fn absorb(&mut self, mut line: usize, mut row: Row, mut value: [u64; L]) -> Result<(), Dependent> {
+        let leading = &mut bytemuck::pod_align_to_mut::<u64, Row>(&mut self.rows).1[..self.values.len()];
+        loop {
+            let word = row.0.iter().position(|&word| word != 0).ok_or(Dependent)?;
+            let first = 64 * word + row.0[word].trailing_zeros() as usize;
+            let mut later = [0; 2 * ROW_LINES];
+            later[..ROW_LINES].copy_from_slice(bytemuck::bytes_of(&row));
+            bytemuck::bytes_of_mut(&mut row).copy_from_slice(&later[first / LINE..][..ROW_LINES]);
+            line += first / LINE;
+            let column = LINE * line + first % LINE;
+            let bit = 1 << (first % LINE);
+            if self.leads[line] & bit == 0 {
+                self.leads[line] |= bit;
+                (leading[column], self.values[column]) = (row, value);
+                return Ok(());
+            }
+            row = Row(add(row.0, leading[column].0));
+            value = add(value, self.values[column]);
         }
     }
 
-    /// Adds the equations `<rows[i], table> = values[i]`, row `i` starting at line `lines[i]`; fails at the first row that
-    /// those before it span.
+    /// The columns among these that lead no row, ascending: a solution may take any values there.
+    pub fn free_columns(&self, columns: Range<usize>) -> impl Iterator<Item = usize> {
+        columns.filter(|c| self.leads[c / LINE] >> (c % LINE) & 1 == 0)
+    }
+
+    /// Completes the cells from line `first` on to the solution of the system, the last lines of it first: `table` holds them, with cells
+    /// given at the free columns, followed by `known` lines that are complete.
     ///
     /// # Panics
-    /// If the slices differ in length, if lines descend (within this call or from the call before), or if a row has a column outside of the
-    /// system that no earlier row removes.
-    pub fn insert(&mut self, lines: &[u32], rows: &[Row], values: &[[u64; L]]) -> Result<(), Dependent> {
-        assert!(lines.len() == rows.len() && lines.len() == values.len(), "one line and one value a row");
-        let before = std::iter::once(self.line).chain(lines.iter().map(|&line| line as usize));
-        assert!(before.zip(lines).all(|(before, &line)| before <= line as usize), "rows come in the order of their lines");
-        self.line = lines.last().map_or(self.line, |&line| line as usize);
-        let leading = &mut bytemuck::pod_align_to_mut::<u64, Row>(&mut self.rows).1[..self.columns];
+    /// If `table` is no multiple of [`LINE`] cells, goes beyond the columns, or ends before them with fewer than [`ROW_LINES`] lines known.
+    pub fn back_substitute(&self, first: usize, table: &mut [[u64; L]], known: usize) {
+        assert!(table.len().is_multiple_of(LINE) && known <= table.len() / LINE, "columns come in lines of eight");
+        let end = LINE * first + table.len();
+        let columns = self.values.len();
+        assert!(end == columns || (end < columns && known >= ROW_LINES), "rows meet known cells");
+        let leading = &bytemuck::pod_align_to::<u64, Row>(&self.rows).1[LINE * first..columns];
+        let (values, leads) = (&self.values[LINE * first..], &self.leads[first..]);
         match Twin::of_backend() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `of_backend` found the target features of this twin.
-            Twin::Avx512 => unsafe { avx512::insert(leading, &mut self.echelon, lines, rows, values) },
+            Twin::Avx512 => unsafe { avx512::back_substitute(leading, values, leads, table, known) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Twin::Avx2 => unsafe { avx2::insert(leading, &mut self.echelon, lines, rows, values) },
-            Twin::Portable => portable::insert(leading, &mut self.echelon, lines, rows, values),
-        }
-    }
-
-    /// The columns that lead no row, ascending: a solution may take any values there.
-    pub fn free_columns(&self) -> impl Iterator<Item = usize> {
-        (0..self.columns).filter(|c| self.echelon.leads[c / LINE] >> (c % LINE) & 1 == 0)
-    }
-
-    /// Completes `table`, whose cells at the free columns are given, to the solution of the system.
-    ///
-    /// # Panics
-    /// If `table` has not one cell a column.
-    pub fn back_substitute(&self, table: &mut [[u64; L]]) {
-        assert_eq!(table.len(), self.columns, "one cell a column");
-        let leading = &bytemuck::pod_align_to::<u64, Row>(&self.rows).1[..self.columns];
-        match Twin::of_backend() {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `of_backend` found the target features of this twin.
-            Twin::Avx512 => unsafe { avx512::back_substitute(leading, &self.echelon, table) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Twin::Avx2 => unsafe { avx2::back_substitute(leading, &self.echelon, table) },
-            Twin::Portable => portable::back_substitute(leading, &self.echelon, table),
+            Twin::Avx2 => unsafe { avx2::back_substitute(leading, values, leads, table, known) },
+            Twin::Portable => portable::back_substitute(leading, values, leads, table, known),
         }
     }
 }
@@ -235,14 +375,30 @@ mod tests {
             for backend in Backend::available() {
                 let table = with_backend(backend, || {
                     let mut system = System::<L>::new(columns);
-                    for ((lines, rows), values) in lines.chunks(37).zip(rows.chunks(37)).zip(values.chunks(37)) {
-                        system.insert(lines, rows, values).expect("far from full");
-                    }
-                    assert_eq!(system.free_columns().count(), columns - rows.len());
+                    // Whole, or in stretches, one of them shorter than a row.
+                    let starts: &[usize] = if columns < 2000 { &[0] } else { &[0, 100, 110, 400] };
+                    let eliminated = system.stretches(starts).into_iter().zip(starts).enumerate().map(|(i, (mut stretch, &start))| {
+                        let end = starts.get(i + 1).map_or(lines.len(), |&end| lines.partition_point(|&line| (line as usize) < end));
+                        let range = lines.partition_point(|&line| (line as usize) < start)..end;
+                        let (lines, rows, values) = (&lines[range.clone()], &rows[range.clone()], &values[range]);
+                        for ((lines, rows), values) in lines.chunks(37).zip(rows.chunks(37)).zip(values.chunks(37)) {
+                            stretch.insert(lines, rows, values).expect("far from full");
+                        }
+                        stretch.eliminated()
+                    });
+                    let eliminated = eliminated.collect();
+                    system.join(eliminated).expect("far from full");
+                    assert_eq!(system.free_columns(0..columns).count(), columns - rows.len());
                     let mut table = vec![[0; L]; columns];
-                    system.free_columns().for_each(|c| table[c] = fill[c]);
-                    system.back_substitute(&mut table);
-                    assert!(system.free_columns().all(|c| table[c] == fill[c]));
+                    system.free_columns(0..columns).for_each(|c| table[c] = fill[c]);
+                    // All at once, or from the last lines back, some of them known.
+                    let mut end = columns / LINE;
+                    for first in [end, end.saturating_sub(70), end / 3, end / 3 - 1, 0].into_iter().skip(usize::from(columns < 2000) * 4) {
+                        let known = ROW_LINES.min(columns / LINE - end);
+                        system.back_substitute(first, &mut table[LINE * first..LINE * (end + known)], known);
+                        end = first;
+                    }
+                    assert!(system.free_columns(0..columns).all(|c| table[c] == fill[c]));
                     table
                 });
                 for ((&line, row), value) in lines.iter().zip(&rows).zip(&values) {
@@ -269,15 +425,24 @@ mod tests {
                 let values = values::<1>(&mut rng, rows.len());
                 let last = rows.len() - 1;
                 rows[last] = Row([0; 8]);
-                let mut system = System::new(1024);
-                assert_eq!(system.insert(&lines, &rows, &values), Err(Dependent));
+                let insert = |system: &mut System<1>, starts: &[usize], lines: &[u32], rows: &[Row], values: &[[u64; 1]]| {
+                    let mut stretches = system.stretches(starts);
+                    stretches[0].insert(lines, rows, values)?;
+                    let eliminated = stretches.into_iter().map(Stretch::eliminated).collect();
+                    system.join(eliminated)
+                };
+                assert_eq!(insert(&mut System::new(1024), &[0], &lines, &rows, &values), Err(Dependent));
 
-                // The sum of two rows of one line, after both.
-                let [a, b] = [rows[0], rows[1]];
-                let sum = Row(add(a.0, b.0));
-                let mut system = System::new(1024);
-                assert_eq!(system.insert(&[5, 5], &[a, b], &[[1], [2]]), Ok(()));
-                assert_eq!(system.insert(&[5], &[sum], &[[3]]), Err(Dependent), "even where the value agrees");
+                // The sum of two rows of one line, after both: in one stretch, and where all columns lie beyond it.
+                let [a, mut b] = [rows[0], rows[1]];
+                b.0[0] = 0;
+                for (row, starts) in [(a, &[0][..]), (Row([0, a.0[1], 0, 0, 0, 0, 0, 0]), &[0, 6])] {
+                    let sum = Row(add(row.0, b.0));
+                    let values = [[1], [2], [3]];
+                    assert_eq!(insert(&mut System::new(1024), starts, &[5, 5], &[row, b], &values[..2]), Ok(()));
+                    let dependent = insert(&mut System::new(1024), starts, &[5, 5, 5], &[row, b, sum], &values);
+                    assert_eq!(dependent, Err(Dependent), "even where the value agrees");
+                }
             });
         }
     }

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use vesica_kernels::aes::Aes128;
 use zeroize::Zeroize;
 
 /// Fewer keys than this are not worth a thread.
 const LEAST_PIECE: usize = 1 << 13;
 
-/// Keys whose buckets are found at a time.
-pub(super) const BATCH: usize = 512;
+/// Keys hashed at a time, on the stack.
+pub(super) const BATCH: usize = 256;
 
 /// Keys in the order in which a store goes through them: passes over what belongs to them then read memory as it lies.
 ///
@@ -56,6 +57,19 @@ impl Drop for Arrangement {
     }
 }
 
+/// Calls `each` with the keys' encryptions, a batch at a time, and the number of the first of them.
+#[inline]
+pub(super) fn encrypted(aes: &Aes128, keys: &[u128], mut each: impl FnMut(usize, &[u128])) {
+    let mut blocks = [0; BATCH];
+    for (batch, keys) in keys.chunks(BATCH).enumerate() {
+        let blocks = &mut blocks[..keys.len()];
+        blocks.copy_from_slice(keys);
+        aes.encrypt(blocks);
+        each(batch * BATCH, blocks);
+    }
+    blocks.zeroize();
+}
+
 /// Keys by bucket, and within a bucket as given.
 pub(super) struct Buckets {
     pub(super) keys: Vec<u128>,
@@ -65,8 +79,8 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// The buckets of these keys, which `bucket_of` finds for up to [`BATCH`] keys at a time, each below `count`.
-    pub(super) fn new(keys: &[u128], count: usize, bucket_of: impl Fn(&[u128], &mut [u16]) + Sync) -> Self {
+    /// The buckets of these keys, which `number` finds for a slice of keys, each below `count`.
+    pub(super) fn new(keys: &[u128], count: usize, number: impl Fn(&[u128], &mut [u16]) + Sync) -> Self {
         assert!(u32::try_from(keys.len()).is_ok() && count <= 1 << 16, "places have 32 bits and buckets 16");
         let piece = keys.len().div_ceil(rayon::current_num_threads()).max(LEAST_PIECE);
         let mut numbers = vec![0u16; keys.len()];
@@ -74,11 +88,9 @@ impl Buckets {
             .par_chunks(piece)
             .zip(numbers.par_chunks_mut(piece))
             .map(|(keys, numbers)| {
+                number(keys, numbers);
                 let mut lens = vec![0; count];
-                for (keys, numbers) in keys.chunks(BATCH).zip(numbers.chunks_mut(BATCH)) {
-                    bucket_of(keys, numbers);
-                    numbers.iter().for_each(|&number| lens[usize::from(number)] += 1);
-                }
+                numbers.iter().for_each(|&number| lens[usize::from(number)] += 1);
                 lens
             })
             .collect();
@@ -110,5 +122,93 @@ impl Buckets {
     /// Where the keys of each bucket lie.
     pub(super) fn ranges(&self) -> impl DoubleEndedIterator<Item = Range<usize>> {
         self.starts.windows(2).map(|ends| ends[0]..ends[1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fields::{Gf64, Value};
+    use crate::okvs::{Band, Clustered, EncodeFailure, FreeCells, Okvs};
+    use crate::rng::SecretRng;
+
+    /// What `Okvs` says of parts and arrangements.
+    fn parts_travel<O: Okvs>(count: usize) {
+        let mut rng = SecretRng::insecure_from_seed(count as u64);
+        let (given, values): (Vec<u128>, Vec<Gf64>) = (0..count).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
+        let okvs = O::new(count, 42, 1).unwrap();
+        let keys = okvs.arrange(&given);
+        let values = keys.arranged(&values);
+        assert!(keys.places().iter().zip(keys.keys()).all(|(&place, &key)| given[place as usize] == key));
+        let parts = okvs.parts();
+        let mut covered = vec![false; okvs.len()];
+        parts.iter().cloned().flatten().for_each(|cell| assert!(!std::mem::replace(&mut covered[cell], true)));
+        assert!(covered.into_iter().all(|covered| covered) && parts.iter().all(|part| part.len() <= 1 << 16));
+
+        // Cells are finished in the order of the parts, and may be used up.
+        let mut sent = Vec::new();
+        okvs.encode_arranged(&keys, &values, FreeCells::Random(&mut rng), |part, cells| {
+            sent.push((part, cells.to_vec()));
+            cells.fill(Gf64(!0));
+            Ok::<_, EncodeFailure>(())
+        })
+        .unwrap();
+        assert!(sent.iter().map(|(part, _)| part).eq(&parts));
+
+        // Keys are decoded with the part that completes them.
+        let mut table = vec![Gf64(0x5555); okvs.len()];
+        let mut decoded = vec![None; count];
+        for (part, (cells, received)) in sent.into_iter().enumerate() {
+            table[cells].copy_from_slice(&received);
+            let range = keys.part(part);
+            let mut out = vec![Gf64::default(); range.len()];
+            okvs.decode_part(&table, &keys, part, &mut out);
+            decoded[range].iter_mut().zip(out).for_each(|(decoded, out)| assert_eq!(decoded.replace(out), None));
+        }
+        assert!(decoded.into_iter().eq(values.into_iter().map(Some)), "{count} pairs");
+    }
+
+    #[test]
+    fn tables_travel_in_parts() {
+        for count in [0, 1, 10, 500, 5000, 70_000, 200_000] {
+            parts_travel::<Clustered>(count);
+            parts_travel::<Band>(count);
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_caller_ends_the_encoding() {
+        fn stopped<O: Okvs>() {
+            let okvs = O::new(70_000, 42, 1).unwrap();
+            let mut calls = 0;
+            let result = okvs.encode_arranged(&okvs.arrange(&[1, 2, 3]), &[Gf64(1); 3], FreeCells::Zero, |_, _| {
+                calls += 1;
+                Err::<(), EncodeFailure>(EncodeFailure)
+            });
+            assert_eq!((result, calls), (Err(EncodeFailure), 1));
+        }
+        stopped::<Clustered>();
+        stopped::<Band>();
+    }
+
+    /// Neither arrangements, nor tables, nor values show how many threads there were.
+    #[test]
+    fn threads_do_not_show() {
+        fn run<O: Okvs>(threads: usize) -> (Vec<u128>, Vec<u32>, Vec<Gf64>, Vec<Gf64>) {
+            let mut rng = SecretRng::insecure_from_seed(3);
+            let (given, values): (Vec<u128>, Vec<Gf64>) = (0..150_000).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
+                let okvs = O::new(given.len(), 42, 1).unwrap();
+                let table = okvs.encode(&given, &values, FreeCells::Random(&mut rng)).unwrap();
+                let mut out = values.clone();
+                okvs.decode(&table, &given, &mut out);
+                assert_eq!(out, values);
+                let keys = okvs.arrange(&given);
+                (keys.keys().to_vec(), keys.places().to_vec(), table, out)
+            })
+        }
+        assert!(run::<Clustered>(1) == run::<Clustered>(3));
+        assert!(run::<Band>(1) == run::<Band>(3));
+        // More threads than parts of the table.
+        assert!(run::<Band>(1) == run::<Band>(16));
     }
 }

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use rand_core::Rng;
 use rayon::prelude::*;
-use vesica_kernels::band::{LINE, Row, System, products};
+use vesica_kernels::band::{Dependent, LINE, ROW_LINES, Row, System, products};
 
 use self::rows::{ROWS, RowHash, Sorter};
 pub use self::shape::Shape;
@@ -66,26 +66,58 @@ impl Band {
     }
 
     /// [`Okvs::encode_arranged`] for values of `L` words.
-    fn encode_words<const L: usize>(
+    fn encode_words<const L: usize, E: From<EncodeFailure>>(
         &self,
-        keys: &[u128],
+        keys: &Arrangement,
         values: &[[u64; L]],
-        free: FreeCells<'_>,
-        table: &mut [[u64; L]],
-    ) -> Result<(), EncodeFailure> {
-        let mut system = System::<L>::new(self.shape.columns());
-        let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
-        for (keys, values) in keys.chunks(ROWS).zip(values.chunks(ROWS)) {
-            self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
-            system.insert(&lines[..keys.len()], &rows[..keys.len()], values).map_err(|_| EncodeFailure)?;
-        }
-        if let FreeCells::Random(rng) = free {
-            for column in system.free_columns() {
-                table[column] = std::array::from_fn(|_| rng.next_u64());
+        mut free: FreeCells<'_>,
+        mut finished: impl FnMut(Range<usize>, &mut [[u64; L]]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let system = self.eliminated(keys, values).map_err(|_| EncodeFailure)?;
+        // A part's cells, and those after it that its rows reach.
+        let mut table = Vec::with_capacity(LINE * (self.part_lines() + ROW_LINES));
+        let mut reach = Vec::new();
+        for part in self.parts() {
+            let len = part.len();
+            table.clear();
+            table.resize(len, [0; L]);
+            if let FreeCells::Random(rng) = &mut free {
+                for column in system.free_columns(part.clone()) {
+                    table[column - part.start] = std::array::from_fn(|_| rng.next_u64());
+                }
             }
+            table.extend_from_slice(&reach);
+            system.back_substitute(part.start / LINE, &mut table, reach.len() / LINE);
+            reach.clear();
+            reach.extend_from_slice(&table[..table.len().min(LINE * ROW_LINES)]);
+            finished(part, &mut table[..len])?;
         }
-        system.back_substitute(table);
         Ok(())
+    }
+
+    /// The equations' echelon form.
+    fn eliminated<const L: usize>(&self, keys: &Arrangement, values: &[[u64; L]]) -> Result<System<L>, Dependent> {
+        let mut system = System::new(self.shape.columns());
+        // Some parts for each thread, which come last to first.
+        let parts = keys.parts.len();
+        let share = parts.div_ceil(rayon::current_num_threads());
+        let key = |part: usize| if part < parts { keys.part(parts - 1 - part).start } else { values.len() };
+        let lines: Vec<usize> = (0..parts).step_by(share).map(|part| part * self.part_lines()).collect();
+        let backend = vesica_kernels::backend();
+        let stretches = system.stretches(&lines).into_par_iter().enumerate().map(|(number, mut stretch)| {
+            vesica_kernels::with_backend(backend, || {
+                let range = key(number * share)..key((number + 1) * share);
+                let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
+                for (keys, values) in keys.keys[range.clone()].chunks(ROWS).zip(values[range].chunks(ROWS)) {
+                    self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
+                    stretch.insert(&lines[..keys.len()], &rows[..keys.len()], values)?;
+                }
+                Ok(stretch.eliminated())
+            })
+        });
+        let stretches = stretches.collect::<Result<_, _>>()?;
+        system.join(stretches)?;
+        Ok(system)
     }
 
     /// [`Okvs::decode_part`] for values of `L` words.
@@ -155,15 +187,15 @@ impl Okvs for Band {
         mut finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
     ) -> Result<(), E> {
         assert!(values.len() <= self.pairs && keys.keys.len() == values.len(), "at most as many keys as pairs, and a value each");
-        let mut table = vec![V::default(); self.len()];
+        assert_eq!(keys.parts.len(), self.parts().len(), "keys arranged for this shape");
         match V::BITS {
-            64 => self.encode_words::<1>(&keys.keys, bytemuck::cast_slice(values), free, bytemuck::cast_slice_mut(&mut table))?,
-            _ => self.encode_words::<2>(&keys.keys, bytemuck::cast_slice(values), free, bytemuck::cast_slice_mut(&mut table))?,
+            64 => self.encode_words::<1, E>(keys, bytemuck::cast_slice(values), free, |part, cells| {
+                finished(part, bytemuck::cast_slice_mut(cells))
+            }),
+            _ => self.encode_words::<2, E>(keys, bytemuck::cast_slice(values), free, |part, cells| {
+                finished(part, bytemuck::cast_slice_mut(cells))
+            }),
         }
-        for part in self.parts() {
-            finished(part.clone(), &mut table[part])?;
-        }
-        Ok(())
     }
 
     fn decode_part<V: Value>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {

@@ -5,10 +5,10 @@ use vesica_kernels::band::Row;
 use zeroize::Zeroize;
 
 use super::Shape;
-use crate::okvs::arrangement::BATCH;
+use crate::okvs::arrangement::encrypted;
 
-/// Rows made at once: 4 KiB of them.
-pub(super) const ROWS: usize = 64;
+/// Rows made at once: they reach little further than one of them does.
+pub(super) const ROWS: usize = 256;
 
 /// The row of a key: `h = pi(key)` gives the start, `pi'(h), pi'(h + 1), ...` the bits; `pi`, `pi'` are AES under independent keys.
 ///
@@ -31,16 +31,13 @@ impl RowHash {
         (((hash >> 64) * shape.starts as u128) >> 64) as u32
     }
 
-    /// Calls `each` with the number and the line of each of up to [`BATCH`] keys.
+    /// Calls `each` with the number and the line of each key.
     pub(super) fn lines(&self, shape: &Shape, keys: &[u128], mut each: impl FnMut(usize, u32)) {
-        let mut hashes = [0; BATCH];
-        let hashes = &mut hashes[..keys.len()];
-        hashes.copy_from_slice(keys);
-        self.start.encrypt(hashes);
-        for (i, &hash) in hashes.iter().enumerate() {
-            each(i, Self::line(shape, hash));
-        }
-        hashes.zeroize();
+        encrypted(&self.start, keys, |from, hashes| {
+            for (number, &hash) in (from..).zip(hashes) {
+                each(number, Self::line(shape, hash));
+            }
+        });
     }
 
     /// The rows of up to [`ROWS`] keys, and the lines at which they start.
@@ -85,13 +82,11 @@ impl Sorter {
         self.next.clear();
         self.next.resize(lines + 1, 0);
         self.lines.clear();
-        for keys in keys.chunks(BATCH) {
-            hash.lines(shape, keys, |_, line| {
-                let line = (line - first) as u16;
-                self.lines.push(line);
-                self.next[usize::from(line) + 1] += 1;
-            });
-        }
+        hash.lines(shape, keys, |_, line| {
+            let line = (line - first) as u16;
+            self.lines.push(line);
+            self.next[usize::from(line) + 1] += 1;
+        });
         for line in 0..lines {
             self.next[line + 1] += self.next[line];
         }

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 use super::core::Deferred;
 use super::dense::SubsetSums;
 use super::params::Shape;
-use super::rows::{RowHash, Triple};
+use super::rows::RowHash;
 use crate::fields::Value;
 use crate::okvs::EncodeFailure;
 use crate::rng::SecretRng;
@@ -14,44 +14,63 @@ use crate::rng::SecretRng;
 /// Rows and cells of a bin are numbered by 16 bits: arrays of this length need no bounds checks.
 const NUMBERS: usize = 1 << 16;
 
-/// A cell's rows not yet taken away: their number in the high half, the exclusive or of their numbers in the low half.
+/// A row by its number, one of its cells, and the two others in cyclic order: it looks the same from each of its cells.
 #[derive(Clone, Copy, Default)]
-struct Incidence(u32);
+pub struct Numbered(u64);
 
-impl Incidence {
+impl Numbered {
     #[inline]
-    fn add(&mut self, row: u16) {
-        self.0 = (self.0 + (1 << 16)) ^ u32::from(row);
+    fn new(row: u16, [cell, next, last]: [u16; 3]) -> Self {
+        Self(u64::from(cell) << 48 | u64::from(row) << 32 | u64::from(next) << 16 | u64::from(last))
     }
 
+    /// Its number.
     #[inline]
-    fn remove(&mut self, row: u16) {
-        self.0 = (self.0 - (1 << 16)) ^ u32::from(row);
+    pub fn row(self) -> usize {
+        usize::from((self.0 >> 32) as u16)
     }
 
-    /// The row, where there is only one.
+    /// Its cells.
     #[inline]
-    fn only_row(self) -> Option<u16> {
-        (self.0 >> 16 == 1).then_some(self.0 as u16)
+    pub fn cells(self) -> [usize; 3] {
+        [self.0 >> 48, self.0 >> 16, self.0].map(|cell| usize::from(cell as u16))
     }
 }
 
-/// A row and the cell that it determines once all its other cells are known.
-#[derive(Clone, Copy)]
-pub struct Pivot {
-    pub row: u16,
-    pub cell: u16,
+/// A cell's rows not yet taken away: how many there are in the place of the cell, the exclusive or of all else. Where there is one row, it is
+/// at hand without a look elsewhere.
+#[derive(Clone, Copy, Default)]
+struct Incidence(u64);
+
+impl Incidence {
+    /// One row more in this cell, the first of `cells`.
+    #[inline]
+    fn add(&mut self, row: u16, [_, next, last]: [u16; 3]) {
+        self.0 = (self.0 + (1 << 48)) ^ Numbered::new(row, [0, next, last]).0;
+    }
+
+    /// One row less.
+    #[inline]
+    fn remove(&mut self, row: u16, [_, next, last]: [u16; 3]) {
+        self.0 = (self.0 - (1 << 48)) ^ Numbered::new(row, [0, next, last]).0;
+    }
+
+    #[inline]
+    fn is_one_row(self) -> bool {
+        self.0 >> 48 == 1
+    }
 }
 
 /// The rows of one bin, and the memory to solve them, which serves bin after bin.
 pub struct Bin {
-    pub triples: Box<[Triple; NUMBERS]>,
     pub dense: Vec<u64>,
     incidences: Box<[Incidence; NUMBERS]>,
-    /// In the order of peeling: no row's cell is a cell of a later row.
-    pub pivots: Vec<Pivot>,
+    /// The cells that came down to one row, in that order.
+    single: Box<[u16; NUMBERS]>,
+    /// The peeled rows, each after the cell that it determines once its other cells are known: which are cells of no earlier row.
+    pub pivots: Vec<Numbered>,
     /// Rows set aside where peeling came to a halt.
-    pub deferred: Vec<u16>,
+    pub deferred: Vec<Numbered>,
 }
 
 fn numbered<T: Copy + Default>() -> Box<[T; NUMBERS]> {
@@ -61,7 +80,7 @@ fn numbered<T: Copy + Default>() -> Box<[T; NUMBERS]> {
 impl Bin {
     pub fn new() -> Self {
         let (dense, pivots, deferred) = (Vec::new(), Vec::new(), Vec::new());
-        Self { triples: numbered(), dense, incidences: numbered(), pivots, deferred }
+        Self { dense, incidences: numbered(), single: numbered(), pivots, deferred }
     }
 
     /// The cells of a bin for these pairs, into `table` (sparse cells, then dense ones); free ones random, or zero.
@@ -73,7 +92,7 @@ impl Bin {
         free: Option<&mut SecretRng>,
     ) -> Result<(), EncodeFailure> {
         self.load(hash, shape, keys)?;
-        self.peel(shape.sparse);
+        self.peel(hash, shape, keys);
         if let Some(rng) = free {
             for cell in table.iter_mut() {
                 *cell = V::from_bits(u128::from(rng.next_u64()) | if V::BITS > 64 { u128::from(rng.next_u64()) << 64 } else { 0 });
@@ -93,7 +112,7 @@ impl Bin {
     /// How many rows peeling sets aside.
     pub fn rows_set_aside(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) -> Result<usize, EncodeFailure> {
         self.load(hash, shape, keys)?;
-        self.peel(shape.sparse);
+        self.peel(hash, shape, keys);
         Ok(self.deferred.len())
     }
 
@@ -104,91 +123,91 @@ impl Bin {
         }
         self.dense.clear();
         self.incidences[..shape.sparse].fill(Incidence::default());
-        hash.for_each_row(keys, |i, row| {
-            let number = i as u16;
-            self.triples[usize::from(number)] = row.triple;
-            self.dense.push(row.dense);
-            for cell in row.triple.cells() {
-                self.incidences[cell].add(number);
+        hash.for_each_batch(keys, |from, rows| {
+            for (row, number) in rows.iter().zip(from as u16..) {
+                self.dense.push(row.dense);
+                let [a, b, c] = row.cells;
+                for cells in [[a, b, c], [b, c, a], [c, a, b]] {
+                    self.incidences[usize::from(cells[0])].add(number, cells);
+                }
             }
         });
         Ok(())
     }
 
     /// Takes away, one by one, rows that are alone in some cell; where there is none, sets a row aside and goes on.
-    fn peel(&mut self, sparse: usize) {
+    fn peel(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) {
         self.pivots.clear();
         self.deferred.clear();
-        for cell in 0..sparse {
-            self.peel_from(cell);
+        let (mut head, mut tail) = (0, 0);
+        for cell in 0..shape.sparse {
+            self.note(cell as u16, &mut tail);
         }
-        let rows = self.dense.len();
-        if self.pivots.len() == rows {
+        self.take_away(&mut head, &mut tail);
+        if self.pivots.len() == keys.len() {
             return;
         }
-        let mut gone = vec![false; rows];
+        let mut gone = vec![false; keys.len()];
         let mut marked = 0;
-        for row in 0..rows {
+        for number in 0..keys.len() {
             for pivot in &self.pivots[marked..] {
-                gone[usize::from(pivot.row)] = true;
+                gone[pivot.row()] = true;
             }
             marked = self.pivots.len();
-            if gone[row] {
+            if gone[number] {
                 continue;
             }
-            self.deferred.push(row as u16);
-            let cells = self.triples[row].cells();
-            for cell in cells {
-                self.incidences[cell].remove(row as u16);
-            }
-            for cell in cells {
-                self.peel_from(cell);
-            }
+            hash.for_each_batch(&keys[number..=number], |_, rows| {
+                let (number, [a, b, c]) = (number as u16, rows[0].cells);
+                self.deferred.push(Numbered::new(number, [a, b, c]));
+                for cells in [[a, b, c], [b, c, a], [c, a, b]] {
+                    self.incidences[usize::from(cells[0])].remove(number, cells);
+                    self.note(cells[0], &mut tail);
+                }
+            });
+            self.take_away(&mut head, &mut tail);
         }
     }
 
-    /// Peels for as long as it goes on from this cell.
+    /// Puts a cell at the end of the queue if it has one row, without a branch: nobody could foretell it. A cell comes down to one row but once.
     #[inline]
-    fn peel_from(&mut self, cell: usize) {
-        // The pivots found are the queue: the cells of their rows are yet to be looked at.
-        let mut next = self.pivots.len();
-        self.peel_cell(cell);
-        while let Some(&pivot) = self.pivots.get(next) {
-            next += 1;
-            for cell in self.triples[usize::from(pivot.row)].cells() {
-                self.peel_cell(cell);
-            }
-        }
+    fn note(&mut self, cell: u16, tail: &mut usize) {
+        self.single[*tail % NUMBERS] = cell;
+        *tail += usize::from(self.incidences[usize::from(cell)].is_one_row());
     }
 
-    /// Peels the row that is alone in this cell, if one is.
+    /// Peels the rows of the cells in the queue, and of those that join it.
     #[inline]
-    fn peel_cell(&mut self, cell: usize) {
-        if let Some(row) = self.incidences[cell].only_row() {
-            for cell in self.triples[usize::from(row)].cells() {
-                self.incidences[cell].remove(row);
+    fn take_away(&mut self, head: &mut usize, tail: &mut usize) {
+        while head < tail {
+            let cell = self.single[*head % NUMBERS];
+            *head += 1;
+            let Incidence(row) = std::mem::take(&mut self.incidences[usize::from(cell)]);
+            // None is left where the row was peeled from another of its cells.
+            if row == 0 {
+                continue;
             }
-            self.pivots.push(Pivot { row, cell: cell as u16 });
+            let row = row - (1 << 48);
+            let (number, next, last) = ((row >> 32) as u16, (row >> 16) as u16, row as u16);
+            self.pivots.push(Numbered::new(number, [cell, next, last]));
+            self.incidences[usize::from(next)].remove(number, [next, last, cell]);
+            self.note(next, tail);
+            self.incidences[usize::from(last)].remove(number, [last, cell, next]);
+            self.note(last, tail);
         }
     }
 
     /// Determines the pivots' cells from all others, last peeled first.
     fn substitute<V: Value>(&self, sparse: usize, values: &[V], table: &mut [V]) {
         let (table, dense) = table.split_at_mut(sparse);
-        for pivot in &self.pivots {
-            table[usize::from(pivot.cell)] = V::default();
-        }
         let sums = dense.iter().any(|&cell| cell != V::default()).then(|| SubsetSums::new(dense));
         for pivot in self.pivots.iter().rev() {
-            let row = usize::from(pivot.row);
-            let mut value = values[row];
-            for cell in self.triples[row].cells() {
-                value += table[cell];
-            }
+            let [cell, next, last] = pivot.cells();
+            let mut value = values[pivot.row()] + table[next] + table[last];
             if let Some(sums) = &sums {
-                value += sums.sum(self.dense[row]);
+                value += sums.sum(self.dense[pivot.row()]);
             }
-            table[usize::from(pivot.cell)] = value;
+            table[cell] = value;
         }
     }
 }

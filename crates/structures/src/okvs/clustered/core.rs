@@ -1,6 +1,6 @@
 //! The rows that peeling set aside, solved through free cells.
 
-use super::bin::Bin;
+use super::bin::{Bin, Numbered};
 use super::dense::SubsetSums;
 use super::params::Shape;
 use crate::fields::Value;
@@ -29,10 +29,9 @@ impl<'a, V: Value> Deferred<'a, V> {
     pub fn new(bin: &'a Bin, shape: &'a Shape, values: &[V], table: &[V]) -> Self {
         let (sparse, dense) = table.split_at(shape.sparse);
         let sums = SubsetSums::new(dense);
-        let lacks = |&row: &u16| {
-            let row = usize::from(row);
-            let [a, b, c] = bin.triples[row].cells();
-            values[row] + sparse[a] + sparse[b] + sparse[c] + sums.sum(bin.dense[row])
+        let lacks = |row: &Numbered| {
+            let [a, b, c] = row.cells();
+            values[row.row()] + sparse[a] + sparse[b] + sparse[c] + sums.sum(bin.dense[row.row()])
         };
         Self { bin, shape, lacking: bin.deferred.iter().map(lacks).collect(), free: free_cells(bin, shape) }
     }
@@ -68,12 +67,12 @@ impl<'a, V: Value> Deferred<'a, V> {
                     coefficients[usize::from(cell)][bit / 64 % LANES] = 1 << (bit % 64);
                 }
             }
-            let of_row = |coefficients: &[[u64; LANES]], row: usize| {
+            let of_row = |coefficients: &[[u64; LANES]], row: Numbered| {
                 let mut sum = [0; LANES];
                 if block == 0 {
-                    sum[0] = self.bin.dense[row];
+                    sum[0] = self.bin.dense[row.row()];
                 }
-                for cell in self.bin.triples[row].cells() {
+                for cell in row.cells() {
                     for (sum, word) in sum.iter_mut().zip(coefficients[cell]) {
                         *sum ^= word;
                     }
@@ -81,10 +80,13 @@ impl<'a, V: Value> Deferred<'a, V> {
                 sum
             };
             for pivot in self.bin.pivots.iter().rev() {
-                coefficients[usize::from(pivot.cell)] = of_row(&coefficients, usize::from(pivot.row));
+                let cell = pivot.cells()[0];
+                // The cell itself takes part in the sum, so it starts at zero.
+                coefficients[cell] = [0; LANES];
+                coefficients[cell] = of_row(&coefficients, *pivot);
             }
             for (words, &row) in matrix.iter_mut().zip(&self.bin.deferred) {
-                words.extend(of_row(&coefficients, usize::from(row)));
+                words.extend(of_row(&coefficients, row));
             }
         }
         matrix
@@ -96,12 +98,12 @@ impl<'a, V: Value> Deferred<'a, V> {
 fn free_cells(bin: &Bin, shape: &Shape) -> Vec<u16> {
     let mut taken = vec![false; shape.sparse];
     for pivot in &bin.pivots {
-        taken[usize::from(pivot.cell)] = true;
+        taken[pivot.cells()[0]] = true;
     }
-    let rows = bin.deferred.iter().copied().chain(bin.pivots.iter().rev().map(|pivot| pivot.row));
+    let rows = bin.deferred.iter().copied().chain(bin.pivots.iter().rev().copied());
     let mut free = Vec::new();
     for row in rows {
-        for cell in bin.triples[usize::from(row)].cells() {
+        for cell in row.cells() {
             if !std::mem::replace(&mut taken[cell], true) {
                 free.push(cell as u16);
             }

@@ -136,9 +136,11 @@ impl Okvs for Clustered {
         let (sparse, dense) = table[part * stride..][..stride].split_at(self.shape.sparse);
         let sums = SubsetSums::new(dense);
         let decode = |(keys, out): (&[u128], &mut [V])| {
-            self.hash.for_each_row(keys, |i, row| {
-                let [a, b, c] = row.triple.cells();
-                out[i] = sparse[a] + sparse[b] + sparse[c] + sums.sum(row.dense);
+            self.hash.for_each_batch(keys, |from, rows| {
+                for (out, row) in out[from..].iter_mut().zip(rows) {
+                    let [a, b, c] = row.cells.map(usize::from);
+                    *out = sparse[a] + sparse[b] + sparse[c] + sums.sum(row.dense);
+                }
             });
         };
         if rayon::current_num_threads() > 1 {

@@ -5,25 +5,13 @@ use zeroize::Zeroize;
 
 use super::params::Shape;
 use crate::hashing::three_distinct;
-use crate::okvs::arrangement::BATCH;
-
-/// Three distinct cells of a bin, in 16 bits each.
-#[derive(Clone, Copy, Default)]
-pub struct Triple(u64);
-
-impl Triple {
-    /// The cells.
-    #[inline]
-    pub fn cells(self) -> [usize; 3] {
-        [self.0 as u16, (self.0 >> 16) as u16, (self.0 >> 32) as u16].map(usize::from)
-    }
-}
+use crate::okvs::arrangement::{BATCH, encrypted};
 
 /// A row within its bin.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Row {
     /// Its sparse cells.
-    pub triple: Triple,
+    pub cells: [u16; 3],
     /// Its subset of the dense cells, a bit each.
     pub dense: u64,
 }
@@ -43,34 +31,29 @@ impl RowHash {
         Self { first: Aes128::new(keys[0]), second: Aes128::new(keys[1]), shape }
     }
 
-    /// The bins of up to [`BATCH`] keys.
+    /// The keys' bins.
     pub fn bins(&self, keys: &[u128], bins: &mut [u16]) {
-        let mut blocks = [0u128; BATCH];
-        let blocks = &mut blocks[..keys.len()];
-        blocks.copy_from_slice(keys);
-        self.first.encrypt(blocks);
-        for (bin, &block) in bins.iter_mut().zip(&*blocks) {
-            *bin = self.bin(block).0 as u16;
-        }
-        blocks.zeroize();
+        encrypted(&self.first, keys, |from, blocks| {
+            for (bin, &block) in bins[from..].iter_mut().zip(blocks) {
+                *bin = self.bin(block).0 as u16;
+            }
+        });
     }
 
-    /// Calls `visit` with the number and the row of each of the keys of one bin.
+    /// Calls `visit` with the rows of the keys of one bin, a batch at a time, and the number of the first of them.
     #[inline]
-    pub fn for_each_row(&self, keys: &[u128], mut visit: impl FnMut(usize, Row)) {
-        let (mut first, mut second) = ([0u128; BATCH], [0u128; BATCH]);
-        for (batch, keys) in keys.chunks(BATCH).enumerate() {
-            let (first, second) = (&mut first[..keys.len()], &mut second[..keys.len()]);
-            first.copy_from_slice(keys);
-            self.first.encrypt(first);
+    pub fn for_each_batch(&self, keys: &[u128], mut visit: impl FnMut(usize, &[Row])) {
+        let (mut blocks, mut rows) = ([0; BATCH], [Row::default(); BATCH]);
+        encrypted(&self.first, keys, |from, first| {
+            let (second, rows) = (&mut blocks[..first.len()], &mut rows[..first.len()]);
             second.copy_from_slice(first);
             self.second.encrypt(second);
-            for (i, (&first, &second)) in first.iter().zip(&*second).enumerate() {
-                visit(batch * BATCH + i, self.row(first, second));
+            for ((row, &first), &second) in rows.iter_mut().zip(first).zip(&*second) {
+                *row = self.row(first, second);
             }
-        }
-        first.zeroize();
-        second.zeroize();
+            visit(from, rows);
+        });
+        blocks.zeroize();
     }
 
     /// The bin, and 64 bits that say nothing of it.
@@ -84,8 +67,8 @@ impl RowHash {
     /// The row of two blocks: a uniform 3-subset of the cells, drawn without replacement, and independent dense bits.
     #[inline]
     fn row(&self, first: u128, second: u128) -> Row {
-        let [a, b, c] = three_distinct([self.bin(first).1, (first >> 64) as u64, second as u64], self.shape.sparse as u64);
+        let cells = three_distinct([self.bin(first).1, (first >> 64) as u64, second as u64], self.shape.sparse as u64);
         let dense = ((second >> 64) as u64).checked_shr(64 - self.shape.dense).unwrap_or(0);
-        Row { triple: Triple(a | b << 16 | c << 32), dense }
+        Row { cells: cells.map(|cell| cell as u16), dense }
     }
 }
