@@ -165,6 +165,6 @@ fn run(
         sent_bytes: tally.total().sent() - before.total().sent(),
         phases: phases.collect::<BTreeMap<_, _>>(),
         correct,
-        peak_rss: clock::peak_memory(),
+        peak_rss: clock::peak_memory("self"),
     })
 }

@@ -3,19 +3,24 @@
 //! The parent starts two children (the command is passed in), each of which plays one role over loopback TCP and lives through all
 //! repeats. For each repeat the children connect and make their inputs, the parent reads its clock and lets both go; the clock stops
 //! when the later child has its output. Children and parent read the same monotonic clock. Outputs are checked after it stopped.
+//! Whole commands, from file to file, are timed from outside.
 #![forbid(unsafe_code)]
 
 mod child;
 mod clock;
+mod commands;
 mod inputs;
 mod parent;
 mod report;
 mod settings;
+mod spread;
 
 pub use child::{Ends, play};
+pub use commands::{CommandsReport, KeyBytes, whole_commands};
 pub use parent::{in_process, two_processes};
 pub use report::{PhaseFigures, Report};
 pub use settings::{Link, Settings};
+pub use spread::Spread;
 
 /// Why a benchmark gave no figures.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use vesica_party::{Role, Security};
 
-use crate::{Link, Settings};
+use crate::spread::median;
+use crate::{Link, Settings, Spread};
 
 /// Seconds and bytes of one phase of one party (medians over the repeats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,6 +84,8 @@ pub struct Report {
     pub online_seconds: f64,
     /// Median total seconds.
     pub total_seconds: f64,
+    /// Total seconds: least, quartiles, most.
+    pub total_spread: Spread,
     /// Every repeat.
     pub samples: Vec<Sample>,
     /// Median processor seconds of the sender.
@@ -124,7 +127,8 @@ impl Report {
                 setup_seconds: sender.setup_done.max(receiver.setup_done) - start,
             })
             .collect();
-        let over = |figure: &dyn Fn(&(f64, PartyRound, PartyRound)) -> f64| median(rounds.iter().map(figure).collect());
+        let over = |figure: &dyn Fn(&(f64, PartyRound, PartyRound)) -> f64| median(rounds.iter().map(figure));
+        let total = Spread::of(samples.iter().map(|s| s.total_seconds));
         let sender_bytes = over(&|round| round.1.sent_bytes as f64) as u64;
         let receiver_bytes = over(&|round| round.2.sent_bytes as f64) as u64;
         let total_bytes = sender_bytes + receiver_bytes;
@@ -143,9 +147,10 @@ impl Report {
             item_bytes: settings.item_bytes,
             payload_bytes: settings.payload_bytes,
             repeats: rounds.len(),
-            setup_seconds: median(samples.iter().map(|s| s.setup_seconds).collect()),
-            online_seconds: median(samples.iter().map(|s| s.total_seconds - s.setup_seconds).collect()),
-            total_seconds: median(samples.iter().map(|s| s.total_seconds).collect()),
+            setup_seconds: median(samples.iter().map(|s| s.setup_seconds)),
+            online_seconds: median(samples.iter().map(|s| s.total_seconds - s.setup_seconds)),
+            total_seconds: total.median,
+            total_spread: total,
             samples,
             cpu_seconds_sender: over(&|round| round.1.cpu_seconds),
             cpu_seconds_receiver: over(&|round| round.2.cpu_seconds),
@@ -165,37 +170,14 @@ impl Report {
     }
 }
 
-/// The middle of the values; the mean of the two middle ones where their number is even; zero for none.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
-    }
-}
-
 fn median_phases(rounds: Vec<&Phases>) -> Phases {
     let names: std::collections::BTreeSet<&String> = rounds.iter().flat_map(|phases| phases.keys()).collect();
     let figures = |name: &String| {
         let of = |round: &&Phases| round.get(name).copied().unwrap_or_default();
         PhaseFigures {
-            seconds: median(rounds.iter().map(|round| of(round).seconds).collect()),
-            bytes: median(rounds.iter().map(|round| of(round).bytes as f64).collect()) as u64,
+            seconds: median(rounds.iter().map(|round| of(round).seconds)),
+            bytes: median(rounds.iter().map(|round| of(round).bytes as f64)) as u64,
         }
     };
     names.into_iter().map(|name| (name.clone(), figures(name))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn medians() {
-        assert_eq!(median(vec![]), 0.0);
-        assert_eq!(median(vec![3.0]), 3.0);
-        assert_eq!(median(vec![3.0, 1.0]), 2.0);
-        assert_eq!(median(vec![9.0, 1.0, 2.0]), 2.0);
-    }
 }

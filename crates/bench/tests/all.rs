@@ -29,7 +29,7 @@ fn figures_are_whole_and_outputs_checked() {
     assert!(report.total_bytes >= report.predicted_bytes[0], "{report:?}");
     assert!(report.setup_seconds <= report.total_seconds);
     let json = serde_json::to_value(&report).expect("JSON");
-    for field in ["protocol", "bits_per_item", "peak_rss_sender", "cost_usd", "phases", "link", "threads_per_party"] {
+    for field in ["protocol", "bits_per_item", "total_spread", "peak_rss_sender", "cost_usd", "phases", "link", "threads_per_party"] {
         assert!(json.get(field).is_some(), "{field}");
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
-use vesica_bench::Link;
+use vesica_bench::{KeyBytes, Link};
 
 use super::values::{SecurityName, count};
 
@@ -11,9 +11,11 @@ const EXAMPLES: &str = "\
 Examples:
   vesica bench --protocol vole-fast --sender-items 1048576 --receiver-items 1048576
   vesica bench --protocol rr22 --security semi-honest --link 100mbit,40ms --repeat 3 --json
+  vesica bench --commands --key-bytes 8..64
 
 The two parties are two processes over loopback TCP and live through all repeats, after one warm-up. The clock starts at a barrier with
-connection and inputs ready, and stops when both have their outputs; every repeat makes a fresh set-up. Outputs are checked, untimed.";
+connection and inputs ready, and stops when both have their outputs; every repeat makes a fresh set-up. Outputs are checked, untimed.
+With --commands it is `receive` and `send` that are timed, from their start to their end, on two CSV files with a row an item.";
 
 /// `vesica bench`.
 #[derive(Debug, Args)]
@@ -52,6 +54,12 @@ pub struct BenchArgs {
     /// Counted repeats
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub repeat: usize,
+    /// Time whole commands: `receive` and `send` of two CSV files over TLS, with their own threads
+    #[arg(long, conflicts_with_all = ["in_process", "link", "item_bytes", "payload_bytes", "threads"])]
+    pub commands: bool,
+    /// Bytes of a key in these files, or LEAST..MOST for lengths between
+    #[arg(long, value_name = "BYTES", default_value = "24", requires = "commands")]
+    pub key_bytes: KeyBytes,
     /// Both parties in this process (memory figures then count both)
     #[arg(long)]
     pub in_process: bool,

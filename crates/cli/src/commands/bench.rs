@@ -1,6 +1,7 @@
 //! `vesica bench`: the harness of the bench crate, with copies of this program as the two parties.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 
 use vesica::Failure;
@@ -9,23 +10,26 @@ use vesica::party::{Role, Security};
 use vesica::plan;
 use vesica::protocols::registry;
 use vesica::protocols::tasks::IntersectRequest;
-use vesica_bench::{BenchError, Ends, Report, Settings};
+use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
 use crate::args::{BenchArgs, BenchPartyArgs, PartyName};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: BenchArgs) -> Outcome {
     let json = args.json;
-    let in_process = args.in_process;
+    let (in_process, commands, key_bytes) = (args.in_process, args.commands, args.key_bytes);
     let settings = settings(args)?;
+    if commands {
+        let report = vesica_bench::whole_commands(&program()?, &settings, key_bytes).map_err(failed)?;
+        return if json { print_json(serde_json::to_string(&report)) } else { print(&describe_commands(&report)) };
+    }
     let report = if in_process { vesica_bench::in_process(&settings) } else { vesica_bench::two_processes(&settings, child(&settings)?) };
     let report = report.map_err(failed)?;
     if !report.correct {
         return Err(Failure::new(code::INTERNAL, "an output was wrong", "report this with the command; its figures mean nothing"));
     }
     if json {
-        let text = serde_json::to_string(&report).map_err(|error| failed(error.into()))?;
-        return print(&format!("{text}\n"));
+        return print_json(serde_json::to_string(&report));
     }
     print(&describe(&report))
 }
@@ -77,7 +81,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
 
 /// Gives the command of a party's process.
 fn child(settings: &Settings) -> Result<impl FnMut(Role, Option<std::net::SocketAddr>) -> Result<Command, BenchError> + use<>, Failure> {
-    let program = std::env::current_exe().map_err(|error| failed(error.into()))?;
+    let program = program()?;
     let settings = serde_json::to_string(settings).map_err(|error| failed(error.into()))?;
     Ok(move |role: Role, address: Option<std::net::SocketAddr>| {
         let mut command = Command::new(&program);
@@ -85,6 +89,15 @@ fn child(settings: &Settings) -> Result<impl FnMut(Role, Option<std::net::Socket
         command.args(address.iter().flat_map(|address| ["--address".to_owned(), address.to_string()]));
         Ok(command)
     })
+}
+
+fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| failed(error.into()))
+}
+
+fn print_json(report: Result<String, serde_json::Error>) -> Outcome {
+    let text = report.map_err(|error| failed(error.into()))?;
+    print(&format!("{text}\n"))
 }
 
 fn failed(error: BenchError) -> Failure {
@@ -107,8 +120,12 @@ fn describe(report: &Report) -> String {
         report.repeats
     );
     text.push_str(&format!(
-        "  total {:.3} s (set-up {:.3} s, online {:.3} s)\n",
-        report.total_seconds, report.setup_seconds, report.online_seconds
+        "  total {:.3} s (quartiles {:.3} to {:.3} s; set-up {:.3} s, online {:.3} s)\n",
+        report.total_seconds,
+        report.total_spread.lower_quartile,
+        report.total_spread.upper_quartile,
+        report.setup_seconds,
+        report.online_seconds
     ));
     text.push_str(&format!(
         "  {:.1} bits an item ({:.2} MB from the sender, {:.2} MB from the receiver)\n",
@@ -116,14 +133,35 @@ fn describe(report: &Report) -> String {
         report.sender_bytes as f64 / 1e6,
         report.receiver_bytes as f64 / 1e6
     ));
-    text.push_str(&format!(
-        "  peak memory {:.0} MiB (sender), {:.0} MiB (receiver)\n",
-        report.peak_rss_sender as f64 / (1 << 20) as f64,
-        report.peak_rss_receiver as f64 / (1 << 20) as f64
-    ));
+    text.push_str(&memory(report.peak_rss_sender, report.peak_rss_receiver));
     for (role, phases) in &report.phases {
         let each: Vec<String> = phases.iter().map(|(name, figures)| format!("{name} {:.3}", figures.seconds)).collect();
         text.push_str(&format!("  {role}: {} s\n", each.join(", ")));
     }
     text
+}
+
+fn describe_commands(report: &CommandsReport) -> String {
+    let (keys, spread) = (report.key_bytes, report.total_spread);
+    format!(
+        "`receive` and `send` ({}, {}), CSV files of {} x {} rows, keys of {} to {} bytes, {} in both, median of {}\n  \
+         total {:.3} s (quartiles {:.3} to {:.3} s)\n{}",
+        report.protocol,
+        report.security,
+        report.sender_items,
+        report.receiver_items,
+        keys.least,
+        keys.most,
+        report.intersection,
+        report.repeats,
+        report.total_seconds,
+        spread.lower_quartile,
+        spread.upper_quartile,
+        memory(report.peak_rss_sender, report.peak_rss_receiver)
+    )
+}
+
+fn memory(sender: u64, receiver: u64) -> String {
+    let mebibytes = |bytes: u64| bytes as f64 / (1 << 20) as f64;
+    format!("  peak memory {:.0} MiB (sender), {:.0} MiB (receiver)\n", mebibytes(sender), mebibytes(receiver))
 }

@@ -123,3 +123,20 @@ fn bench_measures_two_processes_and_prints_one_object() {
     folder.run("bench --protocol ecdh --repeat 1").expect(11, &["no malicious mode"]);
     assert_eq!(folder.run("bench --link fast").code, 2);
 }
+
+#[test]
+fn bench_times_whole_commands() {
+    let folder = Folder::new();
+    let run = "bench --commands --sender-items 700 --receiver-items 500 --overlap 123 --key-bytes 8..64 --repeat 2";
+    for security in ["semi-honest", "malicious"] {
+        let bench = folder.run(&format!("{run} --security {security} --json"));
+        bench.expect(0, &[]);
+        let report: Value = serde_json::from_str(&bench.stdout).expect("one JSON object");
+        assert_eq!((&report["task"], &report["security"], &report["intersection"]), (&"commands".into(), &security.into(), &123.into()));
+        assert_eq!(report["samples"].as_array().map(Vec::len), Some(2));
+        assert!(report["peak_rss_sender"].as_u64() > Some(0) && report["total_spread"]["median"].as_f64() > Some(0.0), "{report}");
+    }
+    folder.run("bench --commands --protocol ecdh --repeat 1").expect(11, &["no malicious mode"]);
+    assert_eq!(folder.run("bench --commands --key-bytes 4").code, 2);
+    assert_eq!(folder.run("bench --commands --in-process").code, 2);
+}
