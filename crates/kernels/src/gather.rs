@@ -1,16 +1,24 @@
-//! Adding elements of a table at random places to a vector: the expander of an expand-convolute code (see `mpc::silent::code`). Places are
-//! public.
+//! Adding lines of a table, taken at random and put in random order, to a vector: the expander of an expand-convolute code (see
+//! `mpc::silent::code`). Places are public.
 //!
-//! The table outgrows the second-level cache, but all places are known ahead, so lines are fetched while earlier elements are added.
+//! The table outgrows the second-level cache, but all places are known ahead, so lines are fetched while earlier ones are added. Whoever aligns tables
+//! to 64 bytes has every line of 128-bit elements in one line of the cache.
 
 use std::ops::BitXorAssign;
 
 use crate::dispatch::{backend, dispatch};
 
-/// `out[i] ^= table[floor(draws[i] * table.len() / 2^32)]`.
+/// Adjacent elements that are taken together.
+pub const LINE: usize = 4;
+
+/// The orders in which a line can be put.
+const ORDERS: [[u8; LINE]; 24] = orders();
+
+/// For each group of [`LINE`] elements of `out`, numbered `g`: `out[4 g + j] ^= table[4 line + order[j]]`. The draw of the group names one of the table's
+/// lines and one of 24 orders: it stands for the number `24 line + order = floor(draws[g] * 24 * lines / 2^32)`.
 ///
 /// # Panics
-/// If `out` and `draws` differ in length, or the table is empty or longer than `2^32`.
+/// If `out` is not of as many lines as there are draws, or the table is empty, not of whole lines, or has more than `2^27` of them.
 pub fn gather(out: &mut [u128], table: &[u128], draws: &[u32]) {
     check(out.len(), table.len(), draws.len());
     dispatch!(
@@ -36,21 +44,45 @@ pub fn gather_u64(out: &mut [u64], table: &[u64], draws: &[u32]) {
 }
 
 fn check(out: usize, table: usize, draws: usize) {
-    assert_eq!(out, draws, "one draw an element");
-    assert!(table > 0 && table as u64 <= 1 << 32, "a table of 1 to 2^32 elements");
+    assert_eq!(out, draws * LINE, "one draw a group");
+    assert!(table > 0 && table.is_multiple_of(LINE) && table / LINE <= 1 << 27, "a table of 1 to 2^27 whole lines");
 }
 
-/// The place in a table of `len` elements that a draw stands for: below `len`, as the draw is below `2^32`.
+const fn orders() -> [[u8; LINE]; 24] {
+    let mut orders = [[0; LINE]; 24];
+    let (mut found, mut code) = (0, 0);
+    while code < 256 {
+        let order = [code as u8 & 3, code as u8 >> 2 & 3, code as u8 >> 4 & 3, code as u8 >> 6];
+        if 1 << order[0] | 1 << order[1] | 1 << order[2] | 1 << order[3] == 0b1111 {
+            orders[found] = order;
+            found += 1;
+        }
+        code += 1;
+    }
+    orders
+}
+
+/// Where the line of a draw starts in a table of `lines` lines, below `4 lines` as the draw is below `2^32`, and its order.
 #[inline(always)]
-fn place(draw: u32, len: usize) -> usize {
-    ((u64::from(draw) * len as u64) >> 32) as usize
+fn place(draw: u32, lines: usize) -> (usize, &'static [u8; LINE]) {
+    let number = (u64::from(draw) * (ORDERS.len() * lines) as u64) >> 32;
+    ((number / 24) as usize * LINE, &ORDERS[(number % 24) as usize])
+}
+
+#[inline(always)]
+fn add<T: Copy + BitXorAssign>(out: &mut [T; LINE], line: &[T; LINE], order: &[u8; LINE]) {
+    for (out, &from) in out.iter_mut().zip(order) {
+        *out ^= line[usize::from(from) % LINE];
+    }
 }
 
 /// The definition, written down.
 #[inline(always)]
 fn portable<T: Copy + BitXorAssign>(out: &mut [T], table: &[T], draws: &[u32]) {
-    for (out, &draw) in out.iter_mut().zip(draws) {
-        *out ^= table[place(draw, table.len())];
+    let (table, _) = table.as_chunks::<LINE>();
+    for (out, &draw) in out.as_chunks_mut::<LINE>().0.iter_mut().zip(draws) {
+        let (start, order) = place(draw, table.len());
+        add(out, &table[start / LINE], order);
     }
 }
 
@@ -59,21 +91,24 @@ mod x86 {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     use std::ops::BitXorAssign;
 
-    use super::{place, portable};
+    use super::{LINE, place, portable};
 
-    /// Elements whose lines are under way at a time.
-    const AHEAD: usize = 48;
+    /// Lines that are under way at a time.
+    const AHEAD: usize = 16;
 
     #[inline(always)]
     fn prefetching<T: Copy + BitXorAssign>(out: &mut [T], table: &[T], draws: &[u32]) {
         let split = draws.len().saturating_sub(AHEAD);
-        for (i, out) in out[..split].iter_mut().enumerate() {
-            let ahead = place(draws[i + AHEAD], table.len());
-            // SAFETY: `place` is below the table's length, so the address lies within it; SSE is part of x86-64.
+        let (head, tail) = out.split_at_mut(split * LINE);
+        let (lines, _) = table.as_chunks::<LINE>();
+        for (out, (&draw, &later)) in head.as_chunks_mut::<LINE>().0.iter_mut().zip(draws.iter().zip(&draws[draws.len() - split..])) {
+            let (ahead, _) = place(later, lines.len());
+            // SAFETY: `place` gives the start of one of the table's lines, so the address lies within it; SSE is part of x86-64.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().add(ahead).cast()) };
-            *out ^= table[place(draws[i], table.len())];
+            let (start, order) = place(draw, lines.len());
+            super::add(out, &lines[start / LINE], order);
         }
-        portable(&mut out[split..], table, &draws[split..]);
+        portable(tail, table, &draws[split..]);
     }
 
     #[target_feature(enable = "avx2")]
@@ -93,27 +128,42 @@ mod tests {
     use crate::{Backend, with_backend};
 
     #[test]
+    fn all_orders_of_a_line_are_there_once() {
+        for (i, order) in ORDERS.iter().enumerate() {
+            let mut sorted = *order;
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2, 3]);
+            assert!(!ORDERS[..i].contains(order), "{order:?} twice");
+        }
+    }
+
+    #[test]
     fn all_backends_follow_the_definition() {
         let mut state = 1u64;
         let mut next = move || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             state ^ (state >> 29)
         };
-        for (len, size) in [(0usize, 1usize), (1, 1), (7, 3), (47, 10), (48, 10), (49, 11), (50, 1), (1000, 333)] {
-            let table: Vec<u128> = (0..size).map(|_| u128::from(next()) << 64 | u128::from(next())).collect();
-            let out: Vec<u128> = (0..len).map(|_| u128::from(next())).collect();
-            let mut draws: Vec<u32> = (0..len).map(|_| next() as u32).collect();
+        for (groups, lines) in [(0usize, 1usize), (1, 1), (7, 3), (15, 10), (16, 10), (17, 11), (18, 1), (1000, 333)] {
+            let table: Vec<u128> = (0..lines * LINE).map(|_| u128::from(next()) << 64 | u128::from(next())).collect();
+            let out: Vec<u128> = (0..groups * LINE).map(|_| u128::from(next())).collect();
+            let mut draws: Vec<u32> = (0..groups).map(|_| next() as u32).collect();
             draws.iter_mut().take(2).zip([u32::MAX, 0]).for_each(|(draw, edge)| *draw = edge);
-            let places: Vec<usize> = draws.iter().map(|&draw| (f64::from(draw) / 4_294_967_296.0 * size as f64) as usize).collect();
-            let expected: Vec<u128> = out.iter().zip(&places).map(|(out, &place)| out ^ table[place]).collect();
+            let mut expected = out.clone();
+            for (g, &draw) in draws.iter().enumerate() {
+                let number = (f64::from(draw) / 4_294_967_296.0 * 24.0 * lines as f64) as usize;
+                for j in 0..LINE {
+                    expected[LINE * g + j] ^= table[number / 24 * LINE + usize::from(ORDERS[number % 24][j])];
+                }
+            }
             let narrow = |x: &[u128]| x.iter().map(|&x| x as u64).collect::<Vec<u64>>();
             for backend in Backend::available() {
                 with_backend(backend, || {
                     let (mut wide, mut halves) = (out.clone(), narrow(&out));
                     gather(&mut wide, &table, &draws);
                     gather_u64(&mut halves, &narrow(&table), &draws);
-                    assert_eq!(wide, expected, "{} at {len} of {size}", backend.name());
-                    assert_eq!(halves, narrow(&expected), "{} at {len} of {size}", backend.name());
+                    assert_eq!(wide, expected, "{} at {groups} of {lines}", backend.name());
+                    assert_eq!(halves, narrow(&expected), "{} at {groups} of {lines}", backend.name());
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! The expand-convolute code [RRT23], not systematic, with window 24 and a weight that grows with the length.
+//! An expand-convolute code [RRT23], not systematic, with window 24, lines of four places, and a weight that grows with the length.
 //!
 //! From `x` of length `N >= 2 m` it makes `out[i] = sum over w places p of y[p]`, where `y` is the convolution of `x`: `y[i]` is `x[i]`
 //! plus those of the 24 elements of `y` before `i` that reach `i`, each by a random tap. Everything is linear over GF(2) with
@@ -6,21 +6,27 @@
 //!
 //! Its security rests on the weight of its words, the sums of rows of the generator: see [`DISTANCE`]. Choices, and why:
 //! - **One place in each of `w` equal strata of `y`** (a regular expander). With free places, some rows have all of theirs where `y` has little influence.
+//! - **Lines**: four outputs in a row are a *group*. In each stratum a group draws one random line, four adjacent places, and its outputs take these in a random
+//!   order. So one line of the cache serves four outputs; block-accumulate codes permute blocks for the same reason. Two rows of a group never meet, and
+//!   rows of two groups that draw the same line may cancel there in up to four places at once. First moments take both into account; they cost the box words
+//!   below a part of their weight, and that is why `w` is greater than single places would need.
 //! - **The farthest of the 24 taps is always 1**, the other 23 are fresh random bits for each element: without it the state of the
 //!   convolution dies with probability `2^-24` an element, which happens to some rows at our lengths.
 //! - **All of `x` is convolved.** The systematic variant (`out[i] = x[i] + ..`, which convolves half) has half the distance.
 //! - **The weight `w` by the length.** Rows whose places lie in an interval of share `f` of each stratum are about `m f^w`. The intervals of neighbouring strata may
 //!   touch, so that `24 floor(w / 2)` linear conditions end the state below each pair; one more row than that, and a sum of some of them has weight about
-//!   `f / 2 * N`: the *box word*, found by linear algebra. [`expander_weight`] takes the least `w >= 7` for which it weighs enough; a test finds the words.
+//!   `f / 2 * N`: the *box word*, found by linear algebra. A test finds such words. The luckiest of all sets of groups is up to a quarter lighter, by a first
+//!   moment over all sets. [`expander_weight`] takes the least `w >= 8` for which even that weighs enough.
 //! - **The seed is the receiver's.** The code protects the receiver's noise from the sender, and a corrupt receiver gains nothing from a weak one. The receiver
 //!   chooses it fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise) and before its answer to the check.
 //!
-//! By first moments over random codes of this shape (example `code_evidence`) words lighter than 0.11 N are not expected apart from the box words. There is no
+//! By first moments over random codes of this shape (example `code_evidence`) words lighter than 0.11 N are not expected. There is no
 //! proof at our lengths: distance 0.11 is an assumption.
 
+use rayon::prelude::*;
 use vesica_kernels::accumulate::{WINDOW, convolve, convolve_u64};
 use vesica_kernels::aes::Aes128;
-use vesica_kernels::gather::{gather, gather_u64};
+use vesica_kernels::gather::{LINE, gather, gather_u64};
 use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::secret::Secret;
 
@@ -28,7 +34,7 @@ use vesica_structures::secret::Secret;
 use super::params::DISTANCE;
 use super::params::expander_weight;
 
-/// Outputs whose places are drawn at a time.
+/// Groups whose lines are drawn at a time.
 const BATCH: usize = 4096;
 
 /// Where in the seed's stream the places of the first stratum start, and how far apart the strata are; taps lie below.
@@ -51,7 +57,8 @@ impl Code {
     }
 
     fn with_weight(outputs: usize, positions: usize, weight: usize, seed: u128) -> Self {
-        assert!(positions >= 2 * outputs && positions >= weight, "the code has rate at most 1/2, and a position in each stratum");
+        assert!(positions >= 2 * outputs, "the code has rate at most 1/2");
+        assert!(positions.is_multiple_of(LINE) && positions >= weight * LINE, "whole lines, and one in each stratum");
         let stream = Aes128::new(seed);
         let taps = taps(&stream, positions);
         Self { outputs, weight, stream, taps }
@@ -78,27 +85,33 @@ impl Code {
 
     /// For each output the sum of the elements of `y` at its place in every stratum. A pass for each stratum, so that few pages are in use.
     fn expand<B: Value>(&self, y: &[B]) -> Vec<B> {
-        let mut out = vec![B::default(); self.outputs];
-        let mut words = vec![0u128; BATCH / 4];
+        let mut out = vec![B::default(); self.outputs.next_multiple_of(LINE)];
         for s in 0..self.weight {
             let stratum = &y[self.stratum(s)..self.stratum(s + 1)];
-            let mut counter = PLACES_COUNTER * (s as u128 + 1);
-            for out in out.chunks_mut(BATCH) {
-                self.stream.ctr(counter, &mut words);
-                counter += words.len() as u128;
-                let draws = &bytemuck::cast_slice(&words)[..out.len()];
-                match B::BITS {
-                    64 => gather_u64(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
-                    _ => gather(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
-                }
-            }
+            out.par_chunks_mut(BATCH * LINE).enumerate().for_each_init(
+                || vec![0u128; BATCH / 4],
+                |words, (batch, out)| {
+                    self.stream.ctr(self.draws_at(s) + (batch * words.len()) as u128, words);
+                    let draws = &bytemuck::cast_slice(words)[..out.len() / LINE];
+                    match B::BITS {
+                        64 => gather_u64(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
+                        _ => gather(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
+                    }
+                },
+            );
         }
+        out.truncate(self.outputs);
         out
     }
 
-    /// Where stratum `s` starts.
+    /// Where stratum `s` starts: at a line.
     fn stratum(&self, s: usize) -> usize {
-        s * self.taps.len() / self.weight
+        s * (self.taps.len() / LINE) / self.weight * LINE
+    }
+
+    /// Where the draws of stratum `s` start in the seed's stream.
+    fn draws_at(&self, s: usize) -> u128 {
+        PLACES_COUNTER * (s as u128 + 1)
     }
 }
 
@@ -127,7 +140,7 @@ mod tests {
     #[test]
     fn the_code_is_linear_and_the_same_on_all_backends() {
         let mut rng = SecretRng::insecure_from_seed(3);
-        for (outputs, positions) in [(7, 14), (100, 217), (1000, 2001), (5000, 10_016)] {
+        for (outputs, positions) in [(7, 32), (100, 220), (1001, 2004), (5000, 10_016), (70_003, 140_012)] {
             let (x, y) = (random(&mut rng, positions), random(&mut rng, positions));
             let sum: Vec<Gf128> = x.iter().zip(&y).map(|(&x, &y)| x + y).collect();
             let expected = Code::new(outputs, positions, 5).compress(&mut sum.clone());
@@ -145,7 +158,7 @@ mod tests {
     #[test]
     fn noise_is_compressed_as_the_vector_that_it_stands_for() {
         let mut rng = SecretRng::insecure_from_seed(4);
-        let (outputs, positions) = (900, 1811);
+        let (outputs, positions) = (902, 1812);
         let noise: Vec<(usize, Gf128)> = (0..positions).step_by(57).map(|place| (place, Gf128(rng.block()))).collect();
         let mut dense = vec![Gf128::default(); positions];
         noise.iter().for_each(|&(place, value)| dense[place] = value);
@@ -174,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_and_every_sum_of_two_rows_weighs_more_than_the_distance() {
+    fn rows_and_sums_of_two_rows_of_a_group_and_of_two_groups_weigh_more_than_the_distance() {
         let outputs = 1024;
         let rows = rows(outputs, 11);
         let weight = |words: &mut dyn Iterator<Item = u128>| words.map(u128::count_ones).sum::<u32>();
@@ -186,5 +199,30 @@ mod tests {
                 assert!(f64::from(sum) > least, "rows {i} and {j} weigh {sum}");
             }
         }
+        // The sums within a group, and those of two groups that are taken whole: rows of a group share their lines.
+        let sum = |rows: &[&[u128]]| (0..rows[0].len()).map(|p| rows.iter().fold(0, |sum, row| sum ^ row[p])).collect::<Vec<u128>>();
+        let mut wholes: Vec<Vec<u128>> = Vec::new();
+        for (g, group) in rows.chunks_exact(LINE).enumerate() {
+            for selected in 1..1 << LINE {
+                let rows: Vec<&[u128]> = (0..LINE).filter(|j| selected >> j & 1 == 1).map(|j| &group[j][..]).collect();
+                let word = sum(&rows);
+                assert!(f64::from(weight(&mut word.iter().copied())) > least, "rows {selected:b} of group {g}");
+                if rows.len() == LINE {
+                    for (h, other) in wholes.iter().enumerate() {
+                        assert!(f64::from(weight(&mut sum(&[&word, other]).into_iter())) > least, "groups {g} and {h}");
+                    }
+                    wholes.push(word);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let mut rng = SecretRng::insecure_from_seed(6);
+        let x = random(&mut rng, 200_000);
+        let run = || Code::new(100_000, 200_000, 5).compress(&mut x.clone());
+        let [one, three] = [1, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run));
+        assert!(one == three);
     }
 }

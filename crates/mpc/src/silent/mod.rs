@@ -91,7 +91,8 @@ impl<B: Value> Protocol for SilentVole<B> {
         deviations: &[
             "noise weight 762 from distance 0.11 by the formula for uniform noise values, in place of a heuristic pseudo-distance",
             "one expander place in each of as many strata of the convolved vector, and the farthest tap always set: rows of low weight disappear",
-            "the expander's weight grows with the length, so that words found by linear algebra in a box of each stratum weigh at least 0.125",
+            "four outputs take the four places of a random line in a random order, as in block-accumulate codes",
+            "the expander's weight grows with the length, so that words found by linear algebra in a box of each stratum weigh at least 0.118",
             "the seed of the code is chosen by the receiver, whom alone the code protects",
             "base VOLE and OTs from one small-field correlation [Roy22], checked before use; OT pads, base VOLE and output share one delta, \
              whose hashes (TMMO) are pseudo-random for AES as a random permutation although delta is used elsewhere linearly",

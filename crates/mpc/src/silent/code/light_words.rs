@@ -7,15 +7,14 @@ use super::*;
 use crate::silent::params::{DISTANCE, box_share};
 use vesica_structures::rng::SecretRng;
 
-/// The places of output `i` in every stratum, for all outputs, drawn as the code does.
+/// The places of output `i` in every stratum, for all outputs, drawn as the code does: in each stratum a vector of the places' own numbers is expanded.
 fn places(code: &Code) -> Vec<Vec<usize>> {
     let mut places = vec![Vec::new(); code.outputs];
-    let mut words = vec![0u128; code.outputs.div_ceil(4)];
     for s in 0..code.weight {
-        code.stream.ctr(PLACES_COUNTER * (s as u128 + 1), &mut words);
-        let (start, len) = (code.stratum(s), code.stratum(s + 1) - code.stratum(s));
-        for (places, &draw) in places.iter_mut().zip(bytemuck::cast_slice::<u128, u32>(&words)) {
-            places.push(start + ((u64::from(draw) * len as u64) >> 32) as usize);
+        let mut numbers = vec![Gf128::default(); code.taps.len()];
+        (code.stratum(s)..code.stratum(s + 1)).for_each(|p| numbers[p] = Gf128(p as u128));
+        for (places, place) in places.iter_mut().zip(code.expand(&numbers)) {
+            places.push(place.0 as usize);
         }
     }
     places
