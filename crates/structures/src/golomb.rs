@@ -2,8 +2,11 @@
 //!
 //! `n` sorted values of `width` bits are their gaps, of mean `2^width / n`. A gap is a remainder of `k` bits and a quotient in unary, with
 //! `k = width - floor(log2 n) - 1`, a function of `(width, n)` alone: about `width - log2(n) + 1.54` bits a value when the values are uniform.
-//! On the wire stand first all remainders, `n * k` bits, then all quotients, each `q` zeros and a one, then fewer than 8 zero bits; bits count
-//! from the least significant of each byte. The remainders' places are thus known, and the decoder's only serial work is to look for ones.
+//!
+//! A list is coded in parts of [`PART`] values, so that one side works on a part while the other makes the next; a part's first gap is that to
+//! the value before it. First stand all remainders of the part, `k` bits each, then all quotients, each `q` zeros and a one, then fewer than 8
+//! zero bits; bits count from the least significant of each byte. The remainders' places are thus known, and the decoder's only serial work is
+//! to look for ones.
 
 use std::ops::RangeInclusive;
 
@@ -88,33 +91,38 @@ impl Code {
     pub fn encode(self, values: &[u128], previous: u128, out: &mut Vec<u8>) {
         let Some(&last) = values.last() else { return };
         assert!(last <= self.largest, "a mask is wider than agreed");
-        assert!(previous <= values[0] && values.is_sorted(), "the masks are not sorted");
         let k = self.remainder_bits;
-        let mut writer = BitWriter::new(out, *self.part_len_range(values.len(), previous).end());
-        let gaps = || {
-            values.iter().scan(previous, |previous, &value| {
-                let gap = value - *previous;
-                *previous = value;
-                Some(gap)
-            })
-        };
-        for gap in gaps() {
+        let start = out.len();
+        out.resize(start + self.part_len_range(values.len(), previous).end() + SLACK, 0);
+        // The quotients begin in the byte in which the remainders end. Both are written at once, to either side of the byte's start.
+        let bits = values.len() * k as usize;
+        let (first, second) = out[start..].split_at_mut(bits / 8);
+        let mut remainders = BitWriter::new(first, 0);
+        let mut quotients = BitWriter::new(second, bits as u32 % 8);
+        let mut before = previous;
+        let mut sorted = true;
+        for &value in values {
+            sorted &= before <= value;
+            let gap = value.wrapping_sub(before);
+            before = value;
             if k > 64 {
-                writer.push(gap as u64, 64);
-                writer.push((gap >> 64) as u64 & low_bits(k - 64), k - 64);
+                remainders.push(gap as u64, 64);
+                remainders.push((gap >> 64) as u64 & low_bits(k - 64), k - 64);
             } else {
-                writer.push(gap as u64 & low_bits(k), k);
+                remainders.push(gap as u64 & low_bits(k), k);
             }
-        }
-        for gap in gaps() {
             let mut quotient = gap >> k;
-            while quotient >= 63 {
-                writer.push(0, 63);
+            while quotient >= 63 && sorted {
+                quotients.push(0, 63);
                 quotient -= 63;
             }
-            writer.push(1 << quotient, quotient as u32 + 1);
+            quotients.push(1 << (quotient % 64), quotient as u32 % 64 + 1);
         }
-        writer.finish();
+        assert!(sorted, "the masks are not sorted");
+        let (_, shared) = remainders.finish();
+        let (length, _) = quotients.finish();
+        out[start + bits / 8] |= shared;
+        out.truncate(start + bits / 8 + length);
     }
 
     /// Appends the `values` values that `bytes` are the part of, which follow the value `previous`. Total: it never panics on any bytes, and
@@ -129,21 +137,41 @@ impl Code {
         if values == 0 {
             return Ok(());
         }
-        let (k, largest) = (self.remainder_bits, self.largest);
-        let mask = (1u128 << k) - 1;
+        if self.remainder_bits <= 64 {
+            self.decode_gaps(bytes, values, previous, out, |position| u128::from(read_word(bytes, position)))
+        } else {
+            self.decode_gaps(bytes, values, previous, out, |position| {
+                u128::from(read_word(bytes, position)) | u128::from(read_word(bytes, position + 64)) << 64
+            })
+        }
+    }
+
+    /// [`Code::decode`] with a function that reads at least `k` bits from a position on.
+    #[inline]
+    fn decode_gaps(
+        self,
+        bytes: &[u8],
+        values: usize,
+        previous: u128,
+        out: &mut Vec<u128>,
+        read: impl Fn(usize) -> u128,
+    ) -> Result<(), Malformed> {
+        let k = self.remainder_bits;
+        let (low, most) = ((1 << k) - 1, (self.largest >> k) as u64);
         let mut quotients = Quotients::new(bytes, values * k as usize);
-        out.reserve(values);
         let mut sum = previous;
-        let mut position = 0;
-        for _ in 0..values {
-            let quotient = u128::from(quotients.next().ok_or(Malformed::TooFew)?);
-            let remainder = read_bits(bytes, position) & mask;
-            position += k as usize;
-            if quotient > largest >> k {
-                return Err(Malformed::TooWide);
-            }
-            sum = sum.checked_add(quotient << k | remainder).filter(|&sum| sum <= largest).ok_or(Malformed::TooWide)?;
+        let mut too_wide = false;
+        out.reserve(values);
+        for number in 0..values {
+            let quotient = quotients.next().ok_or(Malformed::TooFew)?;
+            let (next, carried) = sum.overflowing_add(u128::from(quotient) << k | read(number * k as usize) & low);
+            too_wide |= carried | (quotient > most);
+            sum = next;
             out.push(sum);
+        }
+        // They ascend, so that the last one is the largest.
+        if too_wide || sum > self.largest {
+            return Err(Malformed::TooWide);
         }
         quotients.finish()
     }
@@ -154,9 +182,12 @@ fn low_bits(count: u32) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
 }
 
-/// Bits behind bytes, least significant first.
+/// What a [`BitWriter`] may write behind its last bit.
+const SLACK: usize = 16;
+
+/// Bits into bytes, least significant first.
 struct BitWriter<'a> {
-    bytes: &'a mut Vec<u8>,
+    bytes: &'a mut [u8],
     /// Where the next word goes.
     at: usize,
     /// Bits not yet in `bytes`, `held < 64` of them.
@@ -165,11 +196,9 @@ struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// Makes room for `longest` bytes behind those that are there.
-    fn new(bytes: &'a mut Vec<u8>, longest: usize) -> Self {
-        let at = bytes.len();
-        bytes.resize(at + longest + 8, 0);
-        Self { bytes, at, pending: 0, held: 0 }
+    /// Writes behind the first `held` bits.
+    fn new(bytes: &'a mut [u8], held: u32) -> Self {
+        Self { bytes, at: 0, pending: 0, held }
     }
 
     /// Appends the low `count <= 64` bits of `bits`, whose other bits are zero.
@@ -186,9 +215,13 @@ impl<'a> BitWriter<'a> {
         self.held = held % 64;
     }
 
-    fn finish(self) {
-        self.bytes[self.at..self.at + 8].copy_from_slice(&self.pending.to_le_bytes());
-        self.bytes.truncate(self.at + self.held.div_ceil(8) as usize);
+    /// Writes what is pending, except for what lies behind the end of `bytes`: the bits of the byte there.
+    fn finish(self) -> (usize, u8) {
+        let pending = self.pending.to_le_bytes();
+        let length = self.at + self.held.div_ceil(8) as usize;
+        let fits = length.min(self.bytes.len()) - self.at;
+        self.bytes[self.at..self.at + fits].copy_from_slice(&pending[..fits]);
+        (length, pending.get(fits).copied().unwrap_or(0))
     }
 }
 
@@ -201,16 +234,14 @@ fn word_at(bytes: &[u8], at: usize) -> u64 {
     bytes.iter().skip(at).take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The 128 bits from `position` on, with zeros after the end.
+/// The 64 bits from `position` on, with zeros after the end.
 #[inline]
-fn read_bits(bytes: &[u8], position: usize) -> u128 {
-    let (at, shift) = (position / 8, position as u32 % 8);
-    let low = match bytes.get(at..at + 16).and_then(|bytes| bytes.first_chunk::<16>()) {
-        Some(&chunk) => u128::from_le_bytes(chunk),
-        None => u128::from(word_at(bytes, at)) | u128::from(word_at(bytes, at + 8)) << 64,
-    };
-    let above = bytes.get(at + 16).map_or(0, |&byte| u128::from(byte));
-    low >> shift | above << 1 << (127 - shift)
+fn read_word(bytes: &[u8], position: usize) -> u64 {
+    let (at, shift) = (position / 8, position % 8);
+    match bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
+        Some(&chunk) => (u128::from_le_bytes(chunk) >> shift) as u64,
+        None => ((u128::from(word_at(bytes, at)) | u128::from(word_at(bytes, at + 8)) << 64) >> shift) as u64,
+    }
 }
 
 /// The quotients in unary, from a bit position on.

@@ -3,7 +3,7 @@
 use crate::secret::Secret;
 
 /// About as many masks come into a bucket, or up to twice as many: they are sorted within the first two levels of cache.
-const MEAN_BITS: u32 = 10;
+const MEAN_BITS: u32 = 11;
 /// Most bits of a bucket's number: as many write streams as a second-level TLB serves with room to spare.
 const MOST_TOP: u32 = 12;
 
@@ -59,10 +59,16 @@ impl Shape {
         (((mask >> 64) as u64 >> 1) >> (63 - self.top)) as usize
     }
 
-    /// The slot of an aligned mask in its bucket.
+    /// The bucket of an aligned mask, and its slot there.
     #[inline]
-    pub(super) fn slot(self, mask: u128) -> usize {
-        (((mask >> 64) as u64) << self.top >> (64 - self.digit)) as usize
+    pub(super) fn bucket_and_slot(self, mask: u128) -> (usize, usize) {
+        let both = ((mask >> 64) as u64 >> (64 - self.top - self.digit)) as usize;
+        (both >> self.digit, both & (self.slots() - 1))
+    }
+
+    #[inline]
+    fn slot(self, mask: u128) -> usize {
+        self.bucket_and_slot(mask).1
     }
 }
 

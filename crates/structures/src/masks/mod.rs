@@ -22,6 +22,6 @@ mod testing {
                 (format!("{count} masks of {bits} bits"), (0..count).map(|_| rng.block()).collect(), bits)
             })
         });
-        uniform.chain([("crowded masks".into(), (0..50_000).map(|i| i / 2 % 20_000 | i % 3 << 60).collect(), 90)])
+        uniform.chain([("crowded masks".into(), (0..50_000).map(|i| (i / 2 % 20_000) | ((i % 3) << 60)).collect(), 90)])
     }
 }
