@@ -1,11 +1,11 @@
-//! The band OKVS: encoding and decoding by size, value and thread count. `cargo bench -p vesica-structures --bench band`.
+//! The band OKVS on one thread: putting keys in order, encoding and decoding by size and value. `cargo bench -p vesica-structures --bench band`.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vesica_structures::fields::{Gf64, Gf128, Value};
-use vesica_structures::okvs::{Band, FreeCells, Okvs};
+use vesica_structures::okvs::{Band, EncodeFailure, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 
 /// `-log2` of the encoding failure, an OKVS's share of a protocol's budget.
@@ -22,17 +22,35 @@ fn bench_values<V: Value>(c: &mut Criterion) {
         let keys: Vec<u128> = (0..pairs).map(|_| rng.block()).collect();
         let values: Vec<V> = (0..pairs).map(|_| V::from_bits(rng.block())).collect();
         let band = Band::new(pairs, FAILURE_BITS, 1).expect("a supported size");
-        let table = band.encode(&keys, &values, FreeCells::Zero).expect("fails with probability 2^-42");
+        let arranged = band.arrange(&keys);
+        let values = arranged.arranged(&values);
+        let mut table = vec![V::default(); band.len()];
+        let encode = |table: &mut [V]| {
+            band.encode_arranged(&arranged, &values, FreeCells::Zero, |part, cells| {
+                table[part].copy_from_slice(cells);
+                Ok::<_, EncodeFailure>(())
+            })
+            .expect("fails with probability 2^-42");
+        };
+        encode(&mut table);
         group.throughput(Throughput::Elements(pairs as u64));
+        group.bench_function(BenchmarkId::new("arrange", pairs), |b| {
+            b.iter(|| one_thread.install(|| black_box(band.arrange(&keys))));
+        });
         group.bench_function(BenchmarkId::new("encode", pairs), |b| {
-            b.iter(|| black_box(band.encode(&keys, &values, FreeCells::Zero)));
+            let mut table = table.clone();
+            b.iter(|| one_thread.install(|| encode(black_box(&mut table))));
         });
         group.bench_function(BenchmarkId::new("decode", pairs), |b| {
-            b.iter_batched_ref(
-                || vec![V::default(); pairs],
-                |out| one_thread.install(|| band.decode(&table, &keys, out)),
-                BatchSize::LargeInput,
-            );
+            let mut out = vec![V::default(); pairs];
+            let parts = band.parts().len();
+            b.iter(|| {
+                one_thread.install(|| {
+                    for part in 0..parts {
+                        band.decode_part(&table, &arranged, part, black_box(&mut out[arranged.part(part)]));
+                    }
+                });
+            });
         });
     }
 }

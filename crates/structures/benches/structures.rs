@@ -7,7 +7,7 @@ use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::golomb::{self, Code};
 use vesica_structures::masks::{MaskFinder, MaskSorter};
-use vesica_structures::okvs::{Clustered, FreeCells, Okvs};
+use vesica_structures::okvs::{Clustered, EncodeFailure, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 
 const ITEMS: usize = 1 << 20;
@@ -106,17 +106,35 @@ fn clustered_encode<V: Value>(c: &mut Criterion, name: &str) {
     let keys = uniform(ITEMS, 128, 1);
     let values: Vec<V> = uniform(ITEMS, 128, 2).into_iter().map(V::from_bits).collect();
     let okvs = Clustered::new(ITEMS, FailureEvent::Encoding.bits(), 3).expect("2^20 pairs are supported");
-    let encode = || pool.install(|| okvs.encode(&keys, &values, FreeCells::Zero)).expect("the pairs encode");
-    group.bench_function(format!("encode_{name}"), |b| b.iter(|| black_box(encode())));
-    let table = encode();
-    let mut out = vec![V::default(); ITEMS];
-    group.bench_function(format!("decode_{name}"), |b| b.iter(|| pool.install(|| okvs.decode(&table, &keys, black_box(&mut out)))));
+    let arranged = okvs.arrange(&keys);
+    let values = arranged.arranged(&values);
+    let mut table = vec![V::default(); okvs.len()];
+    let encode = |table: &mut [V]| {
+        okvs.encode_arranged(&arranged, &values, FreeCells::Zero, |part, cells| {
+            table[part].copy_from_slice(cells);
+            Ok::<_, EncodeFailure>(())
+        })
+        .expect("the pairs encode");
+    };
+    group.bench_function(format!("encode_{name}"), |b| b.iter(|| pool.install(|| encode(black_box(&mut table)))));
+    let mut out = vec![V::default(); keys.len()];
+    let parts = okvs.parts().len();
+    let mut decode = || {
+        for part in 0..parts {
+            okvs.decode_part(&table, &arranged, part, black_box(&mut out[arranged.part(part)]));
+        }
+    };
+    group.bench_function(format!("decode_{name}"), |b| b.iter(|| pool.install(&mut decode)));
     group.finish();
 }
 
 fn clustered(c: &mut Criterion) {
     clustered_encode::<Gf64>(c, "64");
     clustered_encode::<Gf128>(c, "128");
+    let keys = uniform(ITEMS, 128, 1);
+    let okvs = Clustered::new(ITEMS, FailureEvent::Encoding.bits(), 3).expect("2^20 pairs are supported");
+    let pool = one_thread();
+    c.bench_function("clustered_2^20/arrange", |b| b.iter(|| pool.install(|| black_box(okvs.arrange(&keys)))));
     c.bench_function("clustered_shape_2^20", |b| b.iter(|| Clustered::table_len(black_box(ITEMS), FailureEvent::Encoding.bits())));
 }
 
