@@ -1,0 +1,235 @@
+//! The README's section on speed is made from the newest recorded runs: no figure in it can be invented.
+//!
+//! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+use vesica_bench::{KeyBytes, Link, Spread};
+use vesica_testkit::BLESS;
+
+const BEGIN: &str = "<!-- Made from bench/runs by a test of the bench crate (bench/record says how): do not edit from here -->\n";
+const END: &str = "<!-- to here -->\n";
+
+/// What [`Report`](vesica_bench::Report), [`CommandsReport`](vesica_bench::CommandsReport) and runs of other programs have in common.
+#[derive(Deserialize)]
+struct Run {
+    protocol: String,
+    task: String,
+    security: String,
+    sender_items: u64,
+    receiver_items: u64,
+    intersection: u64,
+    link: Option<Link>,
+    key_bytes: Option<KeyBytes>,
+    samples: Vec<Value>,
+    bits_per_item: Option<f64>,
+    peak_rss_sender: u64,
+    peak_rss_receiver: u64,
+}
+
+/// Another program, measured beside this one: `public-<name>.json` in a folder of runs. Its runs need no more fields than [`Run`] has.
+#[derive(Deserialize)]
+struct Peer {
+    name: String,
+    source: String,
+    commit: String,
+    runs: Vec<Run>,
+}
+
+impl Run {
+    fn spread(&self) -> Spread {
+        Spread::of(self.samples.iter().map(|sample| sample.as_f64().unwrap_or_else(|| sample["total_seconds"].as_f64().expect("seconds"))))
+    }
+
+    fn is_plain(&self, log: u32) -> bool {
+        self.has_sizes(log, log) && self.intersection * 2 == self.sender_items && self.is_intersect(Link::Loopback)
+    }
+
+    fn has_sizes(&self, sender: u32, receiver: u32) -> bool {
+        (self.sender_items, self.receiver_items) == (1 << sender, 1 << receiver)
+    }
+
+    fn is_intersect(&self, link: Link) -> bool {
+        self.task == "intersect" && self.link == Some(link)
+    }
+
+    fn peak(&self) -> u64 {
+        self.peak_rss_sender.max(self.peak_rss_receiver)
+    }
+}
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The files of the newest folder of runs that has such a file.
+fn newest(is_wanted: fn(&str) -> bool) -> Option<(String, Vec<PathBuf>)> {
+    let folders = fs::read_dir(top().join("bench/runs")).expect("recorded runs").map(|entry| entry.expect("a folder").path());
+    // Names begin with their dates.
+    let folders: BTreeSet<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    folders.into_iter().rev().find_map(|folder| {
+        let files = fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("a file").path());
+        let wanted: BTreeSet<PathBuf> = files.filter(|path| is_wanted(&name(path))).collect();
+        (!wanted.is_empty()).then(|| (name(&folder), wanted.into_iter().collect()))
+    })
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(path: &Path) -> T {
+    let text = fs::read_to_string(path).expect("a readable file");
+    serde_json::from_str(&text).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()))
+}
+
+/// Two digits that count.
+fn seconds(value: f64) -> String {
+    let decimals = match value {
+        v if v < 0.0995 => 3,
+        v if v < 0.995 => 2,
+        v if v < 9.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+fn cell(run: Option<&Run>, text: impl Fn(&Run) -> String) -> String {
+    run.map_or_else(|| "–".into(), text)
+}
+
+fn median(run: &Run) -> String {
+    format!("{} s", seconds(run.spread().median))
+}
+
+/// A row of the first table: sizes side by side, details of 2^20.
+fn sizes_row(title: &str, security: &str, runs: &[&Run]) -> String {
+    let of = |log: u32| runs.iter().copied().find(|run| run.is_plain(log));
+    let middle = |run: &Run| {
+        let spread = run.spread();
+        format!("{} s ({} to {})", seconds(spread.median), seconds(spread.lower_quartile), seconds(spread.upper_quartile))
+    };
+    format!(
+        "| {title} | {security} | {} | {} | {} | {} | {} | {} |\n",
+        cell(of(16), median),
+        cell(of(20), middle),
+        cell(of(20), |run| run.bits_per_item.map_or("–".into(), |bits| format!("{bits:.0}"))),
+        cell(of(20), |run| format!("{:.0} MiB", run.peak() as f64 / (1 << 20) as f64)),
+        cell(of(22), median),
+        cell(of(24), median),
+    )
+}
+
+const MODES: [&str; 2] = ["semi-honest", "malicious"];
+const PROTOCOLS: [&str; 2] = ["vole-fast", "vole-lean"];
+
+fn section() -> String {
+    // Runs of protocols have these names; older reports of single commands lie beside them.
+    let (folder, files) = newest(|name| name.starts_with("vole-") && name.ends_with(".json")).expect("a folder with runs");
+    let mut runs: Vec<Run> = files.iter().map(|path| parse(path)).collect();
+    let folder_of_runs = top().join("bench/runs").join(&folder);
+    let jobs = fs::read_dir(&folder_of_runs).expect("a folder").map(|entry| entry.expect("a file").path());
+    let jobs: BTreeSet<PathBuf> = jobs.filter(|path| name(path).starts_with("commands-")).collect();
+    runs.extend(jobs.iter().map(|path| parse::<Run>(path)));
+    let about = fs::read_to_string(folder_of_runs.join("README.md")).expect("what the runs are");
+    let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
+
+    let mut text = format!(
+        "Two processes over loopback TCP, one thread each, set-up included; medians, and quartiles at 2^20. Machine: {processor}.\n\n\
+         | protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x 2^22 | 2^24 x 2^24 |\n\
+         |---|---|---|---|---|---|---|---|\n"
+    );
+    let of = |protocol: &str, security: &str| -> Vec<&Run> {
+        runs.iter().filter(|run| run.protocol == protocol && run.security == security).collect()
+    };
+    for protocol in PROTOCOLS {
+        for security in MODES {
+            text.push_str(&sizes_row(&format!("`{protocol}`"), security, &of(protocol, security)));
+        }
+    }
+    let mut peers = String::new();
+    if let Some((folder, files)) = newest(|name| name.starts_with("public-") && name.ends_with(".json")) {
+        for peer in files.iter().map(|path| parse::<Peer>(path)) {
+            for security in MODES {
+                let runs: Vec<&Run> = peer.runs.iter().filter(|run| run.security == security).collect();
+                text.push_str(&sizes_row(&peer.name, security, &runs));
+            }
+            peers.push_str(&format!(
+                "{} is [{}](https://{}) at {}, built and measured beside ours ([bench/runs/{folder}](bench/runs/{folder})).\n",
+                peer.name, peer.source, peer.source, peer.commit
+            ));
+        }
+    }
+
+    text.push_str(&other_runs(&runs));
+    text.push('\n');
+    text.push_str(&peers);
+    text.push_str(&format!(
+        "Runs with their commands: [bench/runs/{folder}](bench/runs/{folder}), made by `bench/record`; measure yours with `vesica bench`.\n"
+    ));
+    text
+}
+
+/// The second table: links, overlaps, unequal sizes, whole commands; a column for each protocol and mode. Empty where nothing was run.
+fn other_runs(runs: &[Run]) -> String {
+    let shaped: Link = "100mbit,40ms".parse().expect("a link");
+    let one_in =
+        |run: &Run, share: u64| run.has_sizes(20, 20) && run.is_intersect(Link::Loopback) && run.intersection == (share << 20) / 100;
+    let unequal = |run: &Run, sender, receiver| run.is_intersect(Link::Loopback) && run.has_sizes(sender, receiver);
+    let commands =
+        |run: &Run, least, most| run.task == "commands" && run.has_sizes(20, 20) && run.key_bytes == Some(KeyBytes { least, most });
+    let rows: [(&str, &dyn Fn(&Run) -> bool); 8] = [
+        ("2^20 x 2^20, 100 Mbit/s, 40 ms round trip", &|run| run.has_sizes(20, 20) && run.is_intersect(shaped)),
+        ("2^20 x 2^20, 1% in common", &|run| one_in(run, 1)),
+        ("2^20 x 2^20, 99% in common", &|run| one_in(run, 99)),
+        ("2^12 (sender) x 2^20", &|run| unequal(run, 12, 20)),
+        ("2^20 (sender) x 2^12", &|run| unequal(run, 20, 12)),
+        ("2^16 (sender) x 2^20", &|run| unequal(run, 16, 20)),
+        ("`receive` and `send`, CSV of 2^20 rows over TLS", &|run| commands(run, 24, 24)),
+        ("the same, keys of 8 to 64 bytes", &|run| commands(run, 8, 64)),
+    ];
+    let mut text = String::new();
+    for (title, is_wanted) in rows {
+        let columns = PROTOCOLS.iter().flat_map(|protocol| MODES.map(|security| (protocol, security)));
+        let find = |(protocol, security): (&&str, &str)| {
+            let run = runs.iter().find(|run| run.protocol == **protocol && run.security == security && is_wanted(run))?;
+            Some(median(run))
+        };
+        let cells: Vec<Option<String>> = columns.map(find).collect();
+        if cells.iter().any(Option::is_some) {
+            let cells: Vec<String> = cells.into_iter().map(|cell| cell.unwrap_or_else(|| "–".into())).collect();
+            text.push_str(&format!("| {title} | {} |\n", cells.join(" | ")));
+        }
+    }
+    if text.is_empty() {
+        return text;
+    }
+    let heads = PROTOCOLS.iter().flat_map(|protocol| MODES.map(|security| format!("`{protocol}` {security}")));
+    format!("\n| | {} |\n|---|---|---|---|---|\n{text}", heads.collect::<Vec<_>>().join(" | "))
+}
+
+#[test]
+fn the_readme_states_what_was_recorded() {
+    let path = top().join("README.md");
+    let readme = fs::read_to_string(&path).expect("the README");
+    let (before, rest) = readme.split_once(BEGIN).expect("where the section begins");
+    let (was, after) = rest.split_once(END).expect("where the section ends");
+    let is = format!("\n{}\n", section());
+    if std::env::var_os(BLESS).is_some() {
+        fs::write(&path, [before, BEGIN, &is, END, after].concat()).expect("a README that can be written");
+        return;
+    }
+    let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);
+    assert!(was == is, "the README's section on speed is not what bench/runs says; {BLESS}=1 writes it\n  {differs:?}");
+}
+
+#[test]
+fn two_digits_of_seconds_count() {
+    for (value, text) in [(0.0491, "0.049"), (0.0996, "0.10"), (0.449, "0.45"), (0.996, "1.0"), (2.44, "2.4"), (9.96, "10"), (17.6, "18")] {
+        assert_eq!(seconds(value), text);
+    }
+}
