@@ -106,7 +106,6 @@ pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: boo
 }
 
 /// The receiver's choice, or the sender's own view of it.
-#[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub row: Row,
     /// The protocols that it was chosen from, in the registry's order.
