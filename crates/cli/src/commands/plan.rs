@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::failure::code;
+use vesica::party::Status;
 use vesica::plan::{self, Eligible, Link, Plan, Prices, Setting, Traffic};
 use vesica::protocols::tasks::IntersectRequest;
 
@@ -142,7 +143,11 @@ fn describe(request: &IntersectRequest, plan: &Plan, link: &Link, known: &Known,
             mebibytes(one.here.sender_memory),
             mebibytes(one.here.receiver_memory),
             format!("{:.6}", one.usd),
-            if one.entry.id == plan.choice { "auto".into() } else { String::new() },
+            match one.entry.status {
+                _ if one.entry.id == plan.choice => "auto".into(),
+                Status::Recommended => String::new(),
+                _ => "if named".into(),
+            },
         ]
     });
     let rows: Vec<[String; 9]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();

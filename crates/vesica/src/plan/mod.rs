@@ -1,7 +1,7 @@
 //! Which protocol serves a request, and what it takes.
 //!
 //! **The rule of `auto`.** Candidates are the protocols that both sides allow: each lists those whose declared security meets the request, none of them broken, or the one that its user
-//! named. Of these the receiver chooses the fastest by the cost model of the *reference* machine and the agreed link, and the sender checks that the choice is on its own
+//! named. Of these, the recommended ones before those that are kept for comparison, the receiver chooses the fastest by the cost model of the *reference* machine and the agreed link, and the sender checks that the choice is on its own
 //! list. The model is one of whole numbers over what both sides know, so that the sender comes to the same choice by itself and says so if it does not. A side's own
 //! calibration never enters: the two differ, and a wish that only one side can check is no agreement. Whatever a peer says of its link, or chooses, only a protocol can come
 //! of it that this side allows: never a lower security.
@@ -127,6 +127,10 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
             Err(refused) => refusal = refusal.or(Some(refused)),
         }
     }
+    // What is kept for comparison runs where it is named, or where there is nothing else.
+    if serving.iter().any(|(row, _)| recommended(row.entry())) {
+        serving.retain(|(row, _)| recommended(row.entry()));
+    }
     let candidates = serving.iter().map(|(row, _)| row.entry().id).collect();
     match (serving.into_iter().min_by_key(|&(_, time)| time), refusal) {
         (Some((row, _)), _) => Ok(Chosen { row, candidates }),
@@ -137,6 +141,10 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
             "leave --protocol away, or name the same on both sides",
         )),
     }
+}
+
+fn recommended(entry: &Entry) -> bool {
+    entry.status == Status::Recommended
 }
 
 /// Microseconds on the reference machine; what was never measured comes last.
@@ -256,10 +264,12 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
     let seconds = |us: u64| us as f64 / 1e6;
     let find = |id: &str| eligible.iter().find(|one| one.entry.id == id);
     let Some(chosen) = find(choice) else { return format!("{choice} serves, though nothing is known of its time") };
-    let others = || eligible.iter().filter(|one| one.entry.id != choice);
-    let Some(next) = others().min_by_key(|one| one.reference.total_us()) else { return format!("{choice} is the only one that serves") };
+    let others = || eligible.iter().filter(|one| one.entry.id != choice && (recommended(one.entry) || !recommended(chosen.entry)));
+    let Some(next) = others().min_by_key(|one| one.reference.total_us()) else {
+        return format!("{choice} is the only one that serves and is recommended");
+    };
     let mut text = format!(
-        "{choice} is the fastest on the reference machine, by which both sides choose: {:.3} s against {:.3} s for {}",
+        "{choice} is the fastest recommended one on the reference machine, by which both sides choose: {:.3} s against {:.3} s for {}",
         seconds(chosen.reference.total_us()),
         seconds(next.reference.total_us()),
         next.entry.id
@@ -305,8 +315,11 @@ mod tests {
             let (all, terms) = (ids(security), terms(1 << 20, security));
             let choice = chosen(&terms, &all, &all, &slow);
             let bytes = |row: &Row| middle(&row.predicted_bytes(&terms.request()).expect("served"));
-            let least =
-                allowed(None, security, false).expect("some").into_iter().filter(|row| row.entry().id != "ecdh-hfh99").min_by_key(bytes);
+            let least = allowed(None, security, false)
+                .expect("some")
+                .into_iter()
+                .filter(|row| recommended(row.entry()) && row.entry().id != "ecdh-hfh99")
+                .min_by_key(bytes);
             assert_eq!(choice, least.expect("one").entry().id, "{security}");
         }
     }
@@ -332,6 +345,17 @@ mod tests {
         // A peer that lists a protocol without a malicious mode gains nothing by it.
         let theirs = ["ecdh-hfh99".to_owned(), "no-such-protocol".into()];
         assert!(choose(&terms(5, Security::Malicious), &ids(Security::Malicious), &theirs, &Link::ASSUMED).is_err());
+    }
+
+    #[test]
+    fn what_is_kept_for_comparison_is_chosen_only_if_there_is_nothing_else() {
+        let all = ids(Security::Malicious);
+        let kept: Vec<String> = ["rs21", "rr22"].map(String::from).to_vec();
+        for log in 0..24 {
+            let terms = terms(1 << log, Security::Malicious);
+            assert!(recommended(choose(&terms, &all, &all, &Link::LOOPBACK).expect("a protocol").row.entry()), "2^{log}");
+            assert!(kept.iter().any(|id| id == chosen(&terms, &all, &kept, &Link::LOOPBACK)));
+        }
     }
 
     /// Whatever link a peer claims: the choice is one of ours, and the same on both sides.
