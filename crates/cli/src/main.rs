@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod calibration;
 mod commands;
 mod identity;
 mod outcome;
@@ -39,6 +40,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Receipt(command) => commands::receipt::run(command),
         Command::Demo(command) => commands::demo::run(command),
         Command::Check(command) => commands::check::run(command),
+        Command::Plan(command) => commands::plan::run(command),
         Command::Protocols(command) => commands::protocols::run(command),
         Command::Selftest(command) => commands::selftest::run(command),
         Command::Bench(command) => commands::bench::run(command),

@@ -16,5 +16,7 @@ mod joins;
 mod layering;
 #[path = "all/mismatch.rs"]
 mod mismatch;
+#[path = "all/plans.rs"]
+mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;

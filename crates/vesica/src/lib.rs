@@ -14,6 +14,7 @@ pub mod receipt;
 pub mod report;
 pub mod session;
 pub mod table;
+pub mod threads;
 
 pub use failure::Failure;
 pub use report::Report;

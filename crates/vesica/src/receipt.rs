@@ -31,6 +31,8 @@ pub struct Statement {
     pub task: String,
     /// The protocol's id.
     pub protocol: String,
+    /// Why this one was chosen.
+    pub choice: String,
     /// The security that both sides asked for.
     pub security: Security,
     /// Distinct keys of the sender, dummies included.
@@ -148,6 +150,7 @@ mod tests {
             started_at: 1_700_000_000,
             task: "intersect".into(),
             protocol: "rr22".into(),
+            choice: "the only one that both sides allow".into(),
             security: Security::Malicious,
             sender_items: 10,
             receiver_items: 20,

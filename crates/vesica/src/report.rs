@@ -20,6 +20,8 @@ pub struct Report {
     pub task: &'static str,
     /// The protocol that was run.
     pub protocol: &'static str,
+    /// Why this one was chosen.
+    pub choice: String,
     /// The security that both sides asked for.
     pub security: Security,
     /// Hash that identifies the session, in hexadecimal; the same on both sides.
@@ -42,6 +44,8 @@ pub struct Report {
     pub payload_bytes: u64,
     /// Where the receipt is; null without one.
     pub receipt: Option<String>,
+    /// Threads of this side that computed.
+    pub threads: usize,
     /// Bytes sent, payload and framing, without TLS and TCP.
     pub bytes_sent: u64,
     /// Bytes received, likewise.

@@ -1,11 +1,12 @@
 //! Flags of `receive` and `send`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
-use super::values::{JoinName, ProgressName, SecurityName, count, duration};
+use super::values::{JoinName, ProgressName, SecurityName, count, duration, threads};
 
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
@@ -118,6 +119,9 @@ pub struct JoinArgs {
     /// Which protocol: `auto`, or an id of `vesica protocols`
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
+    /// The link to the partner, RATE,RTT such as 100mbit,40ms, by which `auto` chooses: the slower of what the two sides say, 1gbit,10ms if neither does
+    #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
+    pub link: Option<vesica_bench::Link>,
     /// What the run must withstand. Never lowered silently; both sides must say the same
     #[arg(long, value_enum, default_value = "malicious", help_heading = "Protocol")]
     pub security: SecurityName,
@@ -133,6 +137,9 @@ pub struct JoinArgs {
     /// Refuse a partner with more keys than this
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
+    /// Threads that compute on this side [default: one a core]. The result does not depend on it, nor on the partner's
+    #[arg(long, value_name = "N", value_parser = threads, help_heading = "Protocol")]
+    pub threads: Option<NonZeroUsize>,
 
     /// Write the disclosure receipt (protocol, parameters, padded sizes, transcript hash), signed by both sides; see `vesica receipt`
     #[arg(long, value_name = "FILE", help_heading = "Report")]

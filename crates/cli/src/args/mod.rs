@@ -2,6 +2,7 @@
 
 mod bench;
 mod join;
+mod plan;
 mod values;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 
 pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs};
+pub use plan::PlanArgs;
 pub use values::{ProgressName, delimiter};
 
 const ABOUT: &str = "Find the rows that two private tables share, and reveal nothing else";
@@ -26,6 +28,7 @@ First steps:
   vesica demo                              the whole thing on this machine, in one command
   vesica identity new --out us.key         make a key pair; hand us.pub to your partner
   vesica check ours.csv --key email        look at a key column before you join on it
+  vesica plan --sender-items 1e6 --receiver-items 1e6   what a join would take
   vesica receive --help                    examples of joins
 
 Exit codes:
@@ -60,6 +63,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Look at the key columns of a table: nulls, duplicates, what normalisers would change. Sends nothing
     Check(CheckArgs),
+    /// What a join would take: time, bytes, memory and money for each protocol, and which one `auto` chooses. Sends nothing
+    Plan(PlanArgs),
     /// List all protocols with their security, assumptions and leakage
     Protocols(ProtocolsArgs),
     /// Check that this machine computes correctly: kernels, official vectors, a small run of each protocol
@@ -83,6 +88,7 @@ impl Command {
             Self::Send(send) => send.shared.json,
             Self::Check(check) => check.json,
             Self::Receipt(receipt) => receipt.json,
+            Self::Plan(plan) => plan.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,
             Self::Bench(bench) => bench.json,

@@ -1,5 +1,6 @@
 //! Values of flags.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -76,6 +77,13 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// `--threads`.
+pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    const MOST: usize = 1024;
+    let threads = text.parse().ok().filter(|&threads: &NonZeroUsize| threads.get() <= MOST);
+    threads.ok_or_else(|| format!("give a number from 1 to {MOST}, or leave --threads away for one thread a core"))
+}
+
 /// `--delimiter`: one ASCII character, or `tab`.
 pub fn delimiter(text: &str) -> Option<u8> {
     match text.as_bytes() {
@@ -96,6 +104,8 @@ mod tests {
         assert!(duration("-1").is_err() && duration("1d").is_err() && duration("").is_err());
         assert_eq!((count("1e6"), count("1_000_000")), (Ok(1_000_000), Ok(1_000_000)));
         assert!(count("1.5").is_err() && count("-3").is_err() && count("many").is_err());
+        assert_eq!(threads("2").map(NonZeroUsize::get), Ok(2));
+        assert!(threads("0").is_err() && threads("-1").is_err() && threads("1e9").is_err());
         assert_eq!((delimiter(";"), delimiter("tab"), delimiter("\"")), (Some(b';'), Some(b'\t'), None));
     }
 }

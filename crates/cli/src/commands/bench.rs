@@ -13,6 +13,7 @@ use vesica::protocols::tasks::IntersectRequest;
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
 use crate::args::{BenchArgs, BenchPartyArgs, PartyName};
+use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: BenchArgs) -> Outcome {
@@ -58,7 +59,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
     let (sender_items, receiver_items) = (small(args.sender_items)?, small(args.receiver_items)?);
     let protocol = if args.protocol == "auto" {
         let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: args.payload_bytes, both_learn: false };
-        plan::automatic(&request)?.id.to_owned()
+        plan::automatic(&request, &plan_link(args.link))?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
         registry::find_intersect(&args.protocol).map_or(args.protocol, |row| row.entry().id.to_owned())

@@ -4,10 +4,12 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::{Role, Task};
+use vesica::plan::Link;
 use vesica::protocols::tasks::Intersect;
 use vesica::report::Report;
 use vesica::session::{self, Config, Destination, End, Interrupt, Protection, Source};
 use vesica::table::{Duplicates, Format, InputOptions, OutputOptions, PayloadSpec};
+use vesica::threads;
 
 use crate::args::{JoinArgs, ReceiveArgs, SendArgs, delimiter};
 use crate::outcome::{Outcome, print};
@@ -47,6 +49,17 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
 
 fn usage(fault: &str, mend: &str) -> Failure {
     Failure::new(code::USAGE, fault, mend)
+}
+
+/// The link as the cost model takes it.
+pub fn plan_link(link: vesica_bench::Link) -> Link {
+    match link {
+        vesica_bench::Link::Loopback => Link::LOOPBACK,
+        vesica_bench::Link::Lan => Link::LAN,
+        vesica_bench::Link::Shaped { bits_per_second, round_trip } => {
+            Link { bits_per_second, round_trip_us: u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX) }
+        }
+    }
 }
 
 /// How to read the table that `format` and `delimiter` describe.
@@ -108,6 +121,7 @@ fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
         destination: None,
         expected_payload: None,
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
+        link: args.link.map(plan_link),
         security: args.security.into(),
         allow_broken: args.allow_broken,
         both_learn: args.both_learn,
@@ -123,6 +137,9 @@ fn run(config: &Config, args: &JoinArgs, verbose: u8) -> Outcome {
     signals::watch(&interrupt)?;
     if args.insecure_plaintext {
         eprintln!("warning: --insecure-plaintext: the traffic is not encrypted, and nobody knows who the partner is");
+    }
+    if let Some(threads) = args.threads {
+        threads::set(threads)?;
     }
     let progress = Progress::new(args.progress, verbose);
     let outcome = session::run(config, &interrupt, &progress);
@@ -159,12 +176,13 @@ fn summary(report: &Report) -> String {
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     text.push_str(&format!(
-        "{} ({}), {:.2} s, sent {:.2} MB, received {:.2} MB\n",
+        "{} ({}), {:.2} s, sent {:.2} MB, received {:.2} MB\nchosen as {}\n",
         report.protocol,
         report.security,
         report.seconds,
         megabytes(report.bytes_sent),
-        megabytes(report.bytes_received)
+        megabytes(report.bytes_received),
+        report.choice
     ));
     text
 }

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod identity;
 pub mod join;
 pub mod man;
+pub mod plan;
 pub mod protocols;
 pub mod receipt;
 pub mod selftest;

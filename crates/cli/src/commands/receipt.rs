@@ -69,6 +69,7 @@ fn describe(receipt: &Receipt) -> String {
         started_at,
         task,
         protocol,
+        choice,
         security,
         sender_items,
         receiver_items,
@@ -92,6 +93,7 @@ fn describe(receipt: &Receipt) -> String {
     let lines = [
         ("task", format!("{}; {learns}", printable(task))),
         ("protocol", format!("{} ({security}), wire version {wire_version}", printable(protocol))),
+        ("chosen as", printable(choice)),
         ("started", format!("{started_at} s after the start of 1970 (UTC), by the receiver's clock")),
         ("keys", format!("{sender_items} of the sender, {receiver_items} of the receiver, dummies included")),
         ("key columns", format!("{}, digest {}", list(key_columns), printable(key_digest))),

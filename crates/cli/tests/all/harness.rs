@@ -67,7 +67,7 @@ impl Folder {
     fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         // The user's own identity must play no part.
-        command.env("XDG_CONFIG_HOME", self.path("configuration"));
+        command.env("XDG_CONFIG_HOME", self.path("configuration")).env("XDG_CACHE_HOME", self.path("cache"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("started");
         let stdout = child.stdout.take().expect("piped");

@@ -25,7 +25,7 @@ fn every_command_has_help_and_the_first_help_teaches() {
     for text in ["Exit codes:", "vesica demo", "vesica identity new"] {
         assert!(help.stdout.contains(text), "{text:?} is missing");
     }
-    for command in ["receive", "send", "identity", "receipt", "demo", "check", "protocols", "selftest", "completions", "man"] {
+    for command in ["receive", "send", "identity", "receipt", "demo", "check", "plan", "protocols", "selftest", "completions", "man"] {
         folder.run(&format!("{command} --help")).expect(0, &[]);
     }
     assert!(folder.run("receive --help").stdout.contains("--join difference"));

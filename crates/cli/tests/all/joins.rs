@@ -160,6 +160,29 @@ fn a_csv_table_joins_a_parquet_table_with_payload_row_by_row() {
     assert_eq!(result.lines().count(), expected.lines().count());
 }
 
+/// Reading, the protocol and writing on one thread and on three, against each other and against the default.
+#[test]
+fn the_number_of_threads_changes_no_result() {
+    let folder = Folder::new();
+    folder.write("ours.csv", large_csv().0);
+    large_parquet(&folder, "theirs.parquet");
+    let mut results = Vec::new();
+    for (ours, theirs) in [("--threads 1", "--threads 1"), ("--threads 3", "--threads 1"), ("--threads 1", "--threads 3"), ("", "")] {
+        let (receiver, sender) = folder.join(
+            &format!("--input ours.csv --key customer --output matches.csv --force --json {ours}"),
+            &format!("--input theirs.parquet --key client --payload segment --payload-duplicates first --json {theirs}"),
+        );
+        for (ended, flag) in [(receiver, ours), (sender, theirs)] {
+            ended.expect(0, &[]);
+            let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+            let cores = std::thread::available_parallelism().expect("a number of cores").to_string();
+            assert_eq!(report["threads"].to_string(), flag.strip_prefix("--threads ").unwrap_or(&cores));
+        }
+        results.push(folder.read("matches.csv"));
+    }
+    assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
 #[test]
 fn a_parquet_table_receives_as_well() {
     let folder = Folder::new();

@@ -5,6 +5,8 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 use vesica_party::{Role, Security};
 
+use crate::plan::Link;
+
 /// Longest text of the peer that is shown.
 const SHOWN: usize = 200;
 
@@ -18,7 +20,7 @@ pub struct Hello {
     pub task: String,
     /// The least security that the side accepts.
     pub security: Security,
-    /// Ids of the protocols that the side would run, most wanted first.
+    /// Ids of the protocols that the side would run.
     pub protocols: Vec<String>,
     /// Name and version of the digest that stands for a key.
     pub key_digest: String,
@@ -28,6 +30,8 @@ pub struct Hello {
     pub payload: Option<Vec<String>>,
     /// Whether the sender learns its matches too.
     pub both_learn: bool,
+    /// The link between the sides, if its user named one: protocols are compared over the slower of what the two say.
+    pub link: Option<Link>,
     /// Fresh randomness.
     pub nonce: [u8; 32],
 }
@@ -118,6 +122,7 @@ mod tests {
             key_columns: vec!["email@1".into()],
             payload: None,
             both_learn: false,
+            link: None,
             nonce: [7; 32],
         }
     }

@@ -22,7 +22,7 @@ use vesica_party::{Abort, Channel, Phase, Role};
 use vesica_structures::facts::Unsupported;
 
 use crate::failure::{Failure, code};
-use crate::plan::{self, Terms};
+use crate::plan::{self, Link, Terms};
 use crate::table::PayloadSchema;
 pub use hello::{Difference, Hello, printable};
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
@@ -71,6 +71,10 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
 pub(crate) struct Agreement {
     /// The protocol to run.
     pub row: plan::Row,
+    /// Why this one: a sentence that both sides come to.
+    pub why: String,
+    /// What this side's own model would rather have, if that is another one.
+    pub own_view: Option<&'static str>,
     /// What it is run on.
     pub terms: Terms,
     /// The sender's payload.
@@ -135,11 +139,13 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         payload_bytes: sender.payload.as_ref().map_or(0, |schema| schema.width),
         both_learn: bid.ours.both_learn,
     };
+    let link = Link::agreed(bid.ours.link, bid.theirs.link);
+    let view = plan::choose(&terms, &bid.ours.protocols, &bid.theirs.protocols, &link)?;
+    let own = view.row.entry().id;
     let choice = match bid.ours.role {
         Role::Receiver => {
-            let row = plan::choose(&terms, &bid.ours.protocols, &bid.theirs.protocols)?;
             let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-            let choice = Choice { protocol: row.entry().id.into(), clock };
+            let choice = Choice { protocol: own.into(), clock };
             send(ch, choice.clone())?;
             choice
         }
@@ -161,7 +167,8 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         ));
     }
     ch.bind_session(session);
-    Ok(Agreement { row, terms, payload, session, clock: choice.clock })
+    let own_view = (own != choice.protocol).then_some(own);
+    Ok(Agreement { row, why: view.why(&link), own_view, terms, payload, session, clock: choice.clock })
 }
 
 /// Exchanges and compares transcripts.

@@ -16,6 +16,7 @@ fn hello(role: Role) -> Hello {
         key_columns: vec!["as it is".into()],
         payload: None,
         both_learn: false,
+        link: None,
         nonce: [role as u8; 32],
     }
 }
@@ -132,6 +133,32 @@ fn the_sender_runs_no_protocol_that_it_did_not_allow() {
         );
         let abort = sent.result.expect_err(chosen);
         assert!(abort.to_string().contains("a protocol that this side did not allow"), "{chosen}: {abort}");
+    }
+}
+
+/// The choice falls by a model that the two releases may not share: it stands, and the sender hears of the difference.
+#[test]
+fn the_sender_says_where_it_would_have_chosen_another_protocol() {
+    let both = |role| Hello { protocols: vec!["ecdh-hfh99".into(), "vole-fast".into()], ..hello(role) };
+    for (chosen, own_view) in [("ecdh-hfh99", None), ("vole-fast", Some("ecdh-hfh99"))] {
+        let (ours, theirs) = (both(Role::Sender), both(Role::Receiver));
+        let session = std::sync::mpsc::channel();
+        let (sent, _) = try_two_party(
+            |ch, _| {
+                settle(ch, &bid(&ours, &theirs, sizes(20))).map(|agreement| (agreement.row.entry().id, agreement.own_view, agreement.why))
+            },
+            |ch, _| {
+                bring(ch, sizes(30))?;
+                send(ch, Choice { protocol: chosen.into(), clock: 0 })?;
+                // The session is what the sender says: the test does not derive it.
+                let theirs = recv::<Ready>(ch)?;
+                session.0.send(()).ok();
+                send(ch, theirs)
+            },
+        );
+        let (id, view, why) = sent.result.expect("settled");
+        assert_eq!((id, view), (chosen, own_view));
+        assert!(why.contains("ecdh-hfh99, vole-fast by the reference model, over 1 Gbit/s"), "{why}");
     }
 }
 

@@ -16,6 +16,7 @@ pub use link::{End, Protection};
 pub use run::run;
 
 use crate::key::KeySpec;
+use crate::plan::Link;
 use crate::table::{InputOptions, Join, OutputOptions, PayloadSpec};
 
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
@@ -66,6 +67,8 @@ pub struct Config {
     pub expected_payload: Option<Vec<String>>,
     /// A protocol's id or alias; `None` lets the receiver choose.
     pub protocol: Option<String>,
+    /// The link to the partner, if it is known: protocols are compared over the slower of what the two sides say.
+    pub link: Option<Link>,
     /// The least security that is accepted.
     pub security: Security,
     /// Whether a named protocol may be a broken one.

@@ -41,6 +41,7 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
             Role::Receiver => config.expected_payload.clone(),
         },
         both_learn: config.both_learn,
+        link: config.link,
         nonce: [0; 32],
     };
     let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
@@ -175,6 +176,12 @@ impl Conversation<'_> {
         }
         self.events.stage("closing");
         let mut warnings = Vec::new();
+        if let Some(own) = agreement.own_view {
+            let chosen = agreement.row.entry().id;
+            warnings.push(format!(
+                "the receiver chose {chosen}, where this side would have chosen {own}; are the releases of vesica the same?"
+            ));
+        }
         let receipt = self.close(ch, &agreement, transcript, &mut warnings)?;
         Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, warnings })
     }
@@ -333,6 +340,7 @@ impl Conversation<'_> {
             started_at: agreement.clock,
             task: self.hello.task.clone(),
             protocol: agreement.row.entry().id.into(),
+            choice: agreement.why.clone(),
             security: self.hello.security,
             sender_items: agreement.terms.sender_items as u64,
             receiver_items: agreement.terms.receiver_items as u64,
@@ -378,6 +386,7 @@ impl Done {
             role: config.role,
             task: Intersect::NAME,
             protocol: self.agreement.row.entry().id,
+            choice: self.agreement.why.clone(),
             security: terms.security,
             session: to_hex(&self.agreement.session),
             peer: match &config.protection {
@@ -395,6 +404,7 @@ impl Done {
             payload_columns: self.agreement.payload_columns(),
             payload_bytes: terms.payload_bytes as u64,
             receipt: self.receipt,
+            threads: crate::threads::count(),
             bytes_sent: total.sent(),
             bytes_received: total.received(),
             seconds: started.elapsed().as_secs_f64(),

@@ -1,0 +1,125 @@
+//! How fast this machine is: measured once, kept in the user's cache folder.
+
+use std::env;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::party::Security;
+use vesica::plan::{Machine, PROBES, Probe};
+use vesica_bench::{Link, Settings};
+
+/// What was measured, and what it holds for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Release of vesica.
+    pub vesica: String,
+    /// The machine's name and processor.
+    pub machine: String,
+    /// The kernels in use.
+    pub kernels: String,
+    /// Compute threads of a party.
+    pub threads: usize,
+    /// Seconds since 1970, when it was measured.
+    pub measured_at: u64,
+    /// Thousandths of the reference machine's time.
+    pub speed: Machine,
+}
+
+/// Whether a calibration was kept or has just been made, and where it is now.
+pub struct Known {
+    pub calibration: Calibration,
+    /// `None`: it could not be kept.
+    pub file: Option<PathBuf>,
+    pub fresh: bool,
+}
+
+/// The kept calibration if it holds for this program, machine and number of threads, else a new one; a new one in any case if `again`.
+pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
+    let file = file();
+    let holds_here = |kept: &Calibration| *kept == Calibration { measured_at: kept.measured_at, speed: kept.speed, ..here(threads) };
+    if let (Some(file), false) = (&file, again)
+        && let Some(kept) = load(file).into_iter().find(holds_here)
+    {
+        return Ok(Known { calibration: kept, file: Some(file.clone()), fresh: false });
+    }
+    let calibration = Calibration { speed: measure(threads)?, ..here(threads) };
+    let kept = file.filter(|file| keep(file, &calibration).is_some());
+    Ok(Known { calibration, file: kept, fresh: true })
+}
+
+/// `$XDG_CACHE_HOME/vesica/calibration.json`.
+fn file() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    Some(cache?.join("vesica").join("calibration.json"))
+}
+
+/// One for each number of threads; none where the file is missing or not of this release's kind: it can be measured again at any time.
+fn load(file: &Path) -> Vec<Calibration> {
+    fs::read(file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// Replaces what was kept for the same machine and threads. `None`: nothing could be written, which only costs the time to measure again.
+fn keep(file: &Path, new: &Calibration) -> Option<()> {
+    let mut all = load(file);
+    all.retain(|old| (old.threads, &old.machine, &old.kernels) != (new.threads, &new.machine, &new.kernels) && old.vesica == new.vesica);
+    all.push(new.clone());
+    fs::create_dir_all(file.parent()?).ok()?;
+    // A reader never sees half a file.
+    let partial = file.with_extension(format!("{}.partial", std::process::id()));
+    fs::write(&partial, serde_json::to_vec_pretty(&all).ok()?).ok()?;
+    fs::rename(&partial, file).ok()
+}
+
+/// What a calibration made now would hold for.
+fn here(threads: NonZeroUsize) -> Calibration {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':')).map_or("", |(_, model)| model.trim());
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Calibration {
+        vesica: env!("CARGO_PKG_VERSION").into(),
+        machine: format!("{}, {model}, {cores} cores", host.trim()),
+        kernels: vesica_kernels::backend().name().into(),
+        threads: threads.get(),
+        measured_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        speed: Machine::REFERENCE,
+    }
+}
+
+/// Runs the probes, both parties in this process.
+fn measure(threads: NonZeroUsize) -> Result<Machine, Failure> {
+    let mut measured = [0; PROBES.len()];
+    for (Probe { protocol, log_items, repeats }, measured) in PROBES.iter().zip(&mut measured) {
+        let settings = Settings {
+            task: "intersect".into(),
+            protocol: (*protocol).into(),
+            security: Security::SemiHonest,
+            sender_items: 1 << log_items,
+            receiver_items: 1 << log_items,
+            overlap: None,
+            item_bytes: 16,
+            payload_bytes: 0,
+            link: Link::Loopback,
+            threads: threads.get(),
+            repeat: *repeats,
+        };
+        let report = vesica_bench::in_process(&settings).map_err(|error| {
+            Failure::new(
+                code::INTERNAL,
+                format_args!("cannot measure this machine: {error}"),
+                "run vesica selftest and report what it says",
+            )
+        })?;
+        let least = report.samples.iter().map(|sample| sample.total_seconds).fold(f64::INFINITY, f64::min);
+        *measured = (least * 1e6) as u64;
+    }
+    Ok(Machine::from_probes(measured))
+}

@@ -1,0 +1,172 @@
+//! `vesica plan`.
+
+use std::fmt::Write;
+use std::fs;
+
+use serde_json::{Value, json};
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::party::Status;
+use vesica::plan::{self, Eligible, Link, Plan, Prices, Setting, Traffic};
+use vesica::protocols::tasks::IntersectRequest;
+
+use crate::args::PlanArgs;
+use crate::calibration::{self, Known};
+use crate::commands::join::plan_link;
+use crate::outcome::{Outcome, print};
+
+pub fn run(args: PlanArgs) -> Outcome {
+    // What is wrong with the command shows before anything is measured.
+    let request = request(&args)?;
+    let prices = match &args.prices {
+        None => Prices::built_in()?,
+        Some(path) => {
+            let name = path.display().to_string();
+            let read = fs::read_to_string(path);
+            let text = read.map_err(|error| {
+                Failure::new(
+                    code::INPUT,
+                    format_args!("cannot read {name}: {error}"),
+                    "name a file like docs/prices-2026-11.toml with --prices",
+                )
+            })?;
+            Prices::parse(&text, &name)?
+        }
+    };
+    let traffic = prices.of(&args.traffic)?;
+    let link = plan_link(args.link);
+    let known = calibration::know(args.threads, args.calibrate)?;
+    if known.fresh {
+        eprintln!("note: {}", told(&known));
+    }
+    let Some(request) = request else {
+        return match args.json {
+            true => print(&format!("{}\n", json!({ "ok": true, "calibration": known.calibration }))),
+            false => Ok(()),
+        };
+    };
+    let setting = Setting { machine: &known.calibration.speed, threads: args.threads.get(), link: &link, prices: &prices, traffic };
+    let plan = plan::plan(&request, &setting)?;
+    if args.json {
+        return print(&format!("{}\n", as_json(&request, &plan, &link, &known, &prices, traffic)));
+    }
+    print(&describe(&request, &plan, &link, &known, &prices, traffic))
+}
+
+fn request(args: &PlanArgs) -> Result<Option<IntersectRequest>, Failure> {
+    let (Some(sender_items), Some(receiver_items)) = (args.sender_items, args.receiver_items) else {
+        return match (args.sender_items, args.receiver_items) {
+            (None, None) => Ok(None),
+            _ => Err(Failure::new(code::USAGE, "a plan needs both sizes", "give --sender-items and --receiver-items")),
+        };
+    };
+    if sender_items == 0 || receiver_items == 0 {
+        return Err(Failure::new(code::USAGE, "a set without items joins with nothing", "give sizes of at least 1"));
+    }
+    let small = |items: u64| usize::try_from(items).map_err(|_| Failure::new(code::USAGE, "too many items", "give fewer"));
+    Ok(Some(IntersectRequest {
+        sender_items: small(sender_items)?,
+        receiver_items: small(receiver_items)?,
+        security: args.security.into(),
+        payload_bytes: args.payload_bytes,
+        both_learn: args.both_learn,
+    }))
+}
+
+fn told(known: &Known) -> String {
+    let speed = &known.calibration.speed;
+    let kept = known.file.as_ref().map_or("it could not be kept".into(), |file| format!("kept in {}", file.display()));
+    format!(
+        "measured this machine with {} thread(s) a party ({kept}): it takes {:.2} times as long as the reference machine for curves, {:.2} for set-ups, \
+         {:.2} in its caches, {:.2} in memory",
+        known.calibration.threads,
+        speed.curve as f64 / 1e3,
+        speed.setup as f64 / 1e3,
+        speed.near as f64 / 1e3,
+        speed.far as f64 / 1e3
+    )
+}
+
+fn as_json(request: &IntersectRequest, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> Value {
+    let eligible = |one: &Eligible| {
+        json!({
+            "protocol": one.entry.id,
+            "seconds": one.here.total_us() as f64 / 1e6,
+            "seconds_on_reference_machine": one.reference.total_us() as f64 / 1e6,
+            "compute_seconds": one.here.compute_us as f64 / 1e6,
+            "transfer_seconds": one.here.transfer_us as f64 / 1e6,
+            "round_trip_seconds": one.here.round_trips_us as f64 / 1e6,
+            "total_bytes": one.bytes,
+            "sender_bytes": one.here.sender_bytes,
+            "receiver_bytes": one.here.receiver_bytes,
+            "sender_memory_bytes": one.here.sender_memory,
+            "receiver_memory_bytes": one.here.receiver_memory,
+            "cost_usd": one.usd,
+        })
+    };
+    json!({
+        "ok": true,
+        "task": "intersect",
+        "security": request.security,
+        "sender_items": request.sender_items,
+        "receiver_items": request.receiver_items,
+        "payload_bytes": request.payload_bytes,
+        "both_learn": request.both_learn,
+        "link": link,
+        "choice": plan.choice,
+        "reason": plan.reason,
+        "eligible": plan.eligible.iter().map(eligible).collect::<Vec<_>>(),
+        "refused": plan.refused.iter().map(|one| json!({ "protocol": one.entry.id, "why": one.why })).collect::<Vec<_>>(),
+        "calibration": known.calibration,
+        "prices": { "title": prices.title, "core": prices.core.source, "traffic": traffic.kind, "traffic_source": traffic.source },
+    })
+}
+
+fn describe(request: &IntersectRequest, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> String {
+    let mut text = String::new();
+    let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
+    let mebibytes = |bytes: u64| format!("{}", bytes >> 20);
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{} x {} keys (sender x receiver), {}, {}, {} thread(s) a side\n",
+        request.sender_items, request.receiver_items, request.security, link, known.calibration.threads
+    );
+    let head = ["protocol", "seconds", "MB", "sent by sender", "by receiver", "MiB, sender", "receiver", "USD a run", ""];
+    let rows = plan.eligible.iter().map(|one| {
+        [
+            one.entry.id.into(),
+            format!("{:.3}", one.here.total_us() as f64 / 1e6),
+            megabytes(one.here.bytes),
+            megabytes(one.here.sender_bytes),
+            megabytes(one.here.receiver_bytes),
+            mebibytes(one.here.sender_memory),
+            mebibytes(one.here.receiver_memory),
+            format!("{:.6}", one.usd),
+            match one.entry.status {
+                _ if one.entry.id == plan.choice => "auto".into(),
+                Status::Recommended => String::new(),
+                _ => "if named".into(),
+            },
+        ]
+    });
+    let rows: Vec<[String; 9]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    for row in &rows {
+        let cells = row.iter().enumerate().map(|(column, cell)| match column {
+            0 => format!("{cell:<0$}", width(0)),
+            _ => format!("{cell:>0$}", width(column)),
+        });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    for refused in &plan.refused {
+        let _ = writeln!(text, "{} is refused: {}", refused.entry.id, refused.why);
+    }
+    let _ = writeln!(text, "\nauto: {}.", plan.reason);
+    let _ = writeln!(
+        text,
+        "Times are for two machines like this one ({}); prices: {}, {} traffic.",
+        known.calibration.machine, prices.title, traffic.kind
+    );
+    text
+}

@@ -1,0 +1,404 @@
+//! Which protocol serves a request, and what it takes.
+//!
+//! **The rule of `auto`.** Candidates are the protocols that both sides allow: each lists those whose declared security meets the request, none of them broken, or the one that its user
+//! named. Of these, the recommended ones before those that are kept for comparison, the receiver chooses the fastest by the cost model of the *reference* machine and the agreed link, and the sender checks that the choice is on its own
+//! list. The model is one of whole numbers over what both sides know, so that the sender comes to the same choice by itself and says so if it does not. A side's own
+//! calibration never enters: the two differ, and a wish that only one side can check is no agreement. Whatever a peer says of its link, or chooses, only a protocol can come
+//! of it that this side allows: never a lower security.
+
+mod constants;
+mod link;
+mod model;
+mod prices;
+
+use vesica_party::{Entry, Registered, Security, Status};
+use vesica_protocols::registry;
+use vesica_protocols::tasks::{Intersect, IntersectRequest};
+
+pub use link::Link;
+pub use model::{Machine, PROBES, Prediction, Probe};
+pub use prices::{Prices, Traffic};
+
+use crate::failure::{Failure, code};
+
+/// What a run is about, in numbers that both sides know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub sender_items: usize,
+    pub receiver_items: usize,
+    pub security: Security,
+    pub payload_bytes: usize,
+    pub both_learn: bool,
+}
+
+impl Terms {
+    fn of(request: &IntersectRequest) -> Self {
+        Self {
+            sender_items: request.sender_items,
+            receiver_items: request.receiver_items,
+            security: request.security,
+            payload_bytes: request.payload_bytes,
+            both_learn: request.both_learn,
+        }
+    }
+
+    pub(crate) fn request(&self) -> IntersectRequest {
+        IntersectRequest {
+            sender_items: self.sender_items,
+            receiver_items: self.receiver_items,
+            security: self.security,
+            payload_bytes: self.payload_bytes,
+            both_learn: self.both_learn,
+        }
+    }
+}
+
+/// A protocol of the registry.
+pub(crate) type Row = &'static dyn Registered<Intersect>;
+
+/// All protocols for the task.
+pub(crate) fn rows() -> &'static [Row] {
+    registry::intersect()
+}
+
+/// The protocols that a side allows: the one named, or all that reach `security`, in the registry's order.
+pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: bool) -> Result<Vec<Row>, Failure> {
+    if let Some(name) = named {
+        let row = registry::find_intersect(name).ok_or_else(|| {
+            let known: Vec<&str> = rows().iter().map(|row| row.entry().id).collect();
+            Failure::new(
+                code::REFUSED,
+                format_args!("there is no protocol {name:?} for intersect"),
+                format_args!("choose one of {}", known.join(", ")),
+            )
+        })?;
+        let entry = row.entry();
+        if let Status::Broken { how } = entry.status
+            && !allow_broken
+        {
+            let fault = format!("protocol {} is broken: {how}", entry.id);
+            let mend = "choose another one; to run it nevertheless, for research, add --allow-broken";
+            return Err(Failure::new(code::REFUSED, fault, mend));
+        }
+        if entry.mode(security).is_none() {
+            let offered: Vec<String> = entry.modes.iter().map(|mode| mode.security.to_string()).collect();
+            return Err(Failure::new(
+                code::REFUSED,
+                format_args!("protocol {} has no {security} mode", entry.id),
+                format_args!("choose another protocol, or say --security {} on both sides", offered.join(" or ")),
+            ));
+        }
+        return Ok(vec![row]);
+    }
+    let found: Vec<Row> = rows()
+        .iter()
+        .copied()
+        .filter(|row| row.entry().mode(security).is_some() && !matches!(row.entry().status, Status::Broken { .. }))
+        .collect();
+    if found.is_empty() {
+        let mend = match security {
+            Security::Malicious => "if the partner is trusted to follow the protocol, say --security semi-honest on both sides",
+            Security::SemiHonest => "choose another task",
+        };
+        return Err(Failure::new(code::REFUSED, format_args!("no protocol for intersect withstands a {security} partner"), mend));
+    }
+    Ok(found)
+}
+
+/// The receiver's choice, or the sender's own view of it.
+pub(crate) struct Chosen {
+    pub row: Row,
+    /// The protocols that it was chosen from, in the registry's order.
+    pub candidates: Vec<&'static str>,
+}
+
+/// The fastest for the reference machine of what both sides allow.
+///
+/// # Errors
+/// If no protocol is allowed on both sides and serves the request.
+pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &Link) -> Result<Chosen, Failure> {
+    let request = terms.request();
+    let both_allow = |row: &Row| [ours, theirs].iter().all(|list| list.iter().any(|id| id == row.entry().id));
+    let mut serving = Vec::new();
+    let mut refusal = None;
+    for row in rows().iter().copied().filter(both_allow) {
+        match row.predicted_bytes(&request) {
+            Ok(bytes) => serving.push((row, time(row, &request, middle(&bytes), link))),
+            Err(refused) => refusal = refusal.or(Some(refused)),
+        }
+    }
+    // What is kept for comparison runs where it is named, or where there is nothing else.
+    if serving.iter().any(|(row, _)| recommended(row.entry())) {
+        serving.retain(|(row, _)| recommended(row.entry()));
+    }
+    let candidates = serving.iter().map(|(row, _)| row.entry().id).collect();
+    match (serving.into_iter().min_by_key(|&(_, time)| time), refusal) {
+        (Some((row, _)), _) => Ok(Chosen { row, candidates }),
+        (None, Some(refused)) => Err(refused.into()),
+        (None, None) => Err(Failure::new(
+            code::MISMATCH,
+            "no protocol is allowed on both sides",
+            "leave --protocol away, or name the same on both sides",
+        )),
+    }
+}
+
+fn recommended(entry: &Entry) -> bool {
+    entry.status == Status::Recommended
+}
+
+/// Microseconds on the reference machine; what was never measured comes last.
+fn time(row: Row, request: &IntersectRequest, bytes: u64, link: &Link) -> u64 {
+    model::predict(row.entry().id, request, bytes, &Machine::REFERENCE, link).map_or(u64::MAX, |prediction| prediction.total_us())
+}
+
+fn middle(range: &std::ops::RangeInclusive<u64>) -> u64 {
+    u64::midpoint(*range.start(), *range.end())
+}
+
+impl Chosen {
+    /// Why, in one sentence that both sides come to: it stands in reports and receipts.
+    pub(crate) fn why(&self, link: &Link) -> String {
+        match self.candidates.as_slice() {
+            [_] => "the only one that both sides allow".into(),
+            candidates => format!("the fastest of {} by the reference model, over {link}", candidates.join(", ")),
+        }
+    }
+}
+
+/// What `auto` runs for a request when both sides allow everything that reaches its security.
+///
+/// # Errors
+/// If no protocol serves it.
+pub fn automatic(request: &IntersectRequest, link: &Link) -> Result<&'static Entry, Failure> {
+    let all: Vec<String> = allowed(None, request.security, false)?.into_iter().map(|row| row.entry().id.to_owned()).collect();
+    Ok(choose(&Terms::of(request), &all, &all, link)?.row.entry())
+}
+
+/// What `vesica plan` shows.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Protocols that would serve, in the registry's order.
+    pub eligible: Vec<Eligible>,
+    /// The others, each with the reason.
+    pub refused: Vec<Refused>,
+    /// What `auto` runs.
+    pub choice: &'static str,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+/// A protocol that would serve.
+#[derive(Clone, Debug)]
+pub struct Eligible {
+    /// Its description.
+    pub entry: &'static Entry,
+    /// What it takes on the given machine.
+    pub here: Prediction,
+    /// What it takes on the machine that `auto` goes by.
+    pub reference: Prediction,
+    /// Least and most bytes of both sides, by the protocol's formula.
+    pub bytes: [u64; 2],
+    /// The cost of the run on the given machine, in US dollars.
+    pub usd: f64,
+}
+
+/// A protocol that would not serve.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Its description.
+    pub entry: &'static Entry,
+    /// Why not.
+    pub why: String,
+}
+
+/// Who asks for a plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// Either side's machine.
+    pub machine: &'a Machine,
+    /// Threads of either side.
+    pub threads: usize,
+    /// The link between them.
+    pub link: &'a Link,
+    /// What things cost.
+    pub prices: &'a Prices,
+    /// What traffic costs.
+    pub traffic: &'a Traffic,
+}
+
+/// What each protocol takes for a request, and which one `auto` would run.
+///
+/// # Errors
+/// If none serves it.
+pub fn plan(request: &IntersectRequest, setting: &Setting<'_>) -> Result<Plan, Failure> {
+    let (mut eligible, mut refused) = (Vec::new(), Vec::new());
+    for row in rows() {
+        let entry = row.entry();
+        let outcome = match allowed(Some(entry.id), request.security, false) {
+            Err(failure) => Err(failure.fault),
+            Ok(_) => row.predicted_bytes(request).map_err(|unsupported| unsupported.what),
+        };
+        let predicted = outcome.and_then(|bytes| {
+            let on = |machine| model::predict(entry.id, request, middle(&bytes), machine, setting.link);
+            match (on(setting.machine), on(&Machine::REFERENCE)) {
+                (Some(here), Some(reference)) => Ok((bytes, here, reference)),
+                _ => Err("it was never measured; see bench/plan".into()),
+            }
+        });
+        match predicted {
+            Err(why) => refused.push(Refused { entry, why }),
+            Ok((bytes, here, reference)) => {
+                let usd = setting.prices.usd(setting.traffic, &here, setting.threads);
+                eligible.push(Eligible { entry, here, reference, bytes: [*bytes.start(), *bytes.end()], usd });
+            }
+        }
+    }
+    let choice = automatic(request, setting.link)?.id;
+    let reason = reason(&eligible, choice);
+    Ok(Plan { eligible, refused, choice, reason })
+}
+
+/// Why `auto` chooses `choice`, and what this machine would rather have.
+fn reason(eligible: &[Eligible], choice: &str) -> String {
+    let seconds = |us: u64| us as f64 / 1e6;
+    let find = |id: &str| eligible.iter().find(|one| one.entry.id == id);
+    let Some(chosen) = find(choice) else { return format!("{choice} serves, though nothing is known of its time") };
+    let others = || eligible.iter().filter(|one| one.entry.id != choice && (recommended(one.entry) || !recommended(chosen.entry)));
+    let Some(next) = others().min_by_key(|one| one.reference.total_us()) else {
+        return format!("{choice} is the only one that serves and is recommended");
+    };
+    let mut text = format!(
+        "{choice} is the fastest recommended one on the reference machine, by which both sides choose: {:.3} s against {:.3} s for {}",
+        seconds(chosen.reference.total_us()),
+        seconds(next.reference.total_us()),
+        next.entry.id
+    );
+    if let Some(faster) = others().filter(|one| one.here.total_us() < chosen.here.total_us()).min_by_key(|one| one.here.total_us()) {
+        text.push_str(&format!(
+            "; here {} would take {:.3} s in the place of {:.3} s: if your partner's machine is like yours, name it on both sides",
+            faster.entry.id,
+            seconds(faster.here.total_us()),
+            seconds(chosen.here.total_us())
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(items: usize, security: Security) -> Terms {
+        Terms { sender_items: items, receiver_items: items, security, payload_bytes: 0, both_learn: false }
+    }
+
+    fn ids(security: Security) -> Vec<String> {
+        allowed(None, security, false).expect("some").iter().map(|row| row.entry().id.into()).collect()
+    }
+
+    fn chosen(terms: &Terms, ours: &[String], theirs: &[String], link: &Link) -> &'static str {
+        choose(terms, ours, theirs, link).expect("a protocol").row.entry().id
+    }
+
+    #[test]
+    fn small_semi_honest_sets_go_by_elliptic_curve_and_large_ones_do_not() {
+        let all = ids(Security::SemiHonest);
+        assert_eq!(chosen(&terms(100, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
+        assert_ne!(chosen(&terms(1 << 20, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
+    }
+
+    #[test]
+    fn a_slow_link_is_spared() {
+        let slow = Link { bits_per_second: 5_000_000, round_trip_us: 40_000 };
+        for security in [Security::SemiHonest, Security::Malicious] {
+            let (all, terms) = (ids(security), terms(1 << 20, security));
+            let choice = chosen(&terms, &all, &all, &slow);
+            let bytes = |row: &Row| middle(&row.predicted_bytes(&terms.request()).expect("served"));
+            let least = allowed(None, security, false)
+                .expect("some")
+                .into_iter()
+                .filter(|row| recommended(row.entry()) && row.entry().id != "ecdh-hfh99")
+                .min_by_key(bytes);
+            assert_eq!(choice, least.expect("one").entry().id, "{security}");
+        }
+    }
+
+    #[test]
+    fn only_what_both_allow_and_what_reaches_the_security_is_chosen() {
+        for security in [Security::SemiHonest, Security::Malicious] {
+            let rows = allowed(None, security, false).expect("some");
+            assert!(rows.iter().all(|row| row.entry().mode(security).is_some_and(|mode| mode.meets(security))));
+            let all = ids(security);
+            for id in &all {
+                for (ours, theirs) in [(all.as_slice(), std::slice::from_ref(id)), (std::slice::from_ref(id), all.as_slice())] {
+                    let choice = choose(&terms(5000, security), ours, theirs, &Link::ASSUMED).expect("the one");
+                    assert_eq!(
+                        (choice.row.entry().id, choice.why(&Link::ASSUMED).as_str()),
+                        (id.as_str(), "the only one that both sides allow")
+                    );
+                }
+            }
+        }
+        let none = choose(&terms(5, Security::SemiHonest), &[], &["ecdh-hfh99".into()], &Link::ASSUMED);
+        assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
+        // A peer that lists a protocol without a malicious mode gains nothing by it.
+        let theirs = ["ecdh-hfh99".to_owned(), "no-such-protocol".into()];
+        assert!(choose(&terms(5, Security::Malicious), &ids(Security::Malicious), &theirs, &Link::ASSUMED).is_err());
+    }
+
+    #[test]
+    fn what_is_kept_for_comparison_is_chosen_only_if_there_is_nothing_else() {
+        let all = ids(Security::Malicious);
+        let kept: Vec<String> = ["rs21", "rr22"].map(String::from).to_vec();
+        for log in 0..24 {
+            let terms = terms(1 << log, Security::Malicious);
+            assert!(recommended(choose(&terms, &all, &all, &Link::LOOPBACK).expect("a protocol").row.entry()), "2^{log}");
+            assert!(kept.iter().any(|id| id == chosen(&terms, &all, &kept, &Link::LOOPBACK)));
+        }
+    }
+
+    /// Whatever link a peer claims: the choice is one of ours, and the same on both sides.
+    #[test]
+    fn no_link_lowers_the_security() {
+        let all = ids(Security::Malicious);
+        for bits_per_second in [0, 1, 1_000_000, u64::MAX] {
+            for round_trip_us in [0, 1_000_000, u64::MAX] {
+                let claimed = Link { bits_per_second, round_trip_us };
+                let [here, there] = [Link::agreed(Some(Link::LAN), Some(claimed)), Link::agreed(Some(claimed), Some(Link::LAN))];
+                let terms = terms(1 << 16, Security::Malicious);
+                let choice = chosen(&terms, &all, &all, &here);
+                assert!(all.iter().any(|id| id == choice));
+                assert_eq!(choice, chosen(&terms, &all, &all, &there));
+            }
+        }
+    }
+
+    #[test]
+    fn a_plan_lists_every_protocol_once_and_agrees_with_auto() {
+        let prices = Prices::built_in().expect("prices");
+        let machine = Machine { curve: 200, ..Machine::REFERENCE };
+        let setting =
+            Setting { machine: &machine, threads: 1, link: &Link::LAN, prices: &prices, traffic: prices.of("internet").expect("a kind") };
+        for (security, items) in [(Security::SemiHonest, 1 << 11), (Security::Malicious, 1 << 20)] {
+            let request = terms(items, security).request();
+            let plan = plan(&request, &setting).expect("a plan");
+            assert_eq!(plan.eligible.len() + plan.refused.len(), rows().len());
+            assert_eq!(plan.choice, automatic(&request, &Link::LAN).expect("a protocol").id);
+            assert!(plan.reason.starts_with(plan.choice), "{}", plan.reason);
+            for one in &plan.eligible {
+                assert!(one.entry.mode(security).is_some() && !matches!(one.entry.status, Status::Broken { .. }));
+                assert!(one.bytes[0] <= one.here.bytes && one.here.bytes <= one.bytes[1] && one.usd > 0.0);
+            }
+        }
+        let refused = plan(&terms(5, Security::Malicious).request(), &setting).expect("a plan").refused;
+        assert!(refused.iter().any(|refused| refused.entry.id == "ecdh-hfh99" && refused.why.contains("no malicious mode")), "{refused:?}");
+    }
+
+    #[test]
+    fn an_unknown_protocol_and_a_missing_mode_are_refused() {
+        assert_eq!(allowed(Some("md5"), Security::SemiHonest, false).err().map(|failure| failure.code), Some(code::REFUSED));
+        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious, false).err().expect("it has no such mode");
+        assert!(failure.mend.contains("--security semi-honest"), "{failure}");
+    }
+}
