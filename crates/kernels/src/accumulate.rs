@@ -84,17 +84,88 @@ fn tail<T: Element>(x: &mut [T], taps: &[u32], from: usize) {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{WINDOW, portable, tail};
+    use super::{WINDOW, tail};
 
-    #[target_feature(enable = "avx2")]
-    pub(super) fn avx2_128(x: &mut [u128], taps: &[u32]) {
-        portable(x, taps);
+    /// Masks of a register's 64-bit lanes: lane `l` of entry `i` is set where bit `l` of `i` is.
+    #[repr(align(32))]
+    struct Masks<const N: usize>([[u64; 4]; N]);
+
+    static LANES_OF_64: Masks<16> = masks(1);
+    static LANES_OF_128: Masks<4> = masks(2);
+
+    /// The masks where a bit stands for `width` lanes.
+    const fn masks<const N: usize>(width: usize) -> Masks<N> {
+        let mut masks = [[0; 4]; N];
+        let mut i = 0;
+        while i < 4 * N {
+            if i / 4 >> (i % 4 / width) & 1 == 1 {
+                masks[i / 4][i % 4] = u64::MAX;
+            }
+            i += 1;
+        }
+        Masks(masks)
     }
 
-    #[target_feature(enable = "avx2")]
-    pub(super) fn avx2_64(x: &mut [u64], taps: &[u32]) {
-        portable(x, taps);
+    macro_rules! avx2_twin {
+        ($(#[$doc:meta])* $name:ident, $element:ty, $masks:ident, [$($s:literal: $broadcast:expr),+]) => {
+            $(#[$doc])*
+            #[target_feature(enable = "avx2")]
+            pub(super) fn $name(x: &mut [$element], taps: &[u32]) {
+                const LANES: usize = 32 / size_of::<$element>();
+                const REACH: usize = WINDOW / LANES;
+                let groups = (x.len() / LANES).saturating_sub(REACH);
+                let mut window = [_mm256_setzero_si256(); REACH + 1];
+                if groups > 0 {
+                    for (r, w) in window.iter_mut().enumerate() {
+                        // SAFETY: group r <= REACH < groups + REACH <= x.len() / LANES lies within x.
+                        *w = unsafe { _mm256_loadu_si256(x.as_ptr().add(r * LANES).cast()) };
+                    }
+                }
+                for g in 0..groups {
+                    $(
+                        let source: __m256i = $broadcast(window[0]);
+                        // From the source on, and so from its group's first element by s more: bit b reaches element b of the window.
+                        let reached = (taps[g * LANES + $s] & ((1 << WINDOW) - 1)) << ($s + 1);
+                        for (r, w) in window.iter_mut().enumerate() {
+                            let mask = &$masks.0[(reached >> (r * LANES)) as usize % (1 << LANES)];
+                            // SAFETY: an entry has 32 bytes, and is aligned to as many.
+                            let mask = unsafe { _mm256_load_si256(mask.as_ptr().cast()) };
+                            *w = _mm256_xor_si256(*w, _mm256_and_si256(source, mask));
+                        }
+                    )+
+                    // SAFETY: group g < groups lies within x.
+                    unsafe { _mm256_storeu_si256(x.as_mut_ptr().add(g * LANES).cast(), window[0]) };
+                    window.rotate_left(1);
+                    if g + 1 < groups {
+                        // SAFETY: group g + 1 + REACH < groups + REACH lies within x.
+                        window[REACH] = unsafe { _mm256_loadu_si256(x.as_ptr().add((g + 1 + REACH) * LANES).cast()) };
+                    } else {
+                        for (r, &w) in window[..REACH].iter().enumerate() {
+                            // SAFETY: group g + 1 + r < groups + REACH lies within x.
+                            unsafe { _mm256_storeu_si256(x.as_mut_ptr().add((g + 1 + r) * LANES).cast(), w) };
+                        }
+                    }
+                }
+                tail(x, taps, groups * LANES);
+            }
+        };
     }
+
+    avx2_twin!(
+        /// Two elements are a register; a group's sources reach into the twelve groups after it.
+        avx2_128, u128, LANES_OF_128,
+        [0: |w| _mm256_permute2x128_si256::<0x00>(w, w), 1: |w| _mm256_permute2x128_si256::<0x11>(w, w)]
+    );
+    avx2_twin!(
+        /// Four elements are a register; a group's sources reach into the six groups after it.
+        avx2_64, u64, LANES_OF_64,
+        [
+            0: |w| _mm256_permute4x64_epi64::<0x00>(w),
+            1: |w| _mm256_permute4x64_epi64::<0x55>(w),
+            2: |w| _mm256_permute4x64_epi64::<0xaa>(w),
+            3: |w| _mm256_permute4x64_epi64::<0xff>(w)
+        ]
+    );
 
     /// Every bit of the low half doubled: a mask of 64-bit lanes from one of 128-bit lanes.
     #[inline]

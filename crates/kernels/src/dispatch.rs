@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-/// The environment variable that lowers the backend: `portable`, `avx2` or `avx512`.
+/// The environment variable that lowers the backend: `portable`, `avx2`, `avx512` or `vaes`.
 const VARIABLE: &str = "VESICA_BACKEND";
 
 /// A set of instructions that kernels are written for, in ascending order of speed.
@@ -13,13 +13,15 @@ pub enum Backend {
     Portable,
     /// AES-NI, PCLMULQDQ, AVX2.
     Avx2,
-    /// VAES, VPCLMULQDQ, AVX-512 F, BW, VL and DQ, over all that [`Backend::Avx2`] has.
+    /// AVX-512 F, BW, VL and DQ, over all that [`Backend::Avx2`] has.
     Avx512,
+    /// VAES and VPCLMULQDQ, over all that [`Backend::Avx512`] has.
+    Vaes,
 }
 
 impl Backend {
     /// All backends, slowest first.
-    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::Avx512, Self::Vaes];
 
     /// The name that `VESICA_BACKEND` takes.
     pub fn name(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Backend {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Vaes => "vaes",
         }
     }
 
@@ -54,7 +57,7 @@ impl std::fmt::Display for BackendError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown(value) => {
-                write!(f, "{VARIABLE} is {value:?}; it takes portable, avx2 or avx512")
+                write!(f, "{VARIABLE} is {value:?}; it takes portable, avx2, avx512 or vaes")
             }
             Self::Unavailable(backend) => write!(
                 f,
@@ -79,11 +82,13 @@ fn detect() -> Backend {
         ($($feature:tt)+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
     }
     let avx2 = has!("aes" "pclmulqdq" "avx2" "bmi2" "sse4.1" "ssse3");
-    let avx512 = has!("vaes" "vpclmulqdq" "avx512f" "avx512bw" "avx512vl" "avx512dq");
-    match (avx2, avx512) {
-        (true, true) => Backend::Avx512,
-        (true, false) => Backend::Avx2,
-        (false, _) => Backend::Portable,
+    let avx512 = avx2 && has!("avx512f" "avx512bw" "avx512vl" "avx512dq");
+    let vaes = avx512 && has!("vaes" "vpclmulqdq");
+    match (avx2, avx512, vaes) {
+        (_, _, true) => Backend::Vaes,
+        (_, true, _) => Backend::Avx512,
+        (true, ..) => Backend::Avx2,
+        _ => Backend::Portable,
     }
 }
 
@@ -154,16 +159,23 @@ pub fn with_backend<R>(backend: Backend, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Calls the twin of a kernel that `$backend` (a [`Backend`] that [`backend`] gave) names.
+/// Calls the twin of a kernel for `$backend` (a [`Backend`] that [`backend`] gave): that of the backend itself, or of the next below that has one.
 macro_rules! dispatch {
-    ($backend:expr, portable: $portable:expr, avx2: $avx2:expr, avx512: $avx512:expr $(,)?) => {
+    ($backend:expr, portable: $portable:expr, avx2: $avx2:expr $(, avx512: $avx512:expr)? $(, vaes: $vaes:expr)? $(,)?) => {
         match $backend {
+            $(
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: the twin is safe but for its target features, and `backend()` gives Vaes only where `detect` found all of them.
+                on if on >= $crate::Backend::Vaes => unsafe { $vaes },
+            )?
+            $(
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: as above; a backend has the features of those below it.
+                on if on >= $crate::Backend::Avx512 => unsafe { $avx512 },
+            )?
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the twin is safe but for its target features, and `backend()` gives Avx512 only where `detect` found all of them.
-            $crate::Backend::Avx512 => unsafe { $avx512 },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above; Avx2 and everything above it has the features of Avx2.
-            $crate::Backend::Avx2 => unsafe { $avx2 },
+            // SAFETY: as above.
+            on if on >= $crate::Backend::Avx2 => unsafe { $avx2 },
             _ => $portable,
         }
     };

@@ -25,7 +25,6 @@ pub fn gather(out: &mut [u128], table: &[u128], draws: &[u32]) {
         backend(),
         portable: portable(out, table, draws),
         avx2: x86::avx2_128(out, table, draws),
-        avx512: x86::avx2_128(out, table, draws),
     );
 }
 
@@ -39,7 +38,6 @@ pub fn gather_u64(out: &mut [u64], table: &[u64], draws: &[u32]) {
         backend(),
         portable: portable(out, table, draws),
         avx2: x86::avx2_64(out, table, draws),
-        avx512: x86::avx2_64(out, table, draws),
     );
 }
 

@@ -39,7 +39,7 @@ impl ZeroizeOnDrop for RoundKeys {}
 enum Schedule {
     /// Boxed: in software it is several times the size of the round keys.
     Portable(Box<portable::Cipher>),
-    /// Round keys and the backend, which is `Avx2` or `Avx512` and came from [`backend`].
+    /// Round keys and the backend, which is `Avx2` or above it and came from [`backend`].
     RoundKeys(Backend, RoundKeys),
 }
 
@@ -50,7 +50,6 @@ impl Schedule {
             on,
             portable: Self::Portable(Box::new(portable::Cipher::new(key))),
             avx2: Self::RoundKeys(on, RoundKeys(aesni::round_keys(key))),
-            avx512: Self::RoundKeys(on, RoundKeys(aesni::round_keys(key))),
         )
     }
 }
@@ -62,9 +61,9 @@ macro_rules! pass {
             Schedule::Portable(cipher) => cipher.$pass($($argument),*),
             Schedule::RoundKeys(on, _keys) => dispatch!(
                 *on,
-                portable: unreachable!("round keys are made for Avx2 and Avx512 only"),
+                portable: unreachable!("round keys are made for Avx2 and above only"),
                 avx2: aesni::$pass(&_keys.0, $($argument),*),
-                avx512: vaes::$pass(&_keys.0, $($argument),*),
+                vaes: vaes::$pass(&_keys.0, $($argument),*),
             ),
         }
     };
@@ -141,7 +140,7 @@ pub fn davies_meyer(keys: &[u128], messages: &[u128], out: &mut [u128]) {
         backend(),
         portable: portable::davies_meyer(keys, messages, out),
         avx2: aesni::davies_meyer(keys, messages, out),
-        avx512: vaes::davies_meyer(keys, messages, out),
+        vaes: vaes::davies_meyer(keys, messages, out),
     );
 }
 
@@ -176,9 +175,9 @@ impl GgmPrg {
             }
             (Schedule::RoundKeys(on, _left), Schedule::RoundKeys(_, _right)) => dispatch!(
                 *on,
-                portable: unreachable!("round keys are made for Avx2 and Avx512 only"),
+                portable: unreachable!("round keys are made for Avx2 and above only"),
                 avx2: aesni::expand(&_left.0, &_right.0, parents, children),
-                avx512: vaes::expand(&_left.0, &_right.0, parents, children),
+                vaes: vaes::expand(&_left.0, &_right.0, parents, children),
             ),
             _ => unreachable!("both keys were expanded on one thread by one backend"),
         }

@@ -289,7 +289,7 @@ impl Twin {
     fn of_backend() -> Self {
         use std::arch::is_x86_feature_detected as has;
         match backend() {
-            Backend::Avx512 if has!("gfni") && has!("avx512vbmi") && has!("bmi1") && has!("bmi2") => Self::Avx512,
+            Backend::Vaes if has!("gfni") && has!("avx512vbmi") && has!("bmi1") && has!("bmi2") => Self::Avx512,
             Backend::Portable => Self::Portable,
             _ => Self::Avx2,
         }

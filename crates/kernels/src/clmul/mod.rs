@@ -71,7 +71,6 @@ pub fn gf64_mul(a: u64, b: u64) -> u64 {
         backend(),
         portable: portable::gf64_mul(a, b),
         avx2: pclmul::gf64_mul(a, b),
-        avx512: pclmul::gf64_mul(a, b),
     )
 }
 
@@ -82,7 +81,6 @@ pub fn gf128_mul(a: u128, b: u128) -> u128 {
         backend(),
         portable: portable::gf128_mul(a, b),
         avx2: pclmul::gf128_mul(a, b),
-        avx512: pclmul::gf128_mul(a, b),
     )
 }
 
@@ -105,7 +103,7 @@ pub fn gf128_scale_add(acc: &mut [u128], delta: u128, x: &[u128]) {
         backend(),
         portable: portable::scale_add(acc, scale, x),
         avx2: pclmul::scale_add(acc, scale, x),
-        avx512: vpclmul::scale_add(acc, scale, x),
+        vaes: vpclmul::scale_add(acc, scale, x),
     );
 }
 
@@ -119,7 +117,7 @@ pub fn gf128_scale_add_gf64(acc: &mut [u128], delta: u128, x: &[u64]) {
         backend(),
         portable: portable::scale_add_gf64(acc, delta, x),
         avx2: pclmul::scale_add_gf64(acc, delta, x),
-        avx512: vpclmul::scale_add_gf64(acc, delta, x),
+        vaes: vpclmul::scale_add_gf64(acc, delta, x),
     );
 }
 
@@ -133,7 +131,7 @@ pub fn gf128_inner_product(a: &[u128], b: &[u128]) -> u128 {
         backend(),
         portable: portable::inner_products(a, b),
         avx2: pclmul::inner_products(a, b),
-        avx512: vpclmul::inner_products(a, b),
+        vaes: vpclmul::inner_products(a, b),
     );
     join(low, high, cross)
 }
