@@ -101,8 +101,11 @@ mod x86 {
         let (lines, _) = table.as_chunks::<LINE>();
         for (out, (&draw, &later)) in head.as_chunks_mut::<LINE>().0.iter_mut().zip(draws.iter().zip(&draws[draws.len() - split..])) {
             let (ahead, _) = place(later, lines.len());
-            // SAFETY: `place` gives the start of one of the table's lines, so the address lies within it; SSE is part of x86-64.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().add(ahead).cast()) };
+            // First and last element: in a table that is not aligned a line lies in two lines of the cache.
+            for element in [ahead, ahead + LINE - 1] {
+                // SAFETY: `ahead` is the start of one of the table's lines, so both addresses lie within it; SSE is part of x86-64.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().add(element).cast()) };
+            }
             let (start, order) = place(draw, lines.len());
             super::add(out, &lines[start / LINE], order);
         }
