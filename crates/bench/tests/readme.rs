@@ -182,7 +182,8 @@ fn other_runs(runs: &[Run]) -> String {
     let unequal = |run: &Run, sender, receiver| run.is_intersect(Link::Loopback) && run.has_sizes(sender, receiver);
     let commands =
         |run: &Run, least, most| run.task == "commands" && run.has_sizes(20, 20) && run.key_bytes == Some(KeyBytes { least, most });
-    let rows: [(&str, &dyn Fn(&Run) -> bool); 8] = [
+    type Wanted<'a> = &'a dyn Fn(&Run) -> bool;
+    let rows: [(&str, Wanted); 8] = [
         ("2^20 x 2^20, 100 Mbit/s, 40 ms round trip", &|run| run.has_sizes(20, 20) && run.is_intersect(shaped)),
         ("2^20 x 2^20, 1% in common", &|run| one_in(run, 1)),
         ("2^20 x 2^20, 99% in common", &|run| one_in(run, 99)),

@@ -98,7 +98,7 @@ mod x86 {
         let mut masks = [[0; 4]; N];
         let mut i = 0;
         while i < 4 * N {
-            if i / 4 >> (i % 4 / width) & 1 == 1 {
+            if (i / 4) >> (i % 4 / width) & 1 == 1 {
                 masks[i / 4][i % 4] = u64::MAX;
             }
             i += 1;

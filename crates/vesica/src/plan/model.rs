@@ -11,8 +11,9 @@
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
-use vesica_protocols::psi::vole::params::ValueField;
+use vesica_protocols::psi::vole::params::value_bits;
 use vesica_protocols::tasks::IntersectRequest;
+use vesica_structures::fields::{Gf64, Value};
 
 use super::constants::{COSTS, PAYLOAD_PS};
 use super::link::Link;
@@ -152,7 +153,7 @@ fn costs(id: &str, security: Security) -> Option<&'static Costs> {
 /// What protocol `id` takes for a request that it serves with `bytes` bytes. `None` if it was never measured.
 pub(super) fn predict(id: &str, request: &IntersectRequest, bytes: u64, machine: &Machine, link: &Link) -> Option<Prediction> {
     // Where the semi-honest mode needs the wide field, it costs what the malicious mode does, or a little less.
-    let wide = ValueField::for_evaluations(request.security, request.sender_items) == ValueField::Gf128;
+    let wide = value_bits(request.security, request.sender_items) > Gf64::BITS;
     let narrow = costs(id, request.security)?;
     let costs = if wide { costs(id, Security::Malicious).unwrap_or(narrow) } else { narrow };
     let (senders, receivers) = (request.sender_items as u64, request.receiver_items as u64);
