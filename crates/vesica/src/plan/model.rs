@@ -283,8 +283,8 @@ mod tests {
                 .expect("measured")
                 .compute_us
         };
-        let beyond = (1 << 22) + 1;
+        let beyond = (1 << 23) + 1;
         assert_eq!(at(beyond, Security::SemiHonest), at(beyond, Security::Malicious));
-        assert!(at(1 << 22, Security::SemiHonest) < at(1 << 22, Security::Malicious));
+        assert!(at(1 << 23, Security::SemiHonest) < at(1 << 23, Security::Malicious));
     }
 }
