@@ -25,6 +25,7 @@ pub fn gather(out: &mut [u128], table: &[u128], draws: &[u32]) {
         backend(),
         portable: portable(out, table, draws),
         avx2: x86::avx2_128(out, table, draws),
+        avx512: x86::avx512_128(out, table, draws),
     );
 }
 
@@ -60,11 +61,12 @@ const fn orders() -> [[u8; LINE]; 24] {
     orders
 }
 
-/// Where the line of a draw starts in a table of `lines` lines, below `4 lines` as the draw is below `2^32`, and its order.
+/// The line of a draw among `lines`, and its order. The number that a draw stands for is `24 line + order`: the product's high half and a
+/// 24th share of its low half.
 #[inline(always)]
-fn place(draw: u32, lines: usize) -> (usize, &'static [u8; LINE]) {
-    let number = (u64::from(draw) * (ORDERS.len() * lines) as u64) >> 32;
-    ((number / 24) as usize * LINE, &ORDERS[(number % 24) as usize])
+fn place(draw: u32, lines: usize) -> (usize, usize) {
+    let product = u64::from(draw) * lines as u64;
+    ((product >> 32) as usize, ((u64::from(product as u32) * ORDERS.len() as u64) >> 32) as usize)
 }
 
 #[inline(always)]
@@ -79,47 +81,102 @@ fn add<T: Copy + BitXorAssign>(out: &mut [T; LINE], line: &[T; LINE], order: &[u
 fn portable<T: Copy + BitXorAssign>(out: &mut [T], table: &[T], draws: &[u32]) {
     let (table, _) = table.as_chunks::<LINE>();
     for (out, &draw) in out.as_chunks_mut::<LINE>().0.iter_mut().zip(draws) {
-        let (start, order) = place(draw, table.len());
-        add(out, &table[start / LINE], order);
+        let (line, order) = place(draw, table.len());
+        add(out, &table[line], &ORDERS[order]);
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    use std::ops::BitXorAssign;
+    use std::arch::x86_64::*;
 
-    use super::{LINE, place, portable};
+    use super::{LINE, ORDERS, place};
 
     /// Lines that are under way at a time.
-    const AHEAD: usize = 16;
+    const AHEAD: usize = 24;
 
-    #[inline(always)]
-    fn prefetching<T: Copy + BitXorAssign>(out: &mut [T], table: &[T], draws: &[u32]) {
-        let split = draws.len().saturating_sub(AHEAD);
-        let (head, tail) = out.split_at_mut(split * LINE);
-        let (lines, _) = table.as_chunks::<LINE>();
-        for (out, (&draw, &later)) in head.as_chunks_mut::<LINE>().0.iter_mut().zip(draws.iter().zip(&draws[draws.len() - split..])) {
-            let (ahead, _) = place(later, lines.len());
-            // First and last element: in a table that is not aligned a line lies in two lines of the cache.
-            for element in [ahead, ahead + LINE - 1] {
-                // SAFETY: `ahead` is the start of one of the table's lines, so both addresses lie within it; SSE is part of x86-64.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().add(element).cast()) };
-            }
-            let (start, order) = place(draw, lines.len());
-            super::add(out, &lines[start / LINE], order);
+    /// Draws whose places are worked out at a time.
+    const BATCH: usize = 1024;
+
+    /// The 32-bit lanes of a line of 64-bit elements in each order.
+    static NARROW: Lanes<8> = lanes();
+
+    /// The 64-bit lanes of a line of 128-bit elements in each order, in pairs of 32 bits as permutations of 64-bit lanes have them.
+    static WIDE: Lanes<16> = lanes();
+
+    /// `N` lanes of 32 bits for each order.
+    #[repr(align(64))]
+    struct Lanes<const N: usize>([[u32; N]; ORDERS.len()]);
+
+    /// For eight lanes: lane `2 j + h` comes from lane `2 order[j] + h`. For sixteen: the same of eight lanes of 64 bits, whose high halves are zero.
+    const fn lanes<const N: usize>() -> Lanes<N> {
+        let mut lanes = [[0; N]; ORDERS.len()];
+        let mut i = 0;
+        while i < 8 * ORDERS.len() {
+            let (order, lane) = (i / 8, i % 8);
+            lanes[order][lane * (N / 8)] = 2 * ORDERS[order][lane / 2] as u32 + (lane % 2) as u32;
+            i += 1;
         }
-        portable(tail, table, &draws[split..]);
+        Lanes(lanes)
+    }
+
+    /// Calls `add` with each group's elements of `out`, its line of `table` and its order, with the lines on their way some time before.
+    #[inline(always)]
+    fn prefetching<T>(out: &mut [T], table: &[T], draws: &[u32], mut add: impl FnMut(&mut [T; LINE], &[T; LINE], usize)) {
+        let (groups, _) = out.as_chunks_mut::<LINE>();
+        let (table, _) = table.as_chunks::<LINE>();
+        let mut places = [(0, 0); BATCH + AHEAD];
+        for (groups, draws) in groups.chunks_mut(BATCH).zip(draws.chunks(BATCH)) {
+            for (place_of, &draw) in places.iter_mut().zip(draws) {
+                *place_of = place(draw, table.len());
+            }
+            // Behind the last one its own line is fetched again.
+            let last = places[draws.len() - 1];
+            places[draws.len()..][..AHEAD].fill(last);
+            for (i, group) in groups.iter_mut().enumerate() {
+                let ahead = &table[places[i + AHEAD].0];
+                // First and last element: in a table that is not aligned a line lies in two lines of the cache.
+                for element in [&ahead[0], &ahead[LINE - 1]] {
+                    // SAFETY: SSE is part of x86-64.
+                    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+                }
+                let (line, order) = places[i];
+                add(group, &table[line], order);
+            }
+        }
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2_128(out: &mut [u128], table: &[u128], draws: &[u32]) {
-        prefetching(out, table, draws);
+        prefetching(out, table, draws, |out, line, order| super::add(out, line, &ORDERS[order]));
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2_64(out: &mut [u64], table: &[u64], draws: &[u32]) {
-        prefetching(out, table, draws);
+        prefetching(out, table, draws, |out, line, order| {
+            let lanes = &NARROW.0[order];
+            // SAFETY: all three are 32 bytes long.
+            unsafe {
+                let line = _mm256_loadu_si256(line.as_ptr().cast());
+                let line = _mm256_permutevar8x32_epi32(line, _mm256_loadu_si256(lanes.as_ptr().cast()));
+                let sum = _mm256_xor_si256(_mm256_loadu_si256(out.as_ptr().cast()), line);
+                _mm256_storeu_si256(out.as_mut_ptr().cast(), sum);
+            }
+        });
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+    pub(super) fn avx512_128(out: &mut [u128], table: &[u128], draws: &[u32]) {
+        prefetching(out, table, draws, |out, line, order| {
+            let lanes = &WIDE.0[order];
+            // SAFETY: all three are 64 bytes long.
+            unsafe {
+                let line = _mm512_loadu_si512(line.as_ptr().cast());
+                let line = _mm512_permutexvar_epi64(_mm512_loadu_si512(lanes.as_ptr().cast()), line);
+                let sum = _mm512_xor_si512(_mm512_loadu_si512(out.as_ptr().cast()), line);
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), sum);
+            }
+        });
     }
 }
 
