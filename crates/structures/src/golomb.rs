@@ -91,9 +91,12 @@ impl Code {
     pub fn encode(self, values: &[u128], previous: u128, out: &mut Vec<u8>) {
         let Some(&last) = values.last() else { return };
         assert!(last <= self.largest, "a mask is wider than agreed");
+        let span = last.checked_sub(previous).expect("the masks are not sorted");
         let k = self.remainder_bits;
         let start = out.len();
-        out.resize(start + self.part_len_range(values.len(), previous).end() + SLACK, 0);
+        // The quotients' sum is at most that of the whole span: room for the part that it is, not for the longest.
+        let most_bits = values.len() * (k as usize + 1) + (span >> k) as usize;
+        out.resize(start + most_bits.div_ceil(8) + SLACK, 0);
         // The quotients begin in the byte in which the remainders end. Both are written at once, to either side of the byte's start.
         let bits = values.len() * k as usize;
         let (first, second) = out[start..].split_at_mut(bits / 8);

@@ -249,6 +249,14 @@ mod tests {
         }
     }
 
+    /// In the semi-honest mode the receiver may send a table on the same fork before it reads the trees: they must fit into what a fork holds for a
+    /// reader that has not come yet.
+    #[test]
+    fn the_trees_wait_for_their_reader_at_every_length() {
+        let params = SilentParams::new(&request(crate::silent::MAX_LEN, Security::SemiHonest), 128);
+        assert!(params.trees * params.tree_message() * 16 <= 1 << 20);
+    }
+
     #[test]
     fn short_vectors_go_the_direct_way_and_a_million_costs_under_420_kilobytes() {
         for bits in [64, 128] {

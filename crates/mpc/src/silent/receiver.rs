@@ -20,7 +20,8 @@ use crate::vole;
 
 /// The receiver, set up: `c` is there and may be used, what is left of `a` is made by [`run`](Party::run).
 ///
-/// In the semi-honest mode the trees are yet to come, in the malicious mode they have passed their check. Without an input to wait for, whoever
+/// In the semi-honest mode the trees are yet to come (less than 1 MiB at any length, which the channel holds while the receiver does other things, even
+/// streams at the sender on the same fork), in the malicious mode they have passed their check. Without an input to wait for, whoever
 /// needs `c` first can go on at once, and expand what the sender made in the meantime.
 #[derive(Debug)]
 pub struct Receiver<B: Value> {

@@ -4,6 +4,7 @@
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::masks::Match;
+use vesica_structures::secret::Secret;
 
 /// About how many bytes are encrypted, sent and received at a time.
 const PART_BYTES: usize = 1 << 18;
@@ -63,10 +64,13 @@ pub(crate) fn receive<S: Stream<Element = u8>>(
         }
         first += items;
     }
-    opened.par_chunks_exact_mut(width).zip(found).with_min_len(MIN_ITEMS).for_each_with(vec![0; width], |key, (cell, found)| {
-        keystream(found.own as usize, key);
-        add(cell, key);
-    });
+    opened.par_chunks_exact_mut(width).zip(found).with_min_len(MIN_ITEMS).for_each_init(
+        || Secret::new(vec![0; width]),
+        |key, (cell, found)| {
+            keystream(found.own as usize, key);
+            add(cell, key);
+        },
+    );
     Ok(opened)
 }
 

@@ -45,6 +45,18 @@ fn every_row_carries_payloads_and_lets_both_learn() {
     }
 }
 
+/// Tables and masks of several parts, payloads and proofs attached to the right items throughout.
+#[test]
+fn payloads_and_proofs_survive_many_parts() {
+    for row in registry::intersect().iter().filter(|row| !row.entry().id.starts_with("ecdh")) {
+        for mode in row.entry().modes {
+            for (n_s, n_r, overlap) in [(70_001, 3, 2), (3, 70_001, 2), (40_000, 120_000, 20_001)] {
+                check(*row, &IntersectRequest { payload_bytes: 5, both_learn: true, ..request(n_s, n_r, mode.security) }, overlap);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_row_serves_sixteen_thousand_items() {
     for row in registry::intersect() {

@@ -1,5 +1,7 @@
 //! Masks by their top bits: what makes both the sort and the search local.
 
+use zeroize::Zeroize;
+
 use crate::secret::Secret;
 
 /// About as many masks come into a bucket, or up to twice as many: they are sorted within the first two levels of cache.
@@ -124,7 +126,7 @@ fn sort_any<T: Copy + Ord>(masks: &mut [u128], tags: &mut [T]) {
     pairs.sort_unstable();
     for ((mask, tag), pair) in masks.iter_mut().zip(tags).zip(&mut pairs) {
         (*mask, *tag) = *pair;
-        pair.0 = 0;
+        pair.0.zeroize();
     }
 }
 

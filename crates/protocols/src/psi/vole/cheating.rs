@@ -165,6 +165,29 @@ fn receive_masks<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Resul
     receiver.result
 }
 
+/// The bits that fill up the last byte of a packed table are zero.
+#[test]
+fn stray_bits_behind_the_table_are_caught() {
+    let params = params::<VoleFast>(Security::SemiHonest);
+    assert!(!(params.table_len * params.value_bits as usize).is_multiple_of(8), "there are bits to fill up");
+    let sent = |last: u8| {
+        let mut table = vec![0x5a; params.table_bytes as usize];
+        *table.last_mut().unwrap() = last;
+        let (sender, _) = try_two_party(
+            |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+            |ch, rng| {
+                let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
+                ch.send_stream::<Table>(&table)?;
+                masks::receive::<Masks>(&mut MaskFinder::new(0, params.mask_bits, false), N, params.mask_bits, ch)?;
+                ch.send_stream::<Proofs>(&[0])
+            },
+        );
+        sender.result
+    };
+    assert_eq!(sent(0).unwrap(), Some(vec![]));
+    assert_blamed(sent(0x80), Table::STEP.number);
+}
+
 #[test]
 fn malformed_masks_are_caught() {
     let step = Masks::STEP.number;

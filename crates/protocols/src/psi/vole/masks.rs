@@ -4,6 +4,7 @@ use rand_core::Rng;
 use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::masks::{MaskFinder, MaskSorter, Match};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::messages::Masks;
 use super::params::{MaskCoding, Params};
@@ -19,7 +20,7 @@ pub(super) enum SentMasks {
     /// With the items' numbers, for payloads follow in the same order.
     Numbered(MaskSorter<u32>),
     /// By item.
-    Shuffled(Vec<u128>),
+    Shuffled(Secret<Vec<u128>>),
 }
 
 impl SentMasks {
@@ -28,7 +29,7 @@ impl SentMasks {
         match params.coding {
             MaskCoding::SortedCoded if params.payload_bytes == 0 => Self::Sorted(MaskSorter::new(count, bits)),
             MaskCoding::SortedCoded => Self::Numbered(MaskSorter::new(count, bits)),
-            MaskCoding::Shuffled => Self::Shuffled(vec![0; count]),
+            MaskCoding::Shuffled => Self::Shuffled(Secret::new(vec![0; count])),
         }
     }
 

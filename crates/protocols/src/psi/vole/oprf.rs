@@ -24,7 +24,7 @@ pub(super) fn values<B: Value>(keys: &Keys, items: &[u128], width: u32) -> Secre
     let low = u128::MAX >> (128 - width);
     let mut values = Secret::new(vec![B::default(); items.len()]);
     items.par_chunks(BATCH).zip(values.par_chunks_mut(BATCH)).for_each(|(items, values)| {
-        let mut hashes = [0; BATCH];
+        let mut hashes = Secret::new([0; BATCH]);
         let hashes = &mut hashes[..items.len()];
         prf.eval(items, hashes);
         for (value, &hash) in values.iter_mut().zip(&*hashes) {
@@ -39,14 +39,14 @@ pub(super) fn correct<B: Value>(keys: &Keys, items: &[u128], width: u32, delta: 
     let prf = DigestPrf::new(keys.values);
     let low = u128::MAX >> (128 - width);
     items.par_chunks(BATCH).zip(shares.par_chunks_mut(BATCH)).for_each(|(items, shares)| {
-        let mut hashes = [0; BATCH];
+        let mut hashes = Secret::new([0; BATCH]);
         let hashes = &mut hashes[..items.len()];
         prf.eval(items, hashes);
-        let mut values = [B::default(); BATCH];
+        let mut values = Secret::new(vec![B::default(); items.len()]);
         for (value, &hash) in values.iter_mut().zip(&*hashes) {
             *value = B::from_bits(hash & low);
         }
-        B::scale_add(shares, delta, &values[..items.len()]);
+        B::scale_add(shares, delta, &values);
     });
 }
 
@@ -92,7 +92,7 @@ impl<'a> Output<'a> {
             let outputs = &mut outputs[..inner.len()];
             let batches = inner.par_chunks(BATCH).zip(items.par_chunks(BATCH)).zip(outputs.par_chunks_mut(BATCH));
             batches.for_each(|((inner, items), out)| {
-                let (mut keys, mut inputs) = ([0; BATCH], [0; BATCH]);
+                let (mut keys, mut inputs) = (Secret::new([0; BATCH]), Secret::new([0; BATCH]));
                 let (keys, inputs) = (&mut keys[..items.len()], &mut inputs[..items.len()]);
                 salted.eval(items, keys);
                 for (input, &inner) in inputs.iter_mut().zip(inner) {
