@@ -166,7 +166,7 @@ fn main() {
     println!("|---|---|---|---|---|---|");
     for log in [14, 17, 19, 20, 21, 22, 23, 24, 25, 26, 28] {
         let len = 1usize << log;
-        let weight = expander_weight(len);
+        let weight = expander_weight(len, 64);
         let word = box_share(len, weight) / 2.0;
         let [bound, less] = [weight, weight - 1].map(|weight| lightest(Form::Lines, len, weight));
         println!("| 2^{log} | {weight} | {word:.3} | {bound:.3} | {less:.3} | {:.3} |", lightest(Form::Single, len, weight));

@@ -16,7 +16,8 @@
 //! - **The weight `w` by the length.** Rows whose places lie in an interval of share `f` of each stratum are about `m f^w`. The intervals of neighbouring strata may
 //!   touch, so that `24 floor(w / 2)` linear conditions end the state below each pair; one more row than that, and a sum of some of them has weight about
 //!   `f / 2 * N`: the *box word*, found by linear algebra. A test finds such words. The luckiest of all sets of groups is up to a quarter lighter, by a first
-//!   moment over all sets. [`expander_weight`] takes the least `w >= 8` for which even that weighs enough.
+//!   moment over all sets. [`expander_weight`] takes the least `w >= 8` for which even that weighs enough, and for which
+//!   tests of many words at once, and groups that draw the same lines everywhere, are ruled out as well.
 //! - **The seed is the receiver's.** The code protects the receiver's noise from the sender, and a corrupt receiver gains nothing from a weak one. The receiver
 //!   chooses it fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise) and before its answer to the check.
 //!
@@ -51,9 +52,9 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// The code of a public seed.
-    pub fn new(outputs: usize, positions: usize, seed: u128) -> Self {
-        Self::with_weight(outputs, positions, expander_weight(outputs), seed)
+    /// The code of a public seed for values of `width` bits.
+    pub fn new(outputs: usize, positions: usize, width: u32, seed: u128) -> Self {
+        Self::with_weight(outputs, positions, expander_weight(outputs, width), seed)
     }
 
     fn with_weight(outputs: usize, positions: usize, weight: usize, seed: u128) -> Self {
@@ -140,18 +141,18 @@ mod tests {
     #[test]
     fn the_code_is_linear_and_the_same_on_all_backends() {
         let mut rng = SecretRng::insecure_from_seed(3);
-        for (outputs, positions) in [(7, 32), (100, 220), (1001, 2004), (5000, 10_016), (70_003, 140_012)] {
+        for (outputs, positions) in [(7, 80), (100, 220), (1001, 2004), (5000, 10_016), (70_003, 140_012)] {
             let (x, y) = (random(&mut rng, positions), random(&mut rng, positions));
             let sum: Vec<Gf128> = x.iter().zip(&y).map(|(&x, &y)| x + y).collect();
-            let expected = Code::new(outputs, positions, 5).compress(&mut sum.clone());
-            let parts = [x, y].map(|mut part| Code::new(outputs, positions, 5).compress(&mut part));
+            let expected = Code::new(outputs, positions, 64, 5).compress(&mut sum.clone());
+            let parts = [x, y].map(|mut part| Code::new(outputs, positions, 64, 5).compress(&mut part));
             assert!((0..outputs).all(|i| expected[i] == parts[0][i] + parts[1][i]));
             for backend in Backend::available() {
                 with_backend(backend, || {
-                    assert!(Code::new(outputs, positions, 5).compress(&mut sum.clone()) == expected, "{}", backend.name())
+                    assert!(Code::new(outputs, positions, 64, 5).compress(&mut sum.clone()) == expected, "{}", backend.name())
                 });
             }
-            assert_ne!(Code::new(outputs, positions, 6).compress(&mut sum.clone()), expected);
+            assert_ne!(Code::new(outputs, positions, 64, 6).compress(&mut sum.clone()), expected);
         }
     }
 
@@ -162,10 +163,10 @@ mod tests {
         let noise: Vec<(usize, Gf128)> = (0..positions).step_by(57).map(|place| (place, Gf128(rng.block()))).collect();
         let mut dense = vec![Gf128::default(); positions];
         noise.iter().for_each(|&(place, value)| dense[place] = value);
-        let expected = Code::new(outputs, positions, 5).compress(&mut dense);
+        let expected = Code::new(outputs, positions, 64, 5).compress(&mut dense);
         for backend in Backend::available() {
             with_backend(backend, || {
-                let code = Code::new(outputs, positions, 5);
+                let code = Code::new(outputs, positions, 64, 5);
                 assert_eq!(code.compress_noise(noise.iter().copied()), expected, "{}", backend.name());
                 let narrow = code.compress_noise(noise.iter().map(|&(place, value)| (place, Gf64(value.0 as u64))));
                 assert!((0..outputs).all(|i| narrow[i].0 == expected[i].0 as u64), "{}", backend.name());
@@ -179,7 +180,7 @@ mod tests {
         let mut rows = vec![vec![0; positions / 128]; outputs];
         for block in 0..positions / 128 {
             let mut units: Vec<Gf128> = (0..positions).map(|p| Gf128(if p / 128 == block { 1 << (p % 128) } else { 0 })).collect();
-            for (row, bits) in rows.iter_mut().zip(Code::new(outputs, positions, seed).compress(&mut units)) {
+            for (row, bits) in rows.iter_mut().zip(Code::new(outputs, positions, 64, seed).compress(&mut units)) {
                 row[block] = bits.0;
             }
         }
@@ -221,7 +222,7 @@ mod tests {
     fn threads_change_nothing() {
         let mut rng = SecretRng::insecure_from_seed(6);
         let x = random(&mut rng, 200_000);
-        let run = || Code::new(100_000, 200_000, 5).compress(&mut x.clone());
+        let run = || Code::new(100_000, 200_000, 64, 5).compress(&mut x.clone());
         let [one, three] = [1, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run));
         assert!(one == three);
     }

@@ -127,7 +127,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                     GUESSED_DELTA,
                     Leak {
                         to: Learner::Sender,
-                        what: "one guess at the places of the noise by a corrupt sender, a right one unnoticed; a wrong one stops the run",
+                        what: "one guess at the places of the noise by a corrupt sender, who may have seen the code, a right one unnoticed; a wrong one stops the run",
                     },
                 ],
             },

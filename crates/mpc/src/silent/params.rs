@@ -8,11 +8,19 @@
 //! **Distance.** [`DISTANCE`] = 0.11 is the Gilbert-Varshamov distance of rate 1/2. Nobody has proven it for this code at our lengths; `code`
 //! says what it rests on. [`expander_weight`] keeps the box words, the lightest known, above it; under regular noise such a word touches a share
 //! `f` of the blocks only, each costing a whole bit: `f t >= kappa` holds as well (0.24 * 762 = 182).
+//!
+//! **Rank tests.** `c` is `l = width` binary vectors with common noisy places. A box that holds `k - 1` rows more carries `k` independent words on one support of
+//! share `f`; the rank of their `k x l` products tests all `2^k` sums of them at once, and drops with probability `2^(k - f t)` (measured by an
+//! auditor on small codes). No more than `l` words are of use, so that boxes with `24 floor(w / 2) + l` rows must have `f t >= kappa + l`, by a margin for lucky boxes.
+//!
+//! **Twin groups.** Two groups that draw the same line in every stratum have equal sums: a word of weight 0. [`expander_weight`] keeps the expected number of such
+//! pairs below [`TWINS`].
+//!
 //! (0.15, used for expand-convolute 7x24 elsewhere, is a heuristic pseudo-distance and not used here.)
 //!
 //! **Information-set decoding.** Prange's algorithm on regular noise guesses `m` places without noise; at rate 1/2 the best choice is half of each
-//! block, and one guess succeeds with `2^-t`: 762 bits for VOLE, 358 for OT, before the cost of linear algebra. Birthday and representation
-//! refinements gain a constant factor of the exponent, which at these weights leaves far more than 128 bits.
+//! block, and one guess succeeds with `2^-t`: 762 bits for VOLE, 358 for OT, before the cost of linear algebra. Using the `l` slices of a value together, a guess may
+//! miss errors that a random functional misses too: 2^-253 at `l` = 64 and 2^-189 at 128. Birthday and representation refinements gain a constant factor of the exponent.
 //!
 //! **Algebraic attacks** (BO23). Blocks of length `beta` give `t C(beta, 2)` quadrics `e_i e_j = 0` beside the parity checks; the Hilbert series
 //! is `(1 - z)^(N/2 - t) (1 + (beta - 1) z)^t`, whose first non-positive coefficient is at degree `0.0858 t` for long blocks (65 for
@@ -37,11 +45,20 @@ pub const DISTANCE: f64 = 0.11;
 /// (example `code_evidence`), which is [`DISTANCE`] and a margin.
 pub(super) const BOX_SHARE: (u128, u128) = (8, 25);
 
+/// How much larger than the support of the luckiest box that of the average one may be, in hundredths: what a search found, and a margin.
+const LUCK: u128 = 84;
+
+/// What the share of a box is rounded up to in [`expander_weight`].
+const SHARE_UNIT: u128 = 64;
+
+/// Twin groups are expected at most `2^-TWINS` times a code.
+const TWINS: u32 = 80;
+
 /// The least weight of the expander.
 const MIN_WEIGHT: u32 = 8;
 
-/// The greatest.
-const MAX_WEIGHT: u32 = 13;
+/// The greatest. What the shortest vectors take; the longest take 16.
+const MAX_WEIGHT: u32 = 18;
 
 /// A block of noise is at least this long; shorter vectors take the direct protocol.
 const MIN_BLOCK: usize = 8;
@@ -71,16 +88,28 @@ pub fn box_share(len: usize, weight: usize) -> f64 {
     (conditions as f64 / len as f64).powf(1.0 / weight as f64).min(1.0)
 }
 
-/// Places that the expander reads for each of `len` outputs: the fewest for which box words are heavy enough, `box_share` at least `BOX_SHARE`.
-/// In integers, since both sides must come to the same.
-pub fn expander_weight(len: usize) -> usize {
-    let (numerator, denominator) = BOX_SHARE;
+/// Places that the expander reads for each of `len` outputs of `width` bits: the fewest for which box words are heavy enough (`box_share` at least
+/// `BOX_SHARE`), rank tests see too many errors, and there are no twin groups. In integers, since both sides must come to the same.
+pub fn expander_weight(len: usize, width: u32) -> usize {
+    let m = len as u128;
+    let conditions = |weight: u32| u128::from(WINDOW as u32 * (weight / 2));
     let heavy = |weight: u32| {
-        let conditions = (WINDOW * (weight as usize / 2)) as u128;
-        len as u128 * numerator.pow(weight) <= conditions * denominator.pow(weight)
+        let (numerator, denominator) = BOX_SHARE;
+        m * numerator.pow(weight) <= conditions(weight) * denominator.pow(weight)
     };
-    // Weight 13 serves the longest vectors there are.
-    (MIN_WEIGHT..MAX_WEIGHT).find(|&weight| heavy(weight)).unwrap_or(MAX_WEIGHT) as usize
+    let full_rank = |weight: u32| {
+        let trees = noise_weight(KAPPA, DISTANCE, Noise::Uniform) as u128;
+        let share = (100 * SHARE_UNIT * u128::from(KAPPA + width)).div_ceil(LUCK * trees);
+        m * share.pow(weight) <= (conditions(weight) + u128::from(width)) * SHARE_UNIT.pow(weight)
+    };
+    let no_twins = |weight: u32| {
+        let (groups, lines) = (m.div_ceil(LINE as u128), 2 * m / (LINE as u128 * u128::from(weight)));
+        // A power that overflows is large enough.
+        lines.checked_pow(weight).is_none_or(|choices| groups * groups <= choices >> (TWINS - 1))
+    };
+    let weights = MIN_WEIGHT..=MAX_WEIGHT;
+    let fits = |&weight: &u32| heavy(weight) && full_rank(weight) && no_twins(weight);
+    weights.clone().find(fits).unwrap_or(*weights.end()) as usize
 }
 
 /// What both sides agree on: which protocol serves the length.
@@ -212,32 +241,55 @@ mod tests {
     }
 
     #[test]
-    fn the_expander_is_as_wide_as_box_words_ask_for() {
-        for (log, weight) in [
-            (13.0, 8),
-            (19.7, 8),
-            (19.8, 9),
-            (21.3, 9),
-            (21.4, 10),
-            (23.3, 10),
-            (23.4, 11),
-            (24.9, 11),
-            (25.0, 12),
-            (26.8, 12),
-            (27.0, 13),
-            (28.0, 13),
+    fn the_expander_is_as_wide_as_its_three_rules_ask_for() {
+        let trees = noise_weight(KAPPA, DISTANCE, Noise::Uniform) as f64;
+        // Lengths at which one more output would take one more place are among these; the last column is for 128 bits.
+        for (log, narrow, wide) in [
+            (10.6, 18, 18),
+            (11.6, 15, 15),
+            (13.0, 13, 13),
+            (14.0, 11, 11),
+            (16.0, 10, 10),
+            (17.0, 9, 9),
+            (19.0, 8, 9),
+            (19.7, 8, 10),
+            (19.8, 9, 10),
+            (20.3, 9, 10),
+            (21.3, 9, 11),
+            (22.3, 10, 12),
+            (23.3, 10, 12),
+            (24.9, 11, 13),
+            (25.0, 12, 14),
+            (26.8, 12, 15),
+            (28.0, 13, 16),
         ] {
             let len = f64::exp2(log) as usize;
-            assert_eq!(expander_weight(len), weight, "2^{log}");
-            let share = box_share(len, weight);
-            assert!(share >= BOX_SHARE.0 as f64 / BOX_SHARE.1 as f64);
-            assert!(
-                share / 2.0 * 0.74 > 1.05 * DISTANCE
-                    && 0.74 * share * noise_weight(KAPPA, DISTANCE, Noise::Uniform) as f64 >= f64::from(KAPPA),
-                "2^{log}"
-            );
+            for (width, weight) in [(61, narrow), (128, wide)] {
+                assert_eq!(expander_weight(len, width), weight, "2^{log}, {width} bits");
+                let w = weight as f64;
+                let share = box_share(len, weight);
+                assert!(share >= BOX_SHARE.0 as f64 / BOX_SHARE.1 as f64);
+                assert!(share / 2.0 * 0.74 > 1.05 * DISTANCE && 0.74 * share * trees >= f64::from(KAPPA), "2^{log}");
+                let rows = (WINDOW * (weight / 2)) as f64 + f64::from(width);
+                let share = (rows / len as f64).powf(1.0 / w).min(1.0);
+                assert!(0.84 * share * trees >= f64::from(KAPPA + width), "2^{log}, {width} bits: {share}");
+                let twins = (len as f64 / 4.0).powi(2) / 2.0 * (len as f64 / (2.0 * w)).powf(-w);
+                assert!(twins.log2() < -79.0, "2^{log}: {} twins", twins.log2());
+            }
         }
         assert_eq!(box_share(1, 7), 1.0);
+    }
+
+    /// The last weight is not a way out: all rules hold wherever trees are used.
+    #[test]
+    fn the_greatest_weight_is_never_short() {
+        for bits in [64, 128] {
+            let first = (1..).find(|&len| matches!(Params::new(&request(len, Security::SemiHonest), bits), Params::Silent(_))).unwrap();
+            assert!(expander_weight(first, bits) <= MAX_WEIGHT as usize && first < 2000, "{first} elements of {bits} bits");
+            let lines = (2 * first / LINE / MAX_WEIGHT as usize) as f64;
+            assert!((first as f64 / 4.0).powi(2) / 2.0 * lines.powi(-(MAX_WEIGHT as i32)) < f64::exp2(-80.0), "{first}");
+            assert!(expander_weight(crate::silent::MAX_LEN, bits) < MAX_WEIGHT as usize);
+        }
     }
 
     #[test]

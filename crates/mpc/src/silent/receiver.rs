@@ -101,7 +101,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
     }
 
     // The noise is compressed while the sender expands its trees.
-    let code = Code::new(params.len, params.positions(), seed);
+    let code = Code::new(params.len, params.positions(), params.width, seed);
     let c = code.compress_noise(noise_places(params, &points).zip(values.iter().copied()));
     let output = VoleReceiver { c, a: Vec::new() };
     if !params.checked() {

@@ -48,7 +48,7 @@ impl<B: Value> Party for Sender<B> {
                 let _phase = ch.phase(Phase::Expand);
                 // Step 5.
                 let CodeSeed(seed) = ch.recv(())?;
-                let b = Code::new(params.len, params.positions(), seed).compress(&mut leaves);
+                let b = Code::new(params.len, params.positions(), params.width, seed).compress(&mut leaves);
                 Ok(VoleSender { delta: *delta, b })
             }
         }

@@ -118,7 +118,7 @@ fn lightest(log: u32, weight: usize, seed: u128) -> f64 {
 fn box_words_weigh_more_than_the_distance() {
     for log in [14, 17, 20] {
         for seed in [5, 6] {
-            let weight = expander_weight(1 << log);
+            let weight = expander_weight(1 << log, 64);
             let found = lightest(log, weight, seed);
             assert!(found > DISTANCE, "2^{log} outputs, seed {seed}: a word of relative weight {found}");
             eprintln!("2^{log} outputs, seed {seed}: a word of relative weight {found:.4}");
