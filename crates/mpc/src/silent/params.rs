@@ -14,7 +14,7 @@
 //! auditor on small codes). No more than `l` words are of use, so that boxes with `24 floor(w / 2) + l` rows must have `f t >= kappa + l`, by a margin for lucky boxes.
 //!
 //! **Twin groups.** Two groups that draw the same line in every stratum have equal sums: a word of weight 0. [`expander_weight`] keeps the expected number of such
-//! pairs below [`TWINS`].
+//! pairs below `2^-80`.
 //!
 //! (0.15, used for expand-convolute 7x24 elsewhere, is a heuristic pseudo-distance and not used here.)
 //!
