@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 /// Why bytes are no code of `count` sorted values of `width` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The number of bytes is outside of [`len_range`].
+    /// The number of bytes is outside of [`Code::part_len_range`].
     #[error("the coded masks have an impossible length")]
     Length,
     /// Fewer quotients than values.
