@@ -1,5 +1,7 @@
-//! The constants of the cost model, in the form that `fit_plan` prints. **Provisional**: equal sizes are the recorded runs of 2026-11-20 where there are any; all
-//! else was measured on a busy machine and scaled to them by hand. To be fitted again from a quiet run of `bench/plan`.
+//! The constants of the cost model, in the form that `fit_plan` prints. **Provisional**: equal sizes are the recorded runs of 2026-11-20 where there are any (2^14 for
+//! `ecdh-hfh99`, 2^16 to 2^22 for `vole-*`, 2^20 for the others). The rest is estimated: below 2^16 fixed fractions of the time at 2^16, 2^18 between its neighbours,
+//! other sizes of `rr22` and `rs21` like `vole-fast`, smaller sizes of `ecdh-hfh99` in proportion, unequal sizes from a busy machine, scaled. Since then all
+//! VOLE rows have become faster by about the same share. To be fitted again from a quiet run of `bench/plan`.
 
 use vesica_party::Security;
 
