@@ -285,6 +285,6 @@ mod tests {
         };
         let beyond = (1 << 23) + 1;
         assert_eq!(at(beyond, Security::SemiHonest), at(beyond, Security::Malicious));
-        assert!(at(1 << 23, Security::SemiHonest) < at(1 << 23, Security::Malicious));
+        assert!(at(1 << 20, Security::SemiHonest) < at(1 << 20, Security::Malicious));
     }
 }
