@@ -13,7 +13,7 @@ pub struct CorrelationRequest {
     pub len: usize,
     /// Against which parties.
     pub security: Security,
-    /// VOLE: `c` lies in the elements of `B` below `2^width`, a subspace over GF(2), if this says so; else anywhere in `B`.
+    /// VOLE: `c` lies in the elements of `B` below `2^width`, a subspace over GF(2), if this says so; else anywhere in `B`. Random tables: the bits of a choice.
     pub width: Option<u32>,
 }
 
@@ -63,6 +63,50 @@ impl Task for RandomOt {
     }
 }
 
+/// Random 1-of-2^k OT of bits: the sender gets tables of `2^k` bits each, the receiver one bit of each by a random choice of its own.
+#[derive(Debug)]
+pub struct RandomTables;
+
+/// What the sender of random tables holds; wiped on drop.
+#[derive(Clone)]
+pub struct Tables {
+    /// `k`.
+    pub width: u32,
+    /// Bit `j` of a table is what a receiver of choice `j` has; the `16 - 2^k` bits above are zero.
+    pub tables: Vec<u16>,
+}
+
+/// What the receiver of random tables holds; wiped on drop.
+#[derive(Clone)]
+pub struct Lookups {
+    /// `k`.
+    pub width: u32,
+    /// The choice in the low `k` bits, the table's bit there in the highest.
+    pub entries: Vec<u8>,
+}
+
+impl Task for RandomTables {
+    const NAME: &'static str = "random-tables";
+    type Request = CorrelationRequest;
+    type SenderInput = ();
+    type ReceiverInput = ();
+    type SenderOutput = Tables;
+    type ReceiverOutput = Lookups;
+
+    fn holds(_: &(), _: &(), sender: &Tables, receiver: &Lookups) -> Result<(), String> {
+        let len = sender.tables.len();
+        if receiver.entries.len() != len || receiver.width != sender.width {
+            return Err(format!("{len} tables and {} entries", receiver.entries.len()));
+        }
+        let right = |i: &usize| {
+            let (entry, table) = (receiver.entries[*i], u32::from(sender.tables[*i]));
+            let choice = u32::from(entry & 0x7f);
+            choice >> sender.width == 0 && table >> (1 << sender.width) == 0 && table >> choice & 1 == u32::from(entry >> 7)
+        };
+        (0..len).find(|i| !right(i)).map_or(Ok(()), |i| Err(format!("entry {i} of {len} is not the chosen bit of its table")))
+    }
+}
+
 /// Subfield VOLE: `a[i] = b[i] + delta * c[i]` with `c[i]` in `B`, or in a subspace of it, and the rest in `F`. A corrupt party may choose its own outputs.
 #[derive(Debug)]
 pub struct SubfieldVole<B>(PhantomData<fn() -> B>);
@@ -102,6 +146,8 @@ macro_rules! secret_output {
 }
 secret_output!([] OtPairs: pairs);
 secret_output!([] OtChosen: choices, chosen);
+secret_output!([] Tables: tables);
+secret_output!([] Lookups: entries);
 secret_output!([] VoleSender: delta, b);
 secret_output!([B: Value] VoleReceiver<B>: c, a);
 

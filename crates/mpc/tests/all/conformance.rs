@@ -1,6 +1,7 @@
 //! Both sides' outputs fulfil the task, and the bytes are the predicted ones, for every protocol, mode and length.
 
 use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::one_of_n::OneOfN;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::tasks::{CorrelationRequest, SubfieldVole, VoleReceiver, VoleSender};
@@ -34,6 +35,15 @@ fn ot_extension() {
     for security in MODES {
         for len in [0, 1, 2, 100, 128, 5000, 1 << 14] {
             conforms::<OtExtension>(len, security);
+        }
+    }
+}
+
+#[test]
+fn one_of_n() {
+    for width in 1..=4 {
+        for len in [0, 1, 2, 100, 5000, 1 << 14] {
+            conformance::<OneOfN>(&CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) }, (), ());
         }
     }
 }
