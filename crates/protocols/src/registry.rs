@@ -5,7 +5,7 @@ use vesica_structures::facts::Unsupported;
 
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
-use crate::tasks::Intersect;
+use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
 
 static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<EcdhHfh99>::new(),
@@ -15,9 +15,34 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<VolePsi<VoleLean>>::new(),
 ];
 
+static SHARES: &[&dyn Registered<Shares>] = &[];
+static CARDINALITY: &[&dyn Registered<Cardinality>] = &[];
+static SUM: &[&dyn Registered<Sum>] = &[];
+static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[];
+
 /// Protocols for [`Intersect`].
 pub fn intersect() -> &'static [&'static dyn Registered<Intersect>] {
     INTERSECT
+}
+
+/// Protocols for [`Shares`].
+pub fn shares() -> &'static [&'static dyn Registered<Shares>] {
+    SHARES
+}
+
+/// Protocols for [`Cardinality`].
+pub fn cardinality() -> &'static [&'static dyn Registered<Cardinality>] {
+    CARDINALITY
+}
+
+/// Protocols for [`Sum`].
+pub fn sum() -> &'static [&'static dyn Registered<Sum>] {
+    SUM
+}
+
+/// Protocols for [`JoinAndCompute`].
+pub fn join_and_compute() -> &'static [&'static dyn Registered<JoinAndCompute>] {
+    JOIN_AND_COMPUTE
 }
 
 /// The protocol for [`Intersect`] of this id or alias.
@@ -27,7 +52,12 @@ pub fn find_intersect(name: &str) -> Option<&'static dyn Registered<Intersect>> 
 
 /// The descriptions of all protocols of all tasks, building blocks included.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    let sets = INTERSECT.iter().map(|row| row.entry());
+    let intersect = INTERSECT.iter().map(|row| row.entry());
+    let shares = SHARES.iter().map(|row| row.entry());
+    let cardinality = CARDINALITY.iter().map(|row| row.entry());
+    let sum = SUM.iter().map(|row| row.entry());
+    let join_and_compute = JOIN_AND_COMPUTE.iter().map(|row| row.entry());
+    let sets = intersect.chain(shares).chain(cardinality).chain(sum).chain(join_and_compute);
     sets.chain(vesica_mpc::registry::entries())
 }
 

@@ -1,9 +1,11 @@
-//! The set tasks: what a protocol of each registry must compute, as predicates over both sides.
+//! Intersection.
 
 use std::collections::HashMap;
 
 use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
+
+use super::differ;
 
 /// Intersection: the receiver learns which of its items the sender has, with the sender's payloads; on request the sender learns
 /// its own matches too.
@@ -141,21 +143,6 @@ impl Task for Intersect {
             None => Ok(()),
         }
     }
-}
-
-/// An error that names the first place where two lists differ.
-fn differ<T: PartialEq + std::fmt::Debug>(what: &str, expected: &[T], got: &[T]) -> Result<(), String> {
-    if expected == got {
-        return Ok(());
-    }
-    let place = expected.iter().zip(got).take_while(|(e, g)| e == g).count();
-    Err(format!(
-        "{what} differ at {place}: expected {:?} of {}, got {:?} of {}",
-        expected.get(place),
-        expected.len(),
-        got.get(place),
-        got.len()
-    ))
 }
 
 #[cfg(test)]
