@@ -5,6 +5,8 @@ pub mod base_ot;
 mod binding;
 pub mod group;
 pub mod one_of_n;
+pub mod opprf;
+pub mod oprf;
 pub mod ot_extension;
 mod pprf;
 pub mod registry;

@@ -2,12 +2,14 @@
 
 use vesica_party::{Entry, Registered, Row};
 use vesica_structures::fields::{Gf64, Gf128};
+use vesica_structures::okvs::{Band, Clustered};
 
 use crate::base_ot::BaseOt;
 use crate::one_of_n::OneOfN;
+use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
 use crate::silent::SilentVole;
-use crate::tasks::{RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -18,6 +20,11 @@ pub fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
 /// Protocols for random 1-of-2^k OT of bits.
 pub fn random_tables() -> &'static [&'static dyn Registered<RandomTables>] {
     const { &[&Row::<OneOfN>::new()] }
+}
+
+/// Protocols for OPPRF.
+pub fn opprf() -> &'static [&'static dyn Registered<ProgrammedPrf>] {
+    const { &[&Row::<Opprf<Band>>::new(), &Row::<Opprf<Clustered>>::new()] }
 }
 
 /// Protocols for subfield VOLE over GF(2^64).
@@ -33,7 +40,8 @@ pub fn vole_128() -> &'static [&'static dyn Registered<SubfieldVole<Gf128>>] {
 /// The descriptions of all of them.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let ots = random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()));
-    ots.chain(vole_64().iter().map(|row| row.entry())).chain(vole_128().iter().map(|row| row.entry()))
+    let opprfs = opprf().iter().map(|row| row.entry());
+    ots.chain(opprfs).chain(vole_64().iter().map(|row| row.entry())).chain(vole_128().iter().map(|row| row.entry()))
 }
 
 #[cfg(test)]
