@@ -8,6 +8,7 @@ pub mod one_of_n;
 pub mod ot_extension;
 mod pprf;
 pub mod registry;
+pub mod share_conversion;
 pub mod silent;
 pub mod tasks;
 pub mod vole;
