@@ -54,7 +54,7 @@ fn multiplex<E: Share>(len: usize, width: usize, bits: u32) -> Run<vesica_mpc::t
     let mut rows = |party: usize| {
         let mut values = vec![E::default(); len * width];
         for (i, value) in values.iter_mut().enumerate() {
-            let bytes = if i / width < 8 { [[0; 16], [0xff; 16]][i / width / 4 ^ party] } else { rng.block().to_le_bytes() };
+            let bytes = if i / width < 8 { [[0; 16], [0xff; 16]][(i / width / 4) ^ party] } else { rng.block().to_le_bytes() };
             bytemuck::bytes_of_mut(value).copy_from_slice(&bytes[..size_of::<E>()]);
         }
         SharedRows { bits: (0..len).map(|i| if i < 8 { i >> party & 1 == 1 } else { rng.block() & 1 == 1 }).collect(), values }
@@ -85,6 +85,8 @@ fn rows_of_bytes_are_multiplied() {
 fn several_pieces_are_multiplied() {
     multiplex::<u8>(20, 1 << 17, 8);
     multiplex::<u64>(70_001, 4, 64);
+    // 289262 bits of 29 fit a piece, and are no whole bytes.
+    convert(300_000, 29);
 }
 
 /// Ones among the bits of the shares within eight standard deviations of half of them.
