@@ -10,6 +10,7 @@ pub mod oprf;
 pub mod ot_extension;
 mod pprf;
 pub mod registry;
+pub mod share_conversion;
 pub mod silent;
 pub mod tasks;
 pub mod vole;

@@ -234,6 +234,10 @@ macro_rules! secret_output {
         }
     };
 }
+mod ring;
+
+pub use ring::{BitsToRing, BitsToRingRequest, Multiplex, MultiplexRequest, Share, SharedBits, SharedRows, Shares};
+
 secret_output!([] OtPairs: pairs);
 secret_output!([] OtChosen: choices, chosen);
 secret_output!([] Tables: tables);
