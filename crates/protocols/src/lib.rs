@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod catalogue;
+pub mod circuit_psi;
 pub mod psi;
 pub mod registry;
 pub mod tasks;
