@@ -6,8 +6,9 @@ use vesica_structures::fields::{Gf64, Gf128};
 use crate::base_ot::BaseOt;
 use crate::one_of_n::OneOfN;
 use crate::ot_extension::OtExtension;
+use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::silent::SilentVole;
-use crate::tasks::{RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{Equality, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -18,6 +19,11 @@ pub fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
 /// Protocols for random 1-of-2^k OT of bits.
 pub fn random_tables() -> &'static [&'static dyn Registered<RandomTables>] {
     const { &[&Row::<OneOfN>::new()] }
+}
+
+/// Protocols for equality tests with shared output.
+pub fn equality() -> &'static [&'static dyn Registered<Equality>] {
+    const { &[&Row::<CubicEquality>::new(), &Row::<AndTreeEquality>::new()] }
 }
 
 /// Protocols for subfield VOLE over GF(2^64).
@@ -33,7 +39,8 @@ pub fn vole_128() -> &'static [&'static dyn Registered<SubfieldVole<Gf128>>] {
 /// The descriptions of all of them.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let ots = random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()));
-    ots.chain(vole_64().iter().map(|row| row.entry())).chain(vole_128().iter().map(|row| row.entry()))
+    let circuits = equality().iter().map(|row| row.entry());
+    ots.chain(circuits).chain(vole_64().iter().map(|row| row.entry())).chain(vole_128().iter().map(|row| row.entry()))
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! Ideal functionalities of this crate, as predicates over both sides' outputs.
 
+mod equality;
+
 use std::marker::PhantomData;
 
 use vesica_party::{Security, Task};
 use vesica_structures::fields::{Gf128, Value};
 use zeroize::Zeroize;
+
+pub use equality::{Equality, EqualityRequest, Tested};
 
 /// How many correlations, and against whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

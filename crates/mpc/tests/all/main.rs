@@ -3,4 +3,5 @@
 mod cheating;
 mod conformance;
 mod faults;
+mod peqt;
 mod randomness;
