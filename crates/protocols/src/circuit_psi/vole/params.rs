@@ -1,6 +1,8 @@
 //! All numbers of a run, and the bounds that they follow from.
 
-use vesica_mpc::opprf::{Opprf, Store};
+use std::ops::RangeInclusive;
+
+use vesica_mpc::opprf::Opprf;
 use vesica_mpc::tasks::OpprfRequest;
 use vesica_mpc::{opprf, peqt};
 use vesica_party::{Protocol, Security};
@@ -36,7 +38,12 @@ impl Params {
     ///
     /// # Errors
     /// Against malicious parties (cuckoo hashing on one side lets a cheating receiver learn from where its items do not fit), and for sizes beyond the bounds of the parts.
-    pub fn derive<V: Variant>(sender_items: usize, receiver_items: usize, security: Security, carried_bytes: usize) -> Result<Self, Unsupported> {
+    pub fn derive<V: Variant>(
+        sender_items: usize,
+        receiver_items: usize,
+        security: Security,
+        carried_bytes: usize,
+    ) -> Result<Self, Unsupported> {
         if security != Security::SemiHonest {
             return Err(Unsupported::new(
                 "computing on the intersection against malicious parties",
@@ -54,10 +61,11 @@ impl Params {
             Unsupported::new(format_args!("a circuit PSI of {sender_items} items of the sender"), "split the table by a public column")
         })?;
         let output_bits = u32::try_from(8 * carried_bytes as u64).ok().and_then(|bits| bits.checked_add(sigma));
-        let output_bits = output_bits.ok_or_else(|| Unsupported::new(format_args!("a payload of {carried_bytes} bytes"), "send fewer columns"))?;
+        let output_bits =
+            output_bits.ok_or_else(|| Unsupported::new(format_args!("a payload of {carried_bytes} bytes"), "send fewer columns"))?;
         let request = OpprfRequest { receiver_keys: receiver_items, sender_keys, output_bits, security, wide: V::WIDE };
         params.opprf = Some(Opprf::<V::Okvs>::derive(&request)?);
-        params.peqt = Some(peqt::Params::new(bins, sigma, V::EQUALITY)?);
+        params.peqt = Some(peqt::Params::with(bins, sigma, V::EQUALITY)?);
         Ok(params)
     }
 
@@ -67,8 +75,9 @@ impl Params {
     }
 
     /// Bytes of all messages: the salt, the OPPRF and the equality tests.
-    pub fn predicted_bytes(&self) -> u64 {
-        let (Some(opprf), Some(peqt)) = (&self.opprf, &self.peqt) else { return 0 };
-        32 + opprf.predicted_bytes() + peqt.predicted_bytes()
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        let (Some(opprf), Some(peqt)) = (&self.opprf, &self.peqt) else { return 0..=0 };
+        let (fixed, tests) = (32 + opprf.predicted_bytes(), peqt.predicted_bytes());
+        fixed + tests.start()..=fixed + tests.end()
     }
 }
