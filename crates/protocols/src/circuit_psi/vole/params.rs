@@ -23,7 +23,7 @@ pub struct Params {
     pub sender_items: usize,
     /// `n_r`.
     pub receiver_items: usize,
-    /// `m`: 1.27 `n_r` from 2^12 items on, more below.
+    /// `m`: 1.30 `n_r`, more below 2^14 items.
     pub bins: usize,
     /// Width of the `r_i`, the paper's `log2 m + lambda`: see [`sigma`].
     pub sigma: u32,
