@@ -3,5 +3,6 @@
 mod cheating;
 mod conformance;
 mod faults;
+mod gmw;
 mod peqt;
 mod randomness;
