@@ -1,7 +1,10 @@
 //! Private set protocols, one folder a paper, and their registries.
 #![forbid(unsafe_code)]
 
+pub mod cardinality;
 mod catalogue;
+mod ecdh;
+mod masks;
 pub mod psi;
 pub mod registry;
 pub mod tasks;

@@ -3,6 +3,8 @@
 use vesica_party::{Entry, Protocol, Registered, Row, Security};
 use vesica_structures::facts::Unsupported;
 
+use crate::cardinality::cgt12::EcdhCaCgt12;
+use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
@@ -16,7 +18,7 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
 ];
 
 static SHARES: &[&dyn Registered<Shares>] = &[];
-static CARDINALITY: &[&dyn Registered<Cardinality>] = &[];
+static CARDINALITY: &[&dyn Registered<Cardinality>] = &[&Row::<EcdhCaHfh99>::new(), &Row::<EcdhCaCgt12>::new()];
 static SUM: &[&dyn Registered<Sum>] = &[];
 static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[];
 

@@ -93,6 +93,30 @@ impl AggregateRequest {
         let Self { sender_items, receiver_items, security, .. } = *self;
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }.check_sizes()
     }
+
+    /// For protocols that give one total and show it whatever it is: refuses groups, thresholds, and what [`check_sizes`](Self::check_sizes) does.
+    pub fn check_one_total(&self) -> Result<(), Unsupported> {
+        self.check_sizes()?;
+        if self.groups == 1 && self.at_least <= 1 {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("{} groups, shown from {} common items on, by a protocol that gives one total", self.groups, self.at_least),
+            "choose a protocol on circuit PSI, or ask for one group and no threshold",
+        ))
+    }
+
+    /// For protocols that count, and nothing else: refuses columns of values, and what [`check_one_total`](Self::check_one_total) does.
+    pub fn check_one_count(&self) -> Result<(), Unsupported> {
+        self.check_one_total()?;
+        if self.columns == 0 {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("{} columns of values in a cardinality", self.columns),
+            "ask for the task sum, or give no values",
+        ))
+    }
 }
 
 impl AggregateSenderInput {
@@ -117,6 +141,24 @@ impl AggregateSenderInput {
                 request.sender_items, request.columns
             ),
         ))
+    }
+
+    /// For protocols in which the receiver itself counts: whoever sees the count sees it without noise.
+    pub fn check_noiseless(&self) -> Result<(), Unsupported> {
+        if self.noise.is_empty() {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            "the receiver counts by itself in this protocol, so that nobody can add noise",
+            "choose a protocol on circuit PSI, or give no noise",
+        ))
+    }
+}
+
+impl AggregateOutput {
+    /// One group's results.
+    pub fn one(results: Vec<u64>) -> Self {
+        Self { groups: vec![Some(results)] }
     }
 }
 
@@ -255,5 +297,18 @@ mod tests {
         assert!(AggregateReceiverInput { groups: vec![], ..asked }.check(&request, false).is_err());
         assert!(AggregateRequest { groups: 0, ..request }.check_sizes().is_err());
         assert!(AggregateRequest { columns: 65, ..request }.check_sizes().is_err());
+    }
+
+    #[test]
+    fn what_one_total_cannot_give_is_refused() {
+        let request =
+            AggregateRequest { sender_items: 1, receiver_items: 1, security: Security::SemiHonest, columns: 0, groups: 1, at_least: 1 };
+        assert!(request.check_one_count().is_ok());
+        assert!(AggregateRequest { columns: 1, ..request }.check_one_total().is_ok());
+        for refused in [AggregateRequest { groups: 2, ..request }, AggregateRequest { at_least: 2, ..request }] {
+            assert!(refused.check_one_total().is_err());
+        }
+        assert!(AggregateRequest { columns: 1, ..request }.check_one_count().is_err());
+        assert!(AggregateSenderInput { noise: vec![0], ..AggregateSenderInput::default() }.check_noiseless().is_err());
     }
 }
