@@ -5,6 +5,7 @@ pub mod cardinality;
 mod catalogue;
 mod ecdh;
 mod masks;
+pub mod membership;
 pub mod psi;
 pub mod registry;
 pub mod tasks;
