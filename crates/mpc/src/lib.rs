@@ -9,5 +9,6 @@ pub mod ot_extension;
 mod pprf;
 pub mod registry;
 pub mod silent;
+pub mod silent_ot;
 pub mod tasks;
 pub mod vole;

@@ -7,12 +7,13 @@ use crate::base_ot::BaseOt;
 use crate::one_of_n::OneOfN;
 use crate::ot_extension::OtExtension;
 use crate::silent::SilentVole;
+use crate::silent_ot::SilentOt;
 use crate::tasks::{RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
 pub fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
-    const { &[&Row::<BaseOt>::new(), &Row::<OtExtension>::new()] }
+    const { &[&Row::<BaseOt>::new(), &Row::<OtExtension>::new(), &Row::<SilentOt>::new()] }
 }
 
 /// Protocols for random 1-of-2^k OT of bits.

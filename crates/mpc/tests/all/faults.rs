@@ -1,8 +1,10 @@
 //! No fault of the link makes a side panic or hang.
 
 use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::one_of_n::OneOfN;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::silent::SilentVole;
+use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::CorrelationRequest;
 use vesica_party::Security::{Malicious, SemiHonest};
 use vesica_structures::fields::{Gf64, Gf128};
@@ -22,4 +24,10 @@ fn ot_extension() {
 fn silent_vole() {
     faults::<SilentVole<Gf64>>(&CorrelationRequest { len: 1 << 13, security: SemiHonest, width: None }, &(), &());
     faults::<SilentVole<Gf128>>(&CorrelationRequest { len: 1 << 13, security: Malicious, width: None }, &(), &());
+}
+
+#[test]
+fn bulk_correlations() {
+    faults::<OneOfN>(&CorrelationRequest { len: 1 << 15, security: SemiHonest, width: Some(4) }, &(), &());
+    faults::<SilentOt>(&CorrelationRequest { len: 200, security: SemiHonest, width: None }, &(), &());
 }
