@@ -36,6 +36,21 @@ pub fn convolve_u64(x: &mut [u64], taps: &[u32]) {
     );
 }
 
+/// As [`convolve`], over elements of four bits; the high halves of the bytes stay zero.
+///
+/// # Panics
+/// If the lengths differ, or an element has more than four bits.
+pub fn convolve_u4(x: &mut [u8], taps: &[u32]) {
+    assert_eq!(x.len(), taps.len(), "one word of taps an element");
+    assert!(x.iter().fold(0, |all, x| all | x) < 16, "elements of four bits");
+    dispatch!(
+        backend(),
+        portable: portable(x, taps),
+        avx2: x86::avx2_4(x, taps),
+        avx512: x86::avx512_4(x, taps),
+    );
+}
+
 /// An element of a vector over GF(2): what the portable loops need.
 trait Element: Copy + std::ops::BitXorAssign {
     /// The element where `bit` is 1, zero where it is 0.
@@ -53,6 +68,13 @@ impl Element for u64 {
     #[inline(always)]
     fn select(self, bit: u32) -> Self {
         self & u64::from(bit).wrapping_neg()
+    }
+}
+
+impl Element for u8 {
+    #[inline(always)]
+    fn select(self, bit: u32) -> Self {
+        self & (bit as u8).wrapping_neg()
     }
 }
 
@@ -167,6 +189,44 @@ mod x86 {
         ]
     );
 
+    /// Lane `l` of entry `i` is bit `l` of `i`.
+    static BITS_OF_4: [[u32; 4]; 16] = {
+        let mut bits = [[0; 4]; 16];
+        let mut i = 0;
+        while i < 4 * 16 {
+            bits[i / 4][i % 4] = (i / 4) as u32 >> (i % 4) & 1;
+            i += 1;
+        }
+        bits
+    };
+
+    /// A lane of 32 bits for each bit of the elements: what is to be added to this element and to those after it, the next one higher.
+    #[inline(always)]
+    fn by_lanes(x: &mut [u8], taps: &[u32]) {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe {
+            let mut state = _mm_setzero_si128();
+            for (x, &taps) in x.iter_mut().zip(taps) {
+                let bits = _mm_loadu_si128(BITS_OF_4[usize::from(*x) % 16].as_ptr().cast());
+                state = _mm_xor_si128(state, bits);
+                let set = _mm_srai_epi32::<31>(_mm_slli_epi32::<31>(state));
+                *x = _mm_movemask_ps(_mm_castsi128_ps(set)) as u8;
+                let reached = _mm_set1_epi32((taps & ((1 << WINDOW) - 1)) as i32);
+                state = _mm_xor_si128(_mm_srli_epi32::<1>(state), _mm_and_si128(set, reached));
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn avx2_4(x: &mut [u8], taps: &[u32]) {
+        by_lanes(x, taps);
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
+    pub(super) fn avx512_4(x: &mut [u8], taps: &[u32]) {
+        by_lanes(x, taps);
+    }
+
     /// Every bit of the low half doubled: a mask of 64-bit lanes from one of 128-bit lanes.
     #[inline]
     #[target_feature(enable = "bmi2")]
@@ -277,6 +337,7 @@ mod tests {
             let mut next = words(len as u64);
             let x: Vec<u128> = (0..len).map(|_| u128::from(next()) << 64 | u128::from(next())).collect();
             let halves: Vec<u64> = x.iter().map(|&x| x as u64).collect();
+            let nibbles: Vec<u8> = x.iter().map(|&x| x as u8 & 15).collect();
             let taps: Vec<u32> = (0..len).map(|_| next() as u32).collect();
             let mut expected = x.clone();
             for i in 0..len {
@@ -294,6 +355,9 @@ mod tests {
                     convolve_u64(&mut narrow, &taps);
                     assert_eq!(wide, expected, "{} at {len}", backend.name());
                     assert_eq!(narrow, expected_halves, "{} at {len}", backend.name());
+                    let mut narrowest = nibbles.clone();
+                    convolve_u4(&mut narrowest, &taps);
+                    assert!(narrowest.iter().zip(&expected).all(|(&x, &wide)| x == wide as u8 & 15), "{} at {len}", backend.name());
                 });
             }
         }

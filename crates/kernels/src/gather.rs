@@ -42,6 +42,19 @@ pub fn gather_u64(out: &mut [u64], table: &[u64], draws: &[u32]) {
     );
 }
 
+/// As [`gather`], over bytes.
+///
+/// # Panics
+/// As [`gather`].
+pub fn gather_u8(out: &mut [u8], table: &[u8], draws: &[u32]) {
+    check(out.len(), table.len(), draws.len());
+    dispatch!(
+        backend(),
+        portable: portable(out, table, draws),
+        avx2: x86::avx2_8(out, table, draws),
+    );
+}
+
 fn check(out: usize, table: usize, draws: usize) {
     assert_eq!(out, draws * LINE, "one draw a group");
     assert!(table > 0 && table.is_multiple_of(LINE) && table / LINE <= 1 << 27, "a table of 1 to 2^27 whole lines");
@@ -90,7 +103,7 @@ fn portable<T: Copy + BitXorAssign>(out: &mut [T], table: &[T], draws: &[u32]) {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{LINE, ORDERS, place};
+    use super::{LINE, ORDERS, place, portable};
 
     /// Lines that are under way at a time.
     const AHEAD: usize = 24;
@@ -103,6 +116,9 @@ mod x86 {
 
     /// The 64-bit lanes of a line of 128-bit elements in each order, in pairs of 32 bits as permutations of 64-bit lanes have them.
     static WIDE: Lanes<16> = lanes();
+
+    /// The bytes of a line of bytes in each order.
+    static BYTES: [[u8; LINE]; ORDERS.len()] = ORDERS;
 
     /// `N` lanes of 32 bits for each order.
     #[repr(align(64))]
@@ -165,6 +181,34 @@ mod x86 {
         });
     }
 
+    /// Eight groups at a time. A table of bytes is small enough for the second-level cache: nothing is fetched ahead.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn avx2_8(out: &mut [u8], table: &[u8], draws: &[u32]) {
+        const GROUPS: usize = 8;
+        let lines = _mm256_set1_epi64x((table.len() / LINE) as i64);
+        let orders = _mm256_set1_epi64x(ORDERS.len() as i64);
+        // Byte j of 32-bit lane l of a 128-bit half comes from a byte of the same lane.
+        let own_lane = _mm256_set_epi32(0x0c0c_0c0c, 0x0808_0808, 0x0404_0404, 0, 0x0c0c_0c0c, 0x0808_0808, 0x0404_0404, 0);
+        let (groups, out_rest) = out.as_chunks_mut::<{ GROUPS * LINE }>();
+        let (eights, rest) = draws.as_chunks::<GROUPS>();
+        for (out, draws) in groups.iter_mut().zip(eights) {
+            // SAFETY: a chunk of draws has 32 bytes and one of out as many; lines are below the table's, orders below 24, both as in `place`.
+            unsafe {
+                let draws = _mm256_loadu_si256(draws.as_ptr().cast());
+                let (even, odd) = (_mm256_mul_epu32(draws, lines), _mm256_mul_epu32(_mm256_srli_epi64::<32>(draws), lines));
+                // High halves are lines; those of 24 times the low halves are orders.
+                let line = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<32>(even), odd);
+                let (even, odd) = (_mm256_mul_epu32(even, orders), _mm256_mul_epu32(odd, orders));
+                let order = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<32>(even), odd);
+                let values = _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), line);
+                let order = _mm256_add_epi8(_mm256_i32gather_epi32::<4>(BYTES.as_ptr().cast(), order), own_lane);
+                let sum = _mm256_xor_si256(_mm256_loadu_si256(out.as_ptr().cast()), _mm256_shuffle_epi8(values, order));
+                _mm256_storeu_si256(out.as_mut_ptr().cast(), sum);
+            }
+        }
+        portable(out_rest, table, rest);
+    }
+
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
     pub(super) fn avx512_128(out: &mut [u128], table: &[u128], draws: &[u32]) {
         prefetching(out, table, draws, |out, line, order| {
@@ -220,6 +264,10 @@ mod tests {
                     let (mut wide, mut halves) = (out.clone(), narrow(&out));
                     gather(&mut wide, &table, &draws);
                     gather_u64(&mut halves, &narrow(&table), &draws);
+                    let bytes = |x: &[u128]| x.iter().map(|&x| x as u8).collect::<Vec<u8>>();
+                    let mut narrowest = bytes(&out);
+                    gather_u8(&mut narrowest, &bytes(&table), &draws);
+                    assert_eq!(narrowest, bytes(&expected), "{} at {groups} of {lines}", backend.name());
                     assert_eq!(wide, expected, "{} at {groups} of {lines}", backend.name());
                     assert_eq!(halves, narrow(&expected), "{} at {groups} of {lines}", backend.name());
                 });

@@ -16,5 +16,6 @@ mod pprf;
 pub mod registry;
 pub mod share_conversion;
 pub mod silent;
+pub mod silent_ot;
 pub mod tasks;
 pub mod vole;

@@ -18,8 +18,8 @@ use crate::bits::planes_8;
 use crate::one_of_n::{self, OneOfN};
 use crate::tasks::CorrelationRequest;
 
-/// Tables made in one run: few enough that they stay small beside the planes that come out.
-const TABLES_AT_A_TIME: usize = 1 << 22;
+/// Tables made in one run, 2 bytes each beside the planes that come out.
+const TABLES_AT_A_TIME: usize = 1 << 27;
 
 /// `2^k` planes: plane `S` has the coefficients `a_S`, where bit `i` of `S` stands for `c_i`.
 pub(crate) type Coefficients = Secret<Vec<Vec<u64>>>;
@@ -42,7 +42,7 @@ impl Polynomials {
     }
 
     /// The runs that make them.
-    fn runs(&self) -> impl Iterator<Item = Result<one_of_n::Params, Unsupported>> {
+    fn runs(&self) -> impl Iterator<Item = Result<<OneOfN as Protocol>::Params, Unsupported>> {
         let Self { groups, variables, len } = *self;
         let at_a_time = self.groups_at_a_time();
         let groups = if len == 0 { 0 } else { groups };

@@ -73,11 +73,11 @@ impl Tree {
         self.start(first);
         let (mut phantoms, mut sides) = (0, first);
         for level in 2..=self.shape.depth() {
-            phantoms ^= self.grow(prg, level);
-            sides = both_sides(&self.nodes);
+            let (phantom, grown) = self.grow(prg, level, leaves);
+            (phantoms, sides) = (phantoms ^ phantom, grown);
             sums[level - 2] = sides;
         }
-        leaves.copy_from_slice(&self.nodes[..self.shape.leaves]);
+        self.settle(leaves);
         phantoms ^ sides[0] ^ sides[1]
     }
 
@@ -87,17 +87,20 @@ impl Tree {
         let depth = self.shape.depth();
         let turns_right = (point >> (depth - 1) & 1) as u128;
         self.start([first & turns_right.wrapping_neg(), first & !turns_right.wrapping_neg()]);
-        let mut phantoms = 0;
+        let (mut phantoms, mut total) = (0, first);
         for level in 2..=depth {
-            phantoms ^= self.grow(prg, level);
+            let (phantom, mut sides) = self.grow(prg, level, leaves);
+            phantoms ^= phantom;
             let path = point >> (depth - level);
-            self.nodes[path] = 0;
-            self.nodes[path ^ 1] = 0;
-            self.nodes[path ^ 1] = sums[level - 2] ^ both_sides(&self.nodes)[(path ^ 1) & 1];
+            let nodes = if self.ends_in_leaves(level) { &mut *leaves } else { &mut self.nodes[..] };
+            let (own, other) = (path & 1, (path ^ 1) & 1);
+            sides[own] ^= std::mem::take(&mut nodes[path]);
+            let away = sums[level - 2] ^ sides[other] ^ nodes[path ^ 1];
+            nodes[path ^ 1] = away;
+            total = sides[own] ^ sums[level - 2];
         }
-        leaves.copy_from_slice(&self.nodes[..self.shape.leaves]);
-        let [left, right] = both_sides(&self.nodes);
-        phantoms ^ left ^ right
+        self.settle(leaves);
+        phantoms ^ total
     }
 
     fn start(&mut self, first: [u128; 2]) {
@@ -105,14 +108,28 @@ impl Tree {
         self.nodes.extend(first);
     }
 
-    /// From `level - 1` to `level`, phantom included; returns the phantom of `level - 1` or zero.
-    fn grow(&mut self, prg: &GgmPrg, level: usize) -> u128 {
+    /// From `level - 1` to `level`, phantom included; returns the phantom of `level - 1` or zero, and the sums of the new level's left and right nodes.
+    fn grow(&mut self, prg: &GgmPrg, level: usize, leaves: &mut [u128]) -> (u128, [u128; 2]) {
         let parents = self.shape.width(level - 1);
         let phantom = self.nodes.get(parents).copied().unwrap_or(0);
+        if self.ends_in_leaves(level) {
+            return (phantom, prg.expand(&self.nodes[..parents], leaves));
+        }
         std::mem::swap(&mut self.nodes, &mut self.parents);
         self.nodes.resize(2 * parents, 0);
-        prg.expand(&self.parents[..parents], &mut self.nodes);
-        phantom
+        (phantom, prg.expand(&self.parents[..parents], &mut self.nodes))
+    }
+
+    /// Whether `level` is grown in the caller's leaves: the last one, if it has no phantom.
+    fn ends_in_leaves(&self, level: usize) -> bool {
+        level > 1 && level == self.shape.depth() && self.shape.leaves.is_multiple_of(2)
+    }
+
+    /// Hands over the leaves where they were not grown in place.
+    fn settle(&self, leaves: &mut [u128]) {
+        if !self.ends_in_leaves(self.shape.depth()) {
+            leaves.copy_from_slice(&self.nodes[..self.shape.leaves]);
+        }
     }
 }
 
@@ -121,11 +138,6 @@ impl Drop for Tree {
         self.nodes.zeroize();
         self.parents.zeroize();
     }
-}
-
-/// The sum of the left children and that of the right ones of a level.
-fn both_sides(nodes: &[u128]) -> [u128; 2] {
-    nodes.as_chunks::<2>().0.iter().fold([0; 2], |sums, pair| [sums[0] ^ pair[0], sums[1] ^ pair[1]])
 }
 
 #[cfg(test)]

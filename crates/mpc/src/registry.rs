@@ -11,12 +11,13 @@ use crate::ot_extension::OtExtension;
 use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
+use crate::silent_ot::SilentOt;
 use crate::tasks::{BitsToRing, Equality, Multiplex, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
 pub fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
-    const { &[&Row::<BaseOt>::new(), &Row::<OtExtension>::new()] }
+    const { &[&Row::<BaseOt>::new(), &Row::<OtExtension>::new(), &Row::<SilentOt>::new()] }
 }
 
 /// Protocols for random 1-of-2^k OT of bits.

@@ -106,6 +106,31 @@ pub(super) fn tmmo(keys: &[u128; 11], x: &[u128], tweak: &[u128], out: &mut [u12
     });
 }
 
+/// The lowest bit of each block, that of the first one lowest.
+#[inline]
+#[target_feature(enable = "aes,avx2")]
+fn low_bits(x: Vectors) -> u32 {
+    let pairs: [__m128i; 4] = std::array::from_fn(|i| _mm_unpacklo_epi8(x[2 * i], x[2 * i + 1]));
+    let fours: [__m128i; 2] = std::array::from_fn(|i| _mm_unpacklo_epi16(pairs[2 * i], pairs[2 * i + 1]));
+    let bytes = _mm_unpacklo_epi32(fours[0], fours[1]);
+    _mm_movemask_epi8(_mm_slli_epi64::<7>(bytes)) as u32 & 0xff
+}
+
+#[inline]
+#[target_feature(enable = "aes,avx2")]
+fn tables<const ELEMENTS: usize, const PLACES: usize>(keys: &[u128; 11], x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
+    let offsets: [__m128i; PLACES] = offsets.map(|offset| must_cast(offset));
+    lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
+        let x: [__m128i; LANES] = std::array::from_fn(|lane| _mm_xor_si128(must_cast(x[lane / PLACES]), offsets[lane % PLACES]));
+        lanes::tables(low_bits(mmo_vectors(keys, x)), PLACES, out);
+    });
+}
+
+#[target_feature(enable = "aes,avx2")]
+pub(super) fn mmo_tables(keys: &[u128; 11], x: &[u128], offsets: &[u128], out: &mut [u16]) {
+    lanes::by_places!(tables::<8, 4, 2, 1>(keys, x, offsets, out));
+}
+
 #[target_feature(enable = "aes,avx2")]
 pub(super) fn ctr(keys: &[u128; 11], first: u128, out: &mut [u128]) {
     lanes::count(first, out, |first, out| {
@@ -114,7 +139,7 @@ pub(super) fn ctr(keys: &[u128; 11], first: u128, out: &mut [u128]) {
 }
 
 #[target_feature(enable = "aes,avx2")]
-pub(super) fn expand(left: &[u128; 11], right: &[u128; 11], parents: &[u128], children: &mut [u128]) {
+pub(super) fn expand(left: &[u128; 11], right: &[u128; 11], parents: &[u128], children: &mut [u128]) -> [u128; 2] {
     lanes::double(parents, children, |parents, children| {
         let parents = load(parents);
         let lefts = store(mmo_vectors(left, parents));
@@ -122,7 +147,7 @@ pub(super) fn expand(left: &[u128; 11], right: &[u128; 11], parents: &[u128], ch
         for i in 0..LANES {
             children[i] = [lefts[i], rights[i]];
         }
-    });
+    })
 }
 
 #[target_feature(enable = "aes,avx2")]

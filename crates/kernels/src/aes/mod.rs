@@ -112,6 +112,16 @@ impl Aes128 {
         pass!(&self.0, mmo_in_place(x));
     }
 
+    /// Bit `j` of `out[i]` is the lowest bit of `pi(y) ^ y` for `y = x[i] ^ offsets[j]`; the bits above are zero.
+    ///
+    /// # Panics
+    /// If `x` and `out` differ in length, or there are not 1, 2, 4, 8 or 16 offsets.
+    pub fn mmo_tables(&self, x: &[u128], offsets: &[u128], out: &mut [u16]) {
+        assert_eq!(x.len(), out.len(), "mmo_tables takes a table for each block");
+        assert!(matches!(offsets.len(), 1 | 2 | 4 | 8 | 16), "tables of 1, 2, 4, 8 or 16 bits");
+        pass!(&self.0, mmo_tables(x, offsets, out));
+    }
+
     /// `out[i] = pi(pi(x[i]) ^ tweak[i]) ^ pi(x[i])` (TMMO; GKWY20, section 7.4): tweakable circular correlation robust in the
     /// random-permutation model.
     ///
@@ -163,16 +173,15 @@ impl GgmPrg {
         Self { left: Schedule::new(k0), right: Schedule::new(k1) }
     }
 
-    /// One level: `children[2 i] = pi0(x) ^ x` and `children[2 i + 1] = pi1(x) ^ x` for `x = parents[i]`.
+    /// One level: `children[2 i] = pi0(x) ^ x` and `children[2 i + 1] = pi1(x) ^ x` for `x = parents[i]`. The sums of all left
+    /// and of all right children.
     ///
     /// # Panics
     /// If `children` is not twice as long as `parents`.
-    pub fn expand(&self, parents: &[u128], children: &mut [u128]) {
+    pub fn expand(&self, parents: &[u128], children: &mut [u128]) -> [u128; 2] {
         assert_eq!(children.len(), 2 * parents.len(), "each parent has two children");
         match (&self.left, &self.right) {
-            (Schedule::Portable(left), Schedule::Portable(right)) => {
-                portable::expand(left, right, parents, children);
-            }
+            (Schedule::Portable(left), Schedule::Portable(right)) => portable::expand(left, right, parents, children),
             (Schedule::RoundKeys(on, _left), Schedule::RoundKeys(_, _right)) => dispatch!(
                 *on,
                 portable: unreachable!("round keys are made for Avx2 and above only"),

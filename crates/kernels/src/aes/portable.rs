@@ -28,11 +28,15 @@ impl Cipher {
     }
 
     pub(super) fn mmo(&self, x: &[u128], out: &mut [u128]) {
-        lanes::map::<LANES>(x, out, |x, out| *out = xor(self.permute(x), x));
+        lanes::map::<LANES, _>(x, out, |x, out| *out = xor(self.permute(x), x));
     }
 
     pub(super) fn mmo_in_place(&self, x: &mut [u128]) {
         lanes::map_in_place::<LANES>(x, |x| *x = xor(self.permute(x), x));
+    }
+
+    pub(super) fn mmo_tables(&self, x: &[u128], offsets: &[u128], out: &mut [u16]) {
+        lanes::by_places!(tables::<16, 8, 4, 2>(self, x, offsets, out));
     }
 
     pub(super) fn tmmo(&self, x: &[u128], tweak: &[u128], out: &mut [u128]) {
@@ -49,17 +53,26 @@ impl Cipher {
     }
 }
 
+fn tables<const ELEMENTS: usize, const PLACES: usize>(cipher: &Cipher, x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
+    lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
+        let x: [u128; LANES] = lanes::shifted(x, offsets);
+        let hashed = xor(cipher.permute(&x), &x);
+        let bits = hashed.iter().rev().fold(0, |bits, hashed| bits << 1 | (hashed & 1) as u32);
+        lanes::tables(bits, PLACES, out);
+    });
+}
+
 fn xor<const N: usize>(a: [u128; N], b: &[u128; N]) -> [u128; N] {
     std::array::from_fn(|i| a[i] ^ b[i])
 }
 
-pub(super) fn expand(left: &Cipher, right: &Cipher, parents: &[u128], children: &mut [u128]) {
+pub(super) fn expand(left: &Cipher, right: &Cipher, parents: &[u128], children: &mut [u128]) -> [u128; 2] {
     lanes::double::<LANES>(parents, children, |parents, children| {
         let (left, right) = (xor(left.permute(parents), parents), xor(right.permute(parents), parents));
         for (pair, (left, right)) in children.iter_mut().zip(left.into_iter().zip(right)) {
             *pair = [left, right];
         }
-    });
+    })
 }
 
 pub(super) fn davies_meyer(keys: &[u128], messages: &[u128], out: &mut [u128]) {

@@ -101,11 +101,24 @@ fn every_pass_is_its_formula_at_every_length() {
         });
         assert_eq!(tmmo, x.iter().zip(&y).map(|(&x, &y)| pi(pi(x) ^ y) ^ pi(x)).collect::<Vec<_>>());
 
-        let children = on_every_backend(|| {
+        for places in [1, 2, 4, 8, 16] {
+            let offsets = words(7, places);
+            let tables = on_every_backend(|| {
+                let mut out = vec![0xffff; len];
+                Aes128::new(k0).mmo_tables(&x, &offsets, &mut out);
+                out
+            });
+            let table = |x: u128| (0..places).map(|j| (((pi(x ^ offsets[j]) ^ x ^ offsets[j]) & 1) as u16) << j).sum::<u16>();
+            assert_eq!(tables, x.iter().map(|&x| table(x)).collect::<Vec<_>>(), "{places} places");
+        }
+
+        let (children, sums) = on_every_backend(|| {
             let mut out = vec![0; 2 * len];
-            GgmPrg::new(k0, k1).expand(&x, &mut out);
-            out
+            let sums = GgmPrg::new(k0, k1).expand(&x, &mut out);
+            (out, sums)
         });
+        let sum = |side: usize| children.iter().skip(side).step_by(2).fold(0, |sum, child| sum ^ child);
+        assert_eq!(sums, [sum(0), sum(1)]);
         assert_eq!(children, x.iter().flat_map(|&x| [pi(x) ^ x, reference(k1, x) ^ x]).collect::<Vec<_>>());
 
         let hashed = on_every_backend(|| {

@@ -106,6 +106,36 @@ pub(super) fn tmmo(keys: &[u128; 11], x: &[u128], tweak: &[u128], out: &mut [u12
     });
 }
 
+/// The lowest bit of each block, that of the first one lowest.
+#[inline]
+#[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
+fn low_bits(x: Vectors) -> u32 {
+    let low = _mm512_set_epi64(0, 1, 0, 1, 0, 1, 0, 1);
+    let mut bits = 0;
+    for i in 0..LANES / 4 {
+        let lanes = u32::from(_mm512_test_epi64_mask(x[i], low));
+        // Of eight bits, those at even places.
+        let pairs = (lanes | lanes >> 1) & 0x33;
+        bits |= ((pairs | pairs >> 2) & 0x0f) << (4 * i);
+    }
+    bits
+}
+
+#[inline]
+#[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
+fn tables<const ELEMENTS: usize, const PLACES: usize>(keys: &[__m512i; 11], x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
+    lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
+        let x = load(&lanes::shifted(x, offsets));
+        lanes::tables(low_bits(mmo_vectors(keys, x)), PLACES, out);
+    });
+}
+
+#[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
+pub(super) fn mmo_tables(keys: &[u128; 11], x: &[u128], offsets: &[u128], out: &mut [u16]) {
+    let keys = broadcast(keys);
+    lanes::by_places!(tables::<16, 8, 4, 2>(&keys, x, offsets, out));
+}
+
 /// The counters from `first`, by additions to the low halves alone.
 #[inline]
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
@@ -133,7 +163,7 @@ pub(super) fn ctr(keys: &[u128; 11], first: u128, out: &mut [u128]) {
 }
 
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
-pub(super) fn expand(left: &[u128; 11], right: &[u128; 11], parents: &[u128], children: &mut [u128]) {
+pub(super) fn expand(left: &[u128; 11], right: &[u128; 11], parents: &[u128], children: &mut [u128]) -> [u128; 2] {
     let (left, right) = (broadcast(left), broadcast(right));
     // Of four left and four right children, the first and the last two pairs.
     let first_pairs = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
@@ -148,7 +178,7 @@ pub(super) fn expand(left: &[u128; 11], right: &[u128; 11], parents: &[u128], ch
                 [_mm512_permutex2var_epi64(lefts[i], first_pairs, rights[i]), _mm512_permutex2var_epi64(lefts[i], last_pairs, rights[i])];
         }
         *children = must_cast(pairs);
-    });
+    })
 }
 
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //!     sender                                                    receiver
-//!     delta, b      [ silent VOLE of c below 2^k: a = b + delta c ]      c, a
+//!     delta, b      [ silent VOLE of c below 2^k in batches: a = b + delta c ]      c, a
 //!   table_i[j] = lowest bit of H(b_i + delta j), j < 2^k        choice_i = c_i,  bit_i = lowest bit of H(a_i)
 //! ```
 //!
 //! Since `a_i = b_i + delta c_i`, the receiver's bit is `table_i[c_i]`; all other places differ from it by a multiple of `delta`, and `H` is
-//! correlation robust. One element of VOLE gives what `k` correlated OTs of one bit each give, at the price of `2^k` hashes for the sender.
+//! correlation robust. One element of VOLE gives what `k` correlated OTs of one bit each give, at the price of `2^k` hashes for the sender, each one call of a cipher.
+//! `H` and what batches share: see `silent::bulk`.
 
 mod receiver;
 mod sender;
@@ -18,28 +19,21 @@ use vesica_party::{Entry, Mode, Protocol, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf64;
 
-use crate::silent::SilentVole;
+use crate::silent::{SilentVole, bulk};
 use crate::tasks::{CorrelationRequest, RandomTables};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// The widest choice, in bits.
-pub const MAX_WIDTH: u32 = 4;
+pub const MAX_WIDTH: u32 = bulk::MAX_WIDTH;
+
+/// A bound on tables a run.
+const MAX_LEN: usize = 1 << 28;
 
 /// Random tables from silent VOLE.
 #[derive(Debug)]
 pub enum OneOfN {}
-
-/// What both sides agree on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Params {
-    /// Number of tables.
-    pub len: usize,
-    /// Bits of a choice, `k`.
-    pub width: u32,
-    vole: crate::silent::params::Params,
-}
 
 const SEMI_HONEST: Mode = <SilentVole<Gf64> as Protocol>::ENTRY.modes[0];
 
@@ -54,15 +48,19 @@ impl Protocol for OneOfN {
             reference: "after Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl (CCS 2019, ePrint 2019/1159)",
         },
         status: Status::Recommended,
-        deviations: &["values of the noise are uniform in the k bits of a choice, with the weight for uniform noise"],
+        deviations: &[
+            "values of the noise are uniform in the k bits of a choice, with the weight for uniform noise",
+            "batches of at most 2^22 tables share one delta and one set of base OTs, and nothing else",
+            "bits are the lowest ones of MMO hashes without tweaks [GKWY20], under a key for every 1024 tables",
+        ],
         modes: &[SEMI_HONEST],
     };
     type Task = RandomTables;
-    type Params = Params;
+    type Params = bulk::Params;
     type Sender = Sender;
     type Receiver = Receiver;
 
-    fn derive(request: &CorrelationRequest) -> Result<Params, Unsupported> {
+    fn derive(request: &CorrelationRequest) -> Result<bulk::Params, Unsupported> {
         let width = request.width.unwrap_or(MAX_WIDTH);
         if !(1..=MAX_WIDTH).contains(&width) {
             return Err(Unsupported::new(format_args!("choices of {width} bits"), format_args!("ask for 1 to {MAX_WIDTH}")));
@@ -70,11 +68,11 @@ impl Protocol for OneOfN {
         if request.security != Security::SemiHonest {
             return Err(Unsupported::new("random tables against malicious parties", "ask for the semi-honest mode"));
         }
-        let vole = SilentVole::<Gf64>::derive(&CorrelationRequest { width: Some(width), ..*request })?;
-        Ok(Params { len: request.len, width, vole })
+        bulk::Params::derive(request.len, width, MAX_LEN)
     }
 
-    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
-        SilentVole::<Gf64>::predicted_bytes(&params.vole)
+    fn predicted_bytes(params: &bulk::Params) -> RangeInclusive<u64> {
+        let bytes = params.predicted_bytes();
+        bytes..=bytes
     }
 }

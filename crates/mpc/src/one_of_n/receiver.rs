@@ -1,14 +1,9 @@
 //! The right column: one place of each table.
 
 use vesica_party::{Abort, Channel, Party};
-use vesica_structures::fields::Gf64;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
-use super::Params;
-use crate::binding::Binding;
-use crate::ot_extension::CorrelationHash;
-use crate::silent;
+use crate::silent::bulk;
 use crate::tasks::Lookups;
 
 /// The receiver, set up: all is done before any input.
@@ -16,16 +11,26 @@ use crate::tasks::Lookups;
 pub struct Receiver(Lookups);
 
 impl Party for Receiver {
-    type Params = Params;
+    type Params = bulk::Params;
     type Input = ();
     type Output = Lookups;
 
-    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let vole = silent::Receiver::<Gf64>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
-        let hash = CorrelationHash::new(Binding::new(ch, "one-of-n"));
-        let hashed = Secret::new(hash.hash(bytemuck::cast_slice(&vole.a)));
-        let entries = vole.c.iter().zip(hashed.iter()).map(|(c, hashed)| c.0 as u8 | ((hashed & 1) as u8) << 7).collect();
-        Ok(Self(Lookups { width: params.width, entries }))
+    fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let mut output = Lookups { width: params.width, entries: vec![0; params.len] };
+        if params.len > 0 {
+            let mut vole = bulk::Receiver::setup(params, ch, rng)?;
+            for entries in output.entries.chunks_mut(params.batch_len()) {
+                let c = vole.next_batch(entries, ch, |pi, a, entries| {
+                    let mut bits = [0; 64];
+                    for (a, entries) in a.chunks(bits.len()).zip(entries.chunks_mut(bits.len())) {
+                        pi.mmo_tables(a, &[0], &mut bits[..a.len()]);
+                        entries.iter_mut().zip(&bits).for_each(|(entry, &bit)| *entry = (bit as u8) << 7);
+                    }
+                })?;
+                entries.iter_mut().zip(c.iter()).for_each(|(entry, choice)| *entry |= choice);
+            }
+        }
+        Ok(Self(output))
     }
 
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<Lookups, Abort> {

@@ -1,14 +1,11 @@
 //! The left column: whole tables.
 
 use vesica_party::{Abort, Channel, Party};
-use vesica_structures::fields::{Gf64, Gf128};
+use vesica_structures::fields::Gf128;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::Params;
-use crate::binding::Binding;
-use crate::ot_extension::CorrelationHash;
-use crate::silent;
+use crate::silent::bulk;
 use crate::tasks::Tables;
 
 /// The sender, set up: all is done before any input.
@@ -16,22 +13,21 @@ use crate::tasks::Tables;
 pub struct Sender(Tables);
 
 impl Party for Sender {
-    type Params = Params;
+    type Params = bulk::Params;
     type Input = ();
     type Output = Tables;
 
-    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let vole = silent::Sender::<Gf64>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
-        let hash = CorrelationHash::new(Binding::new(ch, "one-of-n"));
-        let mut tables = vec![0u16; params.len];
-        for j in 0..1u128 << params.width {
-            let offset = vole.delta * Gf128(j);
-            let shifted = Secret::new(vole.b.iter().map(|&b| (b + offset).0).collect::<Vec<u128>>());
-            for (table, hashed) in tables.iter_mut().zip(Secret::new(hash.hash(&shifted)).iter()) {
-                *table |= ((hashed & 1) as u16) << j;
+    fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let mut output = Tables { width: params.width, tables: vec![0; params.len] };
+        if params.len > 0 {
+            let mut vole = bulk::Sender::setup(params, ch, rng)?;
+            let offsets = (0..1 << params.width).map(|j| (vole.delta() * Gf128(j)).0);
+            let offsets: Secret<Vec<u128>> = Secret::new(offsets.collect());
+            for tables in output.tables.chunks_mut(params.batch_len()) {
+                vole.next_batch(tables, ch, |pi, b, tables| pi.mmo_tables(b, &offsets, tables))?;
             }
         }
-        Ok(Self(Tables { width: params.width, tables }))
+        Ok(Self(output))
     }
 
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<Tables, Abort> {

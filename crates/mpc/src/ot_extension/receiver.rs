@@ -9,7 +9,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::check::UniversalHash;
-use super::columns::narrow;
+use super::columns::{narrow, narrow_digits};
 use super::leaves::{SHAPE, TREES_LABEL, leaf_tags, sum_streams, tag_sum, tags_digest};
 use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use super::sender::levels;
@@ -34,6 +34,11 @@ impl ReceiverCorrelation {
     /// VOLE over `B`: the values whose shares are [`Columns::elements`] of the same blocks and width.
     pub fn elements<B: Value>(&self, range: Range<usize>, width: u32) -> Secret<Vec<B>> {
         narrow(&self.bits[range], width)
+    }
+
+    /// VOLE over values of `width` bits: those whose shares are [`Columns::digits`] of the same blocks.
+    pub fn digits(&self, range: Range<usize>, width: u32) -> Secret<Vec<u8>> {
+        narrow_digits(&self.bits[range], width)
     }
 }
 

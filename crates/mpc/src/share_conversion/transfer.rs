@@ -11,11 +11,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips};
-use crate::ot_extension::OtExtension;
+use crate::silent_ot::SilentOt;
 use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, Share};
 
 /// Where random OTs come from.
-type RandomOts = OtExtension;
+type RandomOts = SilentOt;
 
 /// How that resists, and what it rests on.
 pub(super) const SEMI_HONEST: Mode = <RandomOts as Protocol>::ENTRY.modes[0];

@@ -24,12 +24,15 @@
 //! By first moments over random codes of this shape (example `code_evidence`) words lighter than 0.11 N are not expected. There is no
 //! proof at our lengths: distance 0.11 is an assumption.
 
+use std::ops::{BitXorAssign, Range};
+
 use rayon::prelude::*;
-use vesica_kernels::accumulate::{WINDOW, convolve, convolve_u64};
+use vesica_kernels::accumulate::{WINDOW, convolve, convolve_u4, convolve_u64};
 use vesica_kernels::aes::Aes128;
-use vesica_kernels::gather::{LINE, gather, gather_u64};
+use vesica_kernels::gather::{LINE, gather, gather_u8, gather_u64};
 use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::secret::Secret;
+use zeroize::Zeroize;
 
 #[cfg(doc)]
 use super::params::DISTANCE;
@@ -38,17 +41,44 @@ use super::params::expander_weight;
 /// Groups whose lines are drawn at a time.
 const BATCH: usize = 4096;
 
+/// Positions that are convolved at a time: whole words of the taps' stream, which stay in the first-level cache.
+const PIECE: usize = 2048;
+
 /// Where in the seed's stream the places of the first stratum start, and how far apart the strata are; taps lie below.
 const PLACES_COUNTER: u128 = 1 << 64;
+
+/// What the kernels work on: blocks, halves of them, and values of up to four bits.
+pub(crate) trait Lane: Copy + Default + BitXorAssign + Zeroize + Send + Sync {
+    /// See [`vesica_kernels::accumulate`].
+    fn convolve(x: &mut [Self], taps: &[u32]);
+    /// See [`vesica_kernels::gather`].
+    fn gather(out: &mut [Self], table: &[Self], draws: &[u32]);
+}
+
+macro_rules! lane {
+    ($lane:ty, $convolve:ident, $gather:ident) => {
+        impl Lane for $lane {
+            fn convolve(x: &mut [Self], taps: &[u32]) {
+                $convolve(x, taps);
+            }
+
+            fn gather(out: &mut [Self], table: &[Self], draws: &[u32]) {
+                $gather(out, table, draws);
+            }
+        }
+    };
+}
+lane!(u128, convolve, gather);
+lane!(u64, convolve_u64, gather_u64);
+lane!(u8, convolve_u4, gather_u8);
 
 /// A code: `outputs` elements from `positions`.
 #[derive(Debug)]
 pub(crate) struct Code {
     outputs: usize,
+    positions: usize,
     weight: usize,
     stream: Aes128,
-    /// One word for each position.
-    taps: Vec<u32>,
 }
 
 impl Code {
@@ -60,68 +90,136 @@ impl Code {
     fn with_weight(outputs: usize, positions: usize, weight: usize, seed: u128) -> Self {
         assert!(positions >= 2 * outputs, "the code has rate at most 1/2");
         assert!(positions.is_multiple_of(LINE) && positions >= weight * LINE, "whole lines, and one in each stratum");
-        let stream = Aes128::new(seed);
-        let taps = taps(&stream, positions);
-        Self { outputs, weight, stream, taps }
+        Self { outputs, positions, weight, stream: Aes128::new(seed) }
     }
 
     /// Compresses a vector over `F`, which serves as work space.
     pub fn compress(&self, x: &mut [Gf128]) -> Vec<Gf128> {
-        convolve(bytemuck::cast_slice_mut(x), &self.taps);
-        self.expand(x)
+        let x: &mut [u128] = bytemuck::cast_slice_mut(x);
+        self.convolution().next(x);
+        bytemuck::cast_vec(self.expand(x))
     }
 
     /// Compresses sparse noise over `B`, given as places and values.
     pub fn compress_noise<B: Value>(&self, noise: impl Iterator<Item = (usize, B)>) -> Vec<B> {
-        let mut y = Secret::new(vec![B::default(); self.taps.len()]);
-        for (place, value) in noise {
-            y[place] += value;
-        }
         match B::BITS {
-            64 => convolve_u64(bytemuck::cast_slice_mut(&mut y), &self.taps),
-            _ => convolve(bytemuck::cast_slice_mut(&mut y), &self.taps),
+            64 => bytemuck::cast_vec(self.compress_sparse(noise.map(|(place, value)| (place, value.embed().0 as u64)))),
+            _ => bytemuck::cast_vec(self.compress_sparse(noise.map(|(place, value)| (place, value.embed().0)))),
         }
+    }
+
+    /// Compresses sparse noise.
+    pub fn compress_sparse<T: Lane>(&self, noise: impl Iterator<Item = (usize, T)>) -> Vec<T> {
+        let mut y = Secret::new(vec![T::default(); self.positions]);
+        for (place, value) in noise {
+            y[place] ^= value;
+        }
+        self.convolution().next(&mut y);
         self.expand(&y)
     }
 
-    /// For each output the sum of the elements of `y` at its place in every stratum. A pass for each stratum, so that few pages are in use.
-    fn expand<B: Value>(&self, y: &[B]) -> Vec<B> {
-        let mut out = vec![B::default(); self.outputs.next_multiple_of(LINE)];
+    /// The convolution of a vector that comes in parts.
+    pub fn convolution<T: Lane>(&self) -> Convolution<'_, T> {
+        Convolution { code: self, place: 0, carry: [T::default(); WINDOW], words: vec![0; PIECE / 4], taps: vec![0; PIECE] }
+    }
+
+    /// For each output the sum of the elements of the convolved `y` at its place in every stratum. A pass for each stratum, so that few pages are in use.
+    fn expand<T: Lane>(&self, y: &[T]) -> Vec<T> {
+        let mut out = vec![T::default(); self.outputs.next_multiple_of(LINE)];
         for s in 0..self.weight {
-            let stratum = &y[self.stratum(s)..self.stratum(s + 1)];
-            out.par_chunks_mut(BATCH * LINE).enumerate().for_each_init(
-                || vec![0u128; BATCH / 4],
-                |words, (batch, out)| {
-                    self.stream.ctr(self.draws_at(s) + (batch * words.len()) as u128, words);
-                    let draws = &bytemuck::cast_slice(words)[..out.len() / LINE];
-                    match B::BITS {
-                        64 => gather_u64(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
-                        _ => gather(bytemuck::cast_slice_mut(out), bytemuck::cast_slice(stratum), draws),
-                    }
-                },
-            );
+            out.par_chunks_mut(BATCH * LINE)
+                .enumerate()
+                .for_each_init(draw_space, |words, (batch, out)| self.add_stratum(s, y, batch, words, out));
         }
         out.truncate(self.outputs);
         out
     }
 
-    /// Where stratum `s` starts: at a line.
-    fn stratum(&self, s: usize) -> usize {
-        s * (self.taps.len() / LINE) / self.weight * LINE
+    /// The same over parts of the outputs, all strata of a part at once: `consume` gets each part while it is in cache, the number of its first output, and as many
+    /// elements of `out`, which may be shorter than all outputs.
+    pub fn expand_into<T: Lane, O: Send>(&self, y: &[T], out: &mut [O], consume: impl Fn(usize, &[T], &mut [O]) + Sync) {
+        assert!(out.len() <= self.outputs, "no more than all outputs");
+        let space = || (draw_space(), Secret::new(vec![T::default(); BATCH * LINE]));
+        out.par_chunks_mut(BATCH * LINE).enumerate().for_each_init(space, |(words, sums), (batch, out)| {
+            sums.fill(T::default());
+            let whole = out.len().next_multiple_of(LINE);
+            (0..self.weight).for_each(|s| self.add_stratum(s, y, batch, words, &mut sums[..whole]));
+            consume(batch * BATCH * LINE, &sums[..out.len()], out);
+        });
+    }
+
+    /// Adds the elements of stratum `s` for the groups of `batch`.
+    fn add_stratum<T: Lane>(&self, s: usize, y: &[T], batch: usize, words: &mut [u128], out: &mut [T]) {
+        self.stream.ctr(self.draws_at(s) + (batch * words.len()) as u128, words);
+        let draws = &bytemuck::cast_slice(words)[..out.len() / LINE];
+        T::gather(out, &y[self.stratum(s)], draws);
+    }
+
+    /// The positions of stratum `s`: whole lines.
+    fn stratum(&self, s: usize) -> Range<usize> {
+        let start = |s: usize| s * (self.positions / LINE) / self.weight * LINE;
+        start(s)..start(s + 1)
     }
 
     /// Where the draws of stratum `s` start in the seed's stream.
     fn draws_at(&self, s: usize) -> u128 {
         PLACES_COUNTER * (s as u128 + 1)
     }
+
+    /// Random taps of the positions from `place` on, the farthest always set.
+    fn taps(&self, place: usize, words: &mut [u128], taps: &mut [u32]) {
+        self.stream.ctr((place / 4) as u128, words);
+        let farthest = 1 << (WINDOW - 1);
+        for (taps, word) in taps.iter_mut().zip(bytemuck::cast_slice::<u128, u32>(words)) {
+            *taps = word | farthest;
+        }
+    }
 }
 
-/// `count` words of random taps, the farthest always set.
-fn taps(stream: &Aes128, count: usize) -> Vec<u32> {
-    let mut words = vec![0u128; count.div_ceil(4)];
-    stream.ctr(0, &mut words);
-    let farthest = 1 << (WINDOW - 1);
-    bytemuck::cast_slice::<u128, u32>(&words)[..count].iter().map(|word| word | farthest).collect()
+/// Space for the draws of a batch.
+fn draw_space() -> Vec<u128> {
+    vec![0; BATCH / 4]
+}
+
+/// A convolution under way, from the first position to the last.
+pub(crate) struct Convolution<'a, T: Lane> {
+    code: &'a Code,
+    /// The next position.
+    place: usize,
+    /// What is to be added to the elements from there on.
+    carry: [T; WINDOW],
+    words: Vec<u128>,
+    taps: Vec<u32>,
+}
+
+impl<T: Lane> Convolution<'_, T> {
+    /// Convolves the next elements in place: any number, but a multiple of [`LINE`] unless they are the last.
+    pub fn next(&mut self, x: &mut [T]) {
+        for x in x.chunks_mut(PIECE) {
+            assert!(self.place.is_multiple_of(LINE), "taps come four at a time");
+            let taps = &mut self.taps[..x.len()];
+            self.code.taps(self.place, &mut self.words[..x.len().div_ceil(4)], taps);
+            x.iter_mut().zip(&self.carry).for_each(|(x, &carry)| *x ^= carry);
+            T::convolve(x, taps);
+
+            let len = x.len();
+            self.carry.rotate_left(len.min(WINDOW));
+            self.carry[WINDOW - len.min(WINDOW)..].fill(T::default());
+            for i in len.saturating_sub(WINDOW)..len {
+                // Taps are public.
+                for d in (len - i..=WINDOW).filter(|d| taps[i] >> (d - 1) & 1 == 1) {
+                    self.carry[i + d - len] ^= x[i];
+                }
+            }
+            self.place += len;
+        }
+    }
+}
+
+impl<T: Lane> Drop for Convolution<'_, T> {
+    fn drop(&mut self) {
+        self.carry.zeroize();
+    }
 }
 
 #[cfg(test)]
@@ -170,7 +268,30 @@ mod tests {
                 assert_eq!(code.compress_noise(noise.iter().copied()), expected, "{}", backend.name());
                 let narrow = code.compress_noise(noise.iter().map(|&(place, value)| (place, Gf64(value.0 as u64))));
                 assert!((0..outputs).all(|i| narrow[i].0 == expected[i].0 as u64), "{}", backend.name());
+                let narrowest = code.compress_sparse(noise.iter().map(|&(place, value)| (place, value.0 as u8 & 15)));
+                assert!((0..outputs).all(|i| narrowest[i] == expected[i].0 as u8 & 15), "{}", backend.name());
             });
+        }
+    }
+
+    #[test]
+    fn a_vector_in_parts_is_convolved_and_expanded_as_in_one() {
+        let mut rng = SecretRng::insecure_from_seed(8);
+        let (outputs, positions) = (40_001, 80_040);
+        let x = random(&mut rng, positions);
+        let code = Code::new(outputs, positions, 3, 5);
+        let expected = code.compress(&mut x.clone());
+        for part in [4, 8, 24, 28, 1000, PIECE, 3 * PIECE + 4] {
+            let mut parts: Vec<u128> = bytemuck::cast_vec(x.clone());
+            let mut convolution = code.convolution::<u128>();
+            parts.chunks_mut(part).for_each(|part| convolution.next(part));
+            for len in [0, 1, 4, outputs - 1, outputs] {
+                let mut out = vec![(0, 0); len];
+                code.expand_into(&parts, &mut out, |first, sums, out| {
+                    out.iter_mut().zip(first..).zip(sums).for_each(|((out, i), &sum)| *out = (i, sum));
+                });
+                assert!(out.iter().enumerate().all(|(i, &out)| out == (i, expected[i].0)), "{len} outputs of parts of {part}");
+            }
         }
     }
 

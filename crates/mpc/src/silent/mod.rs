@@ -39,12 +39,14 @@
 //!
 //! Short vectors take [`crate::vole`] alone: [`params::Params`] chooses by bytes.
 
+pub(crate) mod bulk;
 mod check;
 mod code;
 pub mod messages;
 pub mod params;
 mod receiver;
 mod sender;
+mod trees;
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -66,12 +68,6 @@ const NAME: &str = "silent-vole";
 
 /// A bound on elements a run: the length up to which the weight of the code was examined, and below the range of its 32-bit draws.
 const MAX_LEN: usize = 1 << 28;
-
-/// Trees whose messages are sent at a time.
-const TREES_AT_A_TIME: usize = 8;
-
-/// What the keys of the trees are derived by.
-const TREES_LABEL: &str = "silent ggm";
 
 /// Silent VOLE over `B`.
 #[derive(Debug)]

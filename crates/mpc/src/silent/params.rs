@@ -61,7 +61,7 @@ const MIN_WEIGHT: u32 = 8;
 const MAX_WEIGHT: u32 = 18;
 
 /// A block of noise is at least this long; shorter vectors take the direct protocol.
-const MIN_BLOCK: usize = 8;
+pub(super) const MIN_BLOCK: usize = 8;
 
 /// What values the noise takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +160,7 @@ pub struct SilentParams {
 }
 
 impl SilentParams {
-    fn new(request: &CorrelationRequest, bits: u32) -> Self {
+    pub(super) fn new(request: &CorrelationRequest, bits: u32) -> Self {
         let &CorrelationRequest { len, security, width } = request;
         let trees = noise_weight(KAPPA, DISTANCE, Noise::Uniform);
         let block = (2 * len).div_ceil(trees).max(2);
@@ -216,12 +216,30 @@ impl SilentParams {
         2 * self.shape().sums() + 1
     }
 
-    fn predicted_bytes(&self) -> u64 {
-        let flips = self.transfers().div_ceil(8);
-        let trees = self.trees * self.tree_message() * 16;
-        let checks = if self.checked() { 32 + 32 } else { 0 };
-        self.correlation().predicted_bytes() + (flips + trees + checks + 16) as u64
+    /// Blocks of a correlation for many batches of this shape that belong to number `batch`.
+    pub(super) fn batch_blocks(&self, batch: usize) -> BatchBlocks {
+        let start = batch * self.correlation().blocks;
+        let of = |blocks: Range<usize>| start + blocks.start..start + blocks.end;
+        BatchBlocks { transfers: of(self.transfer_blocks()), values: of(self.value_blocks()) }
     }
+
+    /// Bytes of flips, trees and the seed of the code.
+    pub(super) fn batch_bytes(&self) -> u64 {
+        (self.transfers().div_ceil(8) + self.trees * self.tree_message() * 16 + 16) as u64
+    }
+
+    fn predicted_bytes(&self) -> u64 {
+        let checks = if self.checked() { 32 + 32 } else { 0 };
+        self.correlation().predicted_bytes() + self.batch_bytes() + checks
+    }
+}
+
+/// A batch's part of a base correlation.
+pub(super) struct BatchBlocks {
+    /// For the OTs.
+    pub transfers: Range<usize>,
+    /// For the values of the noise.
+    pub values: Range<usize>,
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@ use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips, Trees};
+use super::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips};
 use super::params::{Params, SilentParams};
-use super::{TREES_AT_A_TIME, TREES_LABEL, check};
+use super::{check, trees};
 use crate::ot_extension::{self, CorrelationHash, ReceiverCorrelation, bit};
-use crate::pprf::{Tree, generators};
 use crate::silent::code::Code;
 #[cfg(test)]
 use crate::tasks::CorrelationRequest;
@@ -94,7 +93,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
     let seed = rng.block();
 
     // Step 1.
-    ch.send(&Flips(flips(params, &base, &points)))?;
+    ch.send(&Flips(flips(params, &base.bits, &points)))?;
     if !params.checked() {
         // Step 5, which then need not wait for the trees.
         ch.send(&CodeSeed(seed))?;
@@ -132,12 +131,12 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
 }
 
 /// The noisy places among all positions.
-fn noise_places(params: &SilentParams, points: &[usize]) -> impl Iterator<Item = usize> {
+pub(super) fn noise_places(params: &SilentParams, points: &[usize]) -> impl Iterator<Item = usize> {
     points.iter().enumerate().map(|(tree, point)| tree * params.block + point)
 }
 
 /// Uniform below `bound`, by rejection.
-fn below(bound: usize, rng: &mut SecretRng) -> usize {
+pub(super) fn below(bound: usize, rng: &mut SecretRng) -> usize {
     let mask = bound.next_power_of_two() as u64 - 1;
     loop {
         let draw = (rng.next_u64() & mask) as usize;
@@ -147,17 +146,12 @@ fn below(bound: usize, rng: &mut SecretRng) -> usize {
     }
 }
 
-/// The bit of a punctured tree's path at `level` (1 is the top), turned around: which pad the receiver needs.
-fn away(point: usize, depth: usize, level: usize) -> bool {
-    point >> (depth - level) & 1 == 0
-}
-
 /// Where the OTs' random choices are not what the paths need.
-fn flips(params: &SilentParams, base: &ReceiverCorrelation, points: &[usize]) -> Vec<u8> {
+pub(super) fn flips(params: &SilentParams, bits: &[u128], points: &[usize]) -> Vec<u8> {
     let depth = params.shape().depth();
     let mut flips = vec![0u8; params.transfers().div_ceil(8)];
     for i in 0..params.transfers() {
-        let flip = bit(&base.bits, i) ^ away(points[i / depth], depth, i % depth + 1);
+        let flip = bit(bits, i) ^ trees::away(points[i / depth], depth, i % depth + 1);
         flips[i / 8] |= u8::from(flip) << (i % 8);
     }
     flips
@@ -170,39 +164,21 @@ fn expand_trees<B: Value>(
     points: &[usize],
     ch: &mut Channel,
 ) -> Result<Secret<Vec<Gf128>>, Abort> {
-    let depth = params.shape().depth();
     let rows = base.columns.rows(params.transfer_blocks());
     let pads = Secret::new(CorrelationHash::new(base.binding).hash(&rows[..params.transfers()]));
     let values = Secret::new(base.columns.elements::<B>(params.value_blocks(), params.width));
-    let mut tree = Tree::new(params.shape());
-    let mut generators = generators(base.binding, TREES_LABEL);
     let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
-    let mut sums = Secret::new(vec![0; params.shape().sums()]);
-    let mut message = vec![0u128; TREES_AT_A_TIME * params.tree_message()];
-    let mut each = points.iter().zip(pads.chunks_exact(depth)).zip(values.iter());
-    for leaves in leaves.chunks_mut(TREES_AT_A_TIME * params.block) {
-        let message = &mut message[..leaves.len() / params.block * params.tree_message()];
-        ch.recv_stream::<Trees>(message)?;
-        let parts = message.chunks_exact(params.tree_message());
-        for (((leaves, message), ((&point, pads), &value)), prg) in
-            leaves.chunks_exact_mut(params.block).zip(parts).zip(&mut each).zip(&mut generators)
-        {
-            let (pairs, fix) = message.as_chunks::<2>();
-            for ((level, pair), sum) in (2..).zip(pairs).zip(sums.iter_mut()) {
-                *sum = pair[usize::from(away(point, depth, level))] ^ pads[level - 1];
-            }
-            let others = tree.expand_punctured(&prg, point, pads[0], &sums, bytemuck::cast_slice_mut(leaves));
-            leaves[point] = Gf128(fix[0] ^ others) + value;
-        }
-    }
+    trees::receive(params, base.binding, (points, &pads, &values), &mut leaves, ch, |_| ())?;
     Ok(leaves)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pprf::generators;
     use crate::pprf::tests::derivable;
     use crate::silent::SilentVole;
+    use crate::silent::messages::Trees;
     use crate::tasks::{SubfieldVole, VoleSender};
     use vesica_party::{Protocol, Security, Task};
     use vesica_structures::fields::Gf64;
@@ -214,7 +190,7 @@ mod tests {
         let base = ot_extension::receiver(&params.correlation(), ch, rng)?;
         let mut points = vec![0; params.trees];
         points[0] = turns;
-        ch.send(&Flips(flips(params, &base, &points)))?;
+        ch.send(&Flips(flips(params, &base.bits, &points)))?;
         ch.send(&CodeSeed(1))?;
         let mut message = vec![0u128; params.trees * params.tree_message()];
         ch.recv_stream::<Trees>(&mut message)?;
@@ -223,8 +199,8 @@ mod tests {
         let pads = CorrelationHash::new(base.binding).hash(&base.columns.rows(params.transfer_blocks())[..depth]);
         let (pairs, fix) = message[..params.tree_message()].as_chunks::<2>();
         let sums: Vec<u128> =
-            (2..).zip(pairs).map(|(level, pair)| pair[usize::from(away(turns, depth, level))] ^ pads[level - 1]).collect();
-        let prg = generators(base.binding, TREES_LABEL).next().unwrap();
+            (2..).zip(pairs).map(|(level, pair)| pair[usize::from(trees::away(turns, depth, level))] ^ pads[level - 1]).collect();
+        let prg = generators(base.binding, trees::LABEL).next().unwrap();
         let terms = derivable(params.shape(), &prg, turns, pads[0], &sums);
         let value = base.columns.elements::<Gf64>(params.value_blocks(), params.width)[0];
         let e = bytemuck::cast_slice::<u128, Gf64>(&base.bits[params.value_blocks()])[0];

@@ -7,11 +7,10 @@ use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips, Trees};
+use super::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips};
 use super::params::{Params, SilentParams};
-use super::{TREES_AT_A_TIME, TREES_LABEL, check};
-use crate::ot_extension::{self, CorrelationHash, SenderCorrelation};
-use crate::pprf::{Tree, generators};
+use super::{check, trees};
+use crate::ot_extension;
 use crate::silent::code::Code;
 use crate::tasks::VoleSender;
 use crate::vole;
@@ -63,11 +62,14 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
     let _phase = ch.phase(Phase::Expand);
     // Step 1.
     let Flips(flips) = ch.recv(params.transfers())?;
-    let pads = pads(params, &base, &flips);
+    let mut rows = base.columns.rows(params.transfer_blocks());
+    rows.truncate(params.transfers());
+    let pads = trees::sender_pads(base.binding, *base.delta, rows, &flips);
 
     // Step 2.
     let values = Secret::new(base.columns.elements::<B>(params.value_blocks(), params.width));
-    let leaves = expand_trees(params, &base, &pads, &values, ch)?;
+    let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
+    trees::send(params, base.binding, (&pads, &values), &mut leaves, ch, |_| ())?;
 
     if params.checked() {
         let _phase = ch.phase(Phase::Check);
@@ -79,47 +81,4 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
         ch.send(&CheckAnswer(check::answer(base.binding, side.0)))?;
     }
     Ok(State::Leaves { params: *params, delta, leaves })
-}
-
-/// The two pads of each tree and level, tree after tree.
-fn pads(params: &SilentParams, base: &SenderCorrelation, flips: &[u8]) -> Secret<Vec<[u128; 2]>> {
-    let mut rows = base.columns.rows(params.transfer_blocks());
-    rows.truncate(params.transfers());
-    for (i, row) in rows.iter_mut().enumerate() {
-        *row ^= *base.delta & u128::from(flips[i / 8] >> (i % 8) & 1).wrapping_neg();
-    }
-    let hash = CorrelationHash::new(base.binding);
-    let zeros = Secret::new(hash.hash(&rows));
-    rows.iter_mut().for_each(|row| *row ^= *base.delta);
-    let ones = Secret::new(hash.hash(&rows));
-    Secret::new(zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).collect())
-}
-
-/// All leaves; sends each tree's message as soon as it is expanded.
-fn expand_trees(
-    params: &SilentParams,
-    base: &SenderCorrelation,
-    pads: &[[u128; 2]],
-    values: &[Gf128],
-    ch: &mut Channel,
-) -> Result<Secret<Vec<Gf128>>, Abort> {
-    let depth = params.shape().depth();
-    let mut tree = Tree::new(params.shape());
-    let mut generators = generators(base.binding, TREES_LABEL);
-    let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
-    let mut sums = Secret::new(vec![[0; 2]; params.shape().sums()]);
-    let mut message = Vec::with_capacity(TREES_AT_A_TIME * params.tree_message());
-    let mut each = pads.chunks_exact(depth).zip(values);
-    for leaves in leaves.chunks_mut(TREES_AT_A_TIME * params.block) {
-        message.clear();
-        for ((leaves, (pads, value)), prg) in leaves.chunks_exact_mut(params.block).zip(&mut each).zip(&mut generators) {
-            let total = tree.expand(&prg, pads[0], bytemuck::cast_slice_mut(leaves), &mut sums);
-            for (sum, pad) in sums.iter().zip(&pads[1..]) {
-                message.extend([sum[0] ^ pad[0], sum[1] ^ pad[1]]);
-            }
-            message.push(total ^ value.0);
-        }
-        ch.send_stream::<Trees>(&message)?;
-    }
-    Ok(leaves)
 }

@@ -5,6 +5,7 @@ use vesica_mpc::one_of_n::OneOfN;
 use vesica_mpc::opprf::{Opprf, Store};
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::silent::SilentVole;
+use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, PrfOutputs, Programmed, SubfieldVole, VoleReceiver, VoleSender};
 use vesica_mpc::vole::SmallFieldVole;
 use vesica_party::{Party, Protocol, Security, Task};
@@ -45,7 +46,7 @@ fn ot_extension() {
 #[test]
 fn one_of_n() {
     for width in 1..=4 {
-        for len in [0, 1, 2, 100, 5000, 1 << 14] {
+        for len in [0, 1, 2, 100, 5000, 1 << 14, 1 << 16] {
             conformance::<OneOfN>(&CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) }, (), ());
         }
     }
@@ -86,6 +87,28 @@ fn opprf_is_random_where_it_is_not_programmed() {
     let ones: u32 = values.iter().map(|value| value.count_ones()).sum();
     // 63000 on average, with a deviation of 177.
     assert!((61_500..64_500).contains(&ones) && values.iter().all(|value| value >> 63 == 0), "{ones}");
+}
+
+#[test]
+fn silent_ot() {
+    for len in [0, 1, 2, 100, 5000, 1 << 14, 1 << 18] {
+        conforms::<SilentOt>(len, Security::SemiHonest);
+    }
+}
+
+#[test]
+fn bulk_correlations_send_nothing_for_nothing_and_little_for_many() {
+    let bytes = |len| {
+        let request = CorrelationRequest { len, security: Security::SemiHonest, width: Some(3) };
+        *OneOfN::predicted_bytes(&OneOfN::derive(&request).unwrap()).end()
+    };
+    assert_eq!(bytes(0), 0);
+    // What circuit PSI of 2^20 items takes.
+    assert!(bytes(31 * 1_331_692) <= 4_000_000, "{} bytes", bytes(31 * 1_331_692));
+    let malicious = CorrelationRequest { len: 9, security: Security::Malicious, width: None };
+    assert!(OneOfN::derive(&malicious).is_err() && SilentOt::derive(&malicious).is_err());
+    let five_bits = CorrelationRequest { len: 9, security: Security::SemiHonest, width: Some(5) };
+    assert!(OneOfN::derive(&five_bits).is_err());
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! No fault of the link makes a side panic or hang.
 
 use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::one_of_n::OneOfN;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::silent::SilentVole;
+use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, Programmed};
 use vesica_party::Security::{Malicious, SemiHonest};
 use vesica_structures::fields::{Gf64, Gf128};
@@ -30,4 +32,10 @@ fn silent_vole() {
 fn opprf() {
     let request = OpprfRequest { receiver_keys: 3, sender_keys: 2, output_bits: 70, security: SemiHonest, wide: false };
     faults::<Opprf<Band>>(&request, &Programmed { keys: vec![1, 2], values: vec![3, 4] }, &vec![2, 3, 4]);
+}
+
+#[test]
+fn bulk_correlations() {
+    faults::<OneOfN>(&CorrelationRequest { len: 1 << 15, security: SemiHonest, width: Some(4) }, &(), &());
+    faults::<SilentOt>(&CorrelationRequest { len: 200, security: SemiHonest, width: None }, &(), &());
 }

@@ -11,10 +11,10 @@ use vesica_structures::rng::SecretRng;
 fn places(code: &Code) -> Vec<Vec<usize>> {
     let mut places = vec![Vec::new(); code.outputs];
     for s in 0..code.weight {
-        let mut numbers = vec![Gf128::default(); code.taps.len()];
-        (code.stratum(s)..code.stratum(s + 1)).for_each(|p| numbers[p] = Gf128(p as u128));
+        let mut numbers = vec![0u64; code.positions];
+        code.stratum(s).for_each(|p| numbers[p] = p as u64);
         for (places, place) in places.iter_mut().zip(code.expand(&numbers)) {
-            places.push(place.0 as usize);
+            places.push(place as usize);
         }
     }
     places
@@ -30,9 +30,11 @@ struct Word {
 /// row `r`.
 fn spread(code: &Code, range: Range<usize>, sources: &HashMap<usize, u128>) -> Vec<u128> {
     let mut state = vec![0u128; range.len() + WINDOW];
+    let mut taps = vec![0; code.positions];
+    code.taps(0, &mut vec![0; code.positions.div_ceil(4)], &mut taps);
     for p in range.clone().rev() {
         let i = p - range.start;
-        let reached = (1..=WINDOW).filter(|d| code.taps[p] >> (d - 1) & 1 == 1).fold(0, |sum, d| sum ^ state[i + d]);
+        let reached = (1..=WINDOW).filter(|d| taps[p] >> (d - 1) & 1 == 1).fold(0, |sum, d| sum ^ state[i + d]);
         state[i] = reached ^ sources.get(&p).copied().unwrap_or(0);
     }
     state.truncate(range.len());
@@ -60,7 +62,7 @@ fn kernel_vector(conditions: &[u128], bits: usize) -> u128 {
 fn box_word(code: &Code) -> Word {
     let odd = code.weight % 2;
     let places = places(code);
-    let distance = |s: usize, place: usize| if s % 2 == odd { code.stratum(s + 1) - 1 - place } else { place - code.stratum(s) };
+    let distance = |s: usize, place: usize| if s % 2 == odd { code.stratum(s).end - 1 - place } else { place - code.stratum(s).start };
     let radius: Vec<usize> = places.iter().map(|places| (0..code.weight).map(|s| distance(s, places[s])).max().unwrap()).collect();
     let count = WINDOW * (code.weight / 2) + 1;
     assert!(count <= 128, "rows are bits of one block");

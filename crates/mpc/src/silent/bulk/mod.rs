@@ -1,0 +1,143 @@
+//! Silent VOLE of narrow values in batches, hashed as it is made: for correlations by the ten millions.
+//!
+//! ```text
+//!     sender                                                            receiver
+//!        |<== OT extension: for every batch OTs for its trees and a base VOLE of its noise, one delta ==>|
+//!                       <----- 1, 5: flips of OTs and the seed of the code, for each batch ------
+//!     for each batch:                                                   c = G e
+//!                       ------ 2: trees, streamed ------------------>
+//!   b = G v, 16384 elements at a time                                   a = G w, likewise
+//!   consume(pi, b)                                                      consume(pi, a),  c
+//! ```
+//!
+//! Steps, messages and symbols are those of [`crate::silent`] without a check. `consume` turns elements into what the caller keeps of them; no more
+//! than one batch of positions, and 16384 outputs a thread, are held as elements of `F`. Short vectors are read off the base correlation.
+//!
+//! **What batches share** is `delta`, one set of base OTs, and nothing else: rows, base VOLE, noise and the seed of the code are fresh for each, and all keys
+//! (pads, trees, hashes) are derived from the run and the batch. To the sender, batches are independent instances of LPN: a hybrid argument adds their advantages. To
+//! the receiver, a batch is one more set of rows and leaves under the same `delta`, which the module above allows any number of: pads hash `W_i + b delta`
+//! under a key of the batch, and all else is masked by a leaf or phantom that the receiver lacks.
+//!
+//! **One cipher call a hash.** `pi` is AES under a key that serves [`HASHED`] elements, `H(x) = pi(x) + x` (MMO). Both know the key; what is used is that
+//! MMO is correlation robust for a random permutation (GKWY20, section 7.2): for distinct `a_i` that the receiver knows, the values `H(a_i + delta d)`, `d != 0`, are
+//! pseudo-random to it. No tweak is needed, because the inputs of a key are distinct: `b_i + j delta` are pseudo-random blocks, so that any two of the `2^14` at most under a key
+//! meet with probability `2^-101`, and over `2^28` elements with `2^-83`. A corrupt receiver could choose its `a_i` equal, which is why this is for the semi-honest mode only. A
+//! trial at `pi` under one key tests guesses at `delta` for the inputs of that key only, `2^14` and not all of a run's.
+
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use vesica_kernels::aes::Aes128;
+use vesica_party::Security;
+use vesica_structures::facts::Unsupported;
+
+use super::params::{MIN_BLOCK, SilentParams};
+use crate::binding::Binding;
+use crate::ot_extension;
+use crate::tasks::CorrelationRequest;
+
+pub(crate) use receiver::Receiver;
+pub(crate) use sender::Sender;
+
+/// The widest values, in bits.
+pub(crate) const MAX_WIDTH: u32 = 4;
+
+/// Elements of a batch at most. Shorter batches are faster, as more of them fits into caches, and send more.
+const BATCH: usize = 1 << 22;
+
+/// Elements that one key hashes.
+const HASHED: usize = 1024;
+
+/// What both sides agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Number of elements.
+    pub(crate) len: usize,
+    /// Bits of a value.
+    pub(crate) width: u32,
+    route: Route,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Route {
+    /// Read off the base correlation.
+    Direct,
+    /// Batches of one shape, the last of which may be cut short.
+    Batches(SilentParams, usize),
+}
+
+impl Params {
+    /// For `len` values of `width` bits, at most `most`, by what sends less.
+    pub fn derive(len: usize, width: u32, most: usize) -> Result<Self, Unsupported> {
+        if len > most {
+            return Err(Unsupported::new(format_args!("{len} correlations in one run"), format_args!("ask for at most {most} at a time")));
+        }
+        let (direct, silent) = (Self { len, width, route: Route::Direct }, Self::in_batches(len, width, BATCH));
+        let Route::Batches(shape, _) = silent.route else { return Ok(direct) };
+        let is_direct = shape.block < MIN_BLOCK || direct.predicted_bytes() <= silent.predicted_bytes();
+        Ok(if is_direct { direct } else { silent })
+    }
+
+    /// By trees, in the fewest batches of at most `most` elements.
+    fn in_batches(len: usize, width: u32, most: usize) -> Self {
+        assert!((1..=MAX_WIDTH).contains(&width), "values of 1 to 4 bits");
+        let batches = len.div_ceil(most).max(1);
+        let request = CorrelationRequest { len: len.div_ceil(batches), security: Security::SemiHonest, width: Some(width) };
+        Self { len, width, route: Route::Batches(SilentParams::new(&request, width), batches) }
+    }
+
+    /// Elements of a batch: all but the last have as many.
+    pub fn batch_len(&self) -> usize {
+        match self.route {
+            Route::Direct => self.len.max(1),
+            Route::Batches(shape, _) => shape.len,
+        }
+    }
+
+    /// The base correlation.
+    fn correlation(&self) -> ot_extension::Params {
+        let blocks = match self.route {
+            Route::Direct => self.len.div_ceil(128 / self.width as usize),
+            Route::Batches(shape, batches) => batches * shape.correlation().blocks,
+        };
+        ot_extension::Params { blocks, security: Security::SemiHonest }
+    }
+
+    /// Bytes of all messages of both sides.
+    pub fn predicted_bytes(&self) -> u64 {
+        if self.len == 0 {
+            return 0;
+        }
+        let batches = match self.route {
+            Route::Direct => 0,
+            Route::Batches(shape, batches) => batches as u64 * shape.batch_bytes(),
+        };
+        self.correlation().predicted_bytes() + batches
+    }
+}
+
+/// What the keys of batch `batch` are derived by.
+fn batch_binding(binding: Binding, batch: usize) -> Binding {
+    binding.extend("batch", &(batch as u64).to_le_bytes())
+}
+
+/// The hashes of a batch.
+struct Hashes(Aes128);
+
+impl Hashes {
+    /// For the batch of `binding`.
+    fn new(binding: Binding) -> Self {
+        Self(Aes128::new(binding.key("hashes", &[])))
+    }
+
+    /// Calls `consume` with a key, the elements `x` that it hashes, and as many of `out`; the first one's number in the batch is `first`.
+    fn each<O>(&self, first: usize, x: &[u128], out: &mut [O], consume: impl Fn(&Aes128, &[u128], &mut [O])) {
+        for (i, (x, out)) in x[..out.len()].chunks(HASHED).zip(out.chunks_mut(HASHED)).enumerate() {
+            let mut key = [(first / HASHED + i) as u128];
+            self.0.encrypt(&mut key);
+            consume(&Aes128::new(key[0]), x, out);
+        }
+    }
+}

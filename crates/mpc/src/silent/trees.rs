@@ -1,0 +1,124 @@
+//! The trees of a run, a few at a time: expanded by as many threads as there are, sent or received by one.
+
+use rayon::prelude::*;
+use vesica_kernels::aes::GgmPrg;
+use vesica_party::{Abort, Channel};
+use vesica_structures::fields::Gf128;
+use vesica_structures::secret::Secret;
+
+use super::messages::Trees;
+use super::params::SilentParams;
+use crate::binding::Binding;
+use crate::ot_extension::CorrelationHash;
+use crate::pprf::{Tree, generators};
+
+/// Trees whose messages are sent at a time.
+const AT_A_TIME: usize = 8;
+
+/// What the keys of the trees are derived by.
+pub(super) const LABEL: &str = "silent ggm";
+
+/// Trees of a thread, and threads at work: results do not depend on either.
+fn shares() -> (usize, usize) {
+    let share = AT_A_TIME.div_ceil(rayon::current_num_threads());
+    (share, AT_A_TIME.div_ceil(share))
+}
+
+/// The two pads of each tree and level, tree after tree, from the rows of the OTs, flipped as the receiver asks.
+pub(super) fn sender_pads(binding: Binding, delta: u128, mut rows: Secret<Vec<u128>>, flips: &[u8]) -> Secret<Vec<[u128; 2]>> {
+    for (i, row) in rows.iter_mut().enumerate() {
+        *row ^= delta & u128::from(flips[i / 8] >> (i % 8) & 1).wrapping_neg();
+    }
+    let hash = CorrelationHash::new(binding);
+    let zeros = Secret::new(hash.hash(&rows));
+    rows.iter_mut().for_each(|row| *row ^= delta);
+    let ones = Secret::new(hash.hash(&rows));
+    Secret::new(zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).collect())
+}
+
+/// The bit of a punctured tree's path at `level` (1 is the top), turned around: which pad the receiver needs.
+pub(super) fn away(point: usize, depth: usize, level: usize) -> bool {
+    point >> (depth - level) & 1 == 0
+}
+
+/// All leaves; sends the trees' messages as they are expanded. `done` gets the leaves of a few trees at a time, in order.
+pub(super) fn send(
+    params: &SilentParams,
+    binding: Binding,
+    (pads, values): (&[[u128; 2]], &[Gf128]),
+    leaves: &mut [Gf128],
+    ch: &mut Channel,
+    mut done: impl FnMut(&mut [Gf128]),
+) -> Result<(), Abort> {
+    let depth = params.shape().depth();
+    let (share, threads) = shares();
+    let mut workers: Vec<_> = (0..threads).map(|_| (Tree::new(params.shape()), Secret::new(vec![[0; 2]; params.shape().sums()]))).collect();
+    let mut generators = generators(binding, LABEL);
+    let mut message = vec![0; AT_A_TIME * params.tree_message()];
+    let parts = leaves.chunks_mut(AT_A_TIME * params.block).zip(pads.chunks(AT_A_TIME * depth)).zip(values.chunks(AT_A_TIME));
+    for ((leaves, pads), values) in parts {
+        let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();
+        let message = &mut message[..values.len() * params.tree_message()];
+        leaves
+            .par_chunks_mut(share * params.block)
+            .zip(message.par_chunks_mut(share * params.tree_message()))
+            .zip(pads.par_chunks(share * depth).zip(values.par_chunks(share)).zip(prgs.par_chunks(share)))
+            .zip(&mut workers)
+            .for_each(|(((leaves, message), ((pads, values), prgs)), (tree, sums))| {
+                let outputs = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact_mut(params.tree_message()));
+                for ((leaves, message), ((pads, value), prg)) in outputs.zip(pads.chunks_exact(depth).zip(values).zip(prgs)) {
+                    let total = tree.expand(prg, pads[0], bytemuck::cast_slice_mut(leaves), sums);
+                    let (pairs, fix) = message.as_chunks_mut::<2>();
+                    for ((pair, sum), pad) in pairs.iter_mut().zip(sums.iter()).zip(&pads[1..]) {
+                        *pair = [sum[0] ^ pad[0], sum[1] ^ pad[1]];
+                    }
+                    fix[0] = total ^ value.0;
+                }
+            });
+        ch.send_stream::<Trees>(message)?;
+        done(leaves);
+    }
+    Ok(())
+}
+
+/// `w = v + delta e` at every position, from the sender's trees as they arrive. `done` gets them as that of [`send`] does.
+pub(super) fn receive(
+    params: &SilentParams,
+    binding: Binding,
+    (points, pads, values): (&[usize], &[u128], &[Gf128]),
+    leaves: &mut [Gf128],
+    ch: &mut Channel,
+    mut done: impl FnMut(&mut [Gf128]),
+) -> Result<(), Abort> {
+    let depth = params.shape().depth();
+    let (share, threads) = shares();
+    let mut workers: Vec<_> = (0..threads).map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()]))).collect();
+    let mut generators = generators(binding, LABEL);
+    let mut message = vec![0; AT_A_TIME * params.tree_message()];
+    let parts = leaves.chunks_mut(AT_A_TIME * params.block).zip(pads.chunks(AT_A_TIME * depth));
+    for ((leaves, pads), (points, values)) in parts.zip(points.chunks(AT_A_TIME).zip(values.chunks(AT_A_TIME))) {
+        let message = &mut message[..values.len() * params.tree_message()];
+        ch.recv_stream::<Trees>(message)?;
+        let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();
+        leaves
+            .par_chunks_mut(share * params.block)
+            .zip(message.par_chunks(share * params.tree_message()))
+            .zip(pads.par_chunks(share * depth).zip(points.par_chunks(share)))
+            .zip(values.par_chunks(share).zip(prgs.par_chunks(share)))
+            .zip(&mut workers)
+            .for_each(|((((leaves, message), (pads, points)), (values, prgs)), (tree, sums))| {
+                let each = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact(params.tree_message()));
+                let known = pads.chunks_exact(depth).zip(points).zip(values.iter().zip(prgs));
+                for ((leaves, message), ((pads, &point), (&value, prg))) in each.zip(known) {
+                    let (pairs, fix) = message.as_chunks::<2>();
+                    for ((level, pair), sum) in (2..).zip(pairs).zip(sums.iter_mut()) {
+                        *sum = pair[usize::from(away(point, depth, level))] ^ pads[level - 1];
+                    }
+                    let others = tree.expand_punctured(prg, point, pads[0], sums, bytemuck::cast_slice_mut(leaves));
+                    leaves[point] = Gf128(fix[0] ^ others) + value;
+                }
+            });
+        done(leaves);
+    }
+    Ok(())
+}
