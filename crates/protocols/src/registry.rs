@@ -8,6 +8,7 @@ use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::membership::czz24::Czz24;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
+use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
 
 static INTERSECT: &[&dyn Registered<Intersect>] = &[
@@ -22,7 +23,7 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
 static SHARES: &[&dyn Registered<Shares>] = &[];
 static CARDINALITY: &[&dyn Registered<Cardinality>] =
     &[&Row::<EcdhCaHfh99>::new(), &Row::<EcdhCaCgt12>::new(), &Row::<Czz24<Cardinality>>::new()];
-static SUM: &[&dyn Registered<Sum>] = &[&Row::<Czz24<Sum>>::new()];
+static SUM: &[&dyn Registered<Sum>] = &[&Row::<Czz24<Sum>>::new(), &Row::<Ikn20>::new()];
 static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[];
 
 /// Protocols for [`Intersect`].
