@@ -135,7 +135,7 @@ fn decode(element: Element) -> u64 {
     let fraction = [0, 1].into_iter().fold(0u128, |sum, i| {
         let y = u128::from(multiply(element[i], COFACTOR[i], PRIMES[i])) << 64;
         let p = u128::from(PRIMES[i]);
-        sum.wrapping_add((y / p) << 64 | ((y % p) << 64) / p)
+        sum.wrapping_add(((y / p) << 64) | (((y % p) << 64) / p))
     });
     (fraction.wrapping_add(1 << 63) >> 64) as u64
 }
@@ -313,7 +313,7 @@ mod tests {
         for value in [0, 1, 2, 1 << 63, u64::MAX, rng.next_u64(), rng.next_u64()] {
             let down = encode(value, u64::MAX);
             // value q / 2^64, in two halves of q.
-            let expected = u128::from(value) * (q >> 64) + (u128::from(value) * (q & u128::from(u64::MAX)) >> 64);
+            let expected = u128::from(value) * (q >> 64) + ((u128::from(value) * (q & u128::from(u64::MAX))) >> 64);
             assert_eq!(centred(down), if expected > q / 2 { -((q - expected) as i128) } else { expected as i128 });
             for error in [0, 1 << 58, -(1 << 58), 3 << 57, -(3 << 57)] {
                 let moved = [0, 1].map(|i| add(down[i], reduced(error, PRIMES[i]), PRIMES[i]));

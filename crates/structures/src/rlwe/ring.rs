@@ -60,7 +60,7 @@ impl Factor {
     }
 
     fn times(self, a: u64, p: u64) -> u64 {
-        let quotient = (u128::from(a) * u128::from(self.1) >> 64) as u64;
+        let quotient = ((u128::from(a) * u128::from(self.1)) >> 64) as u64;
         reduce_once(a.wrapping_mul(self.0).wrapping_sub(quotient.wrapping_mul(p)), p)
     }
 }
