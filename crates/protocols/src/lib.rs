@@ -9,6 +9,7 @@ mod masks;
 pub mod membership;
 pub mod psi;
 pub mod registry;
+pub mod sum;
 pub mod tasks;
 
 pub use catalogue::catalogue_markdown;

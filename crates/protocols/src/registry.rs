@@ -9,6 +9,7 @@ use crate::circuit_psi::vole::{Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, 
 use crate::membership::czz24::Czz24;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
+use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
 
 static INTERSECT: &[&dyn Registered<Intersect>] = &[
@@ -28,7 +29,7 @@ static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
     &Row::<Czz24<Cardinality>>::new(),
     &Row::<Aggregate<VesicaCardinality>>::new(),
 ];
-static SUM: &[&dyn Registered<Sum>] = &[&Row::<Czz24<Sum>>::new(), &Row::<Aggregate<VesicaSum>>::new()];
+static SUM: &[&dyn Registered<Sum>] = &[&Row::<Czz24<Sum>>::new(), &Row::<Ikn20>::new(), &Row::<Aggregate<VesicaSum>>::new()];
 static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[];
 
 /// Protocols for [`Intersect`].

@@ -9,6 +9,7 @@ pub mod masks;
 pub mod okvs;
 pub mod packing;
 pub mod prf;
+pub mod rlwe;
 pub mod rng;
 pub mod secret;
 pub mod shuffle;

@@ -40,7 +40,7 @@ pub(crate) fn random_exponent(rng: &mut SecretRng) -> Secret<Scalar> {
 
 /// A random order, and the items in it.
 pub(crate) fn shuffled(items: &[u128], rng: &mut SecretRng) -> (Secret<Vec<u32>>, Secret<Vec<u128>>) {
-    let order = random_order(items.len(), rng);
+    let order = Secret::new(random_order(items.len(), rng));
     let items = Secret::new(order.iter().map(|&item| items[item as usize]).collect());
     (order, items)
 }

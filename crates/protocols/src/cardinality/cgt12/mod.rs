@@ -95,10 +95,12 @@ impl Protocol for EcdhCaCgt12 {
 #[cfg(test)]
 mod tests {
     use vesica_party::{Abort, Party, Stream};
+    use vesica_structures::rng::SecretRng;
     use vesica_testkit::try_two_party;
 
-    use super::messages::{DoublyMasked, Masked};
+    use super::messages::{Digests, DoublyMasked, Masked};
     use super::*;
+    use crate::ecdh::{mask_items, random_exponent};
     use crate::tasks::{AggregateReceiverInput, AggregateSenderInput};
 
     #[test]
@@ -127,5 +129,28 @@ mod tests {
             );
             assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(DoublyMasked::STEP, _))));
         }
+    }
+
+    /// The receiver gets its points back in an order that is not its own, and says nothing else.
+    #[test]
+    fn points_come_back_in_ascending_order() {
+        let security = Security::SemiHonest;
+        let request = AggregateRequest { sender_items: 50, receiver_items: 60, security, columns: 0, groups: 1, at_least: 0, noisy: false };
+        let params = Params::derive(&request).unwrap();
+        let (_, receiver) = try_two_party(
+            |ch, rng| {
+                let input = AggregateSenderInput { items: (0..50).collect(), ..AggregateSenderInput::default() };
+                Sender::setup(&params, ch, rng)?.run(input, ch, rng)
+            },
+            |ch, _| {
+                let exponent = random_exponent(&mut SecretRng::insecure_from_seed(8));
+                ch.send_stream::<Masked>(&mask_items(DOMAIN, &ch.session(), &(100..160).collect::<Vec<u128>>(), &exponent))?;
+                let mut back = vec![[0; 32]; 60];
+                ch.recv_stream::<DoublyMasked>(&mut back)?;
+                assert!(back.is_sorted());
+                ch.recv_stream::<Digests>(&mut [0; 4])
+            },
+        );
+        receiver.result.unwrap();
     }
 }

@@ -76,3 +76,38 @@ impl Protocol for EcdhCaHfh99 {
         bytes..=bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::Party;
+    use vesica_structures::rng::SecretRng;
+    use vesica_testkit::two_party;
+
+    use super::messages::{Arrows, DoublyMasked};
+    use super::*;
+    use crate::ecdh::{exchange, random_exponent};
+    use crate::tasks::AggregateSenderInput;
+
+    /// The receiver gets its points back in an order that is not its own, and says nothing else.
+    #[test]
+    fn points_come_back_in_ascending_order() {
+        let security = Security::SemiHonest;
+        let request = AggregateRequest { sender_items: 50, receiver_items: 60, security, columns: 0, groups: 1, at_least: 0, noisy: false };
+        let params = Params::derive(&request).unwrap();
+        let own: Vec<u128> = (100..160).collect();
+        let ((), back) = two_party(
+            |ch, rng| {
+                let input = AggregateSenderInput { items: (0..50).collect(), ..AggregateSenderInput::default() };
+                Sender::setup(&params, ch, rng)?.run(input, ch, rng)
+            },
+            |ch, _| {
+                let exponent = random_exponent(&mut SecretRng::insecure_from_seed(8));
+                exchange::receiver::<Arrows>(&own, 50, &exponent, ch)?;
+                let mut back = vec![[0; 32]; 60];
+                ch.recv_stream::<DoublyMasked>(&mut back)?;
+                Ok(back)
+            },
+        );
+        assert!(back.is_sorted());
+    }
+}

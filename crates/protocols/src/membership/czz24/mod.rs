@@ -79,3 +79,6 @@ fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
 
 /// Items that are worth a task of a thread.
 const PIECE: usize = 1 << 10;
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,7 @@ use crate::tasks::{AggregateOutput, AggregateReceiverInput, Cardinality, Interse
 pub struct Receiver<T> {
     params: Params,
     exponent: Secret<Scalar>,
-    pads: OtChosen,
+    pub(super) pads: OtChosen,
     task: PhantomData<fn() -> T>,
 }
 
@@ -38,14 +38,14 @@ impl<T> Receiver<T> {
     }
 
     /// Steps 1 to 3; which of the sender's items are common, in its order, ascending.
-    fn test(&self, items: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
+    pub(super) fn test(&self, items: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
         let points = exchange::receiver::<Arrows>(items, self.params.request.sender_items, &self.exponent, ch)?;
         let own = digests(DIGEST_CONTEXT, &ch.session(), &points);
         digests::find::<Digests>(&own, self.params.digests(), self.params.digest_bits, ch)
     }
 
     /// Step 4; the bits `e`, one for each OT.
-    fn choose(&self, found: &[u32], ch: &mut Channel) -> Result<Vec<bool>, Abort> {
+    pub(super) fn choose(&self, found: &[u32], ch: &mut Channel) -> Result<Vec<bool>, Abort> {
         let mut common = vec![false; self.params.transferred()];
         for &place in found {
             common[place as usize] = true;
@@ -56,6 +56,13 @@ impl<T> Receiver<T> {
             ch.send_stream::<Flips>(&turned.chunks(8).map(byte).collect::<Vec<u8>>())?;
         }
         Ok(common)
+    }
+}
+
+impl Receiver<Intersect> {
+    /// Step 5: the items that are common; noise in the place of others.
+    pub(super) fn opened(&self, padded: &[u128]) -> Vec<u128> {
+        padded.iter().zip(&self.pads.chosen).map(|(padded, pad)| padded ^ pad).collect()
     }
 }
 
@@ -95,9 +102,9 @@ impl Party for Receiver<Intersect> {
         if !padded.is_empty() {
             ch.recv_stream::<Items>(&mut padded)?;
         }
+        let opened = self.opened(&padded);
         let index: HashMap<u128, u32> = input.items.iter().copied().zip(0..).collect();
-        let item = |&place: &u32| index.get(&(padded[place as usize] ^ self.pads.chosen[place as usize])).copied();
-        let matches: Option<Vec<u32>> = found.iter().map(item).collect();
+        let matches: Option<Vec<u32>> = found.iter().map(|&place| index.get(&opened[place as usize]).copied()).collect();
         let mut matches = matches.ok_or(Abort::PeerMisbehaved(Items::STEP, "a common item that the receiver does not have"))?;
         matches.sort_unstable();
         if !matches.is_sorted_by(|one, next| one < next) {

@@ -37,7 +37,7 @@ impl<T> Sender<T> {
     }
 
     /// Steps 1 to 3; the order in which the receiver has seen the items.
-    fn ask(&self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
+    pub(super) fn ask(&self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
         let (order, shuffled) = shuffled(items, rng);
         let points = exchange::sender::<Arrows>(&shuffled, self.params.request.receiver_items, &self.exponent, ch)?;
         let digests = digests(DIGEST_CONTEXT, &ch.session(), &points);
@@ -46,7 +46,7 @@ impl<T> Sender<T> {
     }
 
     /// Step 4; for each place `k[d]`, which the receiver has of an item that is not common, and `k[1 + d]`, which it has of one that is.
-    fn pads(&self, ch: &mut Channel) -> Result<Secret<Vec<[u128; 2]>>, Abort> {
+    pub(super) fn pads(&self, ch: &mut Channel) -> Result<Secret<Vec<[u128; 2]>>, Abort> {
         let mut flips = vec![0; self.params.flip_bytes()];
         if !flips.is_empty() {
             ch.recv_stream::<Flips>(&mut flips)?;

@@ -1,10 +1,10 @@
 //! Arrow 8 in either coding.
 
-use rand_core::Rng;
 use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::masks::{MaskFinder, MaskSorter, Match};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::shuffle::random_order;
 
 use super::messages::Masks;
 use super::params::{MaskCoding, Params};
@@ -53,7 +53,7 @@ impl SentMasks {
             Self::Sorted(masks) => masks::send::<Masks, _>(masks, count, bits, ch).map(|_| Vec::new()),
             Self::Numbered(masks) => masks::send::<Masks, _>(masks, count, bits, ch),
             Self::Shuffled(masks) => {
-                let order = random_permutation(count, rng);
+                let order = random_order(count, rng);
                 let width = bits.div_ceil(8) as usize;
                 let mut part = Vec::with_capacity(PART_BYTES);
                 for items in order.chunks(PART_BYTES / width) {
@@ -121,40 +121,4 @@ fn receive_plain(own: &mut MaskFinder, count: usize, bits: u32, ch: &mut Channel
         left -= masks.len();
     }
     Ok(())
-}
-
-/// A uniform permutation of `0..count` (Fisher and Yates; `count < 2^32`).
-fn random_permutation(count: usize, rng: &mut SecretRng) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..count as u32).collect();
-    for last in (1..order.len()).rev() {
-        // Lemire: a draw scaled to `0..=last`, rejected where the scaling would favour some results.
-        let span = last as u64 + 1;
-        let chosen = loop {
-            let wide = u128::from(rng.next_u64()) * u128::from(span);
-            if wide as u64 >= span.wrapping_neg() % span {
-                break (wide >> 64) as usize;
-            }
-        };
-        order.swap(last, chosen);
-    }
-    order
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn permutations_are_permutations_and_uniform_on_three() {
-        let mut rng = SecretRng::insecure_from_seed(3);
-        let mut seen = std::collections::BTreeMap::new();
-        for _ in 0..6000 {
-            *seen.entry(random_permutation(3, &mut rng)).or_insert(0) += 1;
-        }
-        assert_eq!(seen.len(), 6);
-        assert!(seen.values().all(|&count| (800..1200).contains(&count)), "{seen:?}");
-        let mut large = random_permutation(1000, &mut rng);
-        large.sort_unstable();
-        assert!(large.iter().enumerate().all(|(place, &item)| place == item as usize));
-    }
 }
