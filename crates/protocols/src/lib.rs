@@ -1,6 +1,7 @@
 //! Private set protocols, one folder a paper, and their registries.
 #![forbid(unsafe_code)]
 
+pub mod any;
 mod catalogue;
 pub mod psi;
 pub mod registry;
