@@ -2,12 +2,15 @@
 
 use vesica_party::{Entry, Registered, Row};
 use vesica_structures::fields::{Gf64, Gf128};
+use vesica_structures::okvs::{Band, Clustered};
 
 use crate::base_ot::BaseOt;
 use crate::one_of_n::OneOfN;
+use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
+use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
-use crate::tasks::{RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{BitsToRing, Multiplex, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -20,6 +23,11 @@ pub fn random_tables() -> &'static [&'static dyn Registered<RandomTables>] {
     const { &[&Row::<OneOfN>::new()] }
 }
 
+/// Protocols for OPPRF.
+pub fn opprf() -> &'static [&'static dyn Registered<ProgrammedPrf>] {
+    const { &[&Row::<Opprf<Band>>::new(), &Row::<Opprf<Clustered>>::new()] }
+}
+
 /// Protocols for subfield VOLE over GF(2^64).
 pub fn vole_64() -> &'static [&'static dyn Registered<SubfieldVole<Gf64>>] {
     const { &[&Row::<SilentVole<Gf64>>::new(), &Row::<SmallFieldVole<Gf64>>::new()] }
@@ -30,10 +38,28 @@ pub fn vole_128() -> &'static [&'static dyn Registered<SubfieldVole<Gf128>>] {
     const { &[&Row::<SilentVole<Gf128>>::new(), &Row::<SmallFieldVole<Gf128>>::new()] }
 }
 
+/// Protocols for additive shares of bits.
+pub fn bits_to_ring() -> &'static [&'static dyn Registered<BitsToRing>] {
+    const { &[&Row::<share_conversion::BitsToRing>::new()] }
+}
+
+/// Protocols for products of shared bits and additively shared rows.
+pub fn multiplex_ring() -> &'static [&'static dyn Registered<Multiplex<u64>>] {
+    const { &[&Row::<Multiplexer<u64>>::new()] }
+}
+
+/// Protocols for products of shared bits and rows of bytes shared by exclusive or.
+pub fn multiplex_bytes() -> &'static [&'static dyn Registered<Multiplex<u8>>] {
+    const { &[&Row::<Multiplexer<u8>>::new()] }
+}
+
 /// The descriptions of all of them.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let ots = random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()));
-    ots.chain(vole_64().iter().map(|row| row.entry())).chain(vole_128().iter().map(|row| row.entry()))
+    let voles = vole_64().iter().map(|row| row.entry()).chain(vole_128().iter().map(|row| row.entry()));
+    let opprfs = opprf().iter().map(|row| row.entry());
+    let multiplexers = multiplex_ring().iter().map(|row| row.entry()).chain(multiplex_bytes().iter().map(|row| row.entry()));
+    ots.chain(voles).chain(opprfs).chain(bits_to_ring().iter().map(|row| row.entry())).chain(multiplexers)
 }
 
 #[cfg(test)]

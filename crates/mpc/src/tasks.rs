@@ -1,8 +1,10 @@
 //! Ideal functionalities of this crate, as predicates over both sides' outputs.
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
 
 use vesica_party::{Security, Task};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf128, Value};
 use zeroize::Zeroize;
 
@@ -107,6 +109,94 @@ impl Task for RandomTables {
     }
 }
 
+/// Oblivious programmable PRF: the receiver learns the function at its keys, and where the sender programmed a value there, that value.
+#[derive(Debug)]
+pub struct ProgrammedPrf;
+
+/// The public parameters of an OPPRF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpprfRequest {
+    /// Keys that the receiver asks for.
+    pub receiver_keys: usize,
+    /// Keys that the sender programs.
+    pub sender_keys: usize,
+    /// Width of an output.
+    pub output_bits: u32,
+    /// Against which parties.
+    pub security: Security,
+    /// Whether the table's values fill `F` though fewer bits are sound, as older papers have it.
+    pub wide: bool,
+}
+
+/// Keys, all distinct, and what the function is to be there; wiped on drop.
+#[derive(Clone)]
+pub struct Programmed {
+    /// 128-bit digests.
+    pub keys: Vec<u128>,
+    /// For each block of 128 bits of an output, in order: a value for each key. The bits above an output's width are not used.
+    pub values: Vec<u128>,
+}
+
+/// What the receiver of an OPPRF learns; wiped on drop.
+#[derive(Clone)]
+pub struct PrfOutputs {
+    /// For each block of 128 bits of an output, in order: its value for each key.
+    pub values: Vec<u128>,
+}
+
+impl Programmed {
+    /// Refuses an input that is not of the agreed sizes.
+    pub(crate) fn check(&self, keys: usize, blocks: usize) -> Result<(), Unsupported> {
+        if self.keys.len() == keys && self.values.len() == keys * blocks {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("{} keys and {} values for an OPPRF", self.keys.len(), self.values.len()),
+            format_args!("give {keys} keys with {blocks} blocks each, as agreed"),
+        ))
+    }
+}
+
+impl PrfOutputs {
+    /// Refuses keys of another number than agreed.
+    pub(crate) fn check_keys(asked: &[u128], keys: usize) -> Result<(), Unsupported> {
+        if asked.len() == keys {
+            return Ok(());
+        }
+        Err(Unsupported::new(format_args!("{} keys asked of an OPPRF", asked.len()), format_args!("ask for {keys}, as agreed")))
+    }
+}
+
+impl Task for ProgrammedPrf {
+    const NAME: &'static str = "opprf";
+    type Request = OpprfRequest;
+    type SenderInput = Programmed;
+    type ReceiverInput = Vec<u128>;
+    type SenderOutput = ();
+    type ReceiverOutput = PrfOutputs;
+
+    /// Where nothing is programmed any output holds, but not twice the same: the function is random.
+    fn holds(sent: &Programmed, asked: &Vec<u128>, (): &(), out: &PrfOutputs) -> Result<(), String> {
+        if asked.is_empty() || sent.keys.is_empty() {
+            return Ok(());
+        }
+        let programmed: HashMap<u128, usize> = sent.keys.iter().enumerate().map(|(i, &key)| (key, i)).collect();
+        for (block, (got, values)) in out.values.chunks(asked.len()).zip(sent.values.chunks(sent.keys.len())).enumerate() {
+            // As many bits as the widest value has.
+            let used = got.iter().fold(0, |used, value| used | value);
+            let mask = if used == 0 { 0 } else { u128::MAX >> used.leading_zeros() };
+            for (key, &value) in asked.iter().zip(got) {
+                if let Some(&i) = programmed.get(key)
+                    && (value ^ values[i]) & mask != 0
+                {
+                    return Err(format!("block {block} of a programmed key is {value:x}, not {:x}", values[i]));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Subfield VOLE: `a[i] = b[i] + delta * c[i]` with `c[i]` in `B`, or in a subspace of it, and the rest in `F`. A corrupt party may choose its own outputs.
 #[derive(Debug)]
 pub struct SubfieldVole<B>(PhantomData<fn() -> B>);
@@ -144,10 +234,16 @@ macro_rules! secret_output {
         }
     };
 }
+mod ring;
+
+pub use ring::{BitsToRing, BitsToRingRequest, Multiplex, MultiplexRequest, Share, SharedBits, SharedRows, Shares};
+
 secret_output!([] OtPairs: pairs);
 secret_output!([] OtChosen: choices, chosen);
 secret_output!([] Tables: tables);
 secret_output!([] Lookups: entries);
+secret_output!([] Programmed: keys, values);
+secret_output!([] PrfOutputs: values);
 secret_output!([] VoleSender: delta, b);
 secret_output!([B: Value] VoleReceiver<B>: c, a);
 

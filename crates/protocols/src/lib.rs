@@ -3,6 +3,7 @@
 
 pub mod any;
 mod catalogue;
+pub mod circuit_psi;
 pub mod psi;
 pub mod registry;
 pub mod tasks;

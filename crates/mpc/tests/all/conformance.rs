@@ -2,12 +2,15 @@
 
 use vesica_mpc::base_ot::BaseOt;
 use vesica_mpc::one_of_n::OneOfN;
+use vesica_mpc::opprf::{Opprf, Store};
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::silent::SilentVole;
-use vesica_mpc::tasks::{CorrelationRequest, SubfieldVole, VoleReceiver, VoleSender};
+use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, PrfOutputs, Programmed, SubfieldVole, VoleReceiver, VoleSender};
 use vesica_mpc::vole::SmallFieldVole;
 use vesica_party::{Party, Protocol, Security, Task};
 use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::okvs::{Band, Clustered};
+use vesica_structures::rng::SecretRng;
 use vesica_testkit::{conformance, two_party};
 
 /// [`conformance`] for correlations, which have no inputs.
@@ -46,6 +49,43 @@ fn one_of_n() {
             conformance::<OneOfN>(&CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) }, (), ());
         }
     }
+}
+
+/// Runs an OPPRF in which the two sides have `common` keys in common.
+fn programmed<O: Store>(receiver_keys: usize, sender_keys: usize, common: usize, output_bits: u32, wide: bool) -> (Programmed, PrfOutputs) {
+    let mut rng = SecretRng::insecure_from_seed(common as u64);
+    let request = OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide };
+    let keys: Vec<u128> = (0..receiver_keys + sender_keys).map(|_| rng.block()).collect();
+    let values = (0..sender_keys * output_bits.div_ceil(128) as usize).map(|_| rng.block()).collect();
+    let sent = Programmed { keys: keys[receiver_keys - common..][..sender_keys].to_vec(), values };
+    let run = conformance::<Opprf<O>>(&request, sent.clone(), keys[..receiver_keys].to_vec());
+    (sent, run.receiver)
+}
+
+#[test]
+fn opprf() {
+    for (receiver, sender, common) in
+        [(0, 3, 0), (3, 0, 0), (1, 1, 0), (1, 1, 1), (2, 6, 2), (1000, 3000, 999), (3000, 50, 50), (300, 20_000, 1)]
+    {
+        for output_bits in [1, 63, 64, 65, 127, 128, 300] {
+            programmed::<Band>(receiver, sender, common, output_bits, false);
+            programmed::<Clustered>(receiver, sender, common, output_bits, output_bits > 64);
+        }
+    }
+}
+
+/// Elsewhere outputs are those of a random function: no two alike, half of all bits set, and as wide as agreed.
+#[test]
+fn opprf_is_random_where_it_is_not_programmed() {
+    let (_, outputs) = programmed::<Band>(2000, 900, 0, 63, false);
+    let values = &outputs.values;
+    let mut sorted = values.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sorted.len(), 2000);
+    let ones: u32 = values.iter().map(|value| value.count_ones()).sum();
+    // 63000 on average, with a deviation of 177.
+    assert!((61_500..64_500).contains(&ones) && values.iter().all(|value| value >> 63 == 0), "{ones}");
 }
 
 #[test]

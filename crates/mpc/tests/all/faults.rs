@@ -1,11 +1,13 @@
 //! No fault of the link makes a side panic or hang.
 
 use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::opprf::Opprf;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::silent::SilentVole;
-use vesica_mpc::tasks::CorrelationRequest;
+use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, Programmed};
 use vesica_party::Security::{Malicious, SemiHonest};
 use vesica_structures::fields::{Gf64, Gf128};
+use vesica_structures::okvs::Band;
 use vesica_testkit::faults;
 
 #[test]
@@ -22,4 +24,10 @@ fn ot_extension() {
 fn silent_vole() {
     faults::<SilentVole<Gf64>>(&CorrelationRequest { len: 1 << 13, security: SemiHonest, width: None }, &(), &());
     faults::<SilentVole<Gf128>>(&CorrelationRequest { len: 1 << 13, security: Malicious, width: None }, &(), &());
+}
+
+#[test]
+fn opprf() {
+    let request = OpprfRequest { receiver_keys: 3, sender_keys: 2, output_bits: 70, security: SemiHonest, wide: false };
+    faults::<Opprf<Band>>(&request, &Programmed { keys: vec![1, 2], values: vec![3, 4] }, &vec![2, 3, 4]);
 }

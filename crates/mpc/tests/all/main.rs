@@ -4,3 +4,4 @@ mod cheating;
 mod conformance;
 mod faults;
 mod randomness;
+mod share_conversion;

@@ -34,6 +34,8 @@ pub struct AggregateRequest {
     pub groups: usize,
     /// A group with fewer common items than this gives nothing; 0 and 1 give all.
     pub at_least: u64,
+    /// Whether the sender adds noise to the results.
+    pub noisy: bool,
 }
 
 /// The sender's set and values. It must be fixed before the set-up begins.
@@ -43,7 +45,7 @@ pub struct AggregateSenderInput {
     pub items: Vec<u128>,
     /// `items.len() * columns` elements of `Z_2^64`; item `i` has those from `i * columns`.
     pub values: Vec<u64>,
-    /// What is added to each result in `Z_2^64`, group by group: noise that hides single items, or nothing.
+    /// If agreed: what is added to each result in `Z_2^64`, group by group, to hide single items; else empty.
     pub noise: Vec<u64>,
 }
 
@@ -98,10 +100,10 @@ impl AggregateRequest {
 impl AggregateSenderInput {
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, request: &AggregateRequest) -> Result<(), Unsupported> {
-        let results = request.groups * request.results();
+        let results = if request.noisy { request.groups * request.results() } else { 0 };
         if self.items.len() == request.sender_items
             && self.values.len() == request.sender_items * request.columns
-            && (self.noise.is_empty() || self.noise.len() == results)
+            && self.noise.len() == results
         {
             return Ok(());
         }
@@ -112,10 +114,7 @@ impl AggregateSenderInput {
                 self.values.len(),
                 self.noise.len()
             ),
-            format_args!(
-                "give {} items with {} values each, and noise for {results} results or none",
-                request.sender_items, request.columns
-            ),
+            format_args!("give {} items with {} values each, and noise for {results} results", request.sender_items, request.columns),
         ))
     }
 }
@@ -242,11 +241,19 @@ mod tests {
 
     #[test]
     fn inputs_of_other_sizes_are_refused() {
-        let request =
-            AggregateRequest { sender_items: 1, receiver_items: 1, security: Security::SemiHonest, columns: 1, groups: 2, at_least: 0 };
+        let request = AggregateRequest {
+            sender_items: 1,
+            receiver_items: 1,
+            security: Security::SemiHonest,
+            columns: 1,
+            groups: 2,
+            at_least: 0,
+            noisy: false,
+        };
         let sent = AggregateSenderInput { items: vec![1], values: vec![1], noise: vec![] };
         assert!(sent.check(&request).is_ok());
-        assert!(AggregateSenderInput { noise: vec![1], ..sent.clone() }.check(&request).is_err());
+        assert!(AggregateSenderInput { noise: vec![1, 2], ..sent.clone() }.check(&request).is_err());
+        assert!(AggregateSenderInput { noise: vec![1, 2], ..sent.clone() }.check(&AggregateRequest { noisy: true, ..request }).is_ok());
         assert!(AggregateSenderInput { values: vec![], ..sent }.check(&request).is_err());
         let asked = AggregateReceiverInput { items: vec![1], values: vec![], groups: vec![1] };
         assert!(asked.check(&request, false).is_ok());

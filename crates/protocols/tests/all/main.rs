@@ -5,3 +5,4 @@ mod docs;
 mod faults;
 mod golden;
 mod inputs;
+mod shares;

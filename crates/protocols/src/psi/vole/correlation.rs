@@ -3,6 +3,7 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::oprf::ValueField;
 use vesica_mpc::silent::{Receiver, Sender, SilentVole};
 use vesica_mpc::tasks::CorrelationRequest;
 use vesica_party::{Abort, Channel, Party, Protocol};
@@ -10,7 +11,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::rng::SecretRng;
 
-use super::params::{Params, ValueField};
+use super::params::Params;
 
 fn request(params: &Params) -> CorrelationRequest {
     CorrelationRequest { len: params.table_len, security: params.security, width: Some(params.value_bits) }

@@ -44,7 +44,7 @@
 //! | `P` | `table` | the OKVS of `H_B` |
 //! | `A = A' + P` | `messages::Table` | the masked table |
 //! | `K` | `k` | `b + delta A` |
-//! | `H^F`, `H^B` | `oprf::Output`, `oprf::values` | outer hash; hash to `B` |
+//! | `H^F`, `H^B` | `vesica_mpc::oprf`: `outer_hash`, `values` | outer hash; hash to `B` |
 //! | `w_s`, `w_r` | `offset` | the toss that fixes the receiver's table before the outer hash |
 //! | `r` | `salt` | the hashes' key |
 //!
@@ -60,7 +60,6 @@ pub mod params;
 mod receiver;
 mod salt;
 mod sender;
-mod table;
 mod variants;
 
 use std::marker::PhantomData;

@@ -2,38 +2,19 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::oprf::{ValueField, table, value_bits};
 use vesica_party::Security;
-use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
+use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::Okvs;
 
-use super::{Variant, VolePsi, correlation, table};
+use super::{Variant, VolePsi, correlation};
 use crate::psi::{both_learn, masks};
 use crate::registry::require_mode;
 use crate::tasks::IntersectRequest;
 
 /// Width of a mask in the malicious mode, in bits: the simulator finds a corrupt sender's items by their masks.
 pub const MALICIOUS_MASK_BITS: u32 = 128;
-
-/// The field that the table's values lie in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueField {
-    /// `GF(2^64)`.
-    Gf64,
-    /// `F = GF(2^128)`.
-    Gf128,
-}
-
-/// Width of `B`, in bits, that is sound when the sender evaluates the OPRF `evaluations` times in all: in the semi-honest mode the bad event is
-/// `Decode(P, x) = H_B(x)` for an item outside of the intersection, of probability `1/|B|` an evaluation, so that `B` needs
-/// [`FailureEvent::ZeroDifference`] + `log2(evaluations)` bits; in the malicious mode a receiver may search for tables, and `B = F`. The rows of the OKVS,
-/// the code of the VOLE and the packing are all linear over GF(2), so that a subspace of a field will do.
-pub const fn value_bits(security: Security, evaluations: usize) -> u32 {
-    match security {
-        Security::SemiHonest => FailureEvent::ZeroDifference.bits() + ceil_log2(evaluations),
-        Security::Malicious => Gf128::BITS,
-    }
-}
 
 /// How wide a row's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,10 +160,7 @@ mod tests {
     use crate::psi::vole::{Rr22, Rs21, VoleFast};
 
     #[test]
-    fn the_width_of_values_follows_the_number_of_evaluations() {
-        assert_eq!(value_bits(Security::SemiHonest, 1 << 20), 61);
-        assert_eq!(value_bits(Security::SemiHonest, (1 << 20) + 1), 62);
-        assert_eq!(value_bits(Security::Malicious, 1), 128);
+    fn the_field_of_values_follows_their_width() {
         let derive = |id: &str, log: u32| {
             let request = IntersectRequest {
                 sender_items: 1 << log,

@@ -2,20 +2,21 @@
 
 use std::marker::PhantomData;
 
+use vesica_mpc::oprf::{ValueField, table, values};
 use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
-use vesica_structures::okvs::{Arrangement, EncodeFailure, FreeCells, Okvs};
+use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::masks::OwnMasks;
-use super::messages::{Payloads, Proofs};
-use super::oprf::{Output, Part, fill_keystream, values};
-use super::params::{Params, ValueField};
+use super::messages::{Payloads, Proofs, Table};
+use super::oprf::{Output, Part, fill_keystream};
+use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
-use super::{Variant, correlation, table};
+use super::{Variant, correlation};
 use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -153,31 +154,11 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
     /// Step 5: `P` with `Decode(P, y) = H_B(y)`, sent as `A = P + c`, each part as soon as it is encoded.
     fn send_table<B: Value>(&self, c: &[B], ch: &mut Channel) -> Result<(), Abort> {
         let phase = ch.phase(Phase::HashItems);
-        let values = values::<B>(self.keys, self.items.keys(), self.params.value_bits);
+        let values = values::<B>(self.keys.values, self.items.keys(), self.params.value_bits);
         drop(phase);
         let _phase = ch.phase(Phase::Encode);
         // The whole table is masked by c, so that its free cells may be zero.
-        let sent = self.okvs.encode_arranged(self.items, &values, FreeCells::Zero, |place, cells| {
-            for (cell, &c) in cells.iter_mut().zip(&c[place]) {
-                *cell += c;
-            }
-            table::send(cells, self.params.value_bits, ch).map_err(Unsent::Aborted)
-        });
-        sent.map_err(|unsent| match unsent {
-            Unsent::NotEncoded => Abort::StatisticalFailure("the receiver's set could not be encoded; items must be distinct"),
-            Unsent::Aborted(abort) => abort,
-        })
-    }
-}
-
-/// Why the table was not sent.
-enum Unsent {
-    NotEncoded,
-    Aborted(Abort),
-}
-
-impl From<EncodeFailure> for Unsent {
-    fn from(_: EncodeFailure) -> Self {
-        Self::NotEncoded
+        let pairs = (self.items, &values[..]);
+        table::encode_and_send::<Table, B>(self.okvs, pairs, FreeCells::Zero, Some(c), self.params.value_bits, ch)
     }
 }

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use rayon::prelude::*;
+use vesica_mpc::oprf::{ValueField, correct, table};
 use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::facts::FailureEvent;
@@ -11,11 +12,11 @@ use vesica_structures::okvs::{Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 
 use super::masks::SentMasks;
-use super::messages::{Payloads, Proofs};
-use super::oprf::{Output, Part, correct, fill_keystream};
-use super::params::{Params, ValueField};
+use super::messages::{Payloads, Proofs, Table};
+use super::oprf::{Output, Part, fill_keystream};
+use super::params::Params;
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
-use super::{Variant, correlation, table};
+use super::{Variant, correlation};
 use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -132,14 +133,14 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         let (delta, k) = (vole.delta, &mut vole.b);
         for (part, cells) in self.okvs.parts().into_iter().enumerate() {
             let k_part = &mut k[cells];
-            table::receive::<B>(k_part.len(), self.params.value_bits, ch, |place, a| {
+            table::receive::<Table, B>(k_part.len(), self.params.value_bits, ch, |place, a| {
                 let piece = a.len().div_ceil(rayon::current_num_threads());
                 k_part[place].par_chunks_mut(piece).zip(a.par_chunks(piece)).for_each(|(k, a)| B::scale_add(k, delta, a));
             })?;
             let range = self.items.part(part);
             let inner = &mut output.inner[range.clone()];
             self.okvs.decode_part(k, self.items, part, inner);
-            correct::<B>(self.keys, &self.items.keys()[range.clone()], self.params.value_bits, delta, inner);
+            correct::<B>(self.keys.values, &self.items.keys()[range.clone()], self.params.value_bits, delta, inner);
             if offset.is_none() {
                 // w = 0: nothing to wait for.
                 output.each(Part::Mask, range, |outputs, places| masks.add(outputs, places));

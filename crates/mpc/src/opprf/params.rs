@@ -1,0 +1,133 @@
+//! All numbers of a run.
+
+use vesica_party::{Protocol, Security};
+use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::fields::{Gf64, Gf128, Value};
+
+use super::Store;
+use crate::oprf::{ValueField, table, value_bits};
+use crate::silent::{self, SilentVole};
+use crate::tasks::{CorrelationRequest, OpprfRequest};
+
+/// Bits of the failure bound of each of the two stores, which share the budget of encoding.
+pub(super) const ENCODING_BITS: u32 = FailureEvent::Encoding.bits() + 1;
+
+/// The widest output, in bits.
+pub const MAX_OUTPUT_BITS: u32 = 1 << 20;
+
+/// What both sides derive from the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Keys that the receiver asks for.
+    pub receiver_keys: usize,
+    /// Keys that the sender programs.
+    pub sender_keys: usize,
+    /// Width of an output.
+    pub output_bits: u32,
+    /// The field of `B`.
+    pub(super) field: ValueField,
+    /// Width of `B`.
+    pub(super) value_bits: u32,
+    /// The VOLE over the table's cells; `None` where a side has no keys.
+    pub(super) vole: Option<silent::params::Params>,
+    /// Bytes of arrow 2.
+    table_bytes: u64,
+    /// Bytes of arrow 3.
+    hint_bytes: u64,
+}
+
+impl Params {
+    /// Parameters for a request.
+    ///
+    /// # Errors
+    /// Against malicious parties (a sender could program other pairs than its own), for sizes that the stores refuse, and for outputs wider than [`MAX_OUTPUT_BITS`].
+    pub fn derive<O: Store>(request: &OpprfRequest) -> Result<Self, Unsupported> {
+        let &OpprfRequest { receiver_keys, sender_keys, output_bits, security, wide } = request;
+        if security != Security::SemiHonest {
+            return Err(Unsupported::new("an OPPRF against malicious parties", "allow --security semi-honest"));
+        }
+        if !(1..=MAX_OUTPUT_BITS).contains(&output_bits) {
+            return Err(Unsupported::new(
+                format_args!("OPPRF outputs of {output_bits} bits"),
+                format_args!("ask for 1 to {MAX_OUTPUT_BITS}: give fewer or narrower payload columns"),
+            ));
+        }
+        let narrowest = value_bits(security, sender_keys);
+        let (field, value_bits) = match wide {
+            true => (ValueField::Gf128, Gf128::BITS),
+            false if narrowest <= Gf64::BITS => (ValueField::Gf64, narrowest),
+            false => (ValueField::Gf128, narrowest),
+        };
+        let table = O::new(receiver_keys, ENCODING_BITS, 0)?;
+        let hint = O::new(sender_keys, ENCODING_BITS, 0)?;
+        let mut params = Self {
+            receiver_keys,
+            sender_keys,
+            output_bits,
+            field,
+            value_bits,
+            vole: None,
+            table_bytes: table::predicted_bytes(&table.parts(), value_bits),
+            hint_bytes: block_widths(output_bits).map(|width| table::predicted_bytes(&hint.parts(), width)).sum(),
+        };
+        if receiver_keys > 0 && sender_keys > 0 {
+            let correlation = CorrelationRequest { len: table.len(), security, width: Some(value_bits) };
+            params.vole = Some(match field {
+                ValueField::Gf64 => SilentVole::<Gf64>::derive(&correlation)?,
+                ValueField::Gf128 => SilentVole::<Gf128>::derive(&correlation)?,
+            });
+        }
+        Ok(params)
+    }
+
+    /// Blocks of 128 bits of an output, the last one partly used.
+    pub fn blocks(&self) -> usize {
+        block_widths(self.output_bits).count()
+    }
+
+    /// Width in bits of each block.
+    pub fn block_widths(&self) -> impl Iterator<Item = u32> + use<> {
+        block_widths(self.output_bits)
+    }
+
+    /// Bytes of all messages.
+    pub fn predicted_bytes(&self) -> u64 {
+        self.vole.as_ref().map_or(0, |vole| 32 + vole.predicted_bytes() + self.table_bytes + self.hint_bytes)
+    }
+
+    /// All that the keys of a run are bound to, besides its place and the salt.
+    pub(super) fn fingerprint(&self, store: &str) -> Vec<u8> {
+        let sizes = [self.receiver_keys as u64, self.sender_keys as u64, self.output_bits.into(), self.value_bits.into()];
+        sizes.iter().flat_map(|size| size.to_le_bytes()).chain(store.bytes()).collect()
+    }
+}
+
+fn block_widths(output_bits: u32) -> impl Iterator<Item = u32> + use<> {
+    (0..output_bits.div_ceil(128)).map(move |block| (output_bits - 128 * block).min(128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_structures::okvs::{Band, Clustered};
+
+    fn request(receiver_keys: usize, sender_keys: usize, output_bits: u32) -> OpprfRequest {
+        OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: false }
+    }
+
+    #[test]
+    fn a_million_keys_send_what_the_design_says() {
+        let params = Params::derive::<Band>(&request(1 << 20, 3 << 20, 63)).unwrap();
+        assert_eq!((params.field, params.value_bits), (ValueField::Gf64, 63));
+        let megabytes = params.predicted_bytes() as f64 / 1e6;
+        assert!((34.5..36.0).contains(&megabytes), "{megabytes}");
+        assert_eq!(Params::derive::<Clustered>(&request(5, 9, 300)).unwrap().block_widths().collect::<Vec<_>>(), [128, 128, 44]);
+    }
+
+    #[test]
+    fn what_is_not_served_is_refused() {
+        assert!(Params::derive::<Band>(&request(1, 1, 0)).is_err());
+        assert!(Params::derive::<Band>(&request(1, 1, MAX_OUTPUT_BITS + 1)).is_err());
+        assert!(Params::derive::<Band>(&OpprfRequest { security: Security::Malicious, ..request(1, 1, 1) }).is_err());
+    }
+}

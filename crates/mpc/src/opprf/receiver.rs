@@ -1,0 +1,140 @@
+//! The right column: asks for keys.
+
+use std::marker::PhantomData;
+
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::keys::Keys;
+use super::messages::{Hint, Salt, Table};
+use super::params::ENCODING_BITS;
+use super::{Params, Store};
+use crate::oprf::{ValueField, outer_hash, table, values};
+use crate::silent;
+use crate::tasks::PrfOutputs;
+
+/// The receiver, set up.
+pub struct Receiver<O> {
+    params: Params,
+    correlation: Option<(Keys, Vole)>,
+    store: PhantomData<fn() -> O>,
+}
+
+/// The VOLE's right side.
+enum Vole {
+    Gf64(silent::Receiver<Gf64>),
+    Gf128(silent::Receiver<Gf128>),
+}
+
+impl<O: Store> Party for Receiver<O> {
+    type Params = Params;
+    type Input = Vec<u128>;
+    type Output = PrfOutputs;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let correlation = match &params.vole {
+            None => None,
+            Some(vole) => {
+                let Salt(salt) = ch.recv(())?;
+                let keys = Keys::derive(ch, params, O::ID, &salt);
+                let vole = match params.field {
+                    ValueField::Gf64 => Vole::Gf64(silent::Receiver::setup(vole, ch, rng)?),
+                    ValueField::Gf128 => Vole::Gf128(silent::Receiver::setup(vole, ch, rng)?),
+                };
+                Some((keys, vole))
+            }
+        };
+        Ok(Self { params: params.clone(), correlation, store: PhantomData })
+    }
+
+    fn run(self, asked: Vec<u128>, ch: &mut Channel, rng: &mut SecretRng) -> Result<PrfOutputs, Abort> {
+        let params = &self.params;
+        PrfOutputs::check_keys(&asked, params.receiver_keys)?;
+        let mut outputs = PrfOutputs { values: vec![0; asked.len() * params.blocks()] };
+        let Some((keys, vole)) = self.correlation else {
+            // Nothing is programmed: any random function is as good.
+            let widths = params.block_widths().flat_map(|width| std::iter::repeat_n(width, asked.len()));
+            outputs.values.iter_mut().zip(widths).for_each(|(value, width)| *value = rng.block() >> (128 - width));
+            return Ok(outputs);
+        };
+
+        // Step 2.
+        let phase = ch.phase(Phase::HashItems);
+        let okvs = O::new(params.receiver_keys, ENCODING_BITS, keys.table)?;
+        let arranged = okvs.arrange(&asked);
+        drop(phase);
+        let inner = match vole {
+            Vole::Gf64(vole) => evaluate(params, &keys, &okvs, &arranged, vole, ch, rng)?,
+            Vole::Gf128(vole) => evaluate(params, &keys, &okvs, &arranged, vole, ch, rng)?,
+        };
+
+        // Step 3.
+        let phase = ch.phase(Phase::HashItems);
+        let hint = O::new(params.sender_keys, ENCODING_BITS, keys.hint)?;
+        let at_hint = hint.arrange(&asked);
+        let mut hashed = Secret::new(vec![0; asked.len()]);
+        drop(phase);
+        if asked.is_empty() {
+            return Ok(outputs);
+        }
+        for ((block, width), out) in params.block_widths().enumerate().zip(outputs.values.chunks_mut(asked.len())) {
+            outer_hash(keys.output(block), arranged.keys(), &inner, 0, &mut hashed);
+            let low = u128::MAX >> (128 - width);
+            for (&hashed, &place) in hashed.iter().zip(arranged.places()) {
+                out[place as usize] = hashed & low;
+            }
+            if width <= Gf64::BITS {
+                add_hint::<Gf64, _>(&hint, &at_hint, width, out, ch)?;
+            } else {
+                add_hint::<Gf128, _>(&hint, &at_hint, width, out, ch)?;
+            }
+        }
+        Ok(outputs)
+    }
+}
+
+/// Sends the table and gives `F`'s inner values in the arrangement's order.
+fn evaluate<B: Value>(
+    params: &Params,
+    keys: &Keys,
+    okvs: &impl Okvs,
+    arranged: &Arrangement,
+    vole: silent::Receiver<B>,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Secret<Vec<Gf128>>, Abort> {
+    let phase = ch.phase(Phase::Encode);
+    let values = values::<B>(keys.values, arranged.keys(), params.value_bits);
+    // The whole table is masked by c, so that its free cells may be zero.
+    table::encode_and_send::<Table, B>(okvs, (arranged, &values), FreeCells::Zero, Some(vole.values()), params.value_bits, ch)?;
+    drop(phase);
+    let vole = vole.run((), ch, rng)?;
+    let _phase = ch.phase(Phase::Decode);
+    let mut inner = Secret::new(vec![Gf128::default(); arranged.keys().len()]);
+    for part in 0..okvs.parts().len() {
+        okvs.decode_part(&vole.a, arranged, part, &mut inner[arranged.part(part)]);
+    }
+    Ok(inner)
+}
+
+/// Receives a hint of `width` bits a cell, and adds what it holds for each key to `out`.
+fn add_hint<V: Value, O: Okvs>(hint: &O, keys: &Arrangement, width: u32, out: &mut [u128], ch: &mut Channel) -> Result<(), Abort> {
+    let _phase = ch.phase(Phase::Decode);
+    let mut cells = vec![V::default(); hint.len()];
+    let mut decoded = Secret::new(Vec::new());
+    for (part, place) in hint.parts().into_iter().enumerate() {
+        let to = &mut cells[place];
+        table::receive::<Hint, V>(to.len(), width, ch, |place, values| to[place].copy_from_slice(values))?;
+        let range = keys.part(part);
+        decoded.clear();
+        decoded.resize(range.len(), V::default());
+        hint.decode_part(&cells, keys, part, &mut decoded);
+        for (value, &place) in decoded.iter().zip(&keys.places()[range]) {
+            out[place as usize] ^= value.embed().0;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! An OKVS table on its way: cells as narrow as their bound allows, in the parts in which they are encoded and decoded.
+
+use std::ops::Range;
+
+use vesica_party::{Abort, Channel, Stream};
+use vesica_structures::fields::Value;
+use vesica_structures::okvs::{Arrangement, EncodeFailure, FreeCells, Okvs};
+use vesica_structures::packing::{pack, packed_len, unpack};
+use vesica_structures::secret::Secret;
+
+/// Cells that travel at a time.
+const CELLS: usize = 1 << 14;
+
+/// Bytes of all messages for these parts of a table of `width` bits a cell.
+pub fn predicted_bytes(parts: &[Range<usize>], width: u32) -> u64 {
+    let part_bytes = |cells: &Range<usize>| packed_len(cells.len() / CELLS * CELLS, width) + packed_len(cells.len() % CELLS, width);
+    parts.iter().map(|cells| part_bytes(cells) as u64).sum()
+}
+
+/// Sends a part of the table, of which cells are `width` bits wide.
+pub fn send<S: Stream<Element = u8>, B: Value>(part: &[B], width: u32, ch: &mut Channel) -> Result<(), Abort> {
+    if width == B::BITS {
+        return part.chunks(CELLS).try_for_each(|cells| ch.send_stream::<S>(bytemuck::cast_slice(cells)));
+    }
+    let mut packed = Vec::with_capacity(packed_len(CELLS, width) + 8);
+    part.chunks(CELLS).try_for_each(|cells| {
+        packed.clear();
+        pack(cells, width, &mut packed);
+        ch.send_stream::<S>(&packed)
+    })
+}
+
+/// Encodes pairs whose values are in the arrangement's order, and sends each part of the table as soon as it is there, under the mask if there is one.
+///
+/// # Errors
+/// A statistical failure if the pairs cannot be encoded.
+pub fn encode_and_send<S: Stream<Element = u8>, B: Value>(
+    okvs: &impl Okvs,
+    (keys, values): (&Arrangement, &[B]),
+    free: FreeCells<'_>,
+    mask: Option<&[B]>,
+    width: u32,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    let sent = okvs.encode_arranged(keys, values, free, |place, cells| {
+        if let Some(mask) = mask {
+            for (cell, &mask) in cells.iter_mut().zip(&mask[place]) {
+                *cell += mask;
+            }
+        }
+        send::<S, B>(cells, width, ch).map_err(Unsent::Aborted)
+    });
+    sent.map_err(|unsent| match unsent {
+        Unsent::NotEncoded => Abort::StatisticalFailure("a set could not be encoded; items must be distinct"),
+        Unsent::Aborted(abort) => abort,
+    })
+}
+
+/// Why a table was not sent.
+enum Unsent {
+    NotEncoded,
+    Aborted(Abort),
+}
+
+impl From<EncodeFailure> for Unsent {
+    fn from(_: EncodeFailure) -> Self {
+        Self::NotEncoded
+    }
+}
+
+/// Receives a part of `cells` cells, and hands them to `take` some at a time with their places in the part.
+pub fn receive<S: Stream<Element = u8>, B: Value>(
+    cells: usize,
+    width: u32,
+    ch: &mut Channel,
+    mut take: impl FnMut(Range<usize>, &[B]),
+) -> Result<(), Abort> {
+    let mut values = Secret::new(vec![B::default(); CELLS.min(cells)]);
+    let mut packed = Vec::new();
+    for start in (0..cells).step_by(CELLS) {
+        let place = start..cells.min(start + CELLS);
+        let values = &mut values[..place.len()];
+        if width == B::BITS {
+            ch.recv_stream::<S>(bytemuck::cast_slice_mut(values))?;
+        } else {
+            packed.resize(packed_len(place.len(), width), 0);
+            ch.recv_stream::<S>(&mut packed)?;
+            unpack(&packed, width, values).ok_or(Abort::PeerMisbehaved(S::STEP, "the table ends in stray bits"))?;
+        }
+        take(place, values);
+    }
+    Ok(())
+}

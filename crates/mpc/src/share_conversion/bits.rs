@@ -1,0 +1,104 @@
+//! Bits to the ring: one direction, of ones.
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Abort, Channel, Entry, Party, Protocol, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
+use crate::tasks::{self, BitsToRingRequest, Share, SharedBits, Shares};
+
+/// Additive shares of bits by one OT each.
+#[derive(Debug)]
+pub enum BitsToRing {}
+
+/// What both sides agree on.
+#[derive(Clone, Copy, Debug)]
+pub struct Params(Shape<u64>);
+
+impl Protocol for BitsToRing {
+    const ENTRY: Entry = Entry {
+        id: "bits-to-ring-ot",
+        aliases: &[],
+        task: tasks::BitsToRing::NAME,
+        paper: Paper {
+            key: "RRKC+20",
+            title: "CrypTFlow2: Practical 2-Party Secure Inference",
+            reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
+        },
+        status: Status::Recommended,
+        deviations: &["random OTs whose choices are corrected by one bit, in place of chosen ones"],
+        modes: &[SEMI_HONEST],
+    };
+    type Task = tasks::BitsToRing;
+    type Params = Params;
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn derive(request: &BitsToRingRequest) -> Result<Params, Unsupported> {
+        Shape::derive(request.len, 1, request.bits, request.security).map(Params)
+    }
+
+    fn predicted_bytes(Params(shape): &Params) -> RangeInclusive<u64> {
+        let [least, most] = shape.predicted_bytes();
+        least..=most
+    }
+}
+
+/// Shares that the columns fill in, and how they end.
+pub(super) fn blank<E: Share>(shape: &Shape<E>) -> Secret<Vec<E>> {
+    Secret::new(vec![E::default(); shape.len * shape.width])
+}
+
+/// The shares of a run.
+pub(super) fn reduced<E: Share>(shape: &Shape<E>, mut values: Secret<Vec<E>>) -> Shares<E> {
+    values.iter_mut().for_each(|value| *value = value.low(shape.bits));
+    Shares { bits: shape.bits, width: shape.width, values: std::mem::take(&mut *values) }
+}
+
+/// The sender, set up.
+pub struct Sender(Shape<u64>, Holder<u64>);
+
+impl Party for Sender {
+    type Params = Params;
+    type Input = SharedBits;
+    type Output = Shares<u64>;
+
+    fn setup(&Params(shape): &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self(shape, Holder::setup(shape, ch, rng)?))
+    }
+
+    fn run(self, input: SharedBits, ch: &mut Channel, _: &mut SecretRng) -> Result<Shares<u64>, Abort> {
+        let Self(shape, mut holder) = self;
+        shape.check(input.bits.len(), shape.len)?;
+        let mut shares = blank(&shape);
+        let ones = vec![1; shape.len];
+        holder.receive_flips(ch)?;
+        shape.pieces().try_for_each(|rows| holder.send(rows, &input.bits, &ones, &mut shares, ch))?;
+        Ok(reduced(&shape, shares))
+    }
+}
+
+/// The receiver, set up.
+pub struct Receiver(Shape<u64>, Chooser<u64>);
+
+impl Party for Receiver {
+    type Params = Params;
+    type Input = SharedBits;
+    type Output = Shares<u64>;
+
+    fn setup(&Params(shape): &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self(shape, Chooser::setup(shape, ch, rng)?))
+    }
+
+    fn run(self, input: SharedBits, ch: &mut Channel, _: &mut SecretRng) -> Result<Shares<u64>, Abort> {
+        let Self(shape, chooser) = self;
+        shape.check(input.bits.len(), shape.len)?;
+        let mut shares = blank(&shape);
+        chooser.send_flips(&input.bits, ch)?;
+        shape.pieces().try_for_each(|rows| chooser.receive(rows, &input.bits, &mut shares, ch))?;
+        Ok(reduced(&shape, shares))
+    }
+}

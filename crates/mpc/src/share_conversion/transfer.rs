@@ -1,0 +1,200 @@
+//! One direction of the figure, from random OTs on.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use vesica_kernels::aes;
+use vesica_party::{Abort, Channel, Mode, Party, Protocol, Security};
+use vesica_structures::facts::{Unsupported, ceil_log2};
+use vesica_structures::packing::packed_len;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{Corrections, Flips};
+use crate::ot_extension::OtExtension;
+use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, Share};
+
+/// Where random OTs come from.
+type RandomOts = OtExtension;
+
+/// How that resists, and what it rests on.
+pub(super) const SEMI_HONEST: Mode = <RandomOts as Protocol>::ENTRY.modes[0];
+
+/// The bytes of corrections that are sent before the other direction has its turn.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// The longest row: eight of them fit a piece.
+const MAX_ROW_BYTES: usize = PIECE_BYTES / 8;
+
+/// The most bits in one run: `Flips` is one frame.
+const MAX_LEN: usize = 1 << 26;
+
+/// What both sides agree on; the same in either direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape<E> {
+    /// Rows.
+    pub len: usize,
+    /// Elements of a row.
+    pub width: usize,
+    /// Bits of an element.
+    pub bits: u32,
+    ots: Option<<RandomOts as Protocol>::Params>,
+    element: PhantomData<fn() -> E>,
+}
+
+impl<E: Share> Shape<E> {
+    pub fn derive(len: usize, width: usize, bits: u32, security: Security) -> Result<Self, Unsupported> {
+        let refuse = |what: std::fmt::Arguments<'_>, mend: std::fmt::Arguments<'_>| Err(Unsupported::new(what, mend));
+        if security != Security::SemiHonest {
+            return refuse(format_args!("a conversion of shares against malicious parties"), format_args!("ask for the semi-honest mode"));
+        }
+        if !(E::LEAST_BITS..=E::BITS).contains(&bits) {
+            return refuse(format_args!("shares of {bits} bits"), format_args!("ask for {} to {}", E::LEAST_BITS, E::BITS));
+        }
+        if !(1..=MAX_ROW_BYTES / size_of::<E>()).contains(&width) {
+            return refuse(format_args!("rows of {width} elements"), format_args!("ask for 1 to {}", MAX_ROW_BYTES / size_of::<E>()));
+        }
+        if len > MAX_LEN {
+            return refuse(format_args!("{len} bits in one run"), format_args!("ask for at most {MAX_LEN} at a time"));
+        }
+        // Nothing is sent for nothing.
+        let ots = (len > 0).then(|| RandomOts::derive(&CorrelationRequest { len, security, width: None })).transpose()?;
+        Ok(Self { len, width, bits, ots, element: PhantomData })
+    }
+
+    /// Bytes of one direction, set-up included: least and most.
+    pub fn predicted_bytes(&self) -> [u64; 2] {
+        let run = self.len.div_ceil(8) + packed_len(self.len * self.width, self.bits);
+        let ots = self.ots.as_ref().map_or(0..=0, RandomOts::predicted_bytes);
+        [*ots.start(), *ots.end()].map(|ots| ots + run as u64)
+    }
+
+    /// The rows of each piece: whole bytes of corrections in all but the last.
+    pub fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<E> {
+        let (len, row_bits) = (self.len, self.width * self.bits as usize);
+        let rows = (8 * PIECE_BYTES / row_bits) & !7;
+        (0..len).step_by(rows).map(move |start| start..len.min(start + rows))
+    }
+
+    /// Refuses an input of another size.
+    pub fn check(&self, bits: usize, values: usize) -> Result<(), Unsupported> {
+        if bits == self.len && values == self.len * self.width {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("the input has {bits} bits and {values} elements"),
+            format_args!("give {} rows of {}, as agreed", self.len, self.width),
+        ))
+    }
+
+    fn elements(&self, rows: &Range<usize>) -> Range<usize> {
+        rows.start * self.width..rows.end * self.width
+    }
+
+    /// `G`: the pads of some rows, one after the other. `first` is the number of the first.
+    fn pads(&self, blocks: &[u128], first: usize) -> Secret<Vec<E>> {
+        let in_row = self.width * size_of::<E>();
+        let row_blocks = in_row.div_ceil(16);
+        let mut pads = Secret::new(vec![E::default(); blocks.len() * self.width]);
+        let mut copy = |stretched: &[u128]| {
+            for (pads, row) in pads.chunks_exact_mut(self.width).zip(stretched.chunks_exact(row_blocks)) {
+                bytemuck::cast_slice_mut(pads).copy_from_slice(&bytemuck::cast_slice::<_, u8>(row)[..in_row]);
+            }
+        };
+        if row_blocks == 1 {
+            copy(blocks);
+        } else {
+            // Each row has blocks of its own, so that no guess at a key can be tried on many rows at once.
+            let numbers = (0..blocks.len() * row_blocks).map(|i| ((first + i / row_blocks) as u128) << 64 | (i % row_blocks) as u128);
+            let keys: Secret<Vec<u128>> = Secret::new((0..blocks.len() * row_blocks).map(|i| blocks[i / row_blocks]).collect());
+            let mut stretched = Secret::new(vec![0; keys.len()]);
+            aes::davies_meyer(&keys, &numbers.collect::<Vec<_>>(), &mut stretched);
+            copy(&stretched);
+        }
+        pads
+    }
+}
+
+/// The figure's left column: who knows the rows.
+pub(super) struct Holder<E>(Shape<E>, OtPairs);
+
+impl<E: Share> Holder<E> {
+    pub fn setup(shape: Shape<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let Some(ots) = &shape.ots else { return Ok(Self(shape, OtPairs { pairs: Vec::new() })) };
+        let pairs = <RandomOts as Protocol>::Sender::setup(ots, ch, rng)?.run((), ch, rng)?;
+        Ok(Self(shape, pairs))
+    }
+
+    /// Step 1.
+    pub fn receive_flips(&mut self, ch: &mut Channel) -> Result<(), Abort> {
+        if self.0.len == 0 {
+            return Ok(());
+        }
+        let Flips(flips) = ch.recv(self.0.len)?;
+        for (pair, flip) in self.1.pairs.iter_mut().zip(flips) {
+            // The flips are public.
+            *pair = if flip { [pair[1], pair[0]] } else { *pair };
+        }
+        Ok(())
+    }
+
+    /// Step 2 for some rows; the share is added to `shares`.
+    pub fn send(&self, rows: Range<usize>, p: &[bool], w: &[E], shares: &mut [E], ch: &mut Channel) -> Result<(), Abort> {
+        let Self(shape, OtPairs { pairs }) = self;
+        let blocks = |side: usize| Secret::new(pairs[rows.clone()].iter().map(|pair| pair[side]).collect::<Vec<_>>());
+        let zeros = shape.pads(&blocks(0), rows.start);
+        let mut corrections = shape.pads(&blocks(1), rows.start);
+        let range = shape.elements(&rows);
+        let elements = shares[range.clone()].iter_mut().zip(&w[range]).zip(zeros.iter().zip(corrections.iter_mut()));
+        for (i, ((share, &w), (&zero, correction))) in elements.enumerate() {
+            let p = p[rows.start + i / shape.width];
+            *correction = zero.minus(*correction).plus(w.flipped(p));
+            *share = share.plus(w.times(p)).minus(zero);
+        }
+        let mut bytes = Vec::with_capacity(packed_len(corrections.len(), shape.bits));
+        E::pack(&corrections, shape.bits, &mut bytes);
+        ch.send_stream::<Corrections>(&bytes)
+    }
+}
+
+/// The figure's right column: who knows the other share of each bit only.
+pub(super) struct Chooser<E>(Shape<E>, OtChosen);
+
+impl<E: Share> Chooser<E> {
+    pub fn setup(shape: Shape<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let Some(ots) = &shape.ots else { return Ok(Self(shape, OtChosen { choices: Vec::new(), chosen: Vec::new() })) };
+        let chosen = <RandomOts as Protocol>::Receiver::setup(ots, ch, rng)?.run((), ch, rng)?;
+        Ok(Self(shape, chosen))
+    }
+
+    /// Step 1.
+    pub fn send_flips(&self, o: &[bool], ch: &mut Channel) -> Result<(), Abort> {
+        if self.0.len == 0 {
+            return Ok(());
+        }
+        ch.send(&Flips(o.iter().zip(&self.1.choices).map(|(o, choice)| o ^ choice).collect()))
+    }
+
+    /// Step 2 for some rows; the share is added to `shares`.
+    pub fn receive(&self, rows: Range<usize>, o: &[bool], shares: &mut [E], ch: &mut Channel) -> Result<(), Abort> {
+        let Self(shape, OtChosen { chosen, .. }) = self;
+        let pads = shape.pads(&chosen[rows.clone()], rows.start);
+        let mut bytes = vec![0; packed_len(pads.len(), shape.bits)];
+        ch.recv_stream::<Corrections>(&mut bytes)?;
+        let mut corrections = vec![E::default(); pads.len()];
+        E::unpack(&bytes, shape.bits, &mut corrections).ok_or(Abort::PeerMisbehaved(STRAY, "bits beyond the last correction"))?;
+        let elements = shares[shape.elements(&rows)].iter_mut().zip(pads.iter().zip(&corrections));
+        for (i, (share, (&pad, correction))) in elements.enumerate() {
+            *share = share.plus(pad).plus(correction.times(o[rows.start + i / shape.width]));
+        }
+        Ok(())
+    }
+}
+
+/// Where stray bits would come.
+const STRAY: vesica_party::Step = <Corrections as vesica_party::Stream>::STEP;
+
+/// The least ring in which a count of `len` bits does not wrap, in bits.
+pub fn count_bits(len: usize) -> u32 {
+    ceil_log2(len.saturating_add(1)).max(1)
+}

@@ -1,0 +1,229 @@
+//! Conversions of shared bits, and products with them.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use vesica_party::{Security, Task};
+use vesica_structures::fields::Gf64;
+use vesica_structures::packing::{pack, packed_len, unpack};
+use zeroize::Zeroize;
+
+/// An element that is shared between two parties: a `u64` additively, modulo a power of two; a `u8` by exclusive or.
+pub trait Share: Pod + Default + Zeroize + PartialEq + Send + Sync + 'static {
+    /// The most bits of a share.
+    const BITS: u32;
+    /// The least bits that a protocol may be asked for.
+    const LEAST_BITS: u32;
+    /// [`Task::NAME`] of [`Multiplex`] over it.
+    const MULTIPLEX: &'static str;
+
+    /// What two shares stand for.
+    fn plus(self, other: Self) -> Self;
+    /// The share that `other` completes to this element.
+    fn minus(self, other: Self) -> Self;
+    /// The element if `bit`, else zero; no branch on `bit`.
+    fn times(self, bit: bool) -> Self;
+    /// What the element adds to zero if `bit` flips from 0, and to itself if it flips from 1: `(1 - 2 bit) self`; no branch on `bit`.
+    fn flipped(self, bit: bool) -> Self;
+    /// The low `bits` bits.
+    fn low(self, bits: u32) -> Self;
+    /// Appends the low `bits` bits of each element, [`packed_len`] bytes together.
+    fn pack(elements: &[Self], bits: u32, out: &mut Vec<u8>);
+    /// Reads what `pack` wrote; nothing where stray bits are set.
+    fn unpack(bytes: &[u8], bits: u32, elements: &mut [Self]) -> Option<()>;
+}
+
+impl Share for u64 {
+    const BITS: u32 = 64;
+    const LEAST_BITS: u32 = 1;
+    const MULTIPLEX: &'static str = "multiplex-ring";
+
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+
+    fn times(self, bit: bool) -> Self {
+        self & Self::from(bit).wrapping_neg()
+    }
+
+    fn flipped(self, bit: bool) -> Self {
+        self.wrapping_sub(self.times(bit) << 1)
+    }
+
+    fn low(self, bits: u32) -> Self {
+        self & Self::MAX >> (64 - bits)
+    }
+
+    fn pack(elements: &[Self], bits: u32, out: &mut Vec<u8>) {
+        if bits == 64 {
+            out.extend_from_slice(bytemuck::cast_slice(elements));
+        } else {
+            pack::<Gf64>(bytemuck::cast_slice(elements), bits, out);
+        }
+    }
+
+    fn unpack(bytes: &[u8], bits: u32, elements: &mut [Self]) -> Option<()> {
+        unpack::<Gf64>(bytes, bits, bytemuck::cast_slice_mut(elements))
+    }
+}
+
+impl Share for u8 {
+    const BITS: u32 = 8;
+    const LEAST_BITS: u32 = 8;
+    const MULTIPLEX: &'static str = "multiplex-bytes";
+
+    fn plus(self, other: Self) -> Self {
+        self ^ other
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self ^ other
+    }
+
+    fn times(self, bit: bool) -> Self {
+        self & Self::from(bit).wrapping_neg()
+    }
+
+    fn flipped(self, _: bool) -> Self {
+        self
+    }
+
+    fn low(self, _: u32) -> Self {
+        self
+    }
+
+    fn pack(elements: &[Self], _: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(elements);
+    }
+
+    fn unpack(bytes: &[u8], bits: u32, elements: &mut [Self]) -> Option<()> {
+        assert_eq!(bytes.len(), packed_len(elements.len(), bits), "as many bytes as the elements take");
+        elements.copy_from_slice(bytes);
+        Some(())
+    }
+}
+
+/// A party's shares of rows of elements; wiped on drop.
+#[derive(Clone)]
+pub struct Shares<E: Share> {
+    /// They are shares modulo `2^bits`, and below it.
+    pub bits: u32,
+    /// Elements of a row.
+    pub width: usize,
+    /// Row by row.
+    pub values: Vec<E>,
+}
+
+impl<E: Share> Shares<E> {
+    /// The sum of all rows: this party's shares of the columns' sums.
+    pub fn column_sums(&self) -> Vec<E> {
+        let mut sums = vec![E::default(); self.width];
+        for (i, &value) in self.values.iter().enumerate() {
+            let sum = &mut sums[i % self.width];
+            *sum = sum.plus(value).low(self.bits);
+        }
+        sums
+    }
+}
+
+/// From exclusive-or shares of bits to additive ones.
+#[derive(Debug)]
+pub enum BitsToRing {}
+
+/// The public parameters of a conversion of bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitsToRingRequest {
+    /// How many bits.
+    pub len: usize,
+    /// The shares are modulo `2^bits`: what holds the largest result that the caller makes of them. A count of all bits needs `ceil(log2(len + 1))`.
+    pub bits: u32,
+    /// Against which parties.
+    pub security: Security,
+}
+
+/// A party's exclusive-or shares of bits; wiped on drop.
+#[derive(Clone)]
+pub struct SharedBits {
+    /// A share each.
+    pub bits: Vec<bool>,
+}
+
+impl Task for BitsToRing {
+    const NAME: &'static str = "bits-to-ring";
+    type Request = BitsToRingRequest;
+    type SenderInput = SharedBits;
+    type ReceiverInput = SharedBits;
+    type SenderOutput = Shares<u64>;
+    type ReceiverOutput = Shares<u64>;
+
+    fn holds(sent: &SharedBits, asked: &SharedBits, sender: &Shares<u64>, receiver: &Shares<u64>) -> Result<(), String> {
+        let expected: Vec<u64> = sent.bits.iter().zip(&asked.bits).map(|(s, r)| u64::from(s ^ r)).collect();
+        stand_for(&expected, 1, sender, receiver)
+    }
+}
+
+/// Shares of rows where a shared bit is set, and of zeros elsewhere: of `q_i x_ij` from exclusive-or shares of `q_i` and shares of `x_ij`.
+#[derive(Debug)]
+pub struct Multiplex<E>(PhantomData<fn() -> E>);
+
+/// The public parameters of a multiplexer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MultiplexRequest {
+    /// How many bits, a row each.
+    pub len: usize,
+    /// Elements of a row.
+    pub width: usize,
+    /// The shares are modulo `2^bits`; 8 for bytes.
+    pub bits: u32,
+    /// Against which parties.
+    pub security: Security,
+}
+
+/// A party's shares of bits and of the rows that belong to them; wiped on drop.
+#[derive(Clone)]
+pub struct SharedRows<E: Share> {
+    /// An exclusive-or share for each row.
+    pub bits: Vec<bool>,
+    /// Row by row.
+    pub values: Vec<E>,
+}
+
+impl<E: Share> Task for Multiplex<E> {
+    const NAME: &'static str = E::MULTIPLEX;
+    type Request = MultiplexRequest;
+    type SenderInput = SharedRows<E>;
+    type ReceiverInput = SharedRows<E>;
+    type SenderOutput = Shares<E>;
+    type ReceiverOutput = Shares<E>;
+
+    fn holds(sent: &SharedRows<E>, asked: &SharedRows<E>, sender: &Shares<E>, receiver: &Shares<E>) -> Result<(), String> {
+        let width = sender.width;
+        let values = sent.values.iter().zip(&asked.values).enumerate();
+        let expected: Vec<E> = values.map(|(i, (&s, &r))| s.plus(r).times(sent.bits[i / width] ^ asked.bits[i / width])).collect();
+        stand_for(&expected, width, sender, receiver)
+    }
+}
+
+fn stand_for<E: Share>(expected: &[E], width: usize, sender: &Shares<E>, receiver: &Shares<E>) -> Result<(), String> {
+    let bits = sender.bits;
+    if receiver.bits != bits || (sender.width, receiver.width) != (width, width) {
+        return Err("the sides' shares are of different kinds".into());
+    }
+    if sender.values.len() != expected.len() || receiver.values.len() != expected.len() {
+        return Err(format!("{} and {} shares of {}", sender.values.len(), receiver.values.len(), expected.len()));
+    }
+    let right = |(i, &expected): (usize, &E)| {
+        let (s, r) = (sender.values[i], receiver.values[i]);
+        s == s.low(bits) && r == r.low(bits) && s.plus(r).low(bits) == expected.low(bits)
+    };
+    let wrong = expected.iter().enumerate().position(|pair| !right(pair));
+    wrong.map_or(Ok(()), |i| Err(format!("the shares at {i} of {} do not stand for the result", expected.len())))
+}
+
+secret_output!([E: Share] Shares<E>: values);
+secret_output!([] SharedBits: bits);
+secret_output!([E: Share] SharedRows<E>: bits, values);

@@ -1,0 +1,149 @@
+//! Shared bits become additive shares and multiply rows.
+
+use vesica_mpc::share_conversion::{BitsToRing, Multiplexer, count_bits};
+use vesica_mpc::tasks::{BitsToRingRequest, MultiplexRequest, Share, SharedBits, SharedRows};
+use vesica_party::{Protocol, Security};
+use vesica_structures::rng::SecretRng;
+use vesica_testkit::{Run, conformance, faults, row};
+
+fn random_bits(rng: &mut SecretRng, len: usize) -> Vec<bool> {
+    (0..len).map(|_| rng.block() & 1 == 1).collect()
+}
+
+fn bits_request(len: usize, bits: u32) -> BitsToRingRequest {
+    BitsToRingRequest { len, bits, security: Security::SemiHonest }
+}
+
+fn rows_request(len: usize, width: usize, bits: u32) -> MultiplexRequest {
+    MultiplexRequest { len, width, bits, security: Security::SemiHonest }
+}
+
+/// Runs the conversion on random shares of random bits.
+fn convert(len: usize, bits: u32) -> (Run<vesica_mpc::tasks::BitsToRing>, u64) {
+    let rng = &mut SecretRng::insecure_from_seed(len as u64);
+    let (sent, asked) = (SharedBits { bits: random_bits(rng, len) }, SharedBits { bits: random_bits(rng, len) });
+    let count = sent.bits.iter().zip(&asked.bits).filter(|(s, r)| s != r).count();
+    (conformance::<BitsToRing>(&bits_request(len, bits), sent, asked), count as u64)
+}
+
+#[test]
+fn shares_of_bits_add_up_to_their_count() {
+    for len in [0, 1, 2, 7, 8, 9, 1000, 5003] {
+        for bits in [count_bits(len), 33, 64] {
+            let (run, count) = convert(len, bits);
+            let [sender, receiver] = [run.sender.column_sums()[0], run.receiver.column_sums()[0]];
+            assert_eq!(sender.plus(receiver).low(bits), count, "{len} bits modulo 2^{bits}");
+            assert_eq!(run.payload_bytes == 0, len == 0);
+        }
+    }
+    assert_eq!([0, 1, 2, 3, 4, 7, 8].map(count_bits), [1, 1, 2, 2, 3, 3, 4]);
+}
+
+#[test]
+fn all_bits_set_are_counted_without_wrapping() {
+    let len = 4095;
+    let (sent, asked) = (SharedBits { bits: vec![true; len] }, SharedBits { bits: vec![false; len] });
+    let run = conformance::<BitsToRing>(&bits_request(len, count_bits(len)), sent, asked);
+    let sum = run.sender.column_sums()[0].plus(run.receiver.column_sums()[0]);
+    assert_eq!(sum.low(run.sender.bits), len as u64);
+}
+
+/// Multiplexes random rows and, first, ones of extremes, under all four combinations of shares of a bit.
+fn multiplex<E: Share>(len: usize, width: usize, bits: u32) -> Run<vesica_mpc::tasks::Multiplex<E>> {
+    let rng = &mut SecretRng::insecure_from_seed((len * width) as u64);
+    let mut rows = |party: usize| {
+        let mut values = vec![E::default(); len * width];
+        for (i, value) in values.iter_mut().enumerate() {
+            let bytes = if i / width < 8 { [[0; 16], [0xff; 16]][(i / width / 4) ^ party] } else { rng.block().to_le_bytes() };
+            bytemuck::bytes_of_mut(value).copy_from_slice(&bytes[..size_of::<E>()]);
+        }
+        SharedRows { bits: (0..len).map(|i| if i < 8 { i >> party & 1 == 1 } else { rng.block() & 1 == 1 }).collect(), values }
+    };
+    let (sent, asked) = (rows(0), rows(1));
+    conformance::<Multiplexer<E>>(&rows_request(len, width, bits), sent, asked)
+}
+
+#[test]
+fn rows_of_numbers_are_multiplied() {
+    for len in [0, 1, 2, 8, 9, 1000] {
+        for (width, bits) in [(1, 64), (2, 64), (3, 64), (5, 64), (1, 1), (1, 40), (3, 21)] {
+            multiplex::<u64>(len, width, bits);
+        }
+    }
+}
+
+#[test]
+fn rows_of_bytes_are_multiplied() {
+    for len in [0, 1, 2, 8, 9, 1000] {
+        for width in [1, 8, 15, 16, 17, 33] {
+            multiplex::<u8>(len, width, 8);
+        }
+    }
+}
+
+#[test]
+fn several_pieces_are_multiplied() {
+    multiplex::<u8>(20, 1 << 17, 8);
+    multiplex::<u64>(70_001, 4, 64);
+    // 289262 bits of 29 fit a piece, and are no whole bytes.
+    convert(300_000, 29);
+}
+
+/// Ones among the bits of the shares within eight standard deviations of half of them.
+fn assert_balanced(shares: &[u8], whose: &str) {
+    let ones: u32 = shares.iter().map(|byte| byte.count_ones()).sum();
+    let bits = 8.0 * shares.len() as f64;
+    assert!((f64::from(ones) - bits / 2.0).abs() < 4.0 * bits.sqrt(), "{ones} ones among {bits} bits of the {whose}'s");
+}
+
+#[test]
+fn a_side_s_shares_alone_are_uniform() {
+    let len = 4000;
+    // Nothing is random in the inputs.
+    let rows = |bit| SharedRows { bits: vec![bit; len], values: vec![3u64; 3 * len] };
+    let run = conformance::<Multiplexer<u64>>(&rows_request(len, 3, 64), rows(true), rows(false));
+    assert_balanced(bytemuck::cast_slice(&run.sender.values), "sender");
+    assert_balanced(bytemuck::cast_slice(&run.receiver.values), "receiver");
+    let rows = |bit| SharedRows { bits: vec![bit; len], values: vec![5u8; 20 * len] };
+    let run = conformance::<Multiplexer<u8>>(&rows_request(len, 20, 8), rows(true), rows(true));
+    assert_balanced(&run.sender.values, "sender");
+    assert_balanced(&run.receiver.values, "receiver");
+    let bits = SharedBits { bits: vec![true; len] };
+    let run = conformance::<BitsToRing>(&bits_request(len, 64), bits.clone(), bits);
+    assert_balanced(bytemuck::cast_slice(&run.sender.values), "sender");
+    assert_balanced(bytemuck::cast_slice(&run.receiver.values), "receiver");
+}
+
+#[test]
+fn the_bytes_are_those_of_the_formula() {
+    let bytes = |range: std::ops::RangeInclusive<u64>| {
+        assert_eq!(range.start(), range.end());
+        *range.end()
+    };
+    let converted = |bits| bytes(row::<BitsToRing>().predicted_bytes(&bits_request(5000, bits)).unwrap());
+    let multiplexed = |width| bytes(row::<Multiplexer<u64>>().predicted_bytes(&rows_request(5000, width, 64)).unwrap());
+    // 5000 OTs in one and in both directions.
+    assert_eq!(converted(21) - converted(1), 5000 * 20 / 8);
+    assert_eq!(multiplexed(3) - multiplexed(1), 2 * 5000 * 2 * 8);
+    assert_eq!(multiplexed(1), 2 * converted(64));
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let refused = |request| assert!(BitsToRing::derive(&request).is_err(), "{request:?}");
+    refused(bits_request(9, 0));
+    refused(bits_request(9, 65));
+    refused(bits_request((1 << 26) + 1, 8));
+    refused(BitsToRingRequest { security: Security::Malicious, ..bits_request(9, 8) });
+    assert!(Multiplexer::<u8>::derive(&rows_request(9, 1, 7)).is_err());
+    assert!(Multiplexer::<u8>::derive(&rows_request(9, 0, 8)).is_err());
+    assert!(Multiplexer::<u64>::derive(&rows_request(9, 1 << 20, 8)).is_err());
+}
+
+#[test]
+fn faults_end_both_sides() {
+    let bits = SharedBits { bits: vec![true; 100] };
+    faults::<BitsToRing>(&bits_request(100, 7), &bits, &bits);
+    let rows = SharedRows { bits: vec![true; 100], values: vec![7u64; 300] };
+    faults::<Multiplexer<u64>>(&rows_request(100, 3, 64), &rows, &rows);
+}

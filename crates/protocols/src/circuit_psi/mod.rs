@@ -1,0 +1,3 @@
+//! Circuit PSI: shares of what matched, and what is computed on them.
+
+pub mod vole;

@@ -1,0 +1,103 @@
+//! Items in bins, and what is programmed there. Local to a side.
+
+use rayon::prelude::*;
+use vesica_party::Channel;
+use vesica_structures::hashing::Positions;
+use vesica_structures::prf::DigestPrf;
+
+use super::params::{POSITIONS, Params};
+
+/// Items of a batch.
+const BATCH: usize = 1024;
+
+/// The public functions of a run: an item's three bins, and its key `H(x || j, r)` in the `j`-th of them.
+pub(super) struct Hashes {
+    positions: Positions,
+    keys: [DigestPrf; POSITIONS],
+}
+
+impl Hashes {
+    /// Bound to the session, the sizes and the salt.
+    pub(super) fn derive(ch: &Channel, params: &Params, salt: &[u8; 32]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 circuit-psi 2026 salt to keys");
+        hasher.update(&ch.session()).update(salt);
+        for size in [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.carried_bytes] {
+            hasher.update(&(size as u64).to_le_bytes());
+        }
+        let mut keys = [[0u8; 16]; 1 + POSITIONS];
+        hasher.finalize_xof().fill(keys.as_flattened_mut());
+        let [positions, keys @ ..] = keys.map(u128::from_le_bytes);
+        Self { positions: Positions::new(positions, params.bins), keys: keys.map(DigestPrf::new) }
+    }
+
+    /// The bins of each item, all three different.
+    pub(super) fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
+        self.positions.of(items)
+    }
+
+    /// The keys of items in their `choice`-th bins.
+    pub(super) fn keys(&self, choice: usize, items: &[u128]) -> Vec<u128> {
+        let mut keys = vec![0; items.len()];
+        items.par_chunks(BATCH).zip(keys.par_chunks_mut(BATCH)).for_each(|(items, keys)| self.keys[choice].eval(items, keys));
+        keys
+    }
+}
+
+/// `r` in the low `sigma` bits and the carried bytes behind it, as blocks of 128 bits.
+pub(super) fn join(r: u64, sigma: u32, carried: &[u8], mut out: impl FnMut(usize, u128)) {
+    let mut block = u128::from(r);
+    let mut words = carried.chunks(16).map(word).peekable();
+    let mut number = 0;
+    // The last word may leave nothing for a block of its own.
+    let bits = sigma as usize + 8 * carried.len();
+    while number * 128 < bits {
+        let word = words.next().unwrap_or(0);
+        out(number, block | word << sigma);
+        block = word >> (128 - sigma);
+        number += 1;
+    }
+}
+
+/// What [`join`] joined: `r`, and the carried bytes into `carried`.
+pub(super) fn split(sigma: u32, block: impl Fn(usize) -> u128, blocks: usize, carried: &mut [u8]) -> u64 {
+    let at = |number: usize| if number < blocks { block(number) } else { 0 };
+    for (number, bytes) in carried.chunks_mut(16).enumerate() {
+        let word = at(number) >> sigma | at(number + 1) << (128 - sigma);
+        bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+    }
+    (at(0) & ((1 << sigma) - 1)) as u64
+}
+
+fn word(bytes: &[u8]) -> u128 {
+    let mut word = [0; 16];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u128::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_joined_comes_apart_again() {
+        for sigma in [1, 44, 63, 64] {
+            for bytes in [0, 1, 7, 8, 9, 16, 17, 24, 40] {
+                let carried: Vec<u8> = (0..bytes).map(|i| (i * 37 + 129) as u8).collect();
+                let r = u64::MAX >> (64 - sigma) ^ 1 >> 1;
+                let mut blocks = Vec::new();
+                join(r, sigma, &carried, |number, block| {
+                    assert_eq!(number, blocks.len());
+                    blocks.push(block);
+                });
+                let bits = sigma as usize + 8 * bytes;
+                assert_eq!(blocks.len(), bits.div_ceil(128), "{bits} bits");
+                if !bits.is_multiple_of(128) {
+                    assert_eq!(blocks.last().unwrap() >> (bits % 128), 0, "{bits} bits");
+                }
+                let mut back = vec![0; bytes];
+                assert_eq!(split(sigma, |number| blocks[number], blocks.len(), &mut back), r);
+                assert_eq!(back, carried, "{bits} bits");
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Figure 16 in full: exclusive-or shares of membership and of both payloads.
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use rand_core::Rng;
+use vesica_mpc::share_conversion::{MultiplexParams, MultiplexReceiver, MultiplexSender, Multiplexer};
+use vesica_mpc::tasks::{MultiplexRequest, SharedRows};
+use vesica_party::{Abort, Channel, Entry, Party, Phase, Protocol};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::{Variant, matching, params};
+use crate::tasks::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
+
+/// The circuit PSI of row `V`.
+pub struct CircuitPsi<V>(PhantomData<fn() -> V>);
+
+/// What both sides agree on.
+#[derive(Clone, Debug)]
+pub struct Params {
+    matching: params::Params,
+    sender_payload_bytes: usize,
+    receiver_payload_bytes: usize,
+    /// `None` where there is no payload, or a set is empty.
+    multiplexer: Option<MultiplexParams<u8>>,
+}
+
+impl<V: Variant> Protocol for CircuitPsi<V> {
+    const ENTRY: Entry = V::ENTRY;
+    type Task = Shares;
+    type Params = Params;
+    type Sender = Sender<V>;
+    type Receiver = Receiver<V>;
+
+    fn derive(request: &SharesRequest) -> Result<Params, Unsupported> {
+        request.check_sizes()?;
+        let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } = request;
+        let matching = params::Params::derive::<V>(sender_items, receiver_items, security, sender_payload_bytes)?;
+        let width = sender_payload_bytes + receiver_payload_bytes;
+        let multiplexer = match width {
+            0 => None,
+            _ if matching.is_empty() => None,
+            _ => Some(Multiplexer::<u8>::derive(&MultiplexRequest { len: matching.bins, width, bits: 8, security })?),
+        };
+        Ok(Params { matching, sender_payload_bytes, receiver_payload_bytes, multiplexer })
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        let matching = params.matching.predicted_bytes();
+        match &params.multiplexer {
+            None => matching..=matching,
+            Some(multiplexer) => {
+                let rest = Multiplexer::<u8>::predicted_bytes(multiplexer);
+                matching + rest.start()..=matching + rest.end()
+            }
+        }
+    }
+}
+
+impl Params {
+    /// Bytes of a bin's payloads.
+    fn width(&self) -> usize {
+        self.sender_payload_bytes + self.receiver_payload_bytes
+    }
+}
+
+/// The sender, set up.
+pub struct Sender<V: Variant> {
+    params: Params,
+    multiplexer: Option<MultiplexSender<u8>>,
+    matching: matching::Sender<V>,
+}
+
+impl<V: Variant> Party for Sender<V> {
+    type Params = Params;
+    type Input = SharesInput;
+    type Output = SenderShares;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let multiplexer = params.multiplexer.as_ref().map(|multiplexer| MultiplexSender::setup(multiplexer, ch, rng)).transpose()?;
+        Ok(Self { params: params.clone(), multiplexer, matching: matching::Sender::setup(&params.matching, ch, rng)? })
+    }
+
+    fn run(self, input: SharesInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<SenderShares, Abort> {
+        let Self { params, multiplexer, matching } = self;
+        let own = params.sender_payload_bytes;
+        input.check(params.matching.sender_items, own)?;
+        // Step 5.
+        let mut masks = Secret::new(vec![0; params.matching.bins * own]);
+        rng.fill_bytes(&mut masks);
+        let carry = |item: usize, bin: usize, out: &mut [u8]| {
+            let payload = input.payloads[item * own..][..own].iter().zip(&masks[bin * own..][..own]);
+            out.iter_mut().zip(payload).for_each(|(out, (payload, mask))| *out = payload ^ mask);
+        };
+        let bits: Vec<bool> = matching.run(&input.items, carry, ch, rng)?.iter().collect();
+        let Some(multiplexer) = multiplexer else {
+            return Ok(SenderShares { payloads: vec![0; bits.len() * params.width()], membership: bits });
+        };
+        // Step 8.
+        let _phase = ch.phase(Phase::Payload);
+        let values = rows(params.matching.bins, params.width(), &masks, own);
+        let shares = multiplexer.run(SharedRows { bits: bits.clone(), values }, ch, rng)?;
+        Ok(SenderShares { membership: bits, payloads: shares.values.clone() })
+    }
+}
+
+/// The receiver, set up.
+pub struct Receiver<V: Variant> {
+    params: Params,
+    multiplexer: Option<MultiplexReceiver<u8>>,
+    matching: matching::Receiver<V>,
+}
+
+impl<V: Variant> Party for Receiver<V> {
+    type Params = Params;
+    type Input = SharesInput;
+    type Output = ReceiverShares;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let multiplexer = params.multiplexer.as_ref().map(|multiplexer| MultiplexReceiver::setup(multiplexer, ch, rng)).transpose()?;
+        Ok(Self { params: params.clone(), multiplexer, matching: matching::Receiver::setup(&params.matching, ch, rng)? })
+    }
+
+    fn run(self, input: SharesInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<ReceiverShares, Abort> {
+        let Self { params, multiplexer, matching } = self;
+        let own = params.receiver_payload_bytes;
+        input.check(params.matching.receiver_items, own)?;
+        let matched = matching.run(&input.items, ch, rng)?;
+        let bits: Vec<bool> = matched.membership.iter().collect();
+        let Some(multiplexer) = multiplexer else {
+            return Ok(ReceiverShares { items: matched.items, payloads: vec![0; bits.len() * params.width()], membership: bits });
+        };
+        // Step 8.
+        let _phase = ch.phase(Phase::Payload);
+        let mut values = rows(params.matching.bins, params.width(), &matched.carried, params.sender_payload_bytes);
+        for (row, item) in values.chunks_exact_mut(params.width()).zip(&matched.items) {
+            if let Some(item) = item {
+                row[params.sender_payload_bytes..].copy_from_slice(&input.payloads[*item as usize * own..][..own]);
+            }
+        }
+        let shares = multiplexer.run(SharedRows { bits: bits.clone(), values }, ch, rng)?;
+        Ok(ReceiverShares { items: matched.items, membership: bits, payloads: shares.values.clone() })
+    }
+}
+
+/// `count` rows of `width` bytes that begin with those of `first`, `own` bytes each, and end in zeros.
+fn rows(count: usize, width: usize, first: &[u8], own: usize) -> Vec<u8> {
+    let mut rows = vec![0; count * width];
+    if own > 0 {
+        for (row, first) in rows.chunks_exact_mut(width).zip(first.chunks_exact(own)) {
+            row[..own].copy_from_slice(first);
+        }
+    }
+    rows
+}

@@ -1,0 +1,149 @@
+//! The rows.
+
+use vesica_mpc::opprf::Opprf;
+use vesica_mpc::peqt;
+use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_structures::facts::Paper;
+use vesica_structures::okvs::{Band, Clustered};
+
+use super::Variant;
+use super::aggregate::AggregateRow;
+use crate::tasks::{Cardinality, JoinAndCompute, Shares, Sum};
+
+const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
+
+const MODES: &[Mode] = &[Mode {
+    security: Security::SemiHonest,
+    corrupt_sender: Resistance::SemiHonest,
+    corrupt_receiver: Resistance::SemiHonest,
+    assumptions: <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
+    leakage: &[SIZES],
+}];
+
+const FASTER: Paper = Paper {
+    key: "LTSXQ26",
+    title: "Faster Than Ever: A New Lightweight Private Set Intersection and Its Variants",
+    reference: "Figures 16 to 19, on the OPRF of Raghuraman, Rindal (CCS 2022, ePrint 2022/320)",
+};
+
+const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for all 3 n_s evaluations, and its outputs for r_i and payload.";
+const EMPTY_BINS: &str = "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table holds n_r keys, not one a bin.";
+const BINS: &str = "1.27 n_r bins from 2^12 items on, with three distinct positions an item, more below by a union bound; sigma has a share of the failure budget.";
+const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
+
+/// `vesica-circuit`: the band OKVS, narrow values, tests by cubic polynomials.
+#[derive(Clone, Copy, Debug)]
+pub enum VesicaCircuit {}
+
+impl Variant for VesicaCircuit {
+    const ENTRY: Entry = Entry {
+        id: "vesica-circuit",
+        aliases: &[],
+        task: Shares::NAME,
+        paper: FASTER,
+        status: Status::Recommended,
+        deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC],
+        modes: MODES,
+    };
+    type Okvs = Band;
+    const WIDE: bool = false;
+    const EQUALITY: peqt::Variant = peqt::Variant::Cubic;
+}
+
+/// `rs21-circuit`: everything in `F`, AND trees.
+#[derive(Clone, Copy, Debug)]
+pub enum Rs21Circuit {}
+
+impl Variant for Rs21Circuit {
+    const ENTRY: Entry = Entry {
+        id: "rs21-circuit",
+        aliases: &[],
+        task: Shares::NAME,
+        paper: Paper {
+            key: "RS21",
+            title: "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE",
+            reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
+        },
+        status: Status::Sound,
+        deviations: &[
+            "The clustered 3-hash table in the place of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
+            "Silent VOLE on a code with a stated distance in the place of the Silver-era code.",
+            "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, in the place of GMW with multiplication triples.",
+            EMPTY_BINS,
+            BINS,
+        ],
+        modes: MODES,
+    };
+    type Okvs = Clustered;
+    const WIDE: bool = true;
+    const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
+}
+
+/// `rr22-circuit`: the table in a subfield, AND trees.
+#[derive(Clone, Copy, Debug)]
+pub enum Rr22Circuit {}
+
+impl Variant for Rr22Circuit {
+    const ENTRY: Entry = Entry {
+        id: "rr22-circuit",
+        aliases: &[],
+        task: Shares::NAME,
+        paper: Paper {
+            key: "RR22",
+            title: "Blazing Fast PSI from Improved OKVS and Subfield VOLE",
+            reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
+        },
+        status: Status::Sound,
+        deviations: &[
+            "B is a subspace over GF(2) of 41 + log2(3 n_s) bits.",
+            "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
+            "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, in the place of GMW with multiplication triples.",
+            EMPTY_BINS,
+            BINS,
+        ],
+        modes: MODES,
+    };
+    type Okvs = Clustered;
+    const WIDE: bool = false;
+    const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
+}
+
+const COUNT: &str = "Shares of bits become additive ones by one OT each, modulo the power of two that holds the count; the sender opens its sum.";
+const MASKED_SUM: &str = "The hint carries values that are masked additively, and two OTs a bin multiply by q_i; only sums are opened.";
+const PRODUCT: &str = "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
+
+macro_rules! aggregate_row {
+    ($(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $valued:literal, $deviations:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl AggregateRow for $name {
+            const ENTRY: Entry = Entry {
+                id: $id,
+                aliases: &[],
+                task: $task::NAME,
+                paper: FASTER,
+                status: Status::Recommended,
+                deviations: $deviations,
+                modes: MODES,
+            };
+            type Task = $task;
+            type Variant = VesicaCircuit;
+            const VALUED: bool = $valued;
+        }
+    };
+}
+
+aggregate_row!(
+    /// `vesica-cardinality`: Figure 17.
+    VesicaCardinality, "vesica-cardinality", Cardinality, false, &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
+);
+aggregate_row!(
+    /// `vesica-sum`: Figure 18.
+    VesicaSum, "vesica-sum", Sum, false, &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
+);
+aggregate_row!(
+    /// `vesica-join-and-compute`: Figure 19.
+    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, true, &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
+);
