@@ -86,6 +86,8 @@ pub struct Terms {
     pub groups: usize,
     /// The least number of common items of a group that is shown (aggregates).
     pub at_least: u64,
+    /// Whether the sender adds noise to the results (aggregates).
+    pub noisy: bool,
 }
 
 impl Terms {
@@ -102,6 +104,7 @@ impl Terms {
             columns: 0,
             groups: 1,
             at_least: 0,
+            noisy: false,
         }
     }
 
@@ -113,8 +116,8 @@ impl Terms {
 
     /// As the request of an aggregate.
     pub const fn aggregate(&self) -> AggregateRequest {
-        let Self { sender_items, receiver_items, security, columns, groups, at_least, .. } = *self;
-        AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least }
+        let Self { sender_items, receiver_items, security, columns, groups, at_least, noisy, .. } = *self;
+        AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, noisy }
     }
 
     /// As the request of a circuit PSI.

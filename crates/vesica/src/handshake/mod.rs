@@ -178,6 +178,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         columns: if bid.task.is_aggregate() { sender_values.len() } else { 0 },
         groups: receiver.groups as usize,
         at_least: bid.ours.at_least,
+        noisy: from_sender.noise.is_some(),
         ..Terms::new(bid.task, small(sender.items)?, small(receiver.items)?, bid.ours.security)
     };
     let noise_scales = ranges::noise(&terms, from_sender, from_receiver)?;

@@ -118,3 +118,6 @@ pub trait Events: Sync {
 pub struct Silent;
 
 impl Events for Silent {}
+
+#[cfg(test)]
+mod tests;
