@@ -1,13 +1,16 @@
-//! Two-party building blocks that know nothing of sets: oblivious transfer, silent VOLE.
+//! Two-party building blocks that know nothing of sets: oblivious transfer, silent VOLE, equality tests.
 #![forbid(unsafe_code)]
 
 pub mod base_ot;
 mod binding;
+pub mod bits;
 pub mod group;
 pub mod one_of_n;
 pub mod opprf;
 pub mod oprf;
 pub mod ot_extension;
+pub mod peqt;
+mod polynomials;
 mod pprf;
 pub mod registry;
 pub mod share_conversion;

@@ -8,9 +8,10 @@ use crate::base_ot::BaseOt;
 use crate::one_of_n::OneOfN;
 use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
+use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
-use crate::tasks::{BitsToRing, Multiplex, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{BitsToRing, Equality, Multiplex, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -26,6 +27,11 @@ pub fn random_tables() -> &'static [&'static dyn Registered<RandomTables>] {
 /// Protocols for OPPRF.
 pub fn opprf() -> &'static [&'static dyn Registered<ProgrammedPrf>] {
     const { &[&Row::<Opprf<Band>>::new(), &Row::<Opprf<Clustered>>::new()] }
+}
+
+/// Protocols for equality tests with shared output.
+pub fn equality() -> &'static [&'static dyn Registered<Equality>] {
+    const { &[&Row::<CubicEquality>::new(), &Row::<AndTreeEquality>::new()] }
 }
 
 /// Protocols for subfield VOLE over GF(2^64).
@@ -59,7 +65,8 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let voles = vole_64().iter().map(|row| row.entry()).chain(vole_128().iter().map(|row| row.entry()));
     let opprfs = opprf().iter().map(|row| row.entry());
     let multiplexers = multiplex_ring().iter().map(|row| row.entry()).chain(multiplex_bytes().iter().map(|row| row.entry()));
-    ots.chain(voles).chain(opprfs).chain(bits_to_ring().iter().map(|row| row.entry())).chain(multiplexers)
+    let tests = equality().iter().map(|row| row.entry());
+    ots.chain(voles).chain(opprfs).chain(tests).chain(bits_to_ring().iter().map(|row| row.entry())).chain(multiplexers)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Ideal functionalities of this crate, as predicates over both sides' outputs.
 
+mod equality;
+
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -7,6 +9,8 @@ use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf128, Value};
 use zeroize::Zeroize;
+
+pub use equality::{Equality, EqualityRequest, Tested};
 
 /// How many correlations, and against whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

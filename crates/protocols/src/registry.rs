@@ -3,6 +3,7 @@
 use vesica_party::{Entry, Protocol, Registered, Row, Security};
 use vesica_structures::facts::Unsupported;
 
+use crate::circuit_psi::vole::{Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaSum};
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
@@ -15,9 +16,10 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<VolePsi<VoleLean>>::new(),
 ];
 
-static SHARES: &[&dyn Registered<Shares>] = &[];
-static CARDINALITY: &[&dyn Registered<Cardinality>] = &[];
-static SUM: &[&dyn Registered<Sum>] = &[];
+static SHARES: &[&dyn Registered<Shares>] =
+    &[&Row::<CircuitPsi<Rs21Circuit>>::new(), &Row::<CircuitPsi<Rr22Circuit>>::new(), &Row::<CircuitPsi<VesicaCircuit>>::new()];
+static CARDINALITY: &[&dyn Registered<Cardinality>] = &[&Row::<Aggregate<VesicaCardinality>>::new()];
+static SUM: &[&dyn Registered<Sum>] = &[&Row::<Aggregate<VesicaSum>>::new()];
 static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[];
 
 /// Protocols for [`Intersect`].

@@ -3,5 +3,6 @@
 mod cheating;
 mod conformance;
 mod faults;
+mod peqt;
 mod randomness;
 mod share_conversion;

@@ -100,7 +100,8 @@ impl Task for Shares {
         let (of_sender, of_receiver) = (width(sent), width(asked));
         let both = of_sender + of_receiver;
         // Where a set is empty nobody can tell how wide its payloads were to be.
-        let wide = if bins == 0 || sent.items.is_empty() { sender_out.payloads.len() / bins.max(1) } else { both };
+        let wide =
+            if bins == 0 || sent.items.is_empty() || asked.items.is_empty() { sender_out.payloads.len() / bins.max(1) } else { both };
         if sender_out.payloads.len() != bins * wide || receiver_out.payloads.len() != bins * wide {
             return Err(format!("{bins} bins with {wide} bytes, {} and {}", sender_out.payloads.len(), receiver_out.payloads.len()));
         }

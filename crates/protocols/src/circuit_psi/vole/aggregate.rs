@@ -98,8 +98,8 @@ impl<R: AggregateRow> Protocol for Aggregate<R> {
             Some(Conversion::Count(count)) => BitsToRing::predicted_bytes(count),
             Some(Conversion::Columns(columns)) => Multiplexer::<u64>::predicted_bytes(columns),
         };
-        let fixed = matching + 8 * params.results() as u64;
-        fixed + conversion.start()..=fixed + conversion.end()
+        let opened = 8 * params.results() as u64;
+        matching.start() + conversion.start() + opened..=matching.end() + conversion.end() + opened
     }
 }
 

@@ -79,7 +79,7 @@ impl<V: Variant> Sender<V> {
         drop(phase);
         opprf.run(programmed, ch, rng)?;
         // Step 8.
-        peqt.run(ch, rng)
+        peqt.test(ch)
     }
 }
 
@@ -127,7 +127,7 @@ impl<V: Variant> Receiver<V> {
         }
         drop(outputs);
         // Step 8.
-        Ok(Matched { items: placed, membership: peqt.run(&r, ch, rng)?, carried })
+        Ok(Matched { items: placed, membership: peqt.test(&r, ch)?, carried })
     }
 
     /// All items in bins where nothing can match: an item in the bin of its number.

@@ -1,10 +1,14 @@
 //! All numbers of a run, and the bounds that they follow from.
 
-use vesica_mpc::opprf::{Opprf, Store};
+use std::ops::RangeInclusive;
+
+use vesica_mpc::opprf::Opprf;
+use vesica_mpc::oprf::value_bits;
 use vesica_mpc::tasks::OpprfRequest;
 use vesica_mpc::{opprf, peqt};
 use vesica_party::{Protocol, Security};
-use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
+use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::hashing::cuckoo_bins;
 
 use super::Variant;
@@ -21,7 +25,7 @@ pub struct Params {
     pub receiver_items: usize,
     /// `m`: 1.27 `n_r` from 2^12 items on, more below.
     pub bins: usize,
-    /// `sigma`: width of the `r_i`, so that in all bins together two that should differ are equal with a probability within the budget.
+    /// Width of the `r_i`, the paper's `log2 m + lambda`: see [`sigma`].
     pub sigma: u32,
     /// Bytes that the hint carries for each item beside `r_i`.
     pub carried_bytes: usize,
@@ -31,12 +35,27 @@ pub struct Params {
     pub(super) peqt: Option<peqt::Params>,
 }
 
+/// The least width of the `r_i` for which, in all bins together, two that should differ are equal with a probability within the budget: the share of
+/// [`FailureEvent::MaskCollision`], and what `evaluations` of the OPRF with values of `value_bits` bits leave of the share of [`FailureEvent::ZeroDifference`].
+pub fn sigma(bins: usize, evaluations: usize, value_bits: u32) -> u32 {
+    // Probabilities in units of 2^-128.
+    let unit = |bits: u32| 1u128 << (128 - bits);
+    let left = unit(FailureEvent::ZeroDifference.bits()).saturating_sub((evaluations as u128).saturating_mul(unit(value_bits)));
+    let allowed = unit(FailureEvent::MaskCollision.bits()) + left;
+    (1..128).find(|&sigma| (bins as u128).checked_mul(unit(sigma)).is_some_and(|probability| probability <= allowed)).unwrap_or(128)
+}
+
 impl Params {
     /// Parameters of row `V` for sets of these sizes.
     ///
     /// # Errors
     /// Against malicious parties (cuckoo hashing on one side lets a cheating receiver learn from where its items do not fit), and for sizes beyond the bounds of the parts.
-    pub fn derive<V: Variant>(sender_items: usize, receiver_items: usize, security: Security, carried_bytes: usize) -> Result<Self, Unsupported> {
+    pub fn derive<V: Variant>(
+        sender_items: usize,
+        receiver_items: usize,
+        security: Security,
+        carried_bytes: usize,
+    ) -> Result<Self, Unsupported> {
         if security != Security::SemiHonest {
             return Err(Unsupported::new(
                 "computing on the intersection against malicious parties",
@@ -44,20 +63,19 @@ impl Params {
             ));
         }
         let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
-        let sigma = FailureEvent::MaskCollision.bits() + ceil_log2(bins);
+        let value_bits = if V::WIDE { Gf128::BITS } else { value_bits(security, POSITIONS * sender_items) };
+        let sigma = sigma(bins, POSITIONS * sender_items, value_bits);
         let mut params = Self { sender_items, receiver_items, bins, sigma, carried_bytes, opprf: None, peqt: None };
         if sender_items == 0 || receiver_items == 0 {
             return Ok(params);
         }
-        let sender_keys = sender_items.checked_mul(POSITIONS).filter(|&keys| keys < u32::MAX as usize);
-        let sender_keys = sender_keys.ok_or_else(|| {
-            Unsupported::new(format_args!("a circuit PSI of {sender_items} items of the sender"), "split the table by a public column")
-        })?;
+        let sender_keys = POSITIONS * sender_items;
         let output_bits = u32::try_from(8 * carried_bytes as u64).ok().and_then(|bits| bits.checked_add(sigma));
-        let output_bits = output_bits.ok_or_else(|| Unsupported::new(format_args!("a payload of {carried_bytes} bytes"), "send fewer columns"))?;
+        let output_bits =
+            output_bits.ok_or_else(|| Unsupported::new(format_args!("a payload of {carried_bytes} bytes"), "send fewer columns"))?;
         let request = OpprfRequest { receiver_keys: receiver_items, sender_keys, output_bits, security, wide: V::WIDE };
         params.opprf = Some(Opprf::<V::Okvs>::derive(&request)?);
-        params.peqt = Some(peqt::Params::new(bins, sigma, V::EQUALITY)?);
+        params.peqt = Some(peqt::Params::with(bins, sigma, V::EQUALITY)?);
         Ok(params)
     }
 
@@ -67,8 +85,39 @@ impl Params {
     }
 
     /// Bytes of all messages: the salt, the OPPRF and the equality tests.
-    pub fn predicted_bytes(&self) -> u64 {
-        let (Some(opprf), Some(peqt)) = (&self.opprf, &self.peqt) else { return 0 };
-        32 + opprf.predicted_bytes() + peqt.predicted_bytes()
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        let (Some(opprf), Some(peqt)) = (&self.opprf, &self.peqt) else { return 0..=0 };
+        let (fixed, tests) = (32 + opprf.predicted_bytes(), peqt.predicted_bytes());
+        fixed + tests.start()..=fixed + tests.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit_psi::vole::VesicaCircuit;
+
+    #[test]
+    fn widths_are_within_the_budget_and_one_bit_less_is_not() {
+        let budget = f64::exp2(-41.0) + f64::exp2(-42.0);
+        for (n_s, n_r) in [(1, 1), (1 << 10, 1 << 12), (1 << 20, 1 << 20), (1_234_567, 7_654_321), (1 << 22, 1 << 22)] {
+            let params = Params::derive::<VesicaCircuit>(n_s, n_r, Security::SemiHonest, 0);
+            let Ok(params) = params else {
+                assert!(n_r > 1 << 22);
+                continue;
+            };
+            let value_bits = value_bits(Security::SemiHonest, 3 * n_s);
+            let probability =
+                |sigma: u32| params.bins as f64 * f64::exp2(-f64::from(sigma)) + 3.0 * n_s as f64 * f64::exp2(-f64::from(value_bits));
+            assert!(probability(params.sigma) <= budget && probability(params.sigma - 1) > budget, "{n_s} x {n_r}: {}", params.sigma);
+        }
+    }
+
+    #[test]
+    fn a_million_items_take_sixty_two_bits_and_four_million_are_served() {
+        let derive = |log: u32| Params::derive::<VesicaCircuit>(1 << log, 1 << log, Security::SemiHonest, 0).unwrap();
+        assert_eq!((derive(20).sigma, derive(22).sigma), (62, 64));
+        let bytes = *derive(20).predicted_bytes().end();
+        assert!(bytes < 80_000_000, "{bytes}");
     }
 }

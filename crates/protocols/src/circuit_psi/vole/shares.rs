@@ -49,13 +49,8 @@ impl<V: Variant> Protocol for CircuitPsi<V> {
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
         let matching = params.matching.predicted_bytes();
-        match &params.multiplexer {
-            None => matching..=matching,
-            Some(multiplexer) => {
-                let rest = Multiplexer::<u8>::predicted_bytes(multiplexer);
-                matching + rest.start()..=matching + rest.end()
-            }
-        }
+        let multiplexer = params.multiplexer.as_ref().map_or(0..=0, Multiplexer::<u8>::predicted_bytes);
+        matching.start() + multiplexer.start()..=matching.end() + multiplexer.end()
     }
 }
 

@@ -27,7 +27,8 @@ const FASTER: Paper = Paper {
 };
 
 const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for all 3 n_s evaluations, and its outputs for r_i and payload.";
-const EMPTY_BINS: &str = "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table holds n_r keys, not one a bin.";
+const EMPTY_BINS: &str =
+    "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table holds n_r keys, not one a bin.";
 const BINS: &str = "1.27 n_r bins from 2^12 items on, with three distinct positions an item, more below by a union bound; sigma has a share of the failure budget.";
 const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
 
@@ -108,7 +109,8 @@ impl Variant for Rr22Circuit {
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
 }
 
-const COUNT: &str = "Shares of bits become additive ones by one OT each, modulo the power of two that holds the count; the sender opens its sum.";
+const COUNT: &str =
+    "Shares of bits become additive ones by one OT each, modulo the power of two that holds the count; the sender opens its sum.";
 const MASKED_SUM: &str = "The hint carries values that are masked additively, and two OTs a bin multiply by q_i; only sums are opened.";
 const PRODUCT: &str = "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
 

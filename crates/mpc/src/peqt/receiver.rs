@@ -1,0 +1,54 @@
+//! The right column: values of its own, and a share of each test.
+
+use std::fmt;
+
+use vesica_party::{Abort, Channel, Party};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::Params;
+use super::tree::Tree;
+use crate::bits::Bits;
+
+/// The receiver, set up.
+pub struct Receiver(Tree);
+
+impl Receiver {
+    /// Its shares for its values, one a test, below `2^width`.
+    ///
+    /// # Errors
+    /// If there is another number of values or one is too wide, or if the channel fails.
+    pub fn test(self, values: &[u64], ch: &mut Channel) -> Result<Bits, Abort> {
+        let params = self.0.params();
+        let low = u64::MAX >> (64 - params.width);
+        if values.len() != params.len || values.iter().fold(0, |union, value| union | value) & !low != 0 {
+            return Err(Abort::Unsupported(Unsupported::new(
+                format_args!("{} values, perhaps too wide ones, for {} tests of {} bits", values.len(), params.len, params.width),
+                "give one value of that width for each test",
+            )));
+        }
+        let factors = Secret::new(values.iter().map(|value| !value & low).collect::<Vec<_>>());
+        self.0.run(&factors, ch)
+    }
+}
+
+impl Party for Receiver {
+    type Params = Params;
+    type Input = Vec<u64>;
+    type Output = Bits;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self(Tree::setup(params, ch, rng)?))
+    }
+
+    fn run(self, values: Vec<u64>, ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
+        self.test(&Secret::new(values), ch)
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver({} tests)", self.0.params().len)
+    }
+}

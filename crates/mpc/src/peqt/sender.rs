@@ -1,0 +1,78 @@
+//! The left column: random values, and a share of each test.
+
+use std::fmt;
+
+use vesica_party::{Abort, Channel, Party};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::Params;
+use super::params::Group;
+use super::tree::Tree;
+use crate::bits::{Bits, fill, transpose_64};
+use crate::tasks::Tested;
+
+/// The sender, set up: it knows its values.
+pub struct Sender {
+    tree: Tree,
+    values: Secret<Vec<u64>>,
+}
+
+impl Sender {
+    /// Its values, uniform below `2^width`, one a test.
+    pub fn values(&self) -> &[u64] {
+        &self.values
+    }
+
+    /// Its shares; [`Party::run`] without the values.
+    ///
+    /// # Errors
+    /// If the channel fails.
+    pub fn test(self, ch: &mut Channel) -> Result<Bits, Abort> {
+        self.tree.run(&self.values, ch)
+    }
+}
+
+impl Party for Sender {
+    type Params = Params;
+    type Input = ();
+    type Output = Tested;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let tree = Tree::setup(params, ch, rng)?;
+        let values = values(params, tree.first(), rng);
+        Ok(Self { tree, values })
+    }
+
+    fn run(mut self, (): (), ch: &mut Channel, _: &mut SecretRng) -> Result<Tested, Abort> {
+        let shares = self.tree.run(&self.values, ch)?;
+        Ok(Tested { values: std::mem::take(&mut self.values), shares })
+    }
+}
+
+/// The values whose bits are coefficients of the polynomials of the first layer, where the groups say so, else drawn.
+fn values(params: &Params, coefficients: &[Secret<Vec<Vec<u64>>>], rng: &mut SecretRng) -> Secret<Vec<u64>> {
+    let mut values = Secret::new(vec![0; params.len]);
+    for (word, values) in values.chunks_mut(64).enumerate() {
+        let mut square = [0; 64];
+        fill(&mut square[..params.width as usize], rng);
+        let mut planes = square.iter_mut();
+        for (&Group { inputs, free }, coefficients) in params.layers()[0].groups.iter().zip(coefficients) {
+            for (i, plane) in planes.by_ref().take(inputs).enumerate() {
+                if free && inputs > 1 {
+                    let all_others = ((1 << inputs) - 1) ^ 1 << i;
+                    *plane = coefficients[all_others][word];
+                }
+            }
+        }
+        transpose_64(&mut square);
+        values.copy_from_slice(&square[..values.len()]);
+    }
+    values
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({} tests)", self.values.len())
+    }
+}

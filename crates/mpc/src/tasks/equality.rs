@@ -1,0 +1,63 @@
+//! Private equality test with shared output.
+
+use std::fmt;
+
+use vesica_party::{Security, Task};
+use zeroize::Zeroize;
+
+use crate::bits::Bits;
+
+/// Equality with random values of the sender: both sides get shares of whether the values are equal, test by test.
+/// A corrupt sender may choose its own values.
+#[derive(Debug)]
+pub struct Equality;
+
+/// How many tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EqualityRequest {
+    /// How many.
+    pub len: usize,
+    /// Bits of a value, 1 to 64.
+    pub width: u32,
+    /// Against which parties.
+    pub security: Security,
+}
+
+/// What the sender of equality tests gets; wiped on drop.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Tested {
+    /// Its values, uniform below `2^width`.
+    pub values: Vec<u64>,
+    /// Its shares: with the receiver's they add up to 1 where values are equal.
+    pub shares: Bits,
+}
+
+impl Drop for Tested {
+    fn drop(&mut self) {
+        self.values.zeroize();
+    }
+}
+
+impl fmt::Debug for Tested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tested(..)")
+    }
+}
+
+impl Task for Equality {
+    const NAME: &'static str = "equality";
+    type Request = EqualityRequest;
+    type SenderInput = ();
+    type ReceiverInput = Vec<u64>;
+    type SenderOutput = Tested;
+    type ReceiverOutput = Bits;
+
+    fn holds((): &(), asked: &Vec<u64>, sender: &Tested, receiver: &Bits) -> Result<(), String> {
+        let len = asked.len();
+        if (sender.values.len(), sender.shares.len(), receiver.len()) != (len, len, len) {
+            return Err(format!("{len} tests, {} values, {} and {} shares", sender.values.len(), sender.shares.len(), receiver.len()));
+        }
+        let wrong = (0..len).find(|&i| (sender.shares.get(i) != receiver.get(i)) != (sender.values[i] == asked[i]));
+        wrong.map_or(Ok(()), |i| Err(format!("the shares of test {i} of {len} are wrong")))
+    }
+}
