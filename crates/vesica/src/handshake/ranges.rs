@@ -53,10 +53,9 @@ pub(super) fn may_wrap(terms: &Terms, sender: &Hello, receiver: &Hello, noise: &
     }
     let open = sender.values.iter().chain(&receiver.values).find(|column| column.clamp.is_none());
     match open {
-        Some(open) => Ok(Some(format!(
-            "column `{}` has no range (--clamp): a result beyond 64 bits wraps around, and nobody notices",
-            open.name
-        ))),
+        Some(open) => {
+            Ok(Some(format!("column `{}` has no range (--clamp): a result beyond 64 bits wraps around, and nobody notices", open.name)))
+        }
         None => Err(Failure::new(
             code::REFUSED,
             format_args!("with these ranges and up to {common} common keys a result may leave 64 bits"),
@@ -85,13 +84,17 @@ mod tests {
 
     #[test]
     fn each_task_takes_its_columns() {
-        let fit = |task, senders: &[(i64, i64)], receivers: &[(i64, i64)]| go_with(task, &side(Role::Sender, senders), &side(Role::Receiver, receivers));
+        let fit = |task, senders: &[(i64, i64)], receivers: &[(i64, i64)]| {
+            go_with(task, &side(Role::Sender, senders), &side(Role::Receiver, receivers))
+        };
         let one: &[(i64, i64)] = &[(0, 1)];
         let two: &[(i64, i64)] = &[(0, 1), OPEN];
         let none: &[(i64, i64)] = &[];
         assert!(fit(SetTask::Cardinality, none, none) && !fit(SetTask::Cardinality, one, none) && !fit(SetTask::Intersect, none, one));
         assert!(fit(SetTask::Sum, two, none) && !fit(SetTask::Sum, none, none) && !fit(SetTask::Sum, one, one));
-        assert!(fit(SetTask::JoinAndCompute, two, one) && !fit(SetTask::JoinAndCompute, one, none) && !fit(SetTask::JoinAndCompute, one, two));
+        assert!(
+            fit(SetTask::JoinAndCompute, two, one) && !fit(SetTask::JoinAndCompute, one, none) && !fit(SetTask::JoinAndCompute, one, two)
+        );
         assert!(fit(SetTask::Shares, none, two) && fit(SetTask::Shares, none, none));
         let noisy = |at_least| Hello { noise: Some("1".into()), at_least, ..side(Role::Sender, one) };
         assert!(go_with(SetTask::Sum, &noisy(0), &side(Role::Receiver, none)));

@@ -115,8 +115,13 @@ impl Budget {
                 Ok(())
             }
             None => {
-                let fault = format!("the budget for {peer} is {}, of which {} are spent: {epsilon} more are too many", short(total), short(spent));
-                refused(code::REFUSED, fault, "what was learned cannot be unlearned: raise the total only if you accept that, or ask with a smaller --epsilon")
+                let fault =
+                    format!("the budget for {peer} is {}, of which {} are spent: {epsilon} more are too many", short(total), short(spent));
+                refused(
+                    code::REFUSED,
+                    fault,
+                    "what was learned cannot be unlearned: raise the total only if you accept that, or ask with a smaller --epsilon",
+                )
             }
         }
     }

@@ -141,7 +141,10 @@ mod tests {
 
     #[test]
     fn epsilons_are_positive_decimals() {
-        assert_eq!((epsilon("0.5").to_string(), epsilon("2.000").to_string(), epsilon("10").to_string()), ("0.5".into(), "2".into(), "10".into()));
+        assert_eq!(
+            (epsilon("0.5").to_string(), epsilon("2.000").to_string(), epsilon("10").to_string()),
+            ("0.5".into(), "2".into(), "10".into())
+        );
         for bad in ["0", "-1", "", "1e-3", "inf", "0.0000000001"] {
             assert!(Epsilon::parse(bad).is_err(), "{bad}");
         }

@@ -3,8 +3,8 @@
 use vesica_party::{Abort, Channel, Role};
 use vesica_protocols::any::{ReceiverParty, SenderParty};
 use vesica_protocols::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectSenderInput, ReceiverShares, SenderShares,
-    SharesInput,
+    AggregateOutput, AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectSenderInput, ReceiverShares,
+    SenderShares, SharesInput,
 };
 use vesica_structures::rng::SecretRng;
 
@@ -46,7 +46,13 @@ pub(super) fn compute(
     if ch.role() == role { body(ch) } else { ch.reversed(body) }
 }
 
-fn send(ch: &mut Channel, agreement: &Agreement, items: Vec<u128>, table: &mut KeyTable, rng: &mut SecretRng) -> Result<Option<Learned>, Abort> {
+fn send(
+    ch: &mut Channel,
+    agreement: &Agreement,
+    items: Vec<u128>,
+    table: &mut KeyTable,
+    rng: &mut SecretRng,
+) -> Result<Option<Learned>, Abort> {
     let terms = &agreement.terms;
     Ok(match agreement.row.sender(terms, ch, rng)? {
         SenderParty::Intersect(party) => {

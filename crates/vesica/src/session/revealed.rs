@@ -22,7 +22,9 @@ pub(super) fn revealed(agreement: &Agreement) -> Vec<String> {
             "to the receiver: the sums of the products of the sender's {theirs} with the receiver's {ours} over common keys{}",
             by_group(terms)
         ),
-        SetTask::Shares => "to neither side: whether a key is common; each side has shares of it and of the values, which together reveal both".to_owned(),
+        SetTask::Shares => {
+            "to neither side: whether a key is common; each side has shares of it and of the values, which together reveal both".to_owned()
+        }
     }];
     if terms.both_learn {
         all.push("to the sender: which of its keys the receiver has".to_owned());

@@ -189,7 +189,8 @@ fn join_and_compute_multiplies_both_sides() {
         config.pad_to = Some(9);
         amount(config);
         if config.role == Role::Receiver {
-            config.source.values = ValueSpec { group_by: Some("region".into()), ..columns(&["quantity"], &["quantity=1"], &["quantity=-9..4"]) };
+            config.source.values =
+                ValueSpec { group_by: Some("region".into()), ..columns(&["quantity"], &["quantity=1"], &["quantity=-9..4"]) };
         } else {
             config.max_groups = 5;
         }
@@ -301,11 +302,9 @@ fn a_value_that_is_no_exact_number_is_named_by_row_and_column() {
 
 #[test]
 fn rows_of_one_key_are_refused_or_the_first_counts_or_they_are_added_up() {
-    for (duplicates, expected) in [
-        (ValueDuplicates::Refuse, None),
-        (ValueDuplicates::First, Some("amount\n1.00\n")),
-        (ValueDuplicates::Sum, Some("amount\n3.50\n")),
-    ] {
+    for (duplicates, expected) in
+        [(ValueDuplicates::Refuse, None), (ValueDuplicates::First, Some("amount\n1.00\n")), (ValueDuplicates::Sum, Some("amount\n3.50\n"))]
+    {
         let folder = Folder::new();
         fs::write(folder.path("theirs.csv"), "id,amount\na,1\nz,4\na,2.5\n").expect("written");
         let mut sender = folder.config(Role::Sender, SetTask::Sum);

@@ -22,7 +22,11 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
     let columns = values.columns.len();
     if task == SetTask::Intersect {
         let computes = columns > 0 || values.group_by.is_some() || config.at_least > 0 || config.noise.is_some();
-        return refuse(computes || !config.expected_ranges.is_empty(), "this run only joins", "choose a task that computes, for example --task sum");
+        return refuse(
+            computes || !config.expected_ranges.is_empty(),
+            "this run only joins",
+            "choose a task that computes, for example --task sum",
+        );
     }
     refuse(config.both_learn, "--both-learn is for intersections", "leave it away")?;
     let joins = config.destination.as_ref().is_some_and(|to| to.join != Join::Inner);
@@ -42,9 +46,13 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
     }
     match task {
         SetTask::Cardinality => refuse(columns > 0, "a cardinality takes no columns of values", "leave --payload away, or say --task sum")?,
-        SetTask::Sum if !sender => refuse(columns > 0, "a sum is over the sender's columns", "leave --payload away, or say --task join-and-compute")?,
+        SetTask::Sum if !sender => {
+            refuse(columns > 0, "a sum is over the sender's columns", "leave --payload away, or say --task join-and-compute")?
+        }
         SetTask::Sum => refuse(columns == 0, "a sum needs a column", "name columns of numbers with --payload")?,
-        SetTask::JoinAndCompute if !sender => refuse(columns != 1, "join-and-compute takes one column of the receiver", "name one with --payload")?,
+        SetTask::JoinAndCompute if !sender => {
+            refuse(columns != 1, "join-and-compute takes one column of the receiver", "name one with --payload")?
+        }
         SetTask::JoinAndCompute => refuse(columns == 0, "join-and-compute needs a column", "name columns of numbers with --payload")?,
         SetTask::Shares | SetTask::Intersect => {}
     }

@@ -6,9 +6,9 @@ use std::mem::take;
 use rayon::prelude::*;
 
 use crate::key::{Chain, KeyBatch, KeyFrame, KeySpec};
+use crate::table::columnar::Batch;
 use crate::table::csv::{Record, Records};
 use crate::table::distinct::Distinct;
-use crate::table::columnar::Batch;
 use crate::table::payload::PayloadCollector;
 use crate::table::values::{ValueArrays, ValueCollector};
 use crate::table::{ColumnarReader, CsvReader, Format, Input, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};

@@ -111,9 +111,7 @@ impl ValueCollector {
         for (array, column) in columns.values.iter().zip(&self.spec.columns) {
             self.row.values.push(match array.data_type() {
                 _ if array.is_null(row) => Err(Unfit::Missing),
-                DataType::Decimal128(_, scale) => {
-                    decimal::rescale(array.as_primitive::<Decimal128Type>().value(row), *scale, column.scale)
-                }
+                DataType::Decimal128(_, scale) => decimal::rescale(array.as_primitive::<Decimal128Type>().value(row), *scale, column.scale),
                 _ => decimal::parse(array.as_string::<i64>().value(row), column.scale),
             });
         }

@@ -121,7 +121,8 @@ impl ExpectedRange {
             let number = |text| decimal::parse(text, decimal::MOST_SCALE) != Err(decimal::Unfit::NoNumber) && !str::is_empty(text);
             (number(least) && number(most)).then(|| Self { name: name.into(), least: least.into(), most: most.into() })
         };
-        read().ok_or_else(|| usage(format_args!("--partner-clamp {argument} is not understood"), "write --partner-clamp COLUMN=LEAST..MOST"))
+        read()
+            .ok_or_else(|| usage(format_args!("--partner-clamp {argument} is not understood"), "write --partner-clamp COLUMN=LEAST..MOST"))
     }
 
     /// Whether `column` has this range.

@@ -20,9 +20,8 @@ impl ResultTable<'_> {
     fn rows<'a>(&'a self, output: &'a AggregateOutput) -> impl Iterator<Item = (Option<&'a str>, Vec<Option<String>>)> {
         output.groups.iter().enumerate().map(|(place, results)| {
             let group = self.groups.and_then(|(_, names)| names.get(place)?.as_deref());
-            let number = |(column, &(_, scale)): (usize, &(String, u8))| {
-                Some(decimal::show(results.as_ref()?.get(column).copied()? as i64, scale))
-            };
+            let number =
+                |(column, &(_, scale)): (usize, &(String, u8))| Some(decimal::show(results.as_ref()?.get(column).copied()? as i64, scale));
             (group, self.columns.iter().enumerate().map(number).collect())
         })
     }
