@@ -1,9 +1,10 @@
-//! Two-party building blocks that know nothing of sets: oblivious transfer, silent VOLE, equality tests.
+//! Two-party building blocks that know nothing of sets: oblivious transfer, silent VOLE, equality tests, circuits.
 #![forbid(unsafe_code)]
 
 pub mod base_ot;
 mod binding;
 pub mod bits;
+pub mod gmw;
 pub mod group;
 pub mod one_of_n;
 pub mod opprf;

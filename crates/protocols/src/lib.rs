@@ -2,8 +2,12 @@
 #![forbid(unsafe_code)]
 
 pub mod any;
+pub mod cardinality;
 mod catalogue;
 pub mod circuit_psi;
+mod ecdh;
+mod masks;
+pub mod membership;
 pub mod psi;
 pub mod registry;
 pub mod tasks;

@@ -3,13 +3,17 @@
 use vesica_party::{Entry, Protocol, Registered, Row, Security};
 use vesica_structures::facts::Unsupported;
 
+use crate::cardinality::cgt12::EcdhCaCgt12;
+use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::circuit_psi::vole::{Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaSum};
+use crate::membership::czz24::Czz24;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
 
 static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<EcdhHfh99>::new(),
+    &Row::<Czz24<Intersect>>::new(),
     &Row::<VolePsi<Rs21>>::new(),
     &Row::<VolePsi<Rr22>>::new(),
     &Row::<VolePsi<VoleFast>>::new(),
@@ -18,8 +22,13 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
 
 static SHARES: &[&dyn Registered<Shares>] =
     &[&Row::<CircuitPsi<Rs21Circuit>>::new(), &Row::<CircuitPsi<Rr22Circuit>>::new(), &Row::<CircuitPsi<VesicaCircuit>>::new()];
-static CARDINALITY: &[&dyn Registered<Cardinality>] = &[&Row::<Aggregate<VesicaCardinality>>::new()];
-static SUM: &[&dyn Registered<Sum>] = &[&Row::<Aggregate<VesicaSum>>::new()];
+static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
+    &Row::<EcdhCaHfh99>::new(),
+    &Row::<EcdhCaCgt12>::new(),
+    &Row::<Czz24<Cardinality>>::new(),
+    &Row::<Aggregate<VesicaCardinality>>::new(),
+];
+static SUM: &[&dyn Registered<Sum>] = &[&Row::<Czz24<Sum>>::new(), &Row::<Aggregate<VesicaSum>>::new()];
 static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[];
 
 /// Protocols for [`Intersect`].

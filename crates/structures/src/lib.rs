@@ -11,3 +11,4 @@ pub mod packing;
 pub mod prf;
 pub mod rng;
 pub mod secret;
+pub mod shuffle;

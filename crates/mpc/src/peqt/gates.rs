@@ -85,7 +85,7 @@ fn choose_n<const K: usize>(
         let products = products::<K>(point);
         let mut sum = evaluations[K][word];
         let mut place = 0;
-        for set in 1..=all {
+        for (set, monomial) in products[..=all].iter().enumerate().skip(1) {
             let correction = if group.corrects(set) {
                 place += 1;
                 corrections[(place - 1) * len + i]
@@ -94,7 +94,7 @@ fn choose_n<const K: usize>(
                 let j = (all ^ set).trailing_zeros() as usize;
                 inputs[j * len + i] ^ point[j]
             };
-            sum ^= correction & products[set];
+            sum ^= correction & monomial;
         }
         share[i] = sum;
     }

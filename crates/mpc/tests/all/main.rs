@@ -3,6 +3,7 @@
 mod cheating;
 mod conformance;
 mod faults;
+mod gmw;
 mod peqt;
 mod randomness;
 mod share_conversion;

@@ -45,7 +45,7 @@ fn run(len: usize, width: u32, variant: Variant) -> (Tested, Vec<u64>, Bits) {
 fn equal_values_and_values_that_differ_in_one_bit() {
     for variant in [Variant::Cubic, Variant::AndTree, Variant::Leaves] {
         for width in WIDTHS {
-            for len in [1, 2, 65, 1000] {
+            for len in [1, 1000] {
                 let (sender, values, shares) = run(len, width, variant);
                 Equality::holds(&(), &values, &sender, &shares).unwrap_or_else(|wrong| panic!("{variant:?}, {width} bits: {wrong}"));
                 let equal = (0..len).filter(|&i| sender.shares.get(i) != shares.get(i)).count();

@@ -95,6 +95,37 @@ impl AggregateRequest {
         let Self { sender_items, receiver_items, security, .. } = *self;
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }.check_sizes()
     }
+
+    /// For protocols that give one total and show it whatever it is: refuses groups, thresholds, and what [`check_sizes`](Self::check_sizes) does.
+    pub fn check_one_total(&self) -> Result<(), Unsupported> {
+        self.check_sizes()?;
+        if self.groups == 1 && self.at_least <= 1 {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("{} groups, shown from {} common items on, by a protocol that gives one total", self.groups, self.at_least),
+            "choose a protocol on circuit PSI, or ask for one group and no threshold",
+        ))
+    }
+
+    /// For protocols in which the receiver itself counts, and nothing else is computed: refuses columns of values, noise, and what
+    /// [`check_one_total`](Self::check_one_total) does.
+    pub fn check_one_count(&self) -> Result<(), Unsupported> {
+        self.check_one_total()?;
+        if self.columns > 0 {
+            return Err(Unsupported::new(
+                format_args!("{} columns of values in a cardinality", self.columns),
+                "ask for the task sum, or give no values",
+            ));
+        }
+        if self.noisy {
+            return Err(Unsupported::new(
+                "noise on what the receiver counts by itself",
+                "choose a protocol on circuit PSI, or do without noise",
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl AggregateSenderInput {
@@ -116,6 +147,13 @@ impl AggregateSenderInput {
             ),
             format_args!("give {} items with {} values each, and noise for {results} results", request.sender_items, request.columns),
         ))
+    }
+}
+
+impl AggregateOutput {
+    /// One group's results.
+    pub fn one(results: Vec<u64>) -> Self {
+        Self { groups: vec![Some(results)] }
     }
 }
 
@@ -262,5 +300,25 @@ mod tests {
         assert!(AggregateReceiverInput { groups: vec![], ..asked }.check(&request, false).is_err());
         assert!(AggregateRequest { groups: 0, ..request }.check_sizes().is_err());
         assert!(AggregateRequest { columns: 65, ..request }.check_sizes().is_err());
+    }
+
+    #[test]
+    fn what_one_total_cannot_give_is_refused() {
+        let request = AggregateRequest {
+            sender_items: 1,
+            receiver_items: 1,
+            security: Security::SemiHonest,
+            columns: 0,
+            groups: 1,
+            at_least: 1,
+            noisy: false,
+        };
+        assert!(request.check_one_count().is_ok());
+        assert!(AggregateRequest { columns: 1, ..request }.check_one_total().is_ok());
+        for refused in [AggregateRequest { groups: 2, ..request }, AggregateRequest { at_least: 2, ..request }] {
+            assert!(refused.check_one_total().is_err());
+        }
+        assert!(AggregateRequest { columns: 1, ..request }.check_one_count().is_err());
+        assert!(AggregateRequest { noisy: true, ..request }.check_one_count().is_err());
     }
 }

@@ -1,11 +1,33 @@
-//! Every row computes the intersection, whatever the sizes, the overlap and the options, and sends as many bytes as its formula says.
+//! Every row computes what its task says, whatever the sizes, the overlap and the options, and sends as many bytes as its formula says.
 
-use vesica_party::Security;
+use vesica_party::{Security, Task};
 use vesica_protocols::registry;
-use vesica_protocols::tasks::IntersectRequest;
-use vesica_testkit::conformance_of;
+use vesica_protocols::tasks::{Cardinality, AggregateRequest, IntersectRequest};
+use vesica_testkit::{Runnable, conformance_of};
 
-use crate::inputs::{Row, inputs, request};
+use crate::inputs::{Aggregate, Row, aggregate_inputs, inputs, request, total};
+
+/// Sizes that every row must serve.
+const SIZES: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)];
+
+/// No common item, one, all but one, all.
+fn overlaps(n_s: usize, n_r: usize) -> Vec<usize> {
+    let least = n_s.min(n_r);
+    let mut overlaps = vec![0, 1.min(least), least.saturating_sub(1), least];
+    overlaps.sort_unstable();
+    overlaps.dedup();
+    overlaps
+}
+
+/// Whether a row serves a request for intersections with payloads and matches for both.
+fn is_labelled(row: Row, security: Security) -> bool {
+    row.predicted_bytes(&IntersectRequest { payload_bytes: 1, both_learn: true, ..request(1, 1, security) }).is_ok()
+}
+
+/// Rows that take microseconds and more an item.
+fn is_on_a_curve(row: Row) -> bool {
+    row.entry().modes.iter().any(|mode| mode.assumptions.iter().any(|assumption| assumption.starts_with("DDH")))
+}
 
 fn check(row: Row, request: &IntersectRequest, overlap: usize) {
     let (sent, asked) = inputs(request, overlap, overlap as u64);
@@ -18,11 +40,8 @@ fn check(row: Row, request: &IntersectRequest, overlap: usize) {
 fn every_row_computes_the_intersection() {
     for row in registry::intersect() {
         for mode in row.entry().modes {
-            for (n_s, n_r) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)] {
-                let least: usize = n_s.min(n_r);
-                let mut overlaps = vec![0, 1.min(least), least.saturating_sub(1), least];
-                overlaps.dedup();
-                for overlap in overlaps {
+            for (n_s, n_r) in SIZES {
+                for overlap in overlaps(n_s, n_r) {
                     check(*row, &request(n_s, n_r, mode.security), overlap);
                 }
             }
@@ -33,7 +52,7 @@ fn every_row_computes_the_intersection() {
 #[test]
 fn every_row_carries_payloads_and_lets_both_learn() {
     for row in registry::intersect() {
-        for mode in row.entry().modes {
+        for mode in row.entry().modes.iter().filter(|mode| is_labelled(*row, mode.security)) {
             for (n_s, n_r, overlap) in [(0, 5, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
                 for payload_bytes in [0, 1, 24] {
                     for both_learn in [false, true] {
@@ -48,8 +67,8 @@ fn every_row_carries_payloads_and_lets_both_learn() {
 /// Tables and masks of several parts, payloads and proofs attached to the right items throughout.
 #[test]
 fn payloads_and_proofs_survive_many_parts() {
-    for row in registry::intersect().iter().filter(|row| !row.entry().id.starts_with("ecdh")) {
-        for mode in row.entry().modes {
+    for row in registry::intersect().iter().filter(|row| !is_on_a_curve(**row)) {
+        for mode in row.entry().modes.iter().filter(|mode| is_labelled(*row, mode.security)) {
             for (n_s, n_r, overlap) in [(70_001, 3, 2), (3, 70_001, 2), (40_000, 120_000, 20_001)] {
                 check(*row, &IntersectRequest { payload_bytes: 5, both_learn: true, ..request(n_s, n_r, mode.security) }, overlap);
             }
@@ -61,7 +80,7 @@ fn payloads_and_proofs_survive_many_parts() {
 fn every_row_serves_sixteen_thousand_items() {
     for row in registry::intersect() {
         for mode in row.entry().modes {
-            let n = if row.entry().id.starts_with("ecdh") { 1 << 11 } else { 1 << 14 };
+            let n = if is_on_a_curve(*row) { 1 << 11 } else { 1 << 14 };
             check(*row, &request(n, n, mode.security), n / 2);
         }
     }
@@ -96,4 +115,55 @@ fn all_rows_give_the_same_output_on_the_same_inputs() {
             assert_eq!((&first.1, &first.2), (&other.1, &other.2), "{} and {} differ", first.0, other.0);
         }
     }
+}
+
+/// All sizes and overlaps; then columns, groups and thresholds where the row serves them, and noise.
+fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], valued: bool) {
+    for row in rows {
+        for mode in row.entry().modes {
+            let check = |request: &AggregateRequest, overlap: usize| {
+                let (sent, asked) = aggregate_inputs(request, valued, overlap, overlap as u64);
+                let run = conformance_of(*row, request, sent, asked);
+                assert_eq!(run.receiver.groups.len(), request.groups, "{} on {request:?}", row.entry().id);
+                assert!(request.at_least > 1 || run.receiver.groups.iter().all(Option::is_some), "{} on {request:?}", row.entry().id);
+            };
+            for (n_s, n_r) in SIZES {
+                for overlap in overlaps(n_s, n_r) {
+                    check(&total(n_s, n_r, columns[0], mode.security), overlap);
+                }
+            }
+            for &columns in &columns[1..] {
+                check(&total(40, 70, columns, mode.security), 33);
+            }
+            for at_least in [0, 5] {
+                let grouped = AggregateRequest { groups: 3, at_least, ..total(40, 70, columns[0], mode.security) };
+                if row.predicted_bytes(&grouped).is_ok() {
+                    check(&grouped, 20);
+                }
+            }
+            for (n_s, n_r, overlap) in [(0, 3, 0), (3, 0, 0), (9, 8, 5)] {
+                let noisy = AggregateRequest { noisy: true, ..total(n_s, n_r, columns[0], mode.security) };
+                if row.predicted_bytes(&noisy).is_ok() {
+                    check(&noisy, overlap);
+                } else {
+                    assert_eq!(T::NAME, Cardinality::NAME, "{}: only who counts by itself may refuse noise", row.entry().id);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cardinality_row_counts() {
+    check_aggregates(registry::cardinality(), &[0], false);
+}
+
+#[test]
+fn every_sum_row_sums() {
+    check_aggregates(registry::sum(), &[1, 3], false);
+}
+
+#[test]
+fn every_join_row_sums_products() {
+    check_aggregates(registry::join_and_compute(), &[1, 3], true);
 }

@@ -2,9 +2,9 @@
 
 use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
-use vesica_testkit::faults_of;
+use vesica_testkit::{Runnable, faults_of};
 
-use crate::inputs::{inputs, request};
+use crate::inputs::{Aggregate, aggregate_inputs, inputs, request, total};
 
 #[test]
 fn no_fault_makes_a_row_panic_or_hang() {
@@ -13,11 +13,31 @@ fn no_fault_makes_a_row_panic_or_hang() {
         let modes = row.entry().modes;
         let shown = if row.entry().id == "vole-fast" { modes } else { &modes[modes.len() - 1..] };
         for mode in shown {
-            let request = IntersectRequest { payload_bytes: 3, both_learn: true, ..request(20, 30, mode.security) };
+            let plain = request(20, 30, mode.security);
+            let labelled = IntersectRequest { payload_bytes: 3, both_learn: true, ..plain };
+            let request = if row.predicted_bytes(&labelled).is_ok() { labelled } else { plain };
             let (sent, asked) = inputs(&request, 10, 1);
             let harm = faults_of(*row, &request, &sent, &asked);
             // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where parties are taken to be honest.
             assert!(2 * harm.failed > harm.unharmed, "{} {}: {harm:?}", row.entry().id, mode.security);
         }
     }
+}
+
+fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: bool) {
+    for row in rows {
+        for mode in row.entry().modes {
+            let request = total(20, 30, columns, mode.security);
+            let (sent, asked) = aggregate_inputs(&request, valued, 10, 1);
+            let harm = faults_of(*row, &request, &sent, &asked);
+            assert!(2 * harm.failed > harm.unharmed, "{} {}: {harm:?}", row.entry().id, mode.security);
+        }
+    }
+}
+
+#[test]
+fn no_fault_makes_an_aggregate_panic_or_hang() {
+    check_aggregates(registry::cardinality(), 0, false);
+    check_aggregates(registry::sum(), 2, false);
+    check_aggregates(registry::join_and_compute(), 2, true);
 }

@@ -4,32 +4,34 @@ use super::HashFailure;
 use super::max_load::ln_factorial;
 use crate::facts::Unsupported;
 
-/// From this many items on, bins come from evidence; below, from [`hall_bound`].
-const EVIDENCE_FROM: usize = 1 << 12;
+/// From this many items on there are [`HUNDREDTHS`] bins for a hundred items.
+const MANY: usize = 1 << 14;
 
-/// The most items that the engine makes a table for.
+/// Where [`hall_bound`] falls steeply: at 129 it says nothing, at 130 it is below 2^-69 from [`MANY`] items on, and falls with their number.
+const HUNDREDTHS: usize = 130;
+
+/// What the bound is below for so many items.
+const MANY_BITS: u32 = 64;
+
+/// The most items that the engine makes a table for, and the most for which the bound was computed.
 const MAX_ITEMS: usize = 1 << 26;
 
-/// Bins for each item from evidence (PARAMETERS.md): well above the threshold 1.0895 where tables begin to exist.
-const BINS_PER_ITEM: f64 = 1.27;
-
-/// What the evidence was taken for.
-const EVIDENCE_BITS: u32 = 44;
-
-/// Bins for `items` items such that no table exists with probability at most `2^-failure_bits`; at least 3.
+/// Bins for `items` items such that no table exists with probability at most `2^-failure_bits`; at least 3. By [`hall_bound`].
 pub fn cuckoo_bins(items: usize, failure_bits: u32) -> Result<usize, Unsupported> {
-    if items > MAX_ITEMS || (items >= EVIDENCE_FROM && failure_bits > EVIDENCE_BITS) {
+    if items > MAX_ITEMS || (items >= MANY && failure_bits > MANY_BITS) {
         return Err(Unsupported::new(
             format!("a cuckoo table of {items} items that fails with probability 2^-{failure_bits}"),
-            format!("use at most {MAX_ITEMS} items and {EVIDENCE_BITS} bits"),
+            format!("use at most {MAX_ITEMS} items and {MANY_BITS} bits"),
         ));
     }
-    if items >= EVIDENCE_FROM {
-        return Ok((items as f64 * BINS_PER_ITEM).ceil() as usize);
-    }
+    let bins = |hundredths: usize| (items * hundredths).div_ceil(100).max(3);
     // Up to three items always have their own bins.
-    let candidates = (13..=400).map(|tenths| (items * tenths).div_ceil(10).max(3));
-    candidates.into_iter().find(|&bins| items <= 3 || hall_bound(items, bins) <= -f64::from(failure_bits)).ok_or_else(|| {
+    if items <= 3 || items >= MANY {
+        return Ok(bins(HUNDREDTHS));
+    }
+    // Steps of a tenth where more bins than that are needed anyhow.
+    let candidates = (HUNDREDTHS..140).chain((140..=4000).step_by(10)).map(bins);
+    candidates.into_iter().find(|&bins| hall_bound(items, bins) <= -f64::from(failure_bits)).ok_or_else(|| {
         Unsupported::new(format!("a cuckoo table of {items} items that fails with probability 2^-{failure_bits}"), "ask for fewer bits")
     })
 }
@@ -178,17 +180,20 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_as_the_design_says() {
-        assert_eq!(cuckoo_bins(1 << 12, 42), Ok(5202));
-        assert_eq!(cuckoo_bins(1 << 20, 42), Ok(1_331_692));
-        assert_eq!(cuckoo_bins(3, 42), Ok(4));
-        for items in 4..4096 {
-            if items % 97 < 2 || items < 40 {
-                let bins = cuckoo_bins(items, 42).unwrap();
-                assert!(hall_bound(items, bins) <= -42.0, "{items}");
-            }
+    fn sizes_are_within_their_bound() {
+        assert_eq!(cuckoo_bins(1 << 20, 43), Ok(1_363_149));
+        assert_eq!(cuckoo_bins(3, 43), Ok(4));
+        for items in (4..40).chain((40..2000).step_by(97)).chain([4095, 4096, 8192, 16_383]) {
+            let bins = cuckoo_bins(items, 43).unwrap();
+            assert!(hall_bound(items, bins) <= -43.0, "{items}");
         }
-        assert!(cuckoo_bins(1 << 20, 60).is_err());
+        let mut last = -f64::from(MANY_BITS);
+        for log in 14..=18 {
+            let bound = hall_bound(1 << log, cuckoo_bins(1 << log, 43).unwrap());
+            assert!(bound < last, "2^{log}: {bound}");
+            last = bound;
+        }
+        assert!(cuckoo_bins(1 << 20, 65).is_err());
         assert!(cuckoo_bins((1 << 26) + 1, 40).is_err());
     }
 

@@ -29,7 +29,7 @@ const FASTER: Paper = Paper {
 const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for all 3 n_s evaluations, and its outputs for r_i and payload.";
 const EMPTY_BINS: &str =
     "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table holds n_r keys, not one a bin.";
-const BINS: &str = "1.27 n_r bins from 2^12 items on, with three distinct positions an item, more below by a union bound; sigma has a share of the failure budget.";
+const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a bound and not from evidence; sigma has a share of the failure budget.";
 const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
 
 /// `vesica-circuit`: the band OKVS, narrow values, tests by cubic polynomials.

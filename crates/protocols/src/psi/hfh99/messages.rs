@@ -2,7 +2,7 @@
 
 use vesica_party::{Role, Step, Stream};
 
-use super::params::POINT_BYTES;
+use crate::ecdh::Point;
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "ecdh-hfh99", number, from, carries }
@@ -13,7 +13,7 @@ pub(super) enum Masked {}
 
 impl Stream for Masked {
     const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
-    type Element = [u8; POINT_BYTES];
+    type Element = Point;
 }
 
 /// Arrow 2: the same points under both masks, `a b H(y)`, in the same order.
@@ -21,7 +21,7 @@ pub(super) enum DoublyMasked {}
 
 impl Stream for DoublyMasked {
     const STEP: Step = step(2, Role::Sender, "the doubly masked points");
-    type Element = [u8; POINT_BYTES];
+    type Element = Point;
 }
 
 /// Arrow 3: the sender's masks.

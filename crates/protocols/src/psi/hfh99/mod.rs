@@ -27,7 +27,7 @@
 //! | `h` | `hash_to_group` | hash to the group (RFC 9380, ristretto255) |
 //! | `(y^b)^a` | `DoublyMasked` | both masks on an item |
 //!
-//! The receiver runs at most [`params::WINDOW`] chunks ahead of the sender's answers, and the sender masks its own items between two
+//! The receiver runs at most `ecdh::WINDOW` chunks ahead of the sender's answers, and the sender masks its own items between two
 //! answers: both compute all the time and neither streams against the other.
 
 mod messages;

@@ -4,16 +4,11 @@ use std::ops::RangeInclusive;
 
 use vesica_structures::facts::Unsupported;
 
-use crate::psi::{both_learn, masks};
+use crate::ecdh::POINT_BYTES;
+use crate::masks;
+use crate::psi::both_learn;
 use crate::registry::require_mode;
 use crate::tasks::IntersectRequest;
-
-/// Bytes of a compressed point.
-pub const POINT_BYTES: usize = 32;
-/// Points that are masked, sent and answered at a time.
-pub const CHUNK: usize = 512;
-/// Chunks of arrow 1 that the receiver sends before it waits for the first answer.
-pub const WINDOW: usize = 3;
 
 /// What both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]

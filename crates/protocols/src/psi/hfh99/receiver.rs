@@ -9,9 +9,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{DoublyMasked, Masked, Masks, Payloads, Proofs};
-use super::oprf::{Output, Point, inverse, mask_items, mask_points, masks_of, random_exponent};
-use super::params::{CHUNK, POINT_BYTES, Params, WINDOW};
-use crate::psi::{both_learn, masks, payload};
+use super::oprf::{Output, mask_items, masks_of};
+use super::params::Params;
+use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, Point, WINDOW, inverse, mask_points, random_exponent};
+use crate::masks;
+use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, with its mask `b`.
@@ -91,6 +93,5 @@ impl Receiver {
 fn unmask(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Vec<Point>, Abort> {
     let mut doubly_masked = vec![[0; POINT_BYTES]; count];
     ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
-    mask_points(&doubly_masked, inverse)
-        .ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, "a point that is no element of the group, or the neutral one"))
+    mask_points(&doubly_masked, inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))
 }

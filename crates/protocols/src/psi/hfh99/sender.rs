@@ -7,9 +7,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{DoublyMasked, Masked, Masks, Payloads, Proofs};
-use super::oprf::{Output, Point, mask_items, mask_points, masks_of, random_exponent};
-use super::params::{CHUNK, POINT_BYTES, Params};
-use crate::psi::{both_learn, masks, payload};
+use super::oprf::{Output, mask_items, masks_of};
+use super::params::Params;
+use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, Point, mask_points, random_exponent};
+use crate::masks;
+use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, with its mask `a`.
@@ -72,8 +74,7 @@ impl Sender {
         while left > 0 {
             let mut masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];
             ch.recv_stream::<Masked>(&mut masked)?;
-            let doubly_masked = mask_points(&masked, &self.exponent)
-                .ok_or(Abort::PeerMisbehaved(Masked::STEP, "a point that is no element of the group, or the neutral one"))?;
+            let doubly_masked = mask_points(&masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
             ch.send_stream::<DoublyMasked>(&doubly_masked)?;
             left -= masked.len();
             points.extend(own.next().map(|items| mask_items(session, items, &self.exponent)).unwrap_or_default());

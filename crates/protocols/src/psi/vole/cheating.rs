@@ -13,7 +13,7 @@ use super::messages::{Masks, OffsetOpening, OffsetShare, Proofs, SaltCommitment,
 use super::params::MaskCoding;
 use super::salt::{SALT_COMMITMENT, commit, toss_as_receiver};
 use super::{Params, Rr22, Variant, VoleFast, VolePsi};
-use crate::psi::masks;
+use crate::masks;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 
 const N: usize = 50;

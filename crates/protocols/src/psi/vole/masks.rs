@@ -8,7 +8,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::Masks;
 use super::params::{MaskCoding, Params};
-use crate::psi::masks::{self, truncate};
+use crate::masks::{self, truncate};
 
 /// About how many bytes are packed, sent and received at a time.
 const PART_BYTES: usize = 1 << 18;

@@ -10,7 +10,8 @@ use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::Okvs;
 
 use super::{Variant, VolePsi, correlation};
-use crate::psi::{both_learn, masks};
+use crate::masks;
+use crate::psi::both_learn;
 use crate::registry::require_mode;
 use crate::tasks::IntersectRequest;
 

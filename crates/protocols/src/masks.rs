@@ -1,6 +1,6 @@
-//! The last arrow of a PSI: the sender's masks, sorted on all their bits and Golomb-Rice coded, and the receiver's search in them.
+//! An arrow that many set protocols end with: one side's masks, sorted on all their bits and Golomb-Rice coded, and the other side's search in them.
 //!
-//! The sort is the sender's shuffle: a sorted list of masks says nothing of the order of its items.
+//! The sort is a shuffle: a sorted list of masks says nothing of the order of its items.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};

@@ -1,0 +1,54 @@
+//! The arrows of an evaluation. All carry planes: words that hold a bit of 64 instances each.
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: "gmw", number, from, carries }
+}
+
+macro_rules! planes {
+    ($(#[$doc:meta])+ $name:ident, $step:expr) => {
+        $(#[$doc])+
+        #[derive(Debug)]
+        pub struct $name(pub Vec<u64>);
+
+        impl Message for $name {
+            const STEP: Step = $step;
+            /// Words.
+            type Shape = usize;
+
+            fn len(words: &usize) -> RangeInclusive<usize> {
+                let bytes = words.saturating_mul(8);
+                bytes..=bytes
+            }
+
+            fn write(&self, out: &mut Writer) {
+                out.elements(&self.0);
+            }
+
+            fn read(bytes: &mut Reader<'_>, words: usize) -> Result<Self, Malformed> {
+                bytes.elements(words).map(Self)
+            }
+        }
+    };
+}
+
+planes! {
+    /// Arrow 1: the receiver's shares of both inputs of some AND gates, masked.
+    Masked, step(1, Role::Receiver, "masked inputs of AND gates")
+}
+planes! {
+    /// Arrow 2: corrections of the sender's polynomials for the same gates.
+    Corrections, step(2, Role::Sender, "corrections of AND gates")
+}
+
+/// Shares that the other side is to know.
+#[derive(Debug)]
+pub struct Opened;
+
+impl Stream for Opened {
+    const STEP: Step = step(3, Role::Sender, "shares that are opened");
+    type Element = u64;
+}

@@ -1,0 +1,33 @@
+//! One type an arrow of the figure.
+
+use vesica_party::{Role, Step, Stream};
+
+use crate::ecdh::Point;
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: "ecdh-ca-cgt12", number, from, carries }
+}
+
+/// Arrow 1: the receiver's items under its own mask, compressed.
+pub(super) enum Masked {}
+
+impl Stream for Masked {
+    const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
+    type Element = Point;
+}
+
+/// Arrow 2: the same points under both masks, ascending.
+pub(super) enum DoublyMasked {}
+
+impl Stream for DoublyMasked {
+    const STEP: Step = step(2, Role::Sender, "the doubly masked points");
+    type Element = Point;
+}
+
+/// Arrow 3: the digests of the sender's items.
+pub(super) enum Digests {}
+
+impl Stream for Digests {
+    const STEP: Step = step(3, Role::Sender, "the sender's sorted digests");
+    type Element = u8;
+}

@@ -1,0 +1,60 @@
+//! The left column of the figure.
+
+use curve25519_dalek::scalar::Scalar;
+use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{Digests, DoublyMasked, Masked};
+use super::params::Params;
+use super::{DIGEST_CONTEXT, DOMAIN};
+use crate::ecdh::digests::{self, digests};
+use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, mask_items, mask_points, random_exponent};
+use crate::tasks::AggregateSenderInput;
+
+/// The sender, with its mask `a`.
+#[derive(Debug)]
+pub struct Sender {
+    params: Params,
+    exponent: Secret<Scalar>,
+}
+
+impl Party for Sender {
+    type Params = Params;
+    type Input = AggregateSenderInput;
+    type Output = ();
+
+    fn setup(params: &Params, _ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
+    }
+
+    fn run(self, input: AggregateSenderInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<(), Abort> {
+        input.check(&self.params.request)?;
+        let session = ch.session();
+        let (points, digested) = self.params.counts();
+
+        // Step 1.
+        let phase = ch.phase(Phase::HashItems);
+        let mut doubly_masked = Vec::with_capacity(points);
+        while doubly_masked.len() < points {
+            let mut masked = vec![[0; POINT_BYTES]; (points - doubly_masked.len()).min(CHUNK)];
+            ch.recv_stream::<Masked>(&mut masked)?;
+            let again = mask_points(&masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
+            doubly_masked.extend(again);
+        }
+
+        // Step 2, with a share of the own items behind each chunk: the receiver takes its masks off meanwhile.
+        doubly_masked.sort_unstable();
+        let share = digested.div_ceil(points.div_ceil(CHUNK).max(1)).max(1);
+        let mut shares = input.items[..digested].chunks(share);
+        let mut own = Secret::new(Vec::with_capacity(digested));
+        for chunk in doubly_masked.chunks(CHUNK) {
+            ch.send_stream::<DoublyMasked>(chunk)?;
+            own.extend(shares.next().map(|items| mask_items(DOMAIN, &session, items, &self.exponent)).unwrap_or_default());
+        }
+        drop(phase);
+
+        // Step 3.
+        digests::send::<Digests>(&digests(DIGEST_CONTEXT, &session, &own), self.params.digest_bits, ch)
+    }
+}

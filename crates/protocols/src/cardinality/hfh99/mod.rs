@@ -1,0 +1,78 @@
+//! Cardinality by double masking: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC 1999).
+//!
+//! The masks of [`crate::psi::hfh99`], in the paper's own form: everything is masked twice, and the sender shuffles.
+//!
+//! ```text
+//!   Sender: X, a                                                      Receiver: Y, b
+//!
+//!                                1. b H(y), in chunks
+//!      <------------------------------------------------------------------------
+//!                                2. a H(x), in a random order, in chunks
+//!      ------------------------------------------------------------------------>
+//!                                3. a b H(y), in a random order
+//!      ------------------------------------------------------------------------>
+//!                                                                     b a H(x), count those among arrow 3
+//! ```
+//!
+//! | paper | here | what |
+//! |---|---|---|
+//! | `A`, `B` | [`Sender`], [`Receiver`] | the two communities |
+//! | `x^a`, `y^b` | `exponent` | a party's secret mask, a scalar |
+//! | `h` | `hash_to_group` | hash to the group (RFC 9380, ristretto255) |
+//!
+//! The random order of arrow 3 is the ascending one: to the receiver the points are pseudo-random, and nothing else decides it.
+
+mod messages;
+pub mod params;
+mod receiver;
+mod sender;
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+
+pub use params::Params;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use crate::tasks::{AggregateRequest, Cardinality};
+
+/// The protocol `ecdh-ca-hfh99`.
+#[derive(Clone, Copy, Debug)]
+pub enum EcdhCaHfh99 {}
+
+impl Protocol for EcdhCaHfh99 {
+    const ENTRY: Entry = Entry {
+        id: "ecdh-ca-hfh99",
+        aliases: &["hfh99-ca"],
+        task: Cardinality::NAME,
+        paper: Paper {
+            key: "HFH99",
+            title: "Enhancing privacy and trust in electronic communities",
+            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
+        },
+        status: Status::Sound,
+        deviations: &["An elliptic curve group (Ristretto255) in the place of the integers modulo a prime."],
+        modes: &[Mode {
+            security: Security::SemiHonest,
+            corrupt_sender: Resistance::SemiHonest,
+            corrupt_receiver: Resistance::SemiHonest,
+            assumptions: &["DDH on Ristretto255", "hash-to-group is a random oracle"],
+            leakage: &[Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" }],
+        }],
+    };
+    type Task = Cardinality;
+    type Params = Params;
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn derive(request: &AggregateRequest) -> Result<Params, Unsupported> {
+        Params::derive(request)
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        let bytes = params.predicted_bytes();
+        bytes..=bytes
+    }
+}

@@ -1,0 +1,59 @@
+//! The right column of the figure.
+
+use curve25519_dalek::scalar::Scalar;
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::masks::MaskFinder;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{Arrows, DoublyMasked};
+use super::params::Params;
+use crate::ecdh::{CHUNK, POINT_BYTES, Point, exchange, random_exponent};
+use crate::tasks::{AggregateOutput, AggregateReceiverInput};
+
+/// The receiver, with its mask `b`.
+#[derive(Debug)]
+pub struct Receiver {
+    params: Params,
+    exponent: Secret<Scalar>,
+}
+
+impl Party for Receiver {
+    type Params = Params;
+    type Input = AggregateReceiverInput;
+    type Output = AggregateOutput;
+
+    fn setup(params: &Params, _ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
+    }
+
+    fn run(self, input: AggregateReceiverInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
+        let request = &self.params.request;
+        input.check(request, false)?;
+
+        // Steps 1 and 2.
+        let points = exchange::receiver::<Arrows>(&input.items, request.sender_items, &self.exponent, ch)?;
+
+        // Step 3.
+        let _phase = ch.phase(Phase::Match);
+        let mut theirs = MaskFinder::new(points.len(), u128::BITS, false);
+        theirs.add(&heads(&points), 0..);
+        let mut left = self.params.returned();
+        while left > 0 {
+            let mut doubly_masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];
+            ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
+            theirs.find(&heads(&doubly_masked));
+            left -= doubly_masked.len();
+        }
+        Ok(AggregateOutput::one(vec![theirs.matches().len() as u64]))
+    }
+}
+
+/// 128 bits of each encoding: enough to tell them apart, for points under both masks are pseudo-random.
+fn heads(points: &[Point]) -> Vec<u128> {
+    let head = |point: &Point| {
+        let [head, _]: [u128; 2] = bytemuck::cast(*point);
+        head
+    };
+    points.iter().map(head).collect()
+}

@@ -1,0 +1,37 @@
+//! Points under both masks, compared by hashes: one side's travel sorted and Golomb-Rice coded ([`crate::masks`]), the other side looks for its own among them.
+
+use rayon::prelude::*;
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::masks::{MaskFinder, MaskSorter};
+
+use super::Point;
+use crate::masks;
+
+/// Hashes of points, pseudo-random where the points are: `context` is the protocol's.
+pub(crate) fn digests(context: &str, session: &[u8; 32], points: &[Point]) -> Vec<u128> {
+    let key = blake3::derive_key(context, session);
+    let digest = |point: &Point| {
+        let [low, _]: [u128; 2] = bytemuck::cast(*blake3::keyed_hash(&key, point).as_bytes());
+        low
+    };
+    points.par_iter().map(digest).collect()
+}
+
+/// Sends the digests, `bits` bits of each, in an order that says nothing of the points'.
+pub(crate) fn send<S: Stream<Element = u8>>(digests: &[u128], bits: u32, ch: &mut Channel) -> Result<(), Abort> {
+    let _phase = ch.phase(Phase::Masks);
+    let mut sorter = MaskSorter::new(digests.len(), bits);
+    sorter.add(digests, std::iter::repeat_n((), digests.len()));
+    masks::send::<S, ()>(sorter, digests.len(), bits, ch)?;
+    Ok(())
+}
+
+/// Receives `count` digests; which of the own ones are among them, ascending.
+pub(crate) fn find<S: Stream<Element = u8>>(own: &[u128], count: usize, bits: u32, ch: &mut Channel) -> Result<Vec<u32>, Abort> {
+    let _phase = ch.phase(Phase::Masks);
+    let mut finder = MaskFinder::new(own.len(), bits, false);
+    finder.add(own, 0..);
+    finder.prepare();
+    masks::receive::<S>(&mut finder, count, bits, ch)?;
+    Ok(finder.matches().iter().map(|found| found.own).collect())
+}

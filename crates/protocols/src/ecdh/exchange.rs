@@ -1,0 +1,173 @@
+//! Double masking, the part that several protocols begin with: both sides' items come to the receiver's side of the comparison, and to the sender's, under both masks.
+//!
+//! ```text
+//!   Sender: X, a                                    Receiver: Y, b
+//!                    1. b H(y), in chunks
+//!      <-----------------------------------------------------
+//!                    2. a H(x), in chunks
+//!      ----------------------------------------------------->
+//!   a b H(y)                                        b a H(x)
+//! ```
+//!
+//! The receiver runs at most [`WINDOW`] chunks ahead, and the sender masks own items and the receiver's in turns: both compute all the time and neither streams
+//! against the other. Nothing is sent where either set is empty.
+
+use curve25519_dalek::scalar::Scalar;
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::secret::Secret;
+
+use super::{BAD_POINT, CHUNK, POINT_BYTES, Point, WINDOW, mask_items, mask_points};
+
+/// The two arrows, as a protocol names them, and its hash to the group.
+pub(crate) trait Arrows {
+    /// Domain of the hash to the group.
+    const DOMAIN: &'static [u8];
+    /// Arrow 1.
+    type FromReceiver: Stream<Element = Point>;
+    /// Arrow 2.
+    type FromSender: Stream<Element = Point>;
+}
+
+/// Bytes of both arrows.
+pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> u64 {
+    if sender_items == 0 || receiver_items == 0 { 0 } else { (POINT_BYTES * (sender_items + receiver_items)) as u64 }
+}
+
+/// The sender's side: `a b H(y)` in the receiver's order. The receiver sees masked `items` in the order in which they are given, which
+/// should therefore be random.
+pub(crate) fn sender<A: Arrows>(
+    items: &[u128],
+    receiver_items: usize,
+    exponent: &Secret<Scalar>,
+    ch: &mut Channel,
+) -> Result<Secret<Vec<Point>>, Abort> {
+    let _phase = ch.phase(Phase::HashItems);
+    let session = ch.session();
+    let mut theirs = Theirs::new(if items.is_empty() { 0 } else { receiver_items });
+    let mut own = items.chunks(CHUNK).filter(|_| receiver_items > 0);
+    for _ in 0..rounds(items.len(), receiver_items) {
+        theirs.take::<A::FromReceiver>(exponent, ch)?;
+        if let Some(items) = own.next() {
+            ch.send_stream::<A::FromSender>(&mask_items(A::DOMAIN, &session, items, exponent))?;
+        }
+    }
+    Ok(theirs.masked)
+}
+
+/// The receiver's side: `b a H(x)` in the order in which the sender gave its items.
+pub(crate) fn receiver<A: Arrows>(
+    items: &[u128],
+    sender_items: usize,
+    exponent: &Secret<Scalar>,
+    ch: &mut Channel,
+) -> Result<Secret<Vec<Point>>, Abort> {
+    let _phase = ch.phase(Phase::HashItems);
+    let session = ch.session();
+    let mut theirs = Theirs::new(if items.is_empty() { 0 } else { sender_items });
+    let mut own = items.chunks(CHUNK).filter(|_| sender_items > 0);
+    for round in 0..rounds(items.len(), sender_items) + WINDOW {
+        if let Some(items) = own.next() {
+            ch.send_stream::<A::FromReceiver>(&mask_items(A::DOMAIN, &session, items, exponent))?;
+        }
+        if round >= WINDOW {
+            theirs.take::<A::FromSender>(exponent, ch)?;
+        }
+    }
+    Ok(theirs.masked)
+}
+
+/// Rounds of a chunk each way.
+fn rounds(own: usize, theirs: usize) -> usize {
+    own.max(theirs).div_ceil(CHUNK)
+}
+
+/// The other side's points, under both masks as far as they have come.
+struct Theirs {
+    left: usize,
+    masked: Secret<Vec<Point>>,
+}
+
+impl Theirs {
+    fn new(count: usize) -> Self {
+        Self { left: count, masked: Secret::new(Vec::with_capacity(count)) }
+    }
+
+    /// Receives and masks the next chunk, if one is due.
+    fn take<S: Stream<Element = Point>>(&mut self, exponent: &Secret<Scalar>, ch: &mut Channel) -> Result<(), Abort> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        let mut points = vec![[0; POINT_BYTES]; self.left.min(CHUNK)];
+        ch.recv_stream::<S>(&mut points)?;
+        self.left -= points.len();
+        self.masked.extend(mask_points(&points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT))?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::{Role, Step};
+    use vesica_structures::rng::SecretRng;
+    use vesica_testkit::{try_two_party, two_party};
+
+    use super::*;
+    use crate::ecdh::random_exponent;
+
+    enum Test {}
+    enum Upwards {}
+    enum Downwards {}
+
+    const fn step(number: u8, from: Role) -> Step {
+        Step { protocol: "test", number, from, carries: "points" }
+    }
+
+    impl Stream for Upwards {
+        const STEP: Step = step(1, Role::Receiver);
+        type Element = Point;
+    }
+
+    impl Stream for Downwards {
+        const STEP: Step = step(2, Role::Sender);
+        type Element = Point;
+    }
+
+    impl Arrows for Test {
+        const DOMAIN: &'static [u8] = b"test";
+        type FromReceiver = Upwards;
+        type FromSender = Downwards;
+    }
+
+    #[test]
+    fn both_masks_come_to_lie_on_all_items_whatever_the_sizes() {
+        for (n_s, n_r) in [(1, 1), (5, 3 * CHUNK + 1), (6 * CHUNK, 2), (5 * CHUNK, 5 * CHUNK - 1)] {
+            let (x, y): (Vec<u128>, Vec<u128>) = ((0..n_s as u128).collect(), (0..n_r as u128).rev().collect());
+            let keys = |rng: &mut SecretRng| random_exponent(rng);
+            let (of_y, of_x) = two_party(
+                |ch, _| sender::<Test>(&x, n_r, &keys(&mut SecretRng::insecure_from_seed(1)), ch),
+                |ch, _| receiver::<Test>(&y, n_s, &keys(&mut SecretRng::insecure_from_seed(2)), ch),
+            );
+            assert_eq!((of_x.len(), of_y.len()), (n_s, n_r));
+            for i in 0..n_s.min(n_r) {
+                assert_eq!(of_x[i], of_y[n_r - 1 - i], "item {i} of {n_s} and {n_r}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_outside_of_the_group_are_caught_on_both_sides() {
+        for bad in [[0; 32], [0xff; 32]] {
+            let key = random_exponent(&mut SecretRng::insecure_from_seed(1));
+            let (sent, _) = try_two_party(|ch, _| sender::<Test>(&[1], 1, &key, ch), |ch, _| ch.send_stream::<Upwards>(&[bad]));
+            assert!(matches!(sent.result, Err(Abort::PeerMisbehaved(Upwards::STEP, _))));
+            let (_, received) = try_two_party(
+                |ch, _| {
+                    ch.recv_stream::<Upwards>(&mut [[0; 32]])?;
+                    ch.send_stream::<Downwards>(&[bad])
+                },
+                |ch, _| receiver::<Test>(&[1], 1, &key, ch),
+            );
+            assert!(matches!(received.result, Err(Abort::PeerMisbehaved(Downwards::STEP, _))));
+        }
+    }
+}

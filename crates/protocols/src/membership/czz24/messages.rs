@@ -1,0 +1,75 @@
+//! One type an arrow of the figure.
+
+use vesica_party::{Role, Step, Stream};
+
+use super::DOMAIN;
+use crate::ecdh::{Point, exchange};
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: "czz24", number, from, carries }
+}
+
+/// Arrow 1: the receiver's items under its own mask, compressed.
+pub(super) enum OfReceiver {}
+
+impl Stream for OfReceiver {
+    const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
+    type Element = Point;
+}
+
+/// Arrow 2: the sender's items under its own mask, shuffled.
+pub(super) enum OfSender {}
+
+impl Stream for OfSender {
+    const STEP: Step = step(2, Role::Sender, "the sender's masked points");
+    type Element = Point;
+}
+
+/// Arrows 1 and 2.
+pub(super) enum Arrows {}
+
+impl exchange::Arrows for Arrows {
+    const DOMAIN: &'static [u8] = DOMAIN;
+    type FromReceiver = OfReceiver;
+    type FromSender = OfSender;
+}
+
+/// Arrow 3: digests of the receiver's items under both masks.
+pub(super) enum Digests {}
+
+impl Stream for Digests {
+    const STEP: Step = step(3, Role::Sender, "the sorted digests of the receiver's points");
+    type Element = u8;
+}
+
+/// Arrow 4: a bit for each item of the sender, eight a byte from the lowest.
+pub(super) enum Flips {}
+
+impl Stream for Flips {
+    const STEP: Step = step(4, Role::Receiver, "flips of OTs");
+    type Element = u8;
+}
+
+/// Arrow 5 of the intersection.
+pub(super) enum Items {}
+
+impl Stream for Items {
+    const STEP: Step = step(5, Role::Sender, "the items, each under a pad");
+    type Element = u128;
+}
+
+/// Arrow 5 of the sum.
+pub(super) enum Values {}
+
+impl Stream for Values {
+    const STEP: Step = step(5, Role::Sender, "the values, each under a mask and a pad");
+    type Element = u64;
+}
+
+/// Arrow 6.
+pub(super) enum Totals {}
+
+impl Stream for Totals {
+    const STEP: Step = step(6, Role::Sender, "what takes the masks off the sums");
+    type Element = u64;
+}
