@@ -6,14 +6,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use vesica_party::transport::{Connection, shaped, tcp};
-use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role};
-use vesica_protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica_party::{Abort, Channel, ChannelOptions, Role};
 use vesica_structures::rng::SecretRng;
 
 use crate::inputs::{self, Inputs};
 use crate::parent::{Plan, Said};
 use crate::report::{PartyRound, PhaseFigures};
-use crate::{BenchError, Link, Settings, clock};
+use crate::{BenchError, Link, Settings, clock, task};
 
 /// How long a party waits for the other one to connect.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -71,7 +70,7 @@ fn rounds<R: Read, W: Write>(
     parent: &mut Parent<R, W>,
     pool: &rayon::ThreadPool,
 ) -> Result<(), BenchError> {
-    let Plan { protocol, request, .. } = Plan::new(settings)?;
+    let plan = Plan::new(settings)?;
 
     let meeting = match address {
         Some(address) => Meeting::Connects(address),
@@ -92,7 +91,7 @@ fn rounds<R: Read, W: Write>(
         let mut rng = SecretRng::from_os().map_err(failed(role))?;
         parent.say(&Said::Ready)?;
         parent.wait()?;
-        let figures = pool.install(|| run(protocol, &request, settings, role, made, &mut channel, &mut rng));
+        let figures = pool.install(|| run(&plan, settings, role, made, &mut channel, &mut rng));
         match figures {
             Ok(figures) => {
                 channel.finish().map_err(failed(role))?;
@@ -121,8 +120,7 @@ fn over(link: Link, connection: Connection) -> Connection {
 
 /// One timed run and its untimed check.
 fn run(
-    protocol: &dyn Registered<Intersect>,
-    request: &IntersectRequest,
+    plan: &Plan,
     settings: &Settings,
     role: Role,
     inputs: Inputs,
@@ -132,28 +130,20 @@ fn run(
     // The channel was opened before the barrier: what it counted until then is not part of the run.
     let before = channel.tally();
     let cpu = clock::processor();
-    let width = settings.item_bytes;
-    let Inputs { bytes, payloads, common } = inputs;
-    let (setup_done, done, correct) = match role {
+    let (setup_done, output) = match role {
         Role::Sender => {
-            let party = protocol.sender(request, channel, rng)?;
-            let setup_done = clock::monotonic();
-            let items = inputs::digests(&bytes, width);
-            let output = party.run(IntersectSenderInput { items, payloads }, channel, rng)?;
-            (setup_done, clock::monotonic(), output.matches.is_none())
+            let party = plan.protocol.sender(&plan.terms, channel, rng)?;
+            (clock::monotonic(), task::send(party, settings, &inputs, channel, rng)?)
         }
         Role::Receiver => {
-            let party = protocol.receiver(request, channel, rng)?;
-            let setup_done = clock::monotonic();
-            let items = inputs::digests(&bytes, width);
-            let output = party.run(IntersectReceiverInput { items }, channel, rng)?;
-            let done = clock::monotonic();
-            let expected = common.iter().flat_map(|&i| inputs::payload(&bytes[i as usize * width..][..width], settings.payload_bytes));
-            (setup_done, done, output.matches == common && output.payloads.iter().copied().eq(expected))
+            let party = plan.protocol.receiver(&plan.terms, channel, rng)?;
+            (clock::monotonic(), task::receive(party, plan.terms.task, settings, &inputs, channel, rng)?)
         }
     };
+    let done = clock::monotonic();
     let cpu_seconds = clock::processor() - cpu;
     let tally = channel.tally();
+    let correct = output.check(plan.terms.task, settings, &inputs, channel)?;
     let phases = tally.phases.iter().map(|(&phase, count)| {
         let before = before.phase(phase);
         (phase.name().to_owned(), PhaseFigures { seconds: count.seconds - before.seconds, bytes: count.sent() - before.sent() })

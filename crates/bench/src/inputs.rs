@@ -11,7 +11,7 @@ use crate::Settings;
 pub struct Inputs {
     /// Items of `item_bytes` bytes each, one after the other.
     pub bytes: Vec<u8>,
-    /// Payloads of `payload_bytes` bytes each (sender only).
+    /// Payloads of the side's width.
     pub payloads: Vec<u8>,
     /// Ascending indices of the items that both have.
     pub common: Vec<u32>,
@@ -40,20 +40,33 @@ pub fn make(settings: &Settings, role: Role, round: u64) -> Inputs {
     }
     let mut common = common.to_vec();
     common.sort_unstable();
-    let payloads = match role {
-        Role::Sender => bytes.chunks_exact(width).flat_map(|item| payload(item, settings.payload_bytes)).collect(),
-        Role::Receiver => Vec::new(),
+    let payload_bytes = match role {
+        Role::Sender => settings.payload_bytes,
+        Role::Receiver => settings.receiver_payload_bytes,
     };
+    let payloads = bytes.chunks_exact(width).flat_map(|item| payload(role, item, payload_bytes)).collect();
     Inputs { bytes, payloads, common }
 }
 
-/// The payload of an item: what a hash of it expands to, so that the receiver can check it.
-pub fn payload(item: &[u8], width: usize) -> Vec<u8> {
+/// The payload of an item on one side: what a hash of it expands to, so that the receiver can check it.
+pub fn payload(role: Role, item: &[u8], width: usize) -> Vec<u8> {
     let mut bytes = vec![0; width];
     if width > 0 {
-        blake3::Hasher::new().update(item).finalize_xof().fill(&mut bytes);
+        blake3::Hasher::new().update(&[role as u8]).update(item).finalize_xof().fill(&mut bytes);
     }
     bytes
+}
+
+/// The values of items on one side, `columns` each, over all of `Z_2^64`: what their payloads would be.
+pub fn values(role: Role, items: &[u8], width: usize, columns: usize) -> Vec<u64> {
+    let bytes: Vec<u8> = items.chunks_exact(width).flat_map(|item| payload(role, item, 8 * columns)).collect();
+    bytes.chunks_exact(8).map(|eight| eight.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))).collect()
+}
+
+/// The groups of the receiver's items, by their first byte; none where there is one.
+pub fn groups(items: &[u8], width: usize, groups: usize) -> Vec<u32> {
+    let of = |item: &[u8]| item.first().map_or(0, |&byte| u32::from(byte) % groups as u32);
+    if groups > 1 { items.chunks_exact(width).map(of).collect() } else { Vec::new() }
 }
 
 /// Digests of the items: 16 random bytes are their own, others are hashed.
@@ -72,23 +85,10 @@ pub fn digests(bytes: &[u8], width: usize) -> Vec<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Link;
 
     #[test]
     fn the_overlap_is_the_plain_intersection() {
-        let settings = Settings {
-            task: "intersect".into(),
-            protocol: "any".into(),
-            security: vesica_party::Security::SemiHonest,
-            sender_items: 300,
-            receiver_items: 200,
-            overlap: Some(70),
-            item_bytes: 16,
-            payload_bytes: 0,
-            link: Link::Lan,
-            threads: 1,
-            repeat: 1,
-        };
+        let settings = Settings { overlap: Some(70), ..Settings::new("intersect", "any", vesica_party::Security::SemiHonest, 300, 200) };
         let (sent, asked) = (make(&settings, Role::Sender, 3), make(&settings, Role::Receiver, 3));
         let theirs: std::collections::HashSet<u128> = digests(&sent.bytes, 16).into_iter().collect();
         let plain: Vec<u32> =

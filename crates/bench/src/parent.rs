@@ -6,9 +6,8 @@ use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-use vesica_party::{Registered, Role};
-use vesica_protocols::registry;
-use vesica_protocols::tasks::{Intersect, IntersectRequest};
+use vesica_party::Role;
+use vesica_protocols::any::{AnyProtocol, Terms};
 use vesica_structures::facts::Unsupported;
 
 use crate::child::{Ends, play};
@@ -31,8 +30,8 @@ pub(crate) enum Said {
 
 /// What the settings ask for.
 pub(crate) struct Plan {
-    pub protocol: &'static dyn Registered<Intersect>,
-    pub request: IntersectRequest,
+    pub protocol: AnyProtocol,
+    pub terms: Terms,
     /// Bytes that the formula predicts.
     pub predicted: RangeInclusive<u64>,
 }
@@ -40,17 +39,12 @@ pub(crate) struct Plan {
 impl Plan {
     /// The plan, if there is such a protocol and it serves these sizes in this mode.
     pub(crate) fn new(settings: &Settings) -> Result<Self, Unsupported> {
-        let request = IntersectRequest {
-            sender_items: settings.sender_items,
-            receiver_items: settings.receiver_items,
-            security: settings.security,
-            payload_bytes: settings.payload_bytes,
-            both_learn: false,
-        };
-        let protocol = registry::find_intersect(&settings.protocol)
-            .ok_or_else(|| Unsupported::new(format!("there is no protocol '{}'", settings.protocol), "`vesica protocols` lists them"))?;
-        let predicted = protocol.predicted_bytes(&request)?;
-        Ok(Self { protocol, request, predicted })
+        let terms = settings.terms()?;
+        let protocol = AnyProtocol::find(terms.task, &settings.protocol).ok_or_else(|| {
+            Unsupported::new(format!("there is no protocol '{}' for {}", settings.protocol, terms.task), "`vesica protocols` lists them")
+        })?;
+        let predicted = protocol.predicted_bytes(&terms)?;
+        Ok(Self { protocol, terms, predicted })
     }
 }
 

@@ -74,8 +74,17 @@ pub struct Report {
     pub in_process: bool,
     /// Bytes of an item.
     pub item_bytes: usize,
-    /// Bytes of a payload.
+    /// Bytes of a payload of the sender.
     pub payload_bytes: usize,
+    /// Bytes of a payload of the receiver.
+    #[serde(default)]
+    pub receiver_payload_bytes: usize,
+    /// Values of each of the sender's items.
+    #[serde(default)]
+    pub columns: usize,
+    /// Groups of the receiver's items; zero in reports from before there were any.
+    #[serde(default)]
+    pub groups: usize,
     /// Counted repeats.
     pub repeats: usize,
     /// Median set-up seconds.
@@ -146,6 +155,9 @@ impl Report {
             in_process,
             item_bytes: settings.item_bytes,
             payload_bytes: settings.payload_bytes,
+            receiver_payload_bytes: settings.receiver_payload_bytes,
+            columns: settings.columns,
+            groups: settings.groups,
             repeats: rounds.len(),
             setup_seconds: median(samples.iter().map(|s| s.setup_seconds)),
             online_seconds: median(samples.iter().map(|s| s.total_seconds - s.setup_seconds)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
+use vesica_protocols::any::{SetTask, Terms};
 use vesica_structures::facts::Unsupported;
 
 /// The link between the two parties.
@@ -82,7 +83,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 /// What to measure, and how often.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// Task name; `intersect` for now.
+    /// Task name.
     pub task: String,
     /// Protocol id.
     pub protocol: String,
@@ -96,8 +97,16 @@ pub struct Settings {
     pub overlap: Option<usize>,
     /// Bytes of an item. 16 random bytes are their own digest; others are hashed inside of the measured time.
     pub item_bytes: usize,
-    /// Bytes of payload for each sender item.
+    /// Bytes of payload for each sender item (intersect, shares).
     pub payload_bytes: usize,
+    /// Bytes of payload for each receiver item (shares).
+    pub receiver_payload_bytes: usize,
+    /// Values of each sender item (sum, join-and-compute).
+    pub columns: usize,
+    /// Groups of the receiver's items (aggregates).
+    pub groups: usize,
+    /// Fewest common items of a group that is shown (aggregates).
+    pub at_least: u64,
     /// The link.
     pub link: Link,
     /// Compute threads of each party.
@@ -107,6 +116,39 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Settings for `task` with all that has a default.
+    pub fn new(task: &str, protocol: &str, security: Security, sender_items: usize, receiver_items: usize) -> Self {
+        Self {
+            task: task.into(),
+            protocol: protocol.into(),
+            security,
+            sender_items,
+            receiver_items,
+            overlap: None,
+            item_bytes: 16,
+            payload_bytes: 0,
+            receiver_payload_bytes: 0,
+            columns: 0,
+            groups: 1,
+            at_least: 0,
+            link: Link::Loopback,
+            threads: 1,
+            repeat: 1,
+        }
+    }
+
+    /// What the protocol is asked for.
+    pub(crate) fn terms(&self) -> Result<Terms, Unsupported> {
+        Ok(Terms {
+            payload_bytes: self.payload_bytes,
+            receiver_payload_bytes: self.receiver_payload_bytes,
+            columns: self.columns,
+            groups: self.groups,
+            at_least: self.at_least,
+            ..Terms::new(SetTask::parse(&self.task)?, self.sender_items, self.receiver_items, self.security)
+        })
+    }
+
     /// Items in both sets.
     pub fn overlap(&self) -> usize {
         self.overlap.unwrap_or(self.sender_items.min(self.receiver_items) / 2)
@@ -119,6 +161,19 @@ impl Settings {
         }
         if self.repeat == 0 || self.threads == 0 {
             return Err(Unsupported::new("--repeat and --threads count from one", "give at least 1"));
+        }
+        let task = self.terms()?.task;
+        let fits = match task {
+            SetTask::Intersect => self.columns == 0 && self.receiver_payload_bytes == 0,
+            SetTask::Shares => self.columns == 0,
+            SetTask::Cardinality => self.columns == 0 && self.payload_bytes == 0 && self.receiver_payload_bytes == 0,
+            SetTask::Sum | SetTask::JoinAndCompute => self.columns > 0 && self.payload_bytes == 0 && self.receiver_payload_bytes == 0,
+        };
+        if !fits || (!task.is_aggregate() && (self.groups != 1 || self.at_least != 0)) {
+            return Err(Unsupported::new(
+                format!("the task {task} does not take these payloads, columns or groups"),
+                "payloads are for intersect and shares, columns for sum and join-and-compute, groups and thresholds for these and cardinality",
+            ));
         }
         if self.item_bytes < 16 {
             return Err(Unsupported::new("items below 16 bytes would collide at random", "give --item-bytes of at least 16"));

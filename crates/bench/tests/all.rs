@@ -1,21 +1,48 @@
 //! The harness itself: both parties in one process, right figures, clear refusals. Two processes are tested with the command line.
 
-use vesica_bench::{BenchError, Link, Settings, in_process, two_processes};
+use vesica_bench::{BenchError, Settings, in_process, two_processes};
 use vesica_party::Security;
+use vesica_protocols::any::{AnyProtocol, SetTask};
 
 fn settings(protocol: &str) -> Settings {
-    Settings {
-        task: "intersect".into(),
-        protocol: protocol.into(),
-        security: Security::SemiHonest,
-        sender_items: 300,
-        receiver_items: 200,
-        overlap: None,
-        item_bytes: 24,
-        payload_bytes: 0,
-        link: Link::Loopback,
-        threads: 1,
-        repeat: 2,
+    Settings { item_bytes: 24, repeat: 2, ..Settings::new("intersect", protocol, Security::SemiHonest, 300, 200) }
+}
+
+/// Every protocol of every task that computes, with whatever of columns and groups it takes.
+#[test]
+fn the_tasks_that_compute_are_checked_against_the_plain_functions() {
+    for task in SetTask::ALL {
+        for row in AnyProtocol::of(task).iter().filter(|row| row.entry().mode(Security::SemiHonest).is_some()) {
+            let id = row.entry().id;
+            let plain = Settings { repeat: 1, overlap: Some(31), ..Settings::new(task.name(), id, Security::SemiHonest, 300, 200) };
+            let more = match task {
+                SetTask::Intersect => Settings { payload_bytes: 5, ..plain },
+                SetTask::Cardinality => Settings { groups: 3, ..plain },
+                SetTask::Sum => Settings { groups: 3, columns: 2, at_least: 5, ..plain },
+                SetTask::JoinAndCompute => Settings { columns: 2, ..plain },
+                SetTask::Shares => Settings { payload_bytes: 8, receiver_payload_bytes: 3, ..plain },
+            };
+            let one_column = Settings { columns: more.columns.min(1), groups: 1, at_least: 0, ..more.clone() };
+            let mut ran = 0;
+            for settings in [more, one_column] {
+                match in_process(&settings.checked().expect("sensible settings")) {
+                    Ok(report) => {
+                        assert!(report.correct, "{task} {id}");
+                        let predicted = report.predicted_bytes;
+                        assert!(
+                            (predicted[0]..=predicted[1] + 4096).contains(&report.total_bytes),
+                            "{task} {id}: {} for {predicted:?}",
+                            report.total_bytes
+                        );
+                        ran += 1;
+                    }
+                    // A protocol may take fewer columns or groups than the task has.
+                    Err(BenchError::Unsupported(_)) => {}
+                    Err(error) => panic!("{task} {id}: {error}"),
+                }
+            }
+            assert!(ran > 0, "{task} {id} never ran");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Security;
 use vesica::plan::{Machine, PROBES, Probe};
-use vesica_bench::{Link, Settings};
+use vesica_bench::Settings;
 
 /// What was measured, and what it holds for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,18 +98,11 @@ fn here(threads: NonZeroUsize) -> Calibration {
 fn measure(threads: NonZeroUsize) -> Result<Machine, Failure> {
     let mut measured = [0; PROBES.len()];
     for (Probe { protocol, log_items, repeats }, measured) in PROBES.iter().zip(&mut measured) {
+        let items = 1 << log_items;
         let settings = Settings {
-            task: "intersect".into(),
-            protocol: (*protocol).into(),
-            security: Security::SemiHonest,
-            sender_items: 1 << log_items,
-            receiver_items: 1 << log_items,
-            overlap: None,
-            item_bytes: 16,
-            payload_bytes: 0,
-            link: Link::Loopback,
             threads: threads.get(),
             repeat: *repeats,
+            ..Settings::new("intersect", protocol, Security::SemiHonest, items, items)
         };
         let report = vesica_bench::in_process(&settings).map_err(|error| {
             Failure::new(

@@ -20,3 +20,5 @@ mod mismatch;
 mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;
+#[path = "all/tasks.rs"]
+mod tasks;

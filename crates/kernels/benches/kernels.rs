@@ -61,7 +61,9 @@ fn aes(criterion: &mut Criterion) {
     // Elements are parents; each gives two children.
     on_backends(criterion, "aes/ggm-expand", LEN, || {
         let (prg, mut children) = (aes::GgmPrg::new(1, 2), vec![0; 2 * LEN]);
-        move || prg.expand(black_box(x), black_box(&mut children))
+        move || {
+            prg.expand(black_box(x), black_box(&mut children));
+        }
     });
     on_backends(criterion, "aes/davies-meyer", LEN, || {
         let mut out = vec![0; LEN];

@@ -1,6 +1,7 @@
 //! Private set protocols, one folder a paper, and their registries.
 #![forbid(unsafe_code)]
 
+pub mod any;
 pub mod cardinality;
 mod catalogue;
 pub mod circuit_psi;

@@ -7,12 +7,16 @@ pub mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod handshake;
+#[cfg(test)]
+mod insecure;
 pub mod key;
+pub mod noise;
 pub mod plan;
 pub mod profile;
 pub mod receipt;
 pub mod report;
 pub mod session;
+pub mod shares;
 pub mod table;
 pub mod threads;
 

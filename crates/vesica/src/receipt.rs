@@ -1,6 +1,6 @@
 //! The disclosure receipt: what was run, signed by both sides.
 //!
-//! The statement holds what both sides know: the session, the protocol, its parameters, the padded sizes and the transcript's hash. It holds no result size (a
+//! The statement holds what both sides know: the session, the protocol, its parameters, the padded sizes, what was revealed to whom and the transcript's hash. It holds no result size (a
 //! jointly signed one would tell the sender how many keys match) and no digest of an input (which would invite guessing).
 //!
 //! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
@@ -14,6 +14,7 @@ use vesica_party::Security;
 use vesica_party::transport::tls::{Identity, PublicKey};
 
 use crate::failure::{Failure, code};
+use crate::table::ValueColumn;
 
 /// What both sides sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +50,18 @@ pub struct Statement {
     pub payload_columns: Vec<String>,
     /// Their width per key, in bytes.
     pub payload_bytes: u64,
+    /// The sender's columns to compute with, their scales and ranges.
+    pub sender_values: Vec<ValueColumn>,
+    /// The receiver's.
+    pub receiver_values: Vec<ValueColumn>,
+    /// Groups of the receiver's keys; 1 without `--group-by`.
+    pub groups: u64,
+    /// A group with fewer common keys than this gave nothing.
+    pub reveal_if_at_least: u64,
+    /// The epsilon of the sender's noise; absent without noise.
+    pub noise_epsilon: Option<String>,
+    /// What the run revealed, and to whom.
+    pub revealed: Vec<String>,
     /// The sender's public key line.
     pub sender_key: String,
     /// The receiver's public key line.
@@ -159,6 +172,12 @@ mod tests {
             key_columns: vec!["email@1".into()],
             payload_columns: vec![],
             payload_bytes: 0,
+            sender_values: vec![],
+            receiver_values: vec![],
+            groups: 1,
+            reveal_if_at_least: 0,
+            noise_epsilon: None,
+            revealed: vec!["to the receiver: which of its keys the sender has".into()],
             sender_key: sender.public().to_string(),
             receiver_key: receiver.public().to_string(),
         };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use vesica_party::{Role, Security, Tally};
 
-use crate::table::KeyStats;
+use crate::table::{KeyStats, ValueColumn};
 
 /// What a run did, as `--json` prints it. Counts only, never a key.
 #[derive(Clone, Debug, Serialize)]
@@ -34,7 +34,7 @@ pub struct Report {
     pub own_items: u64,
     /// The peer's distinct keys, its dummies included.
     pub peer_items: u64,
-    /// Own distinct keys that the peer has; null if this side does not learn them.
+    /// Own distinct keys that the peer has; null if this side does not learn which these are.
     pub matched_keys: Option<u64>,
     /// What was written; null if this side writes nothing.
     pub output: Option<OutputReport>,
@@ -42,6 +42,16 @@ pub struct Report {
     pub payload_columns: Vec<String>,
     /// Width of the payload per key, in bytes.
     pub payload_bytes: u64,
+    /// Columns to compute with, of both sides.
+    pub values: Vec<ValueReport>,
+    /// Groups of the receiver's keys; null where the task has none.
+    pub groups: Option<u64>,
+    /// A group with fewer common keys than this gives nothing.
+    pub reveal_if_at_least: u64,
+    /// The epsilon of the sender's noise; null without noise.
+    pub noise_epsilon: Option<String>,
+    /// What the run revealed, and to whom.
+    pub revealed: Vec<String>,
     /// Where the receipt is; null without one.
     pub receipt: Option<String>,
     /// Threads of this side that computed.
@@ -56,6 +66,32 @@ pub struct Report {
     pub phases: Vec<PhaseReport>,
     /// What did not go as it should but harmed no result.
     pub warnings: Vec<String>,
+}
+
+/// A column to compute with.
+#[derive(Clone, Debug, Serialize)]
+pub struct ValueReport {
+    /// Whose it is.
+    pub of: Role,
+    /// What both sides know of it.
+    #[serde(flatten)]
+    pub column: ValueColumn,
+    /// How many of its values were outside of the range and were moved to its end; null for the peer's.
+    pub clamped: Option<u64>,
+}
+
+impl ValueReport {
+    pub(crate) fn all(senders: &[ValueColumn], receivers: &[ValueColumn], own: Role, clamped: &[u64]) -> Vec<Self> {
+        let of = |role: Role, columns: &[ValueColumn]| {
+            let each = columns.iter().enumerate().map(|(place, column)| Self {
+                of: role,
+                column: column.clone(),
+                clamped: clamped.get(place).copied().filter(|_| role == own),
+            });
+            each.collect::<Vec<_>>()
+        };
+        [of(Role::Sender, senders), of(Role::Receiver, receivers)].concat()
+    }
 }
 
 /// The file that was written.

@@ -11,6 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   vesica bench --protocol vole-fast --sender-items 1048576 --receiver-items 1048576
   vesica bench --protocol rr22 --security semi-honest --link 100mbit,40ms --repeat 3 --json
+  vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
 
 The two parties are two processes over loopback TCP and live through all repeats, after one warm-up. The clock starts at a barrier with
@@ -21,7 +22,7 @@ With --commands it is `receive` and `send` that are timed, from their start to t
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// What to compute
+    /// What to compute: intersect, cardinality, sum, join-and-compute or shares
     #[arg(long, default_value = "intersect")]
     pub task: String,
     /// Which protocol: `auto`, or an id of `vesica protocols`
@@ -42,9 +43,21 @@ pub struct BenchArgs {
     /// Bytes of an item; 16 random bytes are their own digest, longer items are hashed inside of the measured time
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
-    /// Bytes of payload of each of the sender's items
+    /// intersect, shares: bytes of payload of each of the sender's items
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub payload_bytes: usize,
+    /// shares: bytes of payload of each of the receiver's items
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub receiver_payload_bytes: usize,
+    /// sum, join-and-compute: values of each of the sender's items [default: 1]
+    #[arg(long, value_name = "N")]
+    pub columns: Option<usize>,
+    /// Aggregates: groups of the receiver's items
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub groups: usize,
+    /// Aggregates: the fewest common items of a group that is shown
+    #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
+    pub at_least: u64,
     /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms
     #[arg(long, value_name = "LINK", default_value = "loopback")]
     pub link: Link,

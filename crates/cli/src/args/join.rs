@@ -17,7 +17,12 @@ Examples:
   A key of three columns, the date in German notation, e-mails normalised on both sides:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
   The rows that did not match:
-    ... --join difference";
+    ... --join difference
+  Only how many keys are common, for each region of ours.csv that has at least 20 of them:
+    ... --task cardinality --security semi-honest --group-by region --reveal-if-at-least 20
+  The sum of a column of the partner's over the common keys, into a file of one number:
+    ... --task sum --security semi-honest --output sum.csv
+docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
 Examples:
@@ -26,21 +31,28 @@ Examples:
   Give two columns along with each match, and nothing of other rows:
     ... --payload segment,score
   Hide the exact number of keys:
-    ... --pad-to 1e6";
+    ... --pad-to 1e6
+  Give only the sum of a column over the common keys, each value held between 0 and 500.00:
+    ... --task sum --security semi-honest --payload amount --scale amount=2 --clamp amount=0..500
+docs/tasks.md says what each task computes and reveals.";
 
 /// `vesica receive`.
 #[derive(Debug, Args)]
 #[command(after_long_help = RECEIVE_EXAMPLES)]
 pub struct ReceiveArgs {
-    /// Where the result goes; - for standard output. The format is the name's, else the input's
+    /// Where the result goes; - for standard output. The format is the name's, else the input's; numbers go to CSV or JSON, shares to a file of their own kind
     #[arg(long, value_name = "FILE")]
     pub output: String,
     /// Which own rows are the result
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// Insist on exactly these payload columns of the partner [default: take what it gives]
+    /// intersect: insist on exactly these payload columns of the partner [default: take what it gives]. join-and-compute: your column of factors. shares: your columns to be
+    /// shared
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub payload: Vec<String>,
+    /// Aggregates: a result for each value of this column of yours. The partner learns how many values there are, and allows them with --max-groups
+    #[arg(long, value_name = "COLUMN", help_heading = "Computation")]
+    pub group_by: Option<String>,
     /// Flags that both commands have.
     #[command(flatten)]
     pub shared: JoinArgs,
@@ -50,18 +62,24 @@ pub struct ReceiveArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = SEND_EXAMPLES)]
 pub struct SendArgs {
-    /// With --both-learn: where your own matching rows go
-    #[arg(long, value_name = "FILE", requires = "both_learn")]
+    /// With --both-learn: where your own matching rows go. With --task shares: where your shares go
+    #[arg(long, value_name = "FILE")]
     pub output: Option<String>,
     /// With --both-learn: which own rows are the result
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// Columns that the partner gets for its matches
+    /// intersect: columns that the partner gets for its matches. Other tasks: columns of integers or decimals to compute with, or to be shared
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub payload: Vec<String>,
-    /// When rows with the same key have different payloads: refuse, or give the first row's
-    #[arg(long, value_name = "refuse|first", default_value = "refuse", value_parser = ["refuse", "first"])]
-    pub payload_duplicates: String,
+    /// Aggregates: the most groups that the partner may ask for
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
+    pub max_groups: u32,
+    /// Aggregates: add noise that hides single keys of yours (discrete Laplace), with this epsilon for the whole run
+    #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
+    pub epsilon: Option<String>,
+    /// The file that holds how much epsilon each partner may use up; docs/tasks.md shows one
+    #[arg(long, value_name = "FILE", requires = "epsilon", help_heading = "Computation")]
+    pub budget: Option<PathBuf>,
     /// Flags that both commands have.
     #[command(flatten)]
     pub shared: JoinArgs,
@@ -113,9 +131,24 @@ pub struct JoinArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Partner")]
     pub deadline: Option<Duration>,
 
-    /// What to compute
-    #[arg(long, default_value = "intersect", help_heading = "Protocol")]
+    /// What to compute: intersect, cardinality, sum, join-and-compute or shares
+    #[arg(long, default_value = "intersect", help_heading = "Computation")]
     pub task: String,
+    /// Digits behind the point of a column of --payload: it is read exactly, and refused where it has more [default: 0, integers]
+    #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]
+    pub scale: Vec<String>,
+    /// The range of a column of --payload: values outside are moved to its end, and counted for you alone. The partner learns the range. Without one, results may wrap around
+    #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
+    pub clamp: Vec<String>,
+    /// Insist on this range of a column of the partner's
+    #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
+    pub partner_clamp: Vec<String>,
+    /// Rows with the same key and different values: refuse them, take the first one's, or (numbers only) add them up
+    #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
+    pub payload_duplicates: String,
+    /// Aggregates: a group with fewer common keys than this gives nothing. Both sides must say the same
+    #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
+    pub reveal_if_at_least: u64,
     /// Which protocol: `auto`, or an id of `vesica protocols`
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,

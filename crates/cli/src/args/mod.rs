@@ -13,7 +13,7 @@ use clap_complete::Shell;
 pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs};
 pub use plan::PlanArgs;
-pub use values::{ProgressName, delimiter};
+pub use values::{JoinName, ProgressName, delimiter};
 
 const ABOUT: &str = "Find the rows that two private tables share, and reveal nothing else";
 
@@ -21,7 +21,8 @@ const LONG_ABOUT: &str = "\
 Find the rows that two private tables share, and reveal nothing else.
 
 Two organisations each run vesica on their own table. One `receive`s: it ends with its own rows whose keys the other one has. The other \
-one `send`s: it learns nothing but the number of the receiver's distinct keys. No third party is involved.";
+one `send`s: it learns nothing but the number of the receiver's distinct keys. No third party is involved. With --task the receiver learns \
+only numbers about the common rows (how many, sums of the partner's columns), or both get secret shares to compute on.";
 
 const AFTER_LONG: &str = "\
 First steps:

@@ -7,9 +7,8 @@ use std::process::Command;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::{Role, Security};
-use vesica::plan;
-use vesica::protocols::registry;
-use vesica::protocols::tasks::IntersectRequest;
+use vesica::plan::{self, SetTask, Terms};
+use vesica::protocols::any::AnyProtocol;
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
 use crate::args::{BenchArgs, BenchPartyArgs, PartyName};
@@ -47,35 +46,37 @@ pub fn play(args: BenchPartyArgs) -> Outcome {
 }
 
 fn settings(args: BenchArgs) -> Result<Settings, Failure> {
-    if args.task != "intersect" {
-        return Err(Failure::new(
-            code::REFUSED,
-            format_args!("the task {:?} is not available in this release", args.task),
-            "the available task is \"intersect\"",
-        ));
-    }
+    let task = SetTask::parse(&args.task)?;
     let small = |items: u64| usize::try_from(items).map_err(|_| Failure::new(code::USAGE, "too many items", "give fewer"));
     let security = Security::from(args.security);
     let (sender_items, receiver_items) = (small(args.sender_items)?, small(args.receiver_items)?);
+    let columns = args.columns.unwrap_or(usize::from(matches!(task, SetTask::Sum | SetTask::JoinAndCompute)));
     let protocol = if args.protocol == "auto" {
-        let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: args.payload_bytes, both_learn: false };
-        plan::automatic(&request, &plan_link(args.link))?.id.to_owned()
+        let terms = Terms {
+            payload_bytes: args.payload_bytes,
+            receiver_payload_bytes: args.receiver_payload_bytes,
+            columns,
+            groups: args.groups,
+            at_least: args.at_least,
+            ..Terms::new(task, sender_items, receiver_items, security)
+        };
+        plan::automatic(&terms, &plan_link(args.link))?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
-        registry::find_intersect(&args.protocol).map_or(args.protocol, |row| row.entry().id.to_owned())
+        AnyProtocol::find(task, &args.protocol).map_or(args.protocol, |row| row.entry().id.to_owned())
     };
     let settings = Settings {
-        task: args.task,
-        protocol,
-        security,
-        sender_items,
-        receiver_items,
         overlap: args.overlap.map(small).transpose()?,
         item_bytes: args.item_bytes,
         payload_bytes: args.payload_bytes,
+        receiver_payload_bytes: args.receiver_payload_bytes,
+        columns,
+        groups: args.groups,
+        at_least: args.at_least,
         link: args.link,
         threads: args.threads,
         repeat: args.repeat,
+        ..Settings::new(task.name(), &protocol, security, sender_items, receiver_items)
     };
     Ok(settings.checked()?)
 }
@@ -110,7 +111,8 @@ fn failed(error: BenchError) -> Failure {
 
 fn describe(report: &Report) -> String {
     let mut text = format!(
-        "{} ({}), {} x {} items, {} in both, {} thread(s) a party, link {}, median of {}\n",
+        "{}: {} ({}), {} x {} items, {} in both, {} thread(s) a party, link {}, median of {}\n",
+        report.task,
         report.protocol,
         report.security,
         report.sender_items,

@@ -3,48 +3,80 @@
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
-use vesica::party::{Role, Task};
-use vesica::plan::Link;
-use vesica::protocols::tasks::Intersect;
+use vesica::noise::{Epsilon, NoiseConfig};
+use vesica::party::Role;
+use vesica::plan::{Link, SetTask};
 use vesica::report::Report;
 use vesica::session::{self, Config, Destination, End, Interrupt, Protection, Source};
-use vesica::table::{Duplicates, Format, InputOptions, OutputOptions, PayloadSpec};
+use vesica::table::{Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, ValueDuplicates, ValueSpec};
 use vesica::threads;
 
-use crate::args::{JoinArgs, ReceiveArgs, SendArgs, delimiter};
+use crate::args::{JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
 use crate::outcome::{Outcome, print};
 use crate::progress::Progress;
 use crate::{identity, signals};
 
 pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
     let mut config = config(Role::Receiver, &args.shared)?;
-    let options = OutputOptions { force: args.shared.force, format: None };
-    if args.output == "-" && args.shared.json {
-        return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
+    config.destination = Some(destination(args.output, args.join, &args.shared)?);
+    match config.task {
+        SetTask::Intersect => config.expected_payload = (!args.payload.is_empty()).then_some(args.payload),
+        _ => config.source.values = values(&args.payload, args.group_by.clone(), &args.shared)?,
     }
-    config.destination = Some(Destination { path: args.output, options, join: args.join.into() });
-    config.expected_payload = (!args.payload.is_empty()).then_some(args.payload);
+    if config.task == SetTask::Intersect && args.group_by.is_some() {
+        return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
+    }
     run(&config, &args.shared, verbose)
 }
 
 pub fn send(args: SendArgs, verbose: u8) -> Outcome {
     let mut config = config(Role::Sender, &args.shared)?;
-    let options = OutputOptions { force: args.shared.force, format: None };
     match args.output {
-        Some(path) if path == "-" && args.shared.json => {
-            return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
+        Some(_) if !args.shared.both_learn && config.task != SetTask::Shares => {
+            return Err(usage(
+                "this side has no result to write to --output",
+                "it has one with --both-learn on both sides, or with --task shares",
+            ));
         }
-        Some(path) => config.destination = Some(Destination { path, options, join: args.join.into() }),
+        Some(path) => config.destination = Some(destination(path, args.join, &args.shared)?),
         None if args.shared.both_learn => {
             return Err(usage("--both-learn gives this side a result too", "say where it goes with --output FILE"));
         }
         None => {}
     }
-    if !args.payload.is_empty() {
-        let duplicates = if args.payload_duplicates == "first" { Duplicates::First } else { Duplicates::Refuse };
+    if config.task != SetTask::Intersect {
+        config.source.values = values(&args.payload, None, &args.shared)?;
+    } else if !args.payload.is_empty() {
+        let duplicates = match args.shared.payload_duplicates.as_str() {
+            "first" => Duplicates::First,
+            "sum" => return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first")),
+            _ => Duplicates::Refuse,
+        };
         config.source.payload = Some(PayloadSpec { columns: args.payload, duplicates });
     }
+    config.max_groups = args.max_groups;
+    if let (Some(epsilon), Some(budget)) = (&args.epsilon, args.budget) {
+        config.noise = Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget });
+    }
     run(&config, &args.shared, verbose)
+}
+
+fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destination, Failure> {
+    if path == "-" && args.json {
+        return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
+    }
+    let options = OutputOptions { force: args.force, format: None };
+    Ok(Destination { path, options, join: join.into() })
+}
+
+/// The columns to compute with.
+fn values(names: &[String], group_by: Option<String>, args: &JoinArgs) -> Result<ValueSpec, Failure> {
+    let duplicates = match args.payload_duplicates.as_str() {
+        "first" => ValueDuplicates::First,
+        "sum" => ValueDuplicates::Sum,
+        _ => ValueDuplicates::Refuse,
+    };
+    Ok(ValueSpec { group_by, duplicates, ..ValueSpec::parse(names, &args.scale, &args.clamp)? })
 }
 
 fn usage(fault: &str, mend: &str) -> Failure {
@@ -88,18 +120,16 @@ pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure
 }
 
 fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
-    if args.task != Intersect::NAME {
-        return Err(Failure::new(
-            code::REFUSED,
-            format_args!("the task {:?} is not available in this release", args.task),
-            format_args!("the available task is {:?}", Intersect::NAME),
-        ));
+    let task = SetTask::parse(&args.task)?;
+    if task == SetTask::Intersect && !(args.scale.is_empty() && args.clamp.is_empty()) {
+        return Err(usage("--scale and --clamp are for tasks that compute", "leave them away, or say for example --task sum"));
     }
     let source = Source {
         path: args.input.clone(),
         options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
         key: key_spec(&args.key, &args.normalise)?,
         payload: None,
+        values: ValueSpec::default(),
     };
     let end = match (&args.listen, &args.connect) {
         (Some(address), None) => End::Listen(address.clone()),
@@ -112,6 +142,7 @@ fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
         None => return Err(usage("the partner's public key is missing", "pass the partner's .pub file or line to --peer")),
     };
     Ok(Config {
+        task,
         role,
         end,
         protection,
@@ -120,6 +151,10 @@ fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
         source,
         destination: None,
         expected_payload: None,
+        expected_ranges: args.partner_clamp.iter().map(|argument| ExpectedRange::parse(argument)).collect::<Result<_, _>>()?,
+        at_least: args.reveal_if_at_least,
+        max_groups: 1,
+        noise: None,
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
         link: args.link.map(plan_link),
         security: args.security.into(),
@@ -168,8 +203,18 @@ fn summary(report: &Report) -> String {
         input.duplicate_rows,
         report.peer_items
     );
-    if let (Some(keys), Some(output)) = (report.matched_keys, &report.output) {
-        text.push_str(&format!("{keys} keys match; wrote {} rows to {}\n", output.rows, output.path));
+    match (report.matched_keys, &report.output) {
+        (Some(keys), Some(output)) => text.push_str(&format!("{keys} keys match; wrote {} rows to {}\n", output.rows, output.path)),
+        (None, Some(output)) => text.push_str(&format!("wrote {}\n", output.path)),
+        _ => {}
+    }
+    for value in report.values.iter().filter(|value| value.clamped.is_some_and(|clamped| clamped > 0)) {
+        text.push_str(&format!("{} values of column {} were outside of its range\n", value.clamped.unwrap_or(0), value.column.name));
+    }
+    if report.task != SetTask::Intersect.name() {
+        for sentence in &report.revealed {
+            text.push_str(&format!("revealed {sentence}\n"));
+        }
     }
     if let Some(receipt) = &report.receipt {
         text.push_str(&format!("receipt: {receipt}\n"));

@@ -8,6 +8,7 @@ use vesica::failure::code;
 use vesica::handshake::printable;
 use vesica::party::transport::tls::PublicKey;
 use vesica::receipt::{Receipt, Statement};
+use vesica::table::ValueColumn;
 
 use crate::args::ReceiptArgs;
 use crate::identity;
@@ -78,6 +79,12 @@ fn describe(receipt: &Receipt) -> String {
         key_columns,
         payload_columns,
         payload_bytes,
+        sender_values,
+        receiver_values,
+        groups,
+        reveal_if_at_least,
+        noise_epsilon,
+        revealed,
         sender_key,
         receiver_key,
     } = &receipt.statement;
@@ -85,19 +92,27 @@ fn describe(receipt: &Receipt) -> String {
         [] => "none".to_owned(),
         names => names.iter().map(|name| printable(name)).collect::<Vec<_>>().join("; "),
     };
-    let learns = if *both_learn { "both sides learn the matches" } else { "the receiver learns the matches" };
+    let columns = |columns: &[ValueColumn]| list(&columns.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let learns = match (task.as_str(), both_learn) {
+        (_, true) => "; both sides learn the matches",
+        ("intersect", false) => "; the receiver learns the matches",
+        _ => "",
+    };
     let key = |line: &str| match line.parse::<PublicKey>() {
         Ok(key) => format!("{} ({})", key.fingerprint(), printable(line)),
         Err(_) => format!("no public key ({})", printable(line)),
     };
     let lines = [
-        ("task", format!("{}; {learns}", printable(task))),
+        ("task", format!("{}{learns}", printable(task))),
         ("protocol", format!("{} ({security}), wire version {wire_version}", printable(protocol))),
         ("chosen as", printable(choice)),
         ("started", format!("{started_at} s after the start of 1970 (UTC), by the receiver's clock")),
         ("keys", format!("{sender_items} of the sender, {receiver_items} of the receiver, dummies included")),
         ("key columns", format!("{}, digest {}", list(key_columns), printable(key_digest))),
         ("payload", format!("{}, {payload_bytes} bytes a key", list(payload_columns))),
+        ("computes on", format!("{} of the sender; {} of the receiver", columns(sender_values), columns(receiver_values))),
+        ("groups", format!("{groups}, shown if at least {reveal_if_at_least} keys are common")),
+        ("noise", noise_epsilon.as_deref().map_or("none".into(), |epsilon| format!("epsilon {}", printable(epsilon)))),
         ("session", printable(session)),
         ("transcript", printable(transcript)),
         ("sender", key(sender_key)),
@@ -105,7 +120,8 @@ fn describe(receipt: &Receipt) -> String {
         ("signatures", signatures(receipt)),
     ];
     let mut text = String::new();
-    for (name, value) in lines {
+    let revealed = revealed.iter().map(|sentence| ("revealed", printable(sentence)));
+    for (name, value) in lines.into_iter().chain(revealed) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{name:<12} {value}");
     }

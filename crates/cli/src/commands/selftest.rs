@@ -1,15 +1,13 @@
 //! `vesica selftest`: does this machine compute what it should?
 
 use std::fmt;
-use std::thread;
 
 use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::transport::memory;
-use vesica::party::{Abort, Channel, ChannelOptions, Registered, Role, Security, Task};
-use vesica::protocols::registry;
-use vesica::protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica::party::Security;
+use vesica::protocols::any::{AnyProtocol, SetTask};
+use vesica_bench::Settings;
 use vesica_kernels::{Backend, aes, backend, clmul, with_backend};
 use vesica_structures::rng::SecretRng;
 
@@ -27,10 +25,12 @@ pub fn run(args: SelftestArgs) -> Outcome {
     for kernels in Backend::available() {
         checks.push(with_backend(kernels, || kernels_compute(kernels)));
     }
-    for row in registry::intersect() {
-        for mode in row.entry().modes {
-            let name = format!("{} ({})", row.entry().id, mode.security);
-            checks.push(Check { name, failure: small_run(*row, mode.security).err() });
+    for task in SetTask::ALL {
+        for row in AnyProtocol::of(task) {
+            for mode in row.entry().modes {
+                let name = format!("{} ({})", row.entry().id, mode.security);
+                checks.push(Check { name, failure: small_run(row, task, mode.security).err() });
+            }
         }
     }
     let failed = checks.iter().filter(|check| check.failure.is_some()).count();
@@ -86,37 +86,16 @@ fn kernels_compute(kernels: Backend) -> Check {
     Check { name: format!("kernels {}", kernels.name()), failure }
 }
 
-/// One run of a protocol between two threads, checked against the task's definition.
-fn small_run(row: &'static dyn Registered<Intersect>, security: Security) -> Result<(), String> {
-    let request = IntersectRequest { sender_items: 40, receiver_items: 50, security, payload_bytes: 0, both_learn: false };
-    let sent = IntersectSenderInput { items: (0..40).collect(), payloads: Vec::new() };
-    let asked = IntersectReceiverInput { items: (20..70).collect() };
-    let (at_sender, at_receiver) = memory::pair();
-    let open = |connection, role| Channel::open(connection, role, ChannelOptions::default());
-    let sender_input = sent.clone();
-    let sender = thread::spawn(move || -> Result<_, Abort> {
-        let (mut ch, mut rng) = (open(at_sender, Role::Sender)?, randomness()?);
-        let output = row.sender(&request, &mut ch, &mut rng)?.run(sender_input, &mut ch, &mut rng)?;
-        ch.finish()?;
-        Ok(output)
-    });
-    let receive = || -> Result<_, Abort> {
-        let (mut ch, mut rng) = (open(at_receiver, Role::Receiver)?, randomness()?);
-        let output = row.receiver(&request, &mut ch, &mut rng)?.run(asked.clone(), &mut ch, &mut rng)?;
-        ch.finish()?;
-        Ok(output)
+/// One run of a protocol between two threads, checked against the plain function.
+fn small_run(row: AnyProtocol, task: SetTask, security: Security) -> Result<(), String> {
+    let settings = Settings {
+        columns: usize::from(matches!(task, SetTask::Sum | SetTask::JoinAndCompute)),
+        overlap: Some(20),
+        ..Settings::new(task.name(), row.entry().id, security, 40, 50)
     };
-    let receiver_output = receive();
-    let sender_output = sender.join().map_err(|_| "the sender stopped with a defect".to_owned())?;
-    let receiver_output = receiver_output.map_err(|abort| format!("receiver: {abort}"))?;
-    let sender_output = sender_output.map_err(|abort| format!("sender: {abort}"))?;
-    Intersect::holds(&sent, &asked, &sender_output, &receiver_output)
-}
-
-fn randomness() -> Result<SecretRng, Abort> {
-    SecretRng::from_os().map_err(|error| Abort::Local {
-        code: code::INTERNAL,
-        fault: error.to_string(),
-        mend: "the operating system gives no randomness".into(),
-    })
+    match vesica_bench::in_process(&settings) {
+        Ok(report) if report.correct => Ok(()),
+        Ok(_) => Err("an output is wrong".into()),
+        Err(error) => Err(error.to_string()),
+    }
 }

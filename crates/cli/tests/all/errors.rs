@@ -202,7 +202,7 @@ fn wrong_usage_is_refused_before_anything_is_opened() {
         (format!("{base} --peer them.pub"), 2, "--listen"),
         (format!("{base} --listen nowhere --identity us.key --peer them.pub"), 2, "host:port"),
         (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --normalise email=sha256"), 2, "there is no normaliser"),
-        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union"), 11, "available task is \"intersect\""),
+        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union"), 11, "choose one of intersect, cardinality"),
         (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol md5"), 11, "there is no protocol"),
         (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol ecdh-hfh99"), 11, "--security semi-honest"),
         ("send --input theirs.csv --key mail --connect 127.0.0.1:1 --peer us.pub --identity them.key --both-learn".into(), 2, "--output"),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use vesica_party::{Role, Security};
 
 use crate::plan::Link;
+use crate::table::{ExpectedRange, ValueColumn};
 
 /// Longest text of the peer that is shown.
 const SHOWN: usize = 200;
@@ -30,6 +31,14 @@ pub struct Hello {
     pub payload: Option<Vec<String>>,
     /// Whether the sender learns its matches too.
     pub both_learn: bool,
+    /// The columns that the side computes with, or shares.
+    pub values: Vec<ValueColumn>,
+    /// Ranges of the partner's columns on which the side insists.
+    pub expected_ranges: Vec<ExpectedRange>,
+    /// A group with fewer common keys than this gives nothing.
+    pub at_least: u64,
+    /// Sender: the epsilon of the noise that it adds to all results of the run together.
+    pub noise: Option<String>,
     /// The link between the sides, if its user named one: protocols are compared over the slower of what the two say.
     pub link: Option<Link>,
     /// Fresh randomness.
@@ -93,10 +102,26 @@ impl Hello {
             let (ours, theirs) = if self.role == Role::Receiver { (wanted, given) } else { (given, wanted) };
             compare("--payload", false, &list(&ours), &list(&theirs));
         }
+        compare("--reveal-if-at-least", self.at_least == theirs.at_least, &self.at_least, &theirs.at_least);
+        // Each side may insist on ranges of the other's columns.
+        if let Some((wanted, given)) = self.ranges_missed_by(theirs) {
+            compare("--clamp", false, &format_args!("expected {wanted}"), &given);
+        }
+        if let Some((wanted, given)) = theirs.ranges_missed_by(self) {
+            compare("--clamp", false, &given, &format_args!("expected {wanted}"));
+        }
         if !self.protocols.iter().any(|id| theirs.protocols.contains(id)) {
             compare("--protocol", false, &list(&self.protocols), &list(&theirs.protocols));
         }
         found
+    }
+
+    /// What this side insists on of the other's ranges, and what these are, if they differ.
+    fn ranges_missed_by(&self, other: &Self) -> Option<(String, String)> {
+        let missed = |range: &&ExpectedRange| !other.values.iter().any(|column| range.is_of(column));
+        let wanted: Vec<String> = self.expected_ranges.iter().filter(missed).map(ToString::to_string).collect();
+        let given: Vec<String> = other.values.iter().map(ToString::to_string).collect();
+        (!wanted.is_empty()).then(|| (list(&wanted), list(&given)))
     }
 
     /// The columns that the receiver insists on and those that the sender gives, if they differ.
@@ -111,6 +136,7 @@ impl Hello {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Clamp;
 
     fn hello(role: Role) -> Hello {
         Hello {
@@ -122,6 +148,10 @@ mod tests {
             key_columns: vec!["email@1".into()],
             payload: None,
             both_learn: false,
+            values: Vec::new(),
+            expected_ranges: Vec::new(),
+            at_least: 0,
+            noise: None,
             link: None,
             nonce: [7; 32],
         }
@@ -136,7 +166,7 @@ mod tests {
         let (ours, theirs) = (hello(Role::Receiver), hello(Role::Sender));
         assert!(fields(&ours, &theirs).is_empty());
         type Change = fn(&mut Hello);
-        let changes: [(&str, Change); 8] = [
+        let changes: [(&str, Change); 9] = [
             ("role", |h| h.role = Role::Receiver),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
@@ -144,6 +174,7 @@ mod tests {
             ("number of --key columns", |h| h.key_columns.push("as it is".into())),
             ("--normalise", |h| h.key_columns = vec!["lower@1".into()]),
             ("--both-learn", |h| h.both_learn = true),
+            ("--reveal-if-at-least", |h| h.at_least = 5),
             ("--protocol", |h| h.protocols = vec!["ecdh-hfh99".into()]),
         ];
         for (field, change) in changes {
@@ -162,6 +193,18 @@ mod tests {
         ours.payload = Some(vec!["segment".into()]);
         let differences = ours.differences(&theirs);
         assert_eq!(differences, [Difference { field: "--payload", ours: "segment".into(), theirs: "score".into() }]);
+    }
+
+    #[test]
+    fn either_side_may_insist_on_ranges_and_both_name_the_difference() {
+        let (mut ours, mut theirs) = (hello(Role::Receiver), hello(Role::Sender));
+        theirs.values = vec![ValueColumn { name: "amount".into(), scale: 2, clamp: Some(Clamp { least: 0, most: 50_000 }) }];
+        ours.expected_ranges = vec![ExpectedRange::parse("amount=0..500").expect("a range")];
+        assert!(fields(&ours, &theirs).is_empty() && fields(&theirs, &ours).is_empty());
+        ours.expected_ranges = vec![ExpectedRange::parse("amount=0..499").expect("a range")];
+        let here = Difference { field: "--clamp", ours: "expected amount=0..499".into(), theirs: "amount=0.00..500.00".into() };
+        assert_eq!(ours.differences(&theirs), [here.clone()]);
+        assert_eq!(theirs.differences(&ours), [Difference { ours: here.theirs, theirs: here.ours, ..here }]);
     }
 
     #[test]

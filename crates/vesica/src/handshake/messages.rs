@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use vesica_party::{Abort, Channel, Malformed, Message, Reader, Role, Step, Writer};
 
 use super::Hello;
-use crate::table::PayloadSchema;
+use crate::noise::Epsilon;
+use crate::table::{PayloadSchema, ValueColumn};
 
 const PROTOCOL: &str = "vesica-session";
 
@@ -132,7 +133,11 @@ impl Body for Hello {
     }
 
     fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
-        read_json(bytes)
+        let hello: Self = read_json(bytes)?;
+        match hello.values.iter().all(ValueColumn::is_sound) && hello.noise.as_deref().is_none_or(|text| Epsilon::parse(text).is_ok()) {
+            true => Ok(hello),
+            false => Err(Malformed("a column of values or noise that no side declares")),
+        }
     }
 }
 
@@ -142,8 +147,10 @@ impl Body for Hello {
 pub(crate) struct Sizes {
     /// Distinct keys, dummies of `--pad-to` included.
     pub items: u64,
-    /// What goes with each key (sender with `--payload`).
+    /// What goes with each key (sender with `--payload` in an intersection).
     pub payload: Option<PayloadSchema>,
+    /// How many groups the keys are in; 1 without `--group-by`.
+    pub groups: u32,
 }
 
 impl Body for Sizes {
@@ -157,6 +164,9 @@ impl Body for Sizes {
 
     fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
         let sizes: Self = read_json(bytes)?;
+        if sizes.groups == 0 {
+            return Err(Malformed("keys in no group"));
+        }
         match sizes.payload.as_ref().map(PayloadSchema::check) {
             Some(Err(_)) => Err(Malformed("a payload schema that no sender declares")),
             _ => Ok(sizes),

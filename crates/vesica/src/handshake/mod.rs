@@ -14,21 +14,24 @@
 
 mod hello;
 pub(crate) mod messages;
+mod ranges;
 
 use std::ops::RangeInclusive;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use vesica_party::{Abort, Channel, Phase, Role};
+use vesica_protocols::any::AnyProtocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::failure::{Failure, code};
-use crate::plan::{self, Link, Terms};
-use crate::table::PayloadSchema;
+use crate::noise::NoiseScale;
+use crate::plan::{self, Link, SetTask, Terms};
+use crate::table::{PayloadSchema, ValueColumn};
 pub use hello::{Difference, Hello, printable};
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 2;
+pub const WIRE_VERSION: u32 = 3;
 
 /// Exchanges versions and configurations.
 ///
@@ -70,7 +73,7 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
 /// What is agreed once sizes are known.
 pub(crate) struct Agreement {
     /// The protocol to run.
-    pub row: plan::Row,
+    pub row: AnyProtocol,
     /// Why this one: a sentence that both sides come to.
     pub why: String,
     /// What this side's own model would rather have, if that is another one.
@@ -79,6 +82,16 @@ pub(crate) struct Agreement {
     pub terms: Terms,
     /// The sender's payload.
     pub payload: Option<PayloadSchema>,
+    /// The sender's columns of values.
+    pub sender_values: Vec<ValueColumn>,
+    /// The receiver's.
+    pub receiver_values: Vec<ValueColumn>,
+    /// The epsilon of the sender's noise.
+    pub noise: Option<String>,
+    /// The noise of each result of a group; none without noise.
+    pub noise_scales: Vec<NoiseScale>,
+    /// That a result may wrap around, if so.
+    pub may_wrap: Option<String>,
     /// The session to which all hashes are bound.
     pub session: [u8; 32],
     /// Seconds since 1970 by the receiver's clock.
@@ -86,14 +99,17 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// Names of the sender's payload columns.
+    /// Names of the sender's columns that take part: as a payload, or to compute with.
     pub(crate) fn payload_columns(&self) -> Vec<String> {
-        self.payload.iter().flat_map(|schema| schema.fields.iter().map(|field| field.name.clone())).collect()
+        let payload = self.payload.iter().flat_map(|schema| schema.fields.iter().map(|field| &field.name));
+        payload.chain(self.sender_values.iter().map(|column| &column.name)).cloned().collect()
     }
 }
 
 /// What a side brings to [`settle`].
 pub(crate) struct Bid<'a> {
+    /// What is computed.
+    pub task: SetTask,
     /// Own configuration.
     pub ours: &'a Hello,
     /// The peer's.
@@ -102,6 +118,8 @@ pub(crate) struct Bid<'a> {
     pub sizes: Sizes,
     /// Most items that the peer may bring.
     pub max_peer_items: u64,
+    /// Most groups that the peer may ask for.
+    pub max_groups: u32,
 }
 
 /// Exchanges sizes, chooses the protocol and binds the channel to the session.
@@ -124,6 +142,25 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         )
         .into());
     }
+    // Several groups are a receiver's of an aggregate.
+    if theirs.groups > 1 && (bid.ours.role == Role::Receiver || !bid.task.is_aggregate()) {
+        return Err(misbehaved(ch, "groups, which are for the receiver of an aggregate"));
+    }
+    if theirs.groups > bid.max_groups {
+        return Err(Failure::new(
+            code::REFUSED,
+            format_args!("the receiver asks for {} groups, more than the {} that are allowed here", theirs.groups, bid.max_groups),
+            "results of small groups tell more of single rows: raise --max-groups on the sender's side, if the number is fine, or leave --group-by away",
+        )
+        .into());
+    }
+    let (from_sender, from_receiver) = match bid.ours.role {
+        Role::Sender => (bid.ours, bid.theirs),
+        Role::Receiver => (bid.theirs, bid.ours),
+    };
+    if !ranges::go_with(bid.task, from_sender, from_receiver) {
+        return Err(misbehaved(ch, "columns of values that do not go with the task"));
+    }
     let (sender, receiver, promised) = match bid.ours.role {
         Role::Sender => (bid.sizes.clone(), theirs, &bid.ours.payload),
         Role::Receiver => (theirs, bid.sizes.clone(), &bid.theirs.payload),
@@ -132,13 +169,20 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     if receiver.payload.is_some() || given != *promised {
         return Err(misbehaved(ch, "a payload that does not go with the configuration"));
     }
+    let (sender_values, receiver_values) = (from_sender.values.clone(), from_receiver.values.clone());
+    let shared_bytes = |columns: &[ValueColumn]| if bid.task == SetTask::Shares { 8 * columns.len() } else { 0 };
     let terms = Terms {
-        sender_items: small(sender.items)?,
-        receiver_items: small(receiver.items)?,
-        security: bid.ours.security,
-        payload_bytes: sender.payload.as_ref().map_or(0, |schema| schema.width),
+        payload_bytes: sender.payload.as_ref().map_or(shared_bytes(&sender_values), |schema| schema.width),
+        receiver_payload_bytes: shared_bytes(&receiver_values),
         both_learn: bid.ours.both_learn,
+        columns: if bid.task.is_aggregate() { sender_values.len() } else { 0 },
+        groups: receiver.groups as usize,
+        at_least: bid.ours.at_least,
+        noisy: from_sender.noise.is_some(),
+        ..Terms::new(bid.task, small(sender.items)?, small(receiver.items)?, bid.ours.security)
     };
+    let noise_scales = ranges::noise(&terms, from_sender, from_receiver)?;
+    let may_wrap = ranges::may_wrap(&terms, from_sender, from_receiver, &noise_scales)?;
     let link = Link::agreed(bid.ours.link, bid.theirs.link);
     let view = plan::choose(&terms, &bid.ours.protocols, &bid.theirs.protocols, &link)?;
     let own = view.row.entry().id;
@@ -152,13 +196,13 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         Role::Sender => recv(ch)?,
     };
     let allowed = bid.ours.protocols.contains(&choice.protocol);
-    let Some(row) = plan::rows().iter().copied().find(|row| allowed && row.entry().id == choice.protocol) else {
+    let Some(row) = plan::rows(bid.task).into_iter().find(|row| allowed && row.entry().id == choice.protocol) else {
         return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow"));
     };
     // The lists were made from each side's own least security; the registry may still refuse these sizes.
-    let predicted = row.predicted_bytes(&terms.request())?;
+    let predicted = row.predicted_bytes(&terms)?;
     let session = session_id(ch, bid, &sender, &receiver, &choice, &predicted);
-    let payload = sender.payload;
+    let (payload, noise) = (sender.payload, from_sender.noise.clone());
     send(ch, Ready { session })?;
     if recv::<Ready>(ch)?.session != session {
         return Err(Abort::PeerMisbehaved(
@@ -168,7 +212,20 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     }
     ch.bind_session(session);
     let own_view = (own != choice.protocol).then_some(own);
-    Ok(Agreement { row, why: view.why(&link), own_view, terms, payload, session, clock: choice.clock })
+    Ok(Agreement {
+        row,
+        why: view.why(&link),
+        own_view,
+        terms,
+        payload,
+        sender_values,
+        receiver_values,
+        noise,
+        noise_scales,
+        may_wrap,
+        session,
+        clock: choice.clock,
+    })
 }
 
 /// Exchanges and compares transcripts.

@@ -3,10 +3,11 @@ use vesica_testkit::try_two_party;
 
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
 use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
+use crate::plan::SetTask;
 use crate::table::{PayloadField, PayloadKind, PayloadSchema};
 
 /// The side that connects sends, the side that listens receives.
-fn hello(role: Role) -> Hello {
+pub(super) fn hello(role: Role) -> Hello {
     Hello {
         role,
         task: "intersect".into(),
@@ -16,17 +17,21 @@ fn hello(role: Role) -> Hello {
         key_columns: vec!["as it is".into()],
         payload: None,
         both_learn: false,
+        values: Vec::new(),
+        expected_ranges: Vec::new(),
+        at_least: 0,
+        noise: None,
         link: None,
         nonce: [role as u8; 32],
     }
 }
 
 fn sizes(items: u64) -> Sizes {
-    Sizes { items, payload: None }
+    Sizes { items, payload: None, groups: 1 }
 }
 
 fn bid<'a>(ours: &'a Hello, theirs: &'a Hello, sizes: Sizes) -> Bid<'a> {
-    Bid { ours, theirs, sizes, max_peer_items: 1000 }
+    Bid { task: SetTask::Intersect, ours, theirs, sizes, max_peer_items: 1000, max_groups: 1 }
 }
 
 fn code<T>(result: Result<T, Abort>) -> Option<u8> {
@@ -114,7 +119,7 @@ fn sizes_that_no_honest_peer_has_are_refused() {
 #[test]
 fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
     let field = PayloadField { name: "score".into(), kind: PayloadKind::Text };
-    let surprise = Sizes { items: 5, payload: Some(PayloadSchema { fields: vec![field], width: 8 }) };
+    let surprise = Sizes { items: 5, payload: Some(PayloadSchema { fields: vec![field], width: 8 }), groups: 1 };
     assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, surprise))), Some(8));
     let promised = Hello { payload: Some(vec!["score".into()]), ..hello(Role::Sender) };
     assert_eq!(code(receiver_against(promised, |ch| bring(ch, sizes(5)))), Some(8));

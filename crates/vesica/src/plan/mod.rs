@@ -11,9 +11,10 @@ mod link;
 mod model;
 mod prices;
 
-use vesica_party::{Entry, Registered, Security, Status};
-use vesica_protocols::registry;
-use vesica_protocols::tasks::{Intersect, IntersectRequest};
+use vesica_party::{Entry, Security, Status};
+use vesica_protocols::any::AnyProtocol;
+pub use vesica_protocols::any::{SetTask, Terms};
+use vesica_protocols::tasks::IntersectRequest;
 
 pub use link::Link;
 pub use model::{Machine, PROBES, Prediction, Probe};
@@ -21,54 +22,27 @@ pub use prices::{Prices, Traffic};
 
 use crate::failure::{Failure, code};
 
-/// What a run is about, in numbers that both sides know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Terms {
-    pub sender_items: usize,
-    pub receiver_items: usize,
-    pub security: Security,
-    pub payload_bytes: usize,
-    pub both_learn: bool,
-}
-
-impl Terms {
-    fn of(request: &IntersectRequest) -> Self {
-        Self {
-            sender_items: request.sender_items,
-            receiver_items: request.receiver_items,
-            security: request.security,
-            payload_bytes: request.payload_bytes,
-            both_learn: request.both_learn,
-        }
-    }
-
-    pub(crate) fn request(&self) -> IntersectRequest {
-        IntersectRequest {
-            sender_items: self.sender_items,
-            receiver_items: self.receiver_items,
-            security: self.security,
-            payload_bytes: self.payload_bytes,
-            both_learn: self.both_learn,
-        }
-    }
-}
-
-/// A protocol of the registry.
-pub(crate) type Row = &'static dyn Registered<Intersect>;
+/// Over a link below this rate, what was never measured is compared by its bytes alone.
+const SLOW_BITS_PER_SECOND: u64 = 10_000_000;
 
 /// All protocols for the task.
-pub(crate) fn rows() -> &'static [Row] {
-    registry::intersect()
+pub(crate) fn rows(task: SetTask) -> Vec<AnyProtocol> {
+    #[allow(unused_mut, reason = "tests add to the registry")]
+    let mut rows = AnyProtocol::of(task);
+    #[cfg(test)]
+    rows.extend(crate::insecure::of(task));
+    rows
 }
 
 /// The protocols that a side allows: the one named, or all that reach `security`, in the registry's order.
-pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: bool) -> Result<Vec<Row>, Failure> {
+pub(crate) fn allowed(task: SetTask, named: Option<&str>, security: Security, allow_broken: bool) -> Result<Vec<AnyProtocol>, Failure> {
+    let rows = rows(task);
     if let Some(name) = named {
-        let row = registry::find_intersect(name).ok_or_else(|| {
-            let known: Vec<&str> = rows().iter().map(|row| row.entry().id).collect();
+        let row = rows.iter().copied().find(|row| row.answers_to(name)).ok_or_else(|| {
+            let known: Vec<&str> = rows.iter().map(|row| row.entry().id).collect();
             Failure::new(
                 code::REFUSED,
-                format_args!("there is no protocol {name:?} for intersect"),
+                format_args!("there is no protocol {name:?} for {task}"),
                 format_args!("choose one of {}", known.join(", ")),
             )
         })?;
@@ -90,40 +64,54 @@ pub(crate) fn allowed(named: Option<&str>, security: Security, allow_broken: boo
         }
         return Ok(vec![row]);
     }
-    let found: Vec<Row> = rows()
-        .iter()
-        .copied()
-        .filter(|row| row.entry().mode(security).is_some() && !matches!(row.entry().status, Status::Broken { .. }))
-        .collect();
+    let reach = |security| {
+        let reaches = |row: &AnyProtocol| row.entry().mode(security).is_some() && !matches!(row.entry().status, Status::Broken { .. });
+        rows.iter().copied().filter(reaches).collect::<Vec<_>>()
+    };
+    let found = reach(security);
     if found.is_empty() {
         let mend = match security {
-            Security::Malicious => "if the partner is trusted to follow the protocol, say --security semi-honest on both sides",
-            Security::SemiHonest => "choose another task",
+            Security::Malicious if !reach(Security::SemiHonest).is_empty() => {
+                "if the partner is trusted to follow the protocol, say --security semi-honest on both sides"
+            }
+            _ => "choose another task",
         };
-        return Err(Failure::new(code::REFUSED, format_args!("no protocol for intersect withstands a {security} partner"), mend));
+        return Err(Failure::new(code::REFUSED, format_args!("no protocol for {task} withstands a {security} partner"), mend));
     }
     Ok(found)
 }
 
 /// The receiver's choice, or the sender's own view of it.
 pub(crate) struct Chosen {
-    pub row: Row,
+    pub row: AnyProtocol,
     /// The protocols that it was chosen from, in the registry's order.
     pub candidates: Vec<&'static str>,
+    by: Rule,
 }
 
-/// The fastest for the reference machine of what both sides allow.
+/// What a choice went by.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// The cost model's time.
+    Time,
+    /// Bytes: the link is slow, and no time is known.
+    Bytes,
+    /// The order of the registry: no time is known.
+    Order,
+}
+
+/// The fastest for the reference machine of what both sides allow. Where some candidate was never measured: over a slow link the one with the fewest
+/// bytes, else the first.
 ///
 /// # Errors
 /// If no protocol is allowed on both sides and serves the request.
 pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &Link) -> Result<Chosen, Failure> {
-    let request = terms.request();
-    let both_allow = |row: &Row| [ours, theirs].iter().all(|list| list.iter().any(|id| id == row.entry().id));
+    let both_allow = |row: &AnyProtocol| [ours, theirs].iter().all(|list| list.iter().any(|id| id == row.entry().id));
     let mut serving = Vec::new();
     let mut refusal = None;
-    for row in rows().iter().copied().filter(both_allow) {
-        match row.predicted_bytes(&request) {
-            Ok(bytes) => serving.push((row, time(row, &request, middle(&bytes), link))),
+    for row in rows(terms.task).into_iter().filter(both_allow) {
+        match row.predicted_bytes(terms) {
+            Ok(bytes) => serving.push((row, middle(&bytes))),
             Err(refused) => refusal = refusal.or(Some(refused)),
         }
     }
@@ -132,8 +120,15 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
         serving.retain(|(row, _)| recommended(row.entry()));
     }
     let candidates = serving.iter().map(|(row, _)| row.entry().id).collect();
-    match (serving.into_iter().min_by_key(|&(_, time)| time), refusal) {
-        (Some((row, _)), _) => Ok(Chosen { row, candidates }),
+    let times: Option<Vec<u64>> = serving.iter().map(|&(row, bytes)| time(row, terms, bytes, link)).collect();
+    let slow = link.bits_per_second < SLOW_BITS_PER_SECOND;
+    let (by, weights) = match times {
+        Some(times) => (Rule::Time, times),
+        None if slow => (Rule::Bytes, serving.iter().map(|&(_, bytes)| link.transfer_us(bytes)).collect()),
+        None => (Rule::Order, (0..serving.len() as u64).collect()),
+    };
+    match (serving.iter().zip(weights).min_by_key(|&(_, weight)| weight), refusal) {
+        (Some((&(row, _), _)), _) => Ok(Chosen { row, candidates, by }),
         (None, Some(refused)) => Err(refused.into()),
         (None, None) => Err(Failure::new(
             code::MISMATCH,
@@ -147,9 +142,10 @@ fn recommended(entry: &Entry) -> bool {
     entry.status == Status::Recommended
 }
 
-/// Microseconds on the reference machine; what was never measured comes last.
-fn time(row: Row, request: &IntersectRequest, bytes: u64, link: &Link) -> u64 {
-    model::predict(row.entry().id, request, bytes, &Machine::REFERENCE, link).map_or(u64::MAX, |prediction| prediction.total_us())
+/// Microseconds on the reference machine; `None` for what was never measured.
+fn time(row: AnyProtocol, terms: &Terms, bytes: u64, link: &Link) -> Option<u64> {
+    let AnyProtocol::Intersect(row) = row else { return None };
+    Some(model::predict(row.entry().id, &terms.intersect(), bytes, &Machine::REFERENCE, link)?.total_us())
 }
 
 fn middle(range: &std::ops::RangeInclusive<u64>) -> u64 {
@@ -159,20 +155,25 @@ fn middle(range: &std::ops::RangeInclusive<u64>) -> u64 {
 impl Chosen {
     /// Why, in one sentence that both sides come to: it stands in reports and receipts.
     pub(crate) fn why(&self, link: &Link) -> String {
-        match self.candidates.as_slice() {
-            [_] => "the only one that both sides allow".into(),
-            candidates => format!("the fastest of {} by the reference model, over {link}", candidates.join(", ")),
+        let candidates = match self.candidates.as_slice() {
+            [_] => return "the only one that both sides allow".into(),
+            candidates => candidates.join(", "),
+        };
+        match self.by {
+            Rule::Time => format!("the fastest of {candidates} by the reference model, over {link}"),
+            Rule::Bytes => format!("the one of {candidates} with the fewest bytes, over {link}; not all of them were measured"),
+            Rule::Order => format!("the first of {candidates} in the order of the catalogue; not all of them were measured"),
         }
     }
 }
 
-/// What `auto` runs for a request when both sides allow everything that reaches its security.
+/// What `auto` runs for terms when both sides allow everything that reaches their security.
 ///
 /// # Errors
-/// If no protocol serves it.
-pub fn automatic(request: &IntersectRequest, link: &Link) -> Result<&'static Entry, Failure> {
-    let all: Vec<String> = allowed(None, request.security, false)?.into_iter().map(|row| row.entry().id.to_owned()).collect();
-    Ok(choose(&Terms::of(request), &all, &all, link)?.row.entry())
+/// If no protocol serves them.
+pub fn automatic(terms: &Terms, link: &Link) -> Result<&'static Entry, Failure> {
+    let all: Vec<String> = allowed(terms.task, None, terms.security, false)?.into_iter().map(|row| row.entry().id.to_owned()).collect();
+    Ok(choose(terms, &all, &all, link)?.row.entry())
 }
 
 /// What `vesica plan` shows.
@@ -233,11 +234,12 @@ pub struct Setting<'a> {
 /// If none serves it.
 pub fn plan(request: &IntersectRequest, setting: &Setting<'_>) -> Result<Plan, Failure> {
     let (mut eligible, mut refused) = (Vec::new(), Vec::new());
-    for row in rows() {
+    let terms = Terms::from(request);
+    for row in rows(SetTask::Intersect) {
         let entry = row.entry();
-        let outcome = match allowed(Some(entry.id), request.security, false) {
+        let outcome = match allowed(SetTask::Intersect, Some(entry.id), request.security, false) {
             Err(failure) => Err(failure.fault),
-            Ok(_) => row.predicted_bytes(request).map_err(|unsupported| unsupported.what),
+            Ok(_) => row.predicted_bytes(&terms).map_err(|unsupported| unsupported.what),
         };
         let predicted = outcome.and_then(|bytes| {
             let on = |machine| model::predict(entry.id, request, middle(&bytes), machine, setting.link);
@@ -254,7 +256,7 @@ pub fn plan(request: &IntersectRequest, setting: &Setting<'_>) -> Result<Plan, F
             }
         }
     }
-    let choice = automatic(request, setting.link)?.id;
+    let choice = automatic(&terms, setting.link)?.id;
     let reason = reason(&eligible, choice);
     Ok(Plan { eligible, refused, choice, reason })
 }
@@ -290,7 +292,11 @@ mod tests {
     use super::*;
 
     fn terms(items: usize, security: Security) -> Terms {
-        Terms { sender_items: items, receiver_items: items, security, payload_bytes: 0, both_learn: false }
+        Terms::new(SetTask::Intersect, items, items, security)
+    }
+
+    fn allowed(named: Option<&str>, security: Security, allow_broken: bool) -> Result<Vec<AnyProtocol>, Failure> {
+        super::allowed(SetTask::Intersect, named, security, allow_broken)
     }
 
     fn ids(security: Security) -> Vec<String> {
@@ -314,7 +320,7 @@ mod tests {
         for security in [Security::SemiHonest, Security::Malicious] {
             let (all, terms) = (ids(security), terms(1 << 20, security));
             let choice = chosen(&terms, &all, &all, &slow);
-            let bytes = |row: &Row| middle(&row.predicted_bytes(&terms.request()).expect("served"));
+            let bytes = |row: &AnyProtocol| middle(&row.predicted_bytes(&terms).expect("served"));
             let least = allowed(None, security, false)
                 .expect("some")
                 .into_iter()
@@ -381,17 +387,17 @@ mod tests {
         let setting =
             Setting { machine: &machine, threads: 1, link: &Link::LAN, prices: &prices, traffic: prices.of("internet").expect("a kind") };
         for (security, items) in [(Security::SemiHonest, 1 << 11), (Security::Malicious, 1 << 20)] {
-            let request = terms(items, security).request();
-            let plan = plan(&request, &setting).expect("a plan");
-            assert_eq!(plan.eligible.len() + plan.refused.len(), rows().len());
-            assert_eq!(plan.choice, automatic(&request, &Link::LAN).expect("a protocol").id);
+            let terms = terms(items, security);
+            let plan = plan(&terms.intersect(), &setting).expect("a plan");
+            assert_eq!(plan.eligible.len() + plan.refused.len(), rows(SetTask::Intersect).len());
+            assert_eq!(plan.choice, automatic(&terms, &Link::LAN).expect("a protocol").id);
             assert!(plan.reason.starts_with(plan.choice), "{}", plan.reason);
             for one in &plan.eligible {
                 assert!(one.entry.mode(security).is_some() && !matches!(one.entry.status, Status::Broken { .. }));
                 assert!(one.bytes[0] <= one.here.bytes && one.here.bytes <= one.bytes[1] && one.usd > 0.0);
             }
         }
-        let refused = plan(&terms(5, Security::Malicious).request(), &setting).expect("a plan").refused;
+        let refused = plan(&terms(5, Security::Malicious).intersect(), &setting).expect("a plan").refused;
         assert!(refused.iter().any(|refused| refused.entry.id == "ecdh-hfh99" && refused.why.contains("no malicious mode")), "{refused:?}");
     }
 
@@ -400,5 +406,28 @@ mod tests {
         assert_eq!(allowed(Some("md5"), Security::SemiHonest, false).err().map(|failure| failure.code), Some(code::REFUSED));
         let failure = allowed(Some("ecdh-hfh99"), Security::Malicious, false).err().expect("it has no such mode");
         assert!(failure.mend.contains("--security semi-honest"), "{failure}");
+    }
+
+    /// Two insecure stand-ins for each new task: the first is large and recommended, the second small.
+    #[test]
+    fn what_was_never_measured_is_chosen_by_order_or_over_a_slow_link_by_bytes() {
+        let terms = Terms::new(SetTask::Sum, 1000, 1000, Security::SemiHonest);
+        let both = ["insecure-plain-large".to_owned(), "insecure-plain".into()];
+        let slow = Link { bits_per_second: 1_000_000, round_trip_us: 1000 };
+        for (link, id, says) in [(Link::LAN, "insecure-plain-large", "the first of"), (slow, "insecure-plain", "the fewest bytes")] {
+            let choice = choose(&terms, &both, &both, &link).expect("a protocol");
+            assert_eq!(choice.row.entry().id, id);
+            assert!(choice.why(&link).contains(says), "{}", choice.why(&link));
+        }
+    }
+
+    #[test]
+    fn a_task_without_a_malicious_protocol_names_the_flag_to_type() {
+        for task in [SetTask::Cardinality, SetTask::Sum, SetTask::JoinAndCompute, SetTask::Shares] {
+            let failure = super::allowed(task, None, Security::Malicious, false).err().expect("none is malicious");
+            assert_eq!(failure.code, code::REFUSED);
+            assert!(failure.mend.contains("--security semi-honest"), "{failure}");
+            assert!(super::allowed(task, None, Security::SemiHonest, false).is_ok());
+        }
     }
 }

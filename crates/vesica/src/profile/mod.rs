@@ -53,7 +53,7 @@ pub struct CsvProfile {
 pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
     let mut warnings = Vec::new();
     let csv = if input.format() == Format::Csv { Some(csv_profile(input)?) } else { None };
-    let table = collect_keys(input, spec, None)?;
+    let table = collect_keys(input, spec)?;
     let mut multiplicities = vec![0u64; table.digests.len()];
     for &key in table.row_key.iter().filter(|&&key| key != NO_KEY) {
         multiplicities[key as usize] += 1;

@@ -1,9 +1,12 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
 
+mod compute;
 mod interrupt;
 mod link;
 mod prepare;
+mod revealed;
 mod run;
+mod wishes;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -16,8 +19,9 @@ pub use link::{End, Protection};
 pub use run::run;
 
 use crate::key::KeySpec;
-use crate::plan::Link;
-use crate::table::{InputOptions, Join, OutputOptions, PayloadSpec};
+use crate::noise::NoiseConfig;
+use crate::plan::{Link, SetTask};
+use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, PayloadSpec, ValueSpec};
 
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
 pub const MAX_PEER_ITEMS: u64 = 1 << 28;
@@ -31,8 +35,10 @@ pub struct Source {
     pub options: InputOptions,
     /// The key.
     pub key: KeySpec,
-    /// Sender: the columns that go along with matches.
+    /// Intersect, sender: the columns that go along with matches.
     pub payload: Option<PayloadSpec>,
+    /// Other tasks: the columns to compute with, and the receiver's groups.
+    pub values: ValueSpec,
 }
 
 /// Where the result goes.
@@ -40,15 +46,17 @@ pub struct Source {
 pub struct Destination {
     /// A file, or `-` for standard output.
     pub path: String,
-    /// How to write it.
+    /// How to write it. Only an intersection has a choice of formats.
     pub options: OutputOptions,
-    /// Which rows.
+    /// Intersect: which rows.
     pub join: Join,
 }
 
 /// Everything that one side of a run is told by its user.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// What is computed.
+    pub task: SetTask,
     /// Whether this side sends or receives.
     pub role: Role,
     /// How it meets the peer.
@@ -65,6 +73,14 @@ pub struct Config {
     pub destination: Option<Destination>,
     /// Receiver: names of payload columns on which it insists.
     pub expected_payload: Option<Vec<String>>,
+    /// Ranges of the partner's columns on which this side insists.
+    pub expected_ranges: Vec<ExpectedRange>,
+    /// Aggregates: a group with fewer common keys than this gives nothing.
+    pub at_least: u64,
+    /// Sender of an aggregate: refuse a receiver that asks for more groups.
+    pub max_groups: u32,
+    /// Sender of an aggregate: noise for the results.
+    pub noise: Option<NoiseConfig>,
     /// A protocol's id or alias; `None` lets the receiver choose.
     pub protocol: Option<String>,
     /// The link to the partner, if it is known: protocols are compared over the slower of what the two sides say.
@@ -102,3 +118,6 @@ pub trait Events: Sync {
 pub struct Silent;
 
 impl Events for Silent {}
+
+#[cfg(test)]
+mod tests;

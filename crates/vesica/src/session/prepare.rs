@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::{Config, Destination, Interrupt, Source};
 use crate::failure::{Failure, code};
-use crate::table::{Input, KeyTable, Output, read_keys};
+use crate::plan::SetTask;
+use crate::table::{Format, Input, KeyTable, Output, Place, read_keys, read_values};
 
 /// How long an own failure waits for the peer to be there and hear of it.
 const TELL_PEER: Duration = Duration::from_secs(5);
@@ -19,7 +20,15 @@ pub(super) struct Prepared {
     pub input: Input,
     pub table: KeyTable,
     /// Where the result goes, if this side has one.
-    pub output: Option<Output>,
+    pub output: Option<Destined>,
+}
+
+/// Where a result goes.
+pub(super) enum Destined {
+    /// Own rows.
+    Table(Output),
+    /// Numbers or shares.
+    Bytes(Place),
 }
 
 /// A preparation on a thread of its own.
@@ -32,9 +41,9 @@ pub(super) struct Preparation {
 impl Preparation {
     pub fn start(config: &Config) -> Self {
         let (done, outcome) = mpsc::channel();
-        let (source, destination) = (config.source.clone(), config.destination.clone());
+        let (task, source, destination) = (config.task, config.source.clone(), config.destination.clone());
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
-        thread::spawn(move || _ = done.send(prepare(&source, destination.as_ref())));
+        thread::spawn(move || _ = done.send(prepare(task, &source, destination.as_ref())));
         Self { outcome, early: None, failed_at: None }
     }
 
@@ -91,9 +100,26 @@ fn panicked() -> Failure {
     )
 }
 
-fn prepare(source: &Source, destination: Option<&Destination>) -> Result<Prepared, Failure> {
+fn prepare(task: SetTask, source: &Source, destination: Option<&Destination>) -> Result<Prepared, Failure> {
     let input = Input::open(&source.path, &source.options)?;
-    let output = destination.map(|to| Output::create(&to.path, &to.options, &input)).transpose()?;
-    let table = read_keys(&input, &source.key, source.payload.as_ref())?;
+    let output = destination.map(|to| destined(task, to, &input)).transpose()?;
+    let table = match task {
+        SetTask::Intersect => read_keys(&input, &source.key, source.payload.as_ref())?,
+        _ => read_values(&input, &source.key, &source.values)?,
+    };
     Ok(Prepared { input, table, output })
+}
+
+fn destined(task: SetTask, to: &Destination, input: &Input) -> Result<Destined, Failure> {
+    if task == SetTask::Intersect {
+        return Ok(Destined::Table(Output::create(&to.path, &to.options, input)?));
+    }
+    if task.is_aggregate() && Format::of_name(&to.path).is_some_and(|format| format != Format::Csv) {
+        return Err(Failure::new(
+            code::USAGE,
+            format_args!("the result of the task {task} is a few numbers, and is written as CSV or JSON"),
+            "give --output a name that ends in .csv or .json",
+        ));
+    }
+    Ok(Destined::Bytes(Place::create(&to.path, to.options.force)?))
 }

@@ -3,22 +3,22 @@
 use std::time::Instant;
 
 use vesica_party::transport::tls::PublicKey;
-use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role, Tally, Task};
-use vesica_protocols::tasks::{Intersect, IntersectReceiverInput, IntersectSenderInput};
+use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role, Tally};
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
+use super::compute::{Learned, Writing, compute};
 use super::link::{self, Patience};
-use super::prepare::{Preparation, Prepared};
-use super::{Config, Events, Interrupt, Protection};
+use super::prepare::{Destined, Preparation, Prepared};
+use super::revealed::revealed;
+use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{Closing, Sizes, recv, send};
 use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
-use crate::key::DIGEST_VERSION;
-use crate::plan;
+use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
-use crate::report::{OutputReport, PhaseReport, Report};
-use crate::table::{Input, Join, KeyTable, Matches, Output, ReceivedPayload, write_matches};
+use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
+use crate::table::{Input, KeyTable};
 
 /// Runs one side.
 ///
@@ -26,24 +26,8 @@ use crate::table::{Input, Join, KeyTable, Matches, Output, ReceivedPayload, writ
 /// With the exit code of the command line. Whatever fails once the peer is there is also told to the peer.
 pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
     let started = Instant::now();
-    let mut hello = Hello {
-        role: config.role,
-        task: Intersect::NAME.into(),
-        security: config.security,
-        protocols: plan::allowed(config.protocol.as_deref(), config.security, config.allow_broken)?
-            .into_iter()
-            .map(|row| row.entry().id.to_owned())
-            .collect(),
-        key_digest: DIGEST_VERSION.into(),
-        key_columns: config.source.key.agreement(),
-        payload: match config.role {
-            Role::Sender => config.source.payload.as_ref().map(|payload| payload.columns.clone()),
-            Role::Receiver => config.expected_payload.clone(),
-        },
-        both_learn: config.both_learn,
-        link: config.link,
-        nonce: [0; 32],
-    };
+    wishes::check(config)?;
+    let mut hello = wishes::hello(config)?;
     let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
     fill(&mut rng, &mut hello.nonce);
     refuse_existing_receipt(config)?;
@@ -124,7 +108,7 @@ struct Agreed {
     agreement: Agreement,
     input: Input,
     table: KeyTable,
-    output: Option<Output>,
+    output: Option<Destined>,
     own_items: u64,
     distinct: usize,
     learned: Option<Learned>,
@@ -144,12 +128,6 @@ struct Done {
     warnings: Vec<String>,
 }
 
-/// Own matches, and the payloads that came with them.
-struct Learned {
-    matches: Vec<u32>,
-    payloads: Vec<u8>,
-}
-
 impl Conversation<'_> {
     /// All that the peer hears and says.
     fn hold(&self, ch: &mut Channel, preparation: Preparation, rng: &mut SecretRng) -> Result<Agreed, Failure> {
@@ -162,20 +140,32 @@ impl Conversation<'_> {
         let Prepared { input, mut table, output } = preparation.finish(self.interrupt, self.deadline)?;
         let distinct = table.digests.len();
         let padded = self.padded(distinct)?;
-        let sizes = Sizes { items: padded as u64, payload: table.payload.as_ref().map(|payload| payload.schema.clone()) };
-        let bid = Bid { ours: &self.hello, theirs: &theirs, sizes, max_peer_items: self.config.max_peer_items };
+        let sizes = Sizes {
+            items: padded as u64,
+            payload: table.payload.as_ref().map(|payload| payload.schema.clone()),
+            groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32),
+        };
+        let Config { task, max_peer_items, max_groups, .. } = *self.config;
+        let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups };
         let agreement = handshake::settle(ch, &bid)?;
+        // Before the first message of the protocol: what was spent stays spent, however the run ends.
+        if let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.noise, &self.config.protection) {
+            noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?;
+        }
+        let mut warnings: Vec<String> = agreement.may_wrap.iter().cloned().collect();
+        for warning in &warnings {
+            self.events.notice(&format!("warning: {warning}"));
+        }
 
         self.events.stage(&format!("running {}", agreement.row.entry().id));
         let mut items = std::mem::take(&mut table.digests);
         items.extend(dummies(self.config.role, padded - distinct, rng));
-        let learned = self.protocol(ch, &agreement, items, &mut table, rng)?;
+        let learned = compute(self.config.role, ch, &agreement, items, &mut table, rng)?;
         let transcript = ch.transcript();
         if let Some(transcript) = transcript {
             handshake::compare_transcripts(ch, transcript)?;
         }
         self.events.stage("closing");
-        let mut warnings = Vec::new();
         if let Some(own) = agreement.own_view {
             let chosen = agreement.row.entry().id;
             warnings.push(format!(
@@ -189,9 +179,16 @@ impl Conversation<'_> {
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
         let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings } = agreed;
-        let matched_keys = learned.as_ref().map(|learned| learned.matches.len() as u64);
+        let matched_keys = match &learned {
+            Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
+            _ => None,
+        };
         let output = match (output, learned) {
-            (Some(output), Some(learned)) => Some(self.write(&input, &table, output, &agreement, &learned, distinct)?),
+            (Some(output), Some(learned)) => {
+                self.events.stage("writing the output");
+                let writing = Writing { config: self.config, agreement: &agreement, input: &input, table: &table, distinct };
+                Some(writing.write(learned, output)?)
+            }
             _ => None,
         };
         let receipt = receipt.and_then(|receipt| self.save(&receipt, &mut warnings));
@@ -212,58 +209,6 @@ impl Conversation<'_> {
                 Err(failure)
             }
         }
-    }
-
-    /// Runs the protocol in the task's roles. `None`: this side learns nothing.
-    fn protocol(
-        &self,
-        ch: &mut Channel,
-        agreement: &Agreement,
-        items: Vec<u128>,
-        table: &mut KeyTable,
-        rng: &mut SecretRng,
-    ) -> Result<Option<Learned>, Abort> {
-        let request = agreement.terms.request();
-        let role = self.config.role;
-        let body = |ch: &mut Channel| match role {
-            Role::Sender => {
-                let mut payloads = table.payload.as_mut().map(|payload| std::mem::take(&mut payload.bytes)).unwrap_or_default();
-                payloads.resize(items.len() * request.payload_bytes, 0);
-                let party = agreement.row.sender(&request, ch, rng)?;
-                let output = party.run(IntersectSenderInput { items, payloads }, ch, rng)?;
-                Ok(output.matches.map(|matches| Learned { matches, payloads: Vec::new() }))
-            }
-            Role::Receiver => {
-                let party = agreement.row.receiver(&request, ch, rng)?;
-                let output = party.run(IntersectReceiverInput { items }, ch, rng)?;
-                Ok(Some(Learned { matches: output.matches, payloads: output.payloads }))
-            }
-        };
-        if ch.role() == role { body(ch) } else { ch.reversed(body) }
-    }
-
-    fn write(
-        &self,
-        input: &Input,
-        table: &KeyTable,
-        output: Output,
-        agreement: &Agreement,
-        learned: &Learned,
-        distinct: usize,
-    ) -> Result<OutputReport, Failure> {
-        self.events.stage("writing the output");
-        // Dummies come after the keys and match with negligible probability, unless the peer found a way to make them.
-        if learned.matches.last().is_some_and(|&last| last as usize >= distinct) {
-            return Err(Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", "do not trust this partner's software"));
-        }
-        let path = output.path().to_owned();
-        let join = self.config.destination.as_ref().map_or(Join::Inner, |to| to.join);
-        let payload = match self.config.role {
-            Role::Receiver => agreement.payload.as_ref().map(|schema| ReceivedPayload { schema, bytes: &learned.payloads }),
-            Role::Sender => None,
-        };
-        let written = write_matches(input, table, &Matches { keys: &learned.matches, payload }, join, output)?;
-        Ok(OutputReport { path, rows: written.rows })
     }
 
     /// Tells the peer that the protocol is done, with the signature under the receipt. `None`: no receipt over plaintext.
@@ -349,6 +294,12 @@ impl Conversation<'_> {
             key_columns: self.hello.key_columns.clone(),
             payload_columns: agreement.payload_columns(),
             payload_bytes: agreement.terms.payload_bytes as u64,
+            sender_values: agreement.sender_values.clone(),
+            receiver_values: agreement.receiver_values.clone(),
+            groups: agreement.terms.groups as u64,
+            reveal_if_at_least: agreement.terms.at_least,
+            noise_epsilon: agreement.noise.clone(),
+            revealed: revealed(agreement),
             sender_key: sender.to_string(),
             receiver_key: receiver.to_string(),
         }
@@ -380,11 +331,11 @@ impl Done {
         let total = self.tally.total();
         let terms = &self.agreement.terms;
         Report {
-            report_version: 1,
+            report_version: 2,
             ok: true,
             vesica: env!("CARGO_PKG_VERSION"),
             role: config.role,
-            task: Intersect::NAME,
+            task: config.task.name(),
             protocol: self.agreement.row.entry().id,
             choice: self.agreement.why.clone(),
             security: terms.security,
@@ -403,6 +354,16 @@ impl Done {
             output: self.output,
             payload_columns: self.agreement.payload_columns(),
             payload_bytes: terms.payload_bytes as u64,
+            values: ValueReport::all(
+                &self.agreement.sender_values,
+                &self.agreement.receiver_values,
+                config.role,
+                self.table.values.as_ref().map_or(&[], |values| &values.clamped),
+            ),
+            groups: config.task.is_aggregate().then_some(terms.groups as u64),
+            reveal_if_at_least: terms.at_least,
+            noise_epsilon: self.agreement.noise.clone(),
+            revealed: revealed(&self.agreement),
             receipt: self.receipt,
             threads: crate::threads::count(),
             bytes_sent: total.sent(),

@@ -6,10 +6,12 @@ use std::mem::take;
 use rayon::prelude::*;
 
 use crate::key::{Chain, KeyBatch, KeyFrame, KeySpec};
+use crate::table::columnar::Batch;
 use crate::table::csv::{Record, Records};
 use crate::table::distinct::Distinct;
 use crate::table::payload::PayloadCollector;
-use crate::table::{ColumnarReader, CsvReader, Format, Input, PayloadSpec, PayloadTable, TableError};
+use crate::table::values::{ValueArrays, ValueCollector};
+use crate::table::{ColumnarReader, CsvReader, Format, Input, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
 
 /// In [`KeyTable::row_key`]: the row has no usable key and never matches.
 pub const NO_KEY: u32 = u32::MAX;
@@ -27,6 +29,8 @@ pub struct KeyTable {
     pub stats: KeyStats,
     /// One padded payload a distinct key, when payload columns were asked for.
     pub payload: Option<PayloadTable>,
+    /// Values and groups of the distinct keys, when these were asked for.
+    pub values: Option<ValueTable>,
 }
 
 impl fmt::Debug for KeyTable {
@@ -89,7 +93,15 @@ impl KeyStats {
 
 /// Reads the key columns (and the payload columns) of a whole table, of which at least one row has a usable key.
 pub fn read_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
-    let table = collect_keys(input, spec, payload)?;
+    with_keys(input, collect(input, spec, payload.map_or(Along::Nothing, Along::Payload))?)
+}
+
+/// Reads the key columns and the columns to compute with of a whole table, of which at least one row has a usable key.
+pub fn read_values(input: &Input, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
+    with_keys(input, collect(input, spec, Along::Values(values))?)
+}
+
+fn with_keys(input: &Input, table: KeyTable) -> Result<KeyTable, TableError> {
     if table.digests.is_empty() {
         return Err(TableError::NoKeys { path: input.path().to_owned(), why: no_keys(&table.stats) });
     }
@@ -97,10 +109,76 @@ pub fn read_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -
 }
 
 /// [`read_keys`] for a report: a table without usable keys is no error.
-pub(crate) fn collect_keys(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
+pub(crate) fn collect_keys(input: &Input, spec: &KeySpec) -> Result<KeyTable, TableError> {
+    collect(input, spec, Along::Nothing)
+}
+
+fn collect(input: &Input, spec: &KeySpec, along: Along<'_>) -> Result<KeyTable, TableError> {
     match input.format() {
-        Format::Csv => from_csv(input, spec, payload),
-        _ => from_columns(input, spec, payload),
+        Format::Csv => from_csv(input, spec, along),
+        _ => from_columns(input, spec, along),
+    }
+}
+
+/// What is read beside the keys.
+#[derive(Clone, Copy)]
+enum Along<'a> {
+    Nothing,
+    Payload(&'a PayloadSpec),
+    Values(&'a ValueSpec),
+}
+
+impl<'a> Along<'a> {
+    /// The names of the columns.
+    fn names(self) -> Vec<&'a str> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Payload(spec) => spec.columns.iter().map(String::as_str).collect(),
+            Self::Values(spec) => spec.columns.iter().map(|column| column.name.as_str()).chain(spec.group_by.as_deref()).collect(),
+        }
+    }
+}
+
+/// Gathers it, one row after the other.
+enum Gatherer {
+    Payload(PayloadCollector),
+    Values(ValueCollector),
+}
+
+/// Its columns of a batch.
+enum Gathered {
+    Payload(Vec<arrow::array::ArrayRef>),
+    Values(ValueArrays),
+}
+
+impl Gatherer {
+    fn csv_row(&mut self, record: &Record) {
+        match self {
+            Self::Payload(payload) => payload.csv_row(record),
+            Self::Values(values) => values.csv_row(record),
+        }
+    }
+
+    fn columns_of(&self, batch: &Batch) -> Result<Gathered, TableError> {
+        Ok(match self {
+            Self::Payload(payload) => Gathered::Payload(payload.columns_of(batch)?),
+            Self::Values(values) => Gathered::Values(values.columns_of(batch)?),
+        })
+    }
+
+    fn columnar_row(&mut self, columns: &Gathered, row: usize) {
+        match (self, columns) {
+            (Self::Payload(payload), Gathered::Payload(columns)) => payload.columnar_row(columns, row),
+            (Self::Values(values), Gathered::Values(columns)) => values.columnar_row(columns, row),
+            _ => unreachable!("columns are those of their own gatherer"),
+        }
+    }
+
+    fn end_row(&mut self, input: &Input, key: usize, new: bool, row: u64) -> Result<(), TableError> {
+        match self {
+            Self::Payload(payload) => payload.end_row(input, key, new, row),
+            Self::Values(values) => values.end_row(input, key, new, row),
+        }
     }
 }
 
@@ -132,7 +210,7 @@ pub(crate) fn for_each_cell(input: &Input, names: &[&str], mut each: impl FnMut(
     Ok(())
 }
 
-fn from_csv(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
+fn from_csv(input: &Input, spec: &KeySpec, along: Along<'_>) -> Result<KeyTable, TableError> {
     let threads = rayon::current_num_threads();
     let mut reader = CsvReader::open_for(input, threads)?;
     let column = |name: &str| input.column(reader.header(), name);
@@ -142,14 +220,21 @@ fn from_csv(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Res
         stats.kind = "text";
     }
     let mut rows = Rows::new(input, spec);
-    if let Some(payload) = payload {
-        let columns = payload.columns.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
-        collector.payload = Some(PayloadCollector::for_csv(payload, columns));
+    let along = match along {
+        Along::Nothing => None,
+        Along::Payload(payload) => {
+            let columns = payload.columns.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
+            Some(Gatherer::Payload(PayloadCollector::for_csv(payload, columns)))
+        }
+        Along::Values(values) => Some(Gatherer::Values(ValueCollector::for_csv(values, column)?)),
+    };
+    if along.is_some() {
+        collector.along = along;
         let mut scratch = String::new();
         while let Some(record) = reader.next()? {
             rows.csv_row(&record, &keys, &mut scratch)?;
-            if let Some(payload) = &mut collector.payload {
-                payload.csv_row(&record);
+            if let Some(along) = &mut collector.along {
+                along.csv_row(&record);
             }
             collector.take(&mut rows)?;
         }
@@ -197,26 +282,24 @@ fn in_parts(
     Ok(Some((bytes, lines)))
 }
 
-fn from_columns(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
+fn from_columns(input: &Input, spec: &KeySpec, along: Along<'_>) -> Result<KeyTable, TableError> {
     let key_names: Vec<&str> = spec.columns().iter().map(|c| c.name.as_str()).collect();
-    let payload_names = payload.iter().flat_map(|p| p.columns.iter().map(String::as_str));
-    let names: Vec<&str> = key_names.iter().copied().chain(payload_names).collect();
+    let names: Vec<&str> = key_names.iter().copied().chain(along.names()).collect();
     let mut reader = ColumnarReader::open(input, Some(&names))?;
     let mut collector = Collector::new(input, spec, 0);
     for (index, name) in key_names.iter().enumerate() {
         collector.stats.columns[index].kind = reader.key_kind(name)?;
     }
-    if let Some(payload) = payload {
-        collector.payload = Some(PayloadCollector::for_columns(input, payload, reader.schema())?);
-    }
+    collector.along = match along {
+        Along::Nothing => None,
+        Along::Payload(payload) => Some(Gatherer::Payload(PayloadCollector::for_columns(input, payload, reader.schema())?)),
+        Along::Values(values) => Some(Gatherer::Values(ValueCollector::for_columns(input, values, reader.schema())?)),
+    };
     let mut rows = Rows::new(input, spec);
     let mut scratch = String::new();
     while let Some(batch) = reader.next()? {
         let keys = key_names.iter().map(|name| batch.key_column(name)).collect::<Result<Vec<_>, _>>()?;
-        let payload = match &collector.payload {
-            Some(payload) => Some(payload.columns_of(&batch)?),
-            None => None,
-        };
+        let gathered = collector.along.as_ref().map(|along| along.columns_of(&batch)).transpose()?;
         for row in 0..batch.rows() {
             rows.begin_row();
             for (index, column) in keys.iter().enumerate() {
@@ -227,8 +310,8 @@ fn from_columns(input: &Input, spec: &KeySpec, payload: Option<&PayloadSpec>) ->
                 }
             }
             rows.end_row();
-            if let (Some(collected), Some(payload)) = (&mut collector.payload, &payload) {
-                collected.columnar_row(payload, row);
+            if let (Some(along), Some(gathered)) = (&mut collector.along, &gathered) {
+                along.columnar_row(gathered, row);
                 collector.take(&mut rows)?;
             }
         }
@@ -365,13 +448,13 @@ struct Collector<'a> {
     index: Distinct,
     row_key: Vec<u32>,
     stats: KeyStats,
-    payload: Option<PayloadCollector>,
+    along: Option<Gatherer>,
 }
 
 impl<'a> Collector<'a> {
     fn new(input: &'a Input, spec: &'a KeySpec, rows: usize) -> Self {
         let row_key = Vec::with_capacity(rows);
-        Self { input, index: Distinct::with_capacity(rows), row_key, stats: KeyStats::of(spec), payload: None }
+        Self { input, index: Distinct::with_capacity(rows), row_key, stats: KeyStats::of(spec), along: None }
     }
 
     /// Takes the rows that follow those taken before, and leaves none.
@@ -388,8 +471,8 @@ impl<'a> Collector<'a> {
             let row = first + keyed.next().unwrap_or_default() as usize;
             self.row_key[row] = key;
             self.stats.duplicate_rows += u64::from(!new);
-            match &mut self.payload {
-                Some(payload) => payload.end_row(self.input, key as usize, new, row as u64 + 1),
+            match &mut self.along {
+                Some(along) => along.end_row(self.input, key as usize, new, row as u64 + 1),
                 None => Ok(()),
             }
         })?;
@@ -405,12 +488,12 @@ impl<'a> Collector<'a> {
         if self.stats.rows == 0 {
             return Err(TableError::Empty { path: self.input.path().to_owned() });
         }
-        Ok(KeyTable {
-            digests: self.index.digests,
-            row_key: self.row_key,
-            stats: self.stats,
-            payload: self.payload.map(PayloadCollector::finish),
-        })
+        let (payload, values) = match self.along {
+            None => (None, None),
+            Some(Gatherer::Payload(payload)) => (Some(payload.finish()), None),
+            Some(Gatherer::Values(values)) => (None, Some(values.finish())),
+        };
+        Ok(KeyTable { digests: self.index.digests, row_key: self.row_key, stats: self.stats, payload, values })
     }
 }
 

@@ -155,6 +155,36 @@ pub enum TableError {
         /// The column.
         column: String,
     },
+    /// A value to compute with that is no exact number of the agreed form.
+    #[error("row {row} of {path} (the header is not counted) has a value in column `{column}` that {what}")]
+    Amount {
+        /// As the user named it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// More groups than a run takes.
+    #[error("column `{column}` of {path} has more than {limit} different values, too many groups")]
+    TooManyGroups {
+        /// As the user named it.
+        path: String,
+        /// The column.
+        column: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// Rows with equal keys and different values or groups, and the side chose to refuse that.
+    #[error("{path} has at least one key with several different values or groups (the second one is row {row})")]
+    ValueDuplicates {
+        /// As the user named it.
+        path: String,
+        /// Row of the second one, from 1, without the header.
+        row: u64,
+    },
     /// More rows than an index holds.
     #[error("{path} has more than {limit} rows")]
     TooManyRows {
@@ -236,6 +266,11 @@ impl TableError {
             Self::NoKeys { .. } => "choose other key columns or normalisers; `vesica check` shows what each column holds",
             Self::ColumnType { mend, .. } => mend,
             Self::Value { .. } => "correct or remove this row",
+            Self::Amount { .. } => "correct or remove this row, or give the column more digits with --scale; nothing is rounded",
+            Self::TooManyGroups { .. } => "merge rare values into one",
+            Self::ValueDuplicates { .. } => {
+                "remove duplicate keys, or let each key's first row count with --payload-duplicates first, or add up its values with sum"
+            }
             Self::TooManyRows { .. } => "split the table",
             Self::PayloadDuplicates { .. } => "remove duplicate keys, or send each key's first row with --payload-duplicates first",
             Self::PayloadWidth { .. } => "send fewer or shorter columns",

@@ -18,15 +18,19 @@ mod input;
 mod ipc_check;
 mod output;
 mod payload;
+pub(crate) mod values;
 mod write;
 
-pub use collect::{ColumnStats, KeyStats, KeyTable, NO_KEY, read_keys};
+pub use collect::{ColumnStats, KeyStats, KeyTable, NO_KEY, read_keys, read_values};
 pub use error::{Blame, TableError};
 pub use input::{Format, Input, InputOptions};
 pub use output::{Output, OutputOptions};
 pub use payload::{Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, ReceivedPayload};
+pub use values::{Clamp, ExpectedRange, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal};
 pub use write::{Join, Matches, WriteStats, write_matches};
 
 pub(crate) use collect::{collect_keys, for_each_cell};
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
-pub(crate) use csv::CsvReader;
+pub(crate) use csv::{CsvReader, write_field};
+pub(crate) use output::Place;
+pub(crate) use values::ResultTable;

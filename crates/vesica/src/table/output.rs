@@ -20,13 +20,19 @@ pub struct OutputOptions {
     pub format: Option<Format>,
 }
 
-/// An output that can be written. Dropping it without [`crate::table::write_matches`] leaves nothing behind.
+/// An output table that can be written. Dropping it without [`crate::table::write_matches`] leaves nothing behind.
 #[derive(Debug)]
 pub struct Output {
-    target: Target,
-    path: String,
+    place: Place,
     format: Format,
     gzip: bool,
+}
+
+/// Where bytes go, whatever they are: made ready before the protocol starts, and under its final name only by [`Place::commit`].
+#[derive(Debug)]
+pub(crate) struct Place {
+    target: Target,
+    path: String,
 }
 
 #[derive(Debug)]
@@ -48,8 +54,44 @@ impl Output {
     pub fn create(path: &str, options: &OutputOptions, input: &Input) -> Result<Self, TableError> {
         let format = options.format.or_else(|| Format::of_name(path)).unwrap_or(input.format());
         let gzip = format == Format::Csv && path.to_ascii_lowercase().ends_with(".gz");
+        let place = Place::create(path, options.force)?;
+        if input.format() == format && !input.gzip() && !gzip {
+            place.reserve(input.len())?;
+        }
+        Ok(Self { place, format, gzip })
+    }
+
+    /// The name that errors show.
+    pub fn path(&self) -> &str {
+        &self.place.path
+    }
+
+    /// The format that will be written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether the CSV is compressed.
+    pub(crate) fn gzip(&self) -> bool {
+        self.gzip
+    }
+
+    /// Where the bytes go.
+    pub(crate) fn writer(&mut self) -> &mut (dyn Write + Send) {
+        self.place.writer()
+    }
+
+    /// Brings the bytes to the disk and the file under its final name.
+    pub(crate) fn commit(self) -> Result<(), TableError> {
+        self.place.commit()
+    }
+}
+
+impl Place {
+    /// Makes `path` ready (`-` is standard output), and refuses an existing file without `force`.
+    pub fn create(path: &str, force: bool) -> Result<Self, TableError> {
         if path == "-" {
-            return Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned(), format, gzip });
+            return Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned() });
         }
         let failed = |source| TableError::Output { path: path.to_owned(), source };
         let (mut name, mut mode) = (PathBuf::from(path), 0o666);
@@ -57,9 +99,9 @@ impl Output {
             Ok(found) if found.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&name).map_err(failed)?;
-                return Ok(Self { target: Target::Special(file), path: path.to_owned(), format, gzip });
+                return Ok(Self { target: Target::Special(file), path: path.to_owned() });
             }
-            Ok(_) if !options.force => return Err(TableError::OutputExists { path: path.to_owned() }),
+            Ok(_) if !force => return Err(TableError::OutputExists { path: path.to_owned() }),
             Ok(found) => {
                 // A link keeps pointing to its file, and a replaced file keeps its mode.
                 name = fs::canonicalize(&name).map_err(failed)?;
@@ -75,10 +117,7 @@ impl Output {
             .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
             .map_err(failed)?;
-        if input.format() == format && !input.gzip() && !gzip {
-            reserve(temporary.as_file(), input.len()).map_err(failed)?;
-        }
-        Ok(Self { target: Target::Beside { temporary, name, force: options.force }, path: path.to_owned(), format, gzip })
+        Ok(Self { target: Target::Beside { temporary, name, force }, path: path.to_owned() })
     }
 
     /// The name that errors show.
@@ -86,18 +125,16 @@ impl Output {
         &self.path
     }
 
-    /// The format that will be written.
-    pub fn format(&self) -> Format {
-        self.format
-    }
-
-    /// Whether the CSV is compressed.
-    pub(crate) fn gzip(&self) -> bool {
-        self.gzip
+    /// Takes room on the disk, where the place is a file.
+    fn reserve(&self, bytes: u64) -> Result<(), TableError> {
+        match &self.target {
+            Target::Beside { temporary, .. } => reserve(temporary.as_file(), bytes).map_err(|source| self.failed(source)),
+            Target::Special(_) | Target::Stdout(_) => Ok(()),
+        }
     }
 
     /// Where the bytes go.
-    pub(crate) fn writer(&mut self) -> &mut (dyn Write + Send) {
+    pub fn writer(&mut self) -> &mut (dyn Write + Send) {
         match &mut self.target {
             Target::Beside { temporary, .. } => temporary.as_file_mut(),
             Target::Special(file) => file,
@@ -105,12 +142,18 @@ impl Output {
         }
     }
 
-    pub(crate) fn failed(&self, source: io::Error) -> TableError {
+    fn failed(&self, source: io::Error) -> TableError {
         TableError::Output { path: self.path.clone(), source }
     }
 
+    /// Writes everything at once, brings it to the disk and the file under its final name.
+    pub fn write(mut self, bytes: &[u8]) -> Result<(), TableError> {
+        self.writer().write_all(bytes).map_err(|source| self.failed(source))?;
+        self.commit()
+    }
+
     /// Brings the bytes to the disk and the file under its final name.
-    pub(crate) fn commit(mut self) -> Result<(), TableError> {
+    pub fn commit(mut self) -> Result<(), TableError> {
         self.writer().flush().map_err(|source| self.failed(source))?;
         let failed = |source| TableError::Output { path: self.path.clone(), source };
         let Target::Beside { temporary, name, force } = self.target else { return Ok(()) };

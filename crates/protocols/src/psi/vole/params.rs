@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_mpc::oprf::{ValueField, table, value_bits};
+pub use vesica_mpc::oprf::value_bits;
+use vesica_mpc::oprf::{ValueField, table};
 use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::fields::{Gf64, Gf128, Value};

@@ -1,0 +1,244 @@
+//! The tasks that compute on the intersection, between two processes over TLS, with the registry's own protocols.
+
+use std::fs::{self, File};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Decimal128Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use serde_json::Value;
+use vesica::protocols::any::{AnyProtocol, SetTask};
+use vesica::receipt::Receipt;
+use vesica::shares::{ShareFile, reconstruct};
+
+use crate::harness::{Ended, Folder};
+
+const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";
+const THEIRS: &str = "id,amount,points\nb,10.25,1\nc,-0.5,2\nz,99,3\na,1,4\n";
+
+fn tables() -> Folder {
+    let folder = Folder::new();
+    folder.write("ours.csv", OURS);
+    folder.write("theirs.csv", THEIRS);
+    folder
+}
+
+/// Both sides of `task`, semi-honest, with these arguments besides.
+fn run(folder: &Folder, task: &str, receive: &str, send: &str) -> (Ended, Ended) {
+    let both = format!("--key id --task {task} --security semi-honest");
+    folder.join(&format!("--input ours.csv --output result.csv {both} {receive}"), &format!("--input theirs.csv {both} {send}"))
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).expect("one JSON object")
+}
+
+#[test]
+fn the_sum_of_a_column_in_fixed_point() {
+    let folder = tables();
+    let (receiver, sender) = run(
+        &folder,
+        "sum",
+        "--partner-clamp amount=-50..50 --receipt ours.json",
+        "--payload amount,points --scale amount=2 --clamp amount=-50..50 --clamp points=0..3",
+    );
+    sender.expect(0, &["1 values of column amount were outside", "1 values of column points were outside"]);
+    receiver.expect(0, &["revealed to the receiver: the sums of the sender's amount, points over common keys", "wrote result.csv"]);
+    assert_eq!(folder.read("result.csv"), "amount,points\n10.75,6\n");
+    let receipt: Receipt = serde_json::from_str(&folder.read("ours.json")).expect("a receipt");
+    assert_eq!((receipt.verify(), receipt.statement.task.as_str()), ((true, true), "sum"));
+    assert_eq!(receipt.statement.sender_values[0].to_string(), "amount=-50.00..50.00");
+    let shown = folder.run("receipt ours.json");
+    shown.expect(0, &[]);
+    assert!(shown.stdout.contains("the sums of the sender's amount, points"), "{}", shown.stdout);
+}
+
+#[test]
+fn a_cardinality_says_nothing_of_single_rows() {
+    let folder = tables();
+    let (receiver, sender) = run(&folder, "cardinality", "--json --pad-to 9", "--json");
+    let (received, sent) = (json(&receiver), json(&sender));
+    assert_eq!(folder.read("result.csv"), "cardinality\n3\n");
+    assert_eq!((&received["task"], &received["matched_keys"]), (&"cardinality".into(), &Value::Null));
+    assert_eq!(received["revealed"], sent["revealed"]);
+    assert_eq!((&sent["output"], &sent["peer_items"]), (&Value::Null, &9.into()));
+    let both = "--key id --task cardinality --security semi-honest";
+    let (receiver, sender) = folder.join(&format!("--input ours.csv --output result.json {both}"), &format!("--input theirs.csv {both}"));
+    sender.expect(0, &[]);
+    receiver.expect(0, &["wrote result.json"]);
+    assert_eq!(serde_json::from_str::<Value>(&folder.read("result.json")).expect("JSON"), serde_json::json!([{ "cardinality": 3 }]));
+}
+
+#[test]
+fn groups_and_thresholds() {
+    let folder = tables();
+    let (receiver, sender) = run(&folder, "cardinality", "--group-by region", "--max-groups 3");
+    sender.expect(0, &["to the sender: that the receiver's keys are in 3 groups"]);
+    receiver.expect(0, &[]);
+    assert_eq!(folder.read("result.csv"), "region,cardinality\n,1\nnorth,1\nsouth,1\n");
+    let (receiver, sender) =
+        run(&folder, "sum", "--group-by region --reveal-if-at-least 2 --force", "--max-groups 3 --reveal-if-at-least 2 --payload points");
+    sender.expect(0, &[]);
+    receiver.expect(0, &["where at least 2 keys are common"]);
+    assert_eq!(folder.read("result.csv"), "region,points\n,\nnorth,\nsouth,\n");
+    let (receiver, sender) = run(&folder, "cardinality", "--group-by region --force", "");
+    sender.expect(11, &["3 groups", "--max-groups"]);
+    receiver.expect(9, &["3 groups", "--max-groups"]);
+    let (receiver, sender) = run(&folder, "cardinality", "--reveal-if-at-least 3 --force", "--reveal-if-at-least 4");
+    for ended in [receiver, sender] {
+        ended.expect(7, &["--reveal-if-at-least"]);
+    }
+}
+
+#[test]
+fn join_and_compute_on_a_parquet_table() {
+    if AnyProtocol::of(SetTask::JoinAndCompute).is_empty() {
+        return;
+    }
+    let folder = tables();
+    let decimals = Decimal128Array::from(vec![1025, -50, 100]).with_precision_and_scale(12, 2).expect("a type");
+    let columns: [(&str, ArrayRef); 2] = [("id", Arc::new(StringArray::from(vec!["b", "c", "a"]))), ("amount", Arc::new(decimals))];
+    let batch = RecordBatch::try_from_iter(columns).expect("a batch");
+    let mut writer =
+        ArrowWriter::try_new(File::create(folder.path("theirs.parquet")).expect("a file"), batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.close().expect("closed");
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --output result.json --key id --task join-and-compute --security semi-honest --payload quantity --clamp quantity=-9..9",
+        "--input theirs.parquet --key id --task join-and-compute --security semi-honest --payload amount --scale amount=2 --clamp amount=-50..50",
+    );
+    sender.expect(0, &[]);
+    receiver.expect(0, &["the sums of the products of the sender's amount with the receiver's quantity"]);
+    // 1 * 2 - 10.25 * 3 - 0.5 * 5.
+    let result: Value = serde_json::from_str(&folder.read("result.json")).expect("JSON");
+    assert_eq!(result[0]["amount_times_quantity"], "-31.25");
+}
+
+#[test]
+fn shares_of_two_processes_reconstruct() {
+    let folder = tables();
+    let (receiver, sender) =
+        run(&folder, "shares", "--payload quantity --clamp quantity=0..4", "--output theirs.shares --payload amount --scale amount=2");
+    sender.expect(0, &["revealed to neither side"]);
+    receiver.expect(0, &["revealed to neither side"]);
+    let read = |name| ShareFile::from_bytes(&fs::read(folder.path(name)).expect("there")).expect("shares");
+    let (theirs, ours) = (read("theirs.shares"), read("result.csv"));
+    let bins = reconstruct(&theirs, &ours).expect("one run");
+    let mut common: Vec<_> = bins.iter().filter(|bin| bin.common).map(|bin| (bin.row, bin.values.clone())).collect();
+    common.sort();
+    assert_eq!(common, [(0, vec![100, 2]), (1, vec![1025, 0]), (2, vec![-50, 4])]);
+    assert!(bins.iter().filter(|bin| !bin.common).all(|bin| bin.values == [0, 0]));
+    // Either side's share alone is noise: about half of all bits are set.
+    for file in [&theirs, &ours] {
+        let ones: u32 = file.values.iter().map(|byte| byte.count_ones()).sum();
+        let share = f64::from(ones) / (8 * file.values.len()) as f64;
+        assert!((0.3..0.7).contains(&share), "{share}");
+    }
+}
+
+#[test]
+fn the_malicious_default_is_refused_and_names_the_flag() {
+    let folder = tables();
+    for task in ["cardinality", "sum", "join-and-compute", "shares"] {
+        let values = if task == "sum" || task == "cardinality" { "" } else { "--payload quantity" };
+        let ended = folder.run(&format!(
+            "receive --input ours.csv --key id --output result.csv --task {task} {values} --listen 127.0.0.1:0 --identity us.key --peer them.pub"
+        ));
+        ended.expect(11, &[task, "malicious"]);
+        if !AnyProtocol::of(SetTask::parse(task).expect("a task")).is_empty() {
+            ended.expect(11, &["--security semi-honest"]);
+        }
+    }
+    assert!(!folder.files().contains(&"result.csv".into()));
+}
+
+#[test]
+fn bad_decimals_are_named_by_row_and_column_and_not_shown() {
+    let folder = tables();
+    folder.write("theirs.csv", "id,amount\na,1\nb,98.765\n");
+    let (receiver, sender) = run(&folder, "sum", "", "--payload amount --scale amount=2");
+    sender.expect(3, &["row 2 of theirs.csv", "`amount`", "more than the 2 digits", "--scale"]);
+    receiver.expect(9, &["the partner's input table cannot be used"]);
+    assert!(!sender.stderr.contains("98.765") && !receiver.stderr.contains("amount"), "{}", sender.stderr);
+    for bad in ["--scale amount=x", "--scale other=2", "--clamp amount=5..1", "--clamp amount=0", "--partner-clamp amount"] {
+        let ended = folder.run(&format!(
+            "send --input theirs.csv --key id --task sum --security semi-honest --payload amount {bad} --connect 127.0.0.1:1 --identity them.key --peer us.pub"
+        ));
+        ended.expect(2, &[bad.split(' ').next().unwrap_or_default()]);
+    }
+}
+
+#[test]
+fn ranges_that_differ_are_named_on_both_sides() {
+    let folder = tables();
+    let (receiver, sender) = run(&folder, "sum", "--partner-clamp points=0..9", "--payload points --clamp points=0..8");
+    for ended in [receiver, sender] {
+        ended.expect(7, &["--clamp", "expected points=0..9", "points=0..8"]);
+    }
+    let (receiver, sender) = run(&folder, "sum", "", "--payload points --clamp points=0..9000000000000000000");
+    for ended in [receiver, sender] {
+        assert!([9, 11].contains(&ended.code) && ended.stderr.contains("may leave 64 bits"), "{}", ended.stderr);
+    }
+    let (receiver, sender) = run(&folder, "sum", "", "--payload points");
+    for ended in [receiver, sender] {
+        ended.expect(0, &["column `points` has no range"]);
+    }
+}
+
+#[test]
+fn tasks_and_flags_that_do_not_go_together() {
+    let folder = tables();
+    let receive = "receive --input ours.csv --key id --output result.csv --security semi-honest --listen 127.0.0.1:0 --identity us.key --peer them.pub";
+    for (arguments, text) in [
+        ("--task sum --payload quantity", "the sender's columns"),
+        ("--task join-and-compute", "one column of the receiver"),
+        ("--task shares --group-by region", "--group-by is for aggregates"),
+        ("--group-by region", "--group-by is for aggregates"),
+        ("--reveal-if-at-least 5", "only joins"),
+        ("--task cardinality --both-learn", "--both-learn is for intersections"),
+        ("--task cardinality --join difference", "--join is for intersections"),
+    ] {
+        folder.run(&format!("{receive} {arguments}")).expect(2, &[text]);
+    }
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key id --output result.csv --task cardinality --security semi-honest",
+        "--input theirs.csv --key id --task sum --payload points --security semi-honest",
+    );
+    for ended in [receiver, sender] {
+        ended.expect(7, &["--task", "cardinality", "sum"]);
+    }
+}
+
+#[test]
+fn noise_is_paid_from_a_budget() {
+    let folder = tables();
+    let shown = folder.run("identity show --identity us.key");
+    let fingerprint = shown.stdout.lines().last().and_then(|line| line.split_whitespace().last()).expect("a fingerprint").to_owned();
+    folder.write("budget.json", format!(r#"{{"vesica_budget": 1, "peers": {{"{fingerprint}": {{"total": "0.15", "spent": "0.05"}}}}}}"#));
+    let noisy = "--payload amount --scale amount=2 --clamp amount=-50..50 --epsilon 0.1 --budget budget.json";
+    let (receiver, sender) = run(&folder, "sum", "", noisy);
+    sender.expect(0, &["epsilon 0.1 for the whole run"]);
+    receiver.expect(0, &["epsilon 0.1 for the whole run"]);
+    assert!(folder.read("budget.json").contains(r#""spent": "0.15""#));
+    // Scale 50,000 in cents: zero noise has a probability of 10^-5.
+    assert_ne!(folder.read("result.csv"), "amount\n10.75\n");
+    let ended = folder.run(&format!(
+        "send --input theirs.csv --key id --task sum --security semi-honest {noisy} --connect 127.0.0.1:1 --identity them.key --peer us.pub"
+    ));
+    ended.expect(11, &["of which 0.15 are spent"]);
+}
+
+#[test]
+fn benchmarks_of_the_tasks_are_checked() {
+    let folder = Folder::new();
+    for (task, more) in [("cardinality", "--groups 2"), ("sum", "--columns 2"), ("shares", "--payload-bytes 8 --receiver-payload-bytes 4")]
+    {
+        let bench = folder.run(&format!(
+            "bench --task {task} --security semi-honest --sender-items 700 --receiver-items 500 --overlap 99 --repeat 1 --json {more}"
+        ));
+        bench.expect(0, &[]);
+        let report = json(&bench);
+        assert_eq!((&report["task"], &report["correct"], &report["intersection"]), (&task.into(), &true.into(), &99.into()));
+    }
+    folder.run("bench --task sum --repeat 1").expect(11, &["--security semi-honest"]);
+    folder.run("bench --task cardinality --security semi-honest --columns 1 --repeat 1").expect(11, &["does not take"]);
+}

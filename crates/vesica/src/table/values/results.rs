@@ -1,0 +1,96 @@
+//! The result of an aggregate as a small table: CSV, or JSON where the name ends in `.json`.
+
+use serde_json::{Map, Number, Value, json};
+use vesica_protocols::tasks::AggregateOutput;
+
+use super::decimal;
+use crate::table::write_field;
+
+/// What the numbers of an aggregate mean.
+#[derive(Clone, Debug)]
+pub(crate) struct ResultTable<'a> {
+    /// The name of each result, and its digits behind the point.
+    pub columns: Vec<(String, u8)>,
+    /// The column of the groups and their names, where there are any.
+    pub groups: Option<(&'a str, &'a [Option<String>])>,
+}
+
+impl ResultTable<'_> {
+    /// Each row's group, if there are groups, and its results as decimals; `None` is a group that is kept back.
+    fn rows<'a>(&'a self, output: &'a AggregateOutput) -> impl Iterator<Item = (Option<&'a str>, Vec<Option<String>>)> {
+        output.groups.iter().enumerate().map(|(place, results)| {
+            let group = self.groups.and_then(|(_, names)| names.get(place)?.as_deref());
+            let number =
+                |(column, &(_, scale)): (usize, &(String, u8))| Some(decimal::show(results.as_ref()?.get(column).copied()? as i64, scale));
+            (group, self.columns.iter().enumerate().map(number).collect())
+        })
+    }
+
+    /// As CSV. A missing number, and a missing group's name, is an empty field.
+    pub fn csv(&self, output: &AggregateOutput) -> Vec<u8> {
+        let mut text = Vec::new();
+        let head = self.groups.map(|(name, _)| Some(name));
+        line(&mut text, head.into_iter().chain(self.columns.iter().map(|(name, _)| Some(name.as_str()))));
+        for (group, results) in self.rows(output) {
+            line(&mut text, self.groups.map(|_| group).into_iter().chain(results.iter().map(Option::as_deref)));
+        }
+        text
+    }
+
+    /// As JSON: an array of objects. Whole numbers are numbers, decimals are text, so that no reader rounds them; a missing one is null.
+    pub fn json(&self, output: &AggregateOutput) -> Vec<u8> {
+        let rows = self.rows(output).map(|(group, results)| {
+            let mut object = Map::new();
+            if let Some((name, _)) = self.groups {
+                object.insert(name.to_owned(), group.into());
+            }
+            for ((name, scale), result) in self.columns.iter().zip(results) {
+                let number = |text: String| match text.parse::<i64>() {
+                    Ok(whole) if *scale == 0 => Value::Number(Number::from(whole)),
+                    _ => json!(text),
+                };
+                object.insert(name.clone(), result.map_or(Value::Null, number));
+            }
+            Value::Object(object)
+        });
+        // Plain values into memory: serialising cannot fail.
+        let mut text = serde_json::to_vec_pretty(&rows.collect::<Value>()).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+}
+
+/// Appends a line of CSV.
+fn line<'a>(text: &mut Vec<u8>, cells: impl Iterator<Item = Option<&'a str>>) {
+    for (place, cell) in cells.enumerate() {
+        if place > 0 {
+            text.push(b',');
+        }
+        if let Some(cell) = cell {
+            write_field(cell, b',', text);
+        }
+    }
+    text.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_exact_decimals_and_what_is_kept_back_is_empty() {
+        let names = [None, Some("a,b".into()), Some("c".into())];
+        let table = ResultTable { columns: vec![("amount".into(), 2), ("count".into(), 0)], groups: Some(("region", &names)) };
+        let output = AggregateOutput { groups: vec![Some(vec![u64::MAX, 7]), None, Some(vec![123_456, i64::MAX as u64])] };
+        assert_eq!(
+            String::from_utf8(table.csv(&output)).expect("text"),
+            "region,amount,count\n,-0.01,7\n\"a,b\",,\nc,1234.56,9223372036854775807\n"
+        );
+        let json: Value = serde_json::from_slice(&table.json(&output)).expect("JSON");
+        assert_eq!(json[0], json!({ "region": null, "amount": "-0.01", "count": 7 }));
+        assert_eq!(json[1], json!({ "region": "a,b", "amount": null, "count": null }));
+        assert_eq!(json[2]["count"], json!(i64::MAX));
+        let one = ResultTable { columns: vec![("cardinality".into(), 0)], groups: None };
+        assert_eq!(one.csv(&AggregateOutput { groups: vec![Some(vec![3])] }), b"cardinality\n3\n");
+    }
+}
