@@ -26,7 +26,9 @@ pub enum Phase {
     Masks,
     /// Finding the matches.
     Match,
-    /// Payload transfer.
+    /// Tests of shared values for equality.
+    Equality,
+    /// Payload transfer, and what is computed on it.
     Payload,
 }
 
@@ -45,6 +47,7 @@ impl Phase {
             Self::Decode => "decode",
             Self::Masks => "masks",
             Self::Match => "match",
+            Self::Equality => "equality",
             Self::Payload => "payload",
         }
     }

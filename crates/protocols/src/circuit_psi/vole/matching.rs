@@ -45,7 +45,9 @@ impl<V: Variant> Sender<V> {
         ch.send(&Salt(salt))?;
         let hashes = Hashes::derive(ch, params, &salt);
         // The OPPRF comes last: its receiver leaves some of the set-up to its run.
+        let phase = ch.phase(Phase::Equality);
         let peqt = peqt::Sender::setup(peqt, ch, rng)?;
+        drop(phase);
         Ok(Self { params: params.clone(), parts: Some((hashes, opprf::Sender::setup(opprf, ch, rng)?, peqt)) })
     }
 
@@ -79,6 +81,7 @@ impl<V: Variant> Sender<V> {
         drop(phase);
         opprf.run(programmed, ch, rng)?;
         // Step 8.
+        let _phase = ch.phase(Phase::Equality);
         peqt.test(ch)
     }
 }
@@ -89,7 +92,9 @@ impl<V: Variant> Receiver<V> {
         let (Some(opprf), Some(peqt)) = (&params.opprf, &params.peqt) else { return Ok(Self { params: params.clone(), parts: None }) };
         let Salt(salt) = ch.recv(())?;
         let hashes = Hashes::derive(ch, params, &salt);
+        let phase = ch.phase(Phase::Equality);
         let peqt = peqt::Receiver::setup(peqt, ch, rng)?;
+        drop(phase);
         Ok(Self { params: params.clone(), parts: Some((hashes, opprf::Receiver::setup(opprf, ch, rng)?, peqt)) })
     }
 
@@ -127,6 +132,7 @@ impl<V: Variant> Receiver<V> {
         }
         drop(outputs);
         // Step 8.
+        let _phase = ch.phase(Phase::Equality);
         Ok(Matched { items: placed, membership: peqt.test(&r, ch)?, carried })
     }
 
