@@ -119,7 +119,7 @@ fn low_bits(x: Vectors) -> u32 {
 #[inline]
 #[target_feature(enable = "aes,avx2")]
 fn tables<const ELEMENTS: usize, const PLACES: usize>(keys: &[u128; 11], x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
-    let offsets: [__m128i; PLACES] = offsets.map(|offset| must_cast(offset));
+    let offsets: [__m128i; PLACES] = offsets.map(must_cast);
     lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
         let x: [__m128i; LANES] = std::array::from_fn(|lane| _mm_xor_si128(must_cast(x[lane / PLACES]), offsets[lane % PLACES]));
         lanes::tables(low_bits(mmo_vectors(keys, x)), PLACES, out);

@@ -112,8 +112,8 @@ pub(super) fn tmmo(keys: &[u128; 11], x: &[u128], tweak: &[u128], out: &mut [u12
 fn low_bits(x: Vectors) -> u32 {
     let low = _mm512_set_epi64(0, 1, 0, 1, 0, 1, 0, 1);
     let mut bits = 0;
-    for i in 0..LANES / 4 {
-        let lanes = u32::from(_mm512_test_epi64_mask(x[i], low));
+    for (i, x) in x.into_iter().enumerate() {
+        let lanes = u32::from(_mm512_test_epi64_mask(x, low));
         // Of eight bits, those at even places.
         let pairs = (lanes | lanes >> 1) & 0x33;
         bits |= ((pairs | pairs >> 2) & 0x0f) << (4 * i);

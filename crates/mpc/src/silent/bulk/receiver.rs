@@ -2,7 +2,6 @@
 
 use vesica_kernels::aes::Aes128;
 use vesica_party::{Abort, Channel, Phase};
-use vesica_structures::fields::Gf128;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -21,7 +20,7 @@ pub(crate) struct Receiver {
     /// The noisy places and the seed of the code, for each batch.
     pub(super) choices: Vec<(Secret<Vec<usize>>, u128)>,
     /// Work space of a batch.
-    leaves: Secret<Vec<Gf128>>,
+    leaves: Secret<Vec<u128>>,
     batch: usize,
 }
 
@@ -63,7 +62,7 @@ impl Receiver {
             }
             Route::Batches(shape, _) => {
                 let (code, c) = self.convolved(&shape, ch)?;
-                code.expand_into(bytemuck::cast_slice(&self.leaves), out, |first, a, out| hashes.each(first, a, out, &consume));
+                code.expand_into(&self.leaves, out, |first, a, out| hashes.each(first, a, out, &consume));
                 c
             }
         };
@@ -84,12 +83,21 @@ impl Receiver {
         let rows = self.base.columns.rows(blocks.transfers);
         let pads = Secret::new(CorrelationHash::new(binding).hash(&rows[..shape.transfers()]));
         let values = Secret::new(self.base.columns.digits(blocks.values, shape.width));
-        self.leaves.resize(shape.positions(), Gf128::default());
+        if self.leaves.is_empty() {
+            self.leaves = Secret::new(vec![0; shape.positions()]);
+        }
         let mut convolution = code.convolution::<u128>();
         // Step 2.
-        trees::receive(shape, binding, (points, &pads, &values[..shape.trees]), &mut self.leaves, ch, |leaves| {
-            convolution.next(bytemuck::cast_slice_mut(leaves));
-        })?;
+        trees::receive(
+            shape,
+            binding,
+            (points, &pads, &values[..shape.trees]),
+            bytemuck::cast_slice_mut(&mut self.leaves),
+            ch,
+            |leaves| {
+                convolution.next(bytemuck::cast_slice_mut(leaves));
+            },
+        )?;
         drop(convolution);
         Ok((code, c))
     }

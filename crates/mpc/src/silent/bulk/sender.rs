@@ -18,7 +18,7 @@ pub(crate) struct Sender {
     params: Params,
     pub(super) base: SenderCorrelation,
     /// Work space of a batch.
-    leaves: Secret<Vec<Gf128>>,
+    leaves: Secret<Vec<u128>>,
     batch: usize,
 }
 
@@ -51,7 +51,7 @@ impl Sender {
             }
             Route::Batches(shape, _) => {
                 let code = self.convolved(&shape, ch)?;
-                code.expand_into(bytemuck::cast_slice(&self.leaves), out, |first, b, out| hashes.each(first, b, out, &consume));
+                code.expand_into(&self.leaves, out, |first, b, out| hashes.each(first, b, out, &consume));
             }
         }
         self.batch += 1;
@@ -72,10 +72,12 @@ impl Sender {
         let values = Secret::new(self.base.columns.digits(blocks.values, shape.width));
 
         // Step 2.
-        self.leaves.resize(shape.positions(), Gf128::default());
+        if self.leaves.is_empty() {
+            self.leaves = Secret::new(vec![0; shape.positions()]);
+        }
         let code = Code::new(shape.len, shape.positions(), shape.width, seed);
         let mut convolution = code.convolution::<u128>();
-        trees::send(shape, binding, (&pads, &values[..shape.trees]), &mut self.leaves, ch, |leaves| {
+        trees::send(shape, binding, (&pads, &values[..shape.trees]), bytemuck::cast_slice_mut(&mut self.leaves), ch, |leaves| {
             convolution.next(bytemuck::cast_slice_mut(leaves));
         })?;
         drop(convolution);
