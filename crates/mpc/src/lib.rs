@@ -4,6 +4,7 @@
 pub mod base_ot;
 mod binding;
 pub mod group;
+pub mod inner_product;
 pub mod one_of_n;
 pub mod ot_extension;
 mod pprf;

@@ -4,11 +4,12 @@ use vesica_party::{Entry, Registered, Row};
 use vesica_structures::fields::{Gf64, Gf128};
 
 use crate::base_ot::BaseOt;
+use crate::inner_product;
 use crate::one_of_n::OneOfN;
 use crate::ot_extension::OtExtension;
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
-use crate::tasks::{BitsToRing, Multiplex, RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{BitsToRing, InnerProduct, Multiplex, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -46,12 +47,20 @@ pub fn multiplex_bytes() -> &'static [&'static dyn Registered<Multiplex<u8>>] {
     const { &[&Row::<Multiplexer<u8>>::new()] }
 }
 
+/// Protocols for inner products modulo 2^64.
+pub fn inner_product() -> &'static [&'static dyn Registered<InnerProduct>] {
+    const { &[&Row::<inner_product::InnerProduct>::new()] }
+}
+
 /// The descriptions of all of them.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let ots = random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()));
     let voles = vole_64().iter().map(|row| row.entry()).chain(vole_128().iter().map(|row| row.entry()));
     let multiplexers = multiplex_ring().iter().map(|row| row.entry()).chain(multiplex_bytes().iter().map(|row| row.entry()));
-    ots.chain(voles).chain(bits_to_ring().iter().map(|row| row.entry())).chain(multiplexers)
+    ots.chain(voles)
+        .chain(bits_to_ring().iter().map(|row| row.entry()))
+        .chain(multiplexers)
+        .chain(inner_product().iter().map(|row| row.entry()))
 }
 
 #[cfg(test)]

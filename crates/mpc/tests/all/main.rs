@@ -3,5 +3,6 @@
 mod cheating;
 mod conformance;
 mod faults;
+mod inner_product;
 mod randomness;
 mod share_conversion;
