@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_kernels::{Backend, aes, clmul, transpose, with_backend, xor};
+use vesica_kernels::{Backend, aes, clmul, ntt, transpose, with_backend, xor};
 
 /// Elements of each input.
 const LEN: usize = 1 << 13;
@@ -127,12 +127,30 @@ fn matrices(criterion: &mut Criterion) {
     });
 }
 
+fn polynomials(criterion: &mut Criterion) {
+    let modulus = ntt::Modulus::largest(49, 2 * LEN as u64, 1)[0];
+    let table = ntt::Ntt::new(modulus, LEN);
+    let rng = &mut ChaCha20Rng::seed_from_u64(4);
+    let x: Vec<u64> = random_blocks(rng, LEN).iter().map(|&x| modulus.reduce(x)).collect();
+    on_backends(criterion, "ntt/forward", LEN, || {
+        let (table, mut x) = (&table, x.clone());
+        move || table.forward(black_box(&mut x))
+    });
+    on_backends(criterion, "ntt/accumulate", LEN, || {
+        let (x, mut acc) = (&x, vec![0; LEN]);
+        move || {
+            acc.fill(0);
+            ntt::accumulate(black_box(&mut acc), black_box(x), black_box(x));
+        }
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = aes, clmul, matrices
+    targets = aes, clmul, matrices, polynomials
 }
 criterion_main!(benches);

@@ -6,6 +6,7 @@ mod binding;
 pub mod bits;
 pub mod gmw;
 pub mod group;
+pub mod inner_product;
 pub mod one_of_n;
 pub mod opprf;
 pub mod oprf;

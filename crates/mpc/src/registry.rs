@@ -5,6 +5,7 @@ use vesica_structures::fields::{Gf64, Gf128};
 use vesica_structures::okvs::{Band, Clustered};
 
 use crate::base_ot::BaseOt;
+use crate::inner_product;
 use crate::one_of_n::OneOfN;
 use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
@@ -12,7 +13,7 @@ use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
-use crate::tasks::{BitsToRing, Equality, Multiplex, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{BitsToRing, Equality, InnerProduct, Multiplex, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -60,6 +61,11 @@ pub fn multiplex_bytes() -> &'static [&'static dyn Registered<Multiplex<u8>>] {
     const { &[&Row::<Multiplexer<u8>>::new()] }
 }
 
+/// Protocols for inner products modulo 2^64.
+pub fn inner_product() -> &'static [&'static dyn Registered<InnerProduct>] {
+    const { &[&Row::<inner_product::InnerProduct>::new()] }
+}
+
 /// The descriptions of all of them.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let ots = random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()));
@@ -67,7 +73,8 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let opprfs = opprf().iter().map(|row| row.entry());
     let multiplexers = multiplex_ring().iter().map(|row| row.entry()).chain(multiplex_bytes().iter().map(|row| row.entry()));
     let tests = equality().iter().map(|row| row.entry());
-    ots.chain(voles).chain(opprfs).chain(tests).chain(bits_to_ring().iter().map(|row| row.entry())).chain(multiplexers)
+    let conversions = bits_to_ring().iter().map(|row| row.entry()).chain(multiplexers);
+    ots.chain(voles).chain(opprfs).chain(tests).chain(conversions).chain(inner_product().iter().map(|row| row.entry()))
 }
 
 #[cfg(test)]

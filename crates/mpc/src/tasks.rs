@@ -240,7 +240,10 @@ macro_rules! secret_output {
 }
 mod ring;
 
-pub use ring::{BitsToRing, BitsToRingRequest, Multiplex, MultiplexRequest, Share, SharedBits, SharedRows, Shares};
+pub use ring::{
+    BitsToRing, BitsToRingRequest, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, RingVector, RingVectors, Share,
+    SharedBits, SharedRows, Shares,
+};
 
 secret_output!([] OtPairs: pairs);
 secret_output!([] OtChosen: choices, chosen);

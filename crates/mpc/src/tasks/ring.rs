@@ -208,6 +208,55 @@ impl<E: Share> Task for Multiplex<E> {
     }
 }
 
+/// Inner products of the sender's vector with each of the receiver's, modulo `2^64`, shared additively: a row of as many shares.
+#[derive(Debug)]
+pub enum InnerProduct {}
+
+/// The public parameters of inner products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InnerProductRequest {
+    /// Elements of a vector.
+    pub len: usize,
+    /// Vectors of the receiver.
+    pub vectors: usize,
+    /// Entries of the receiver's vectors, as signed numbers, lie between `-2^bits` and `2^bits`: 63 for any words.
+    pub bits: u32,
+    /// Against which parties.
+    pub security: Security,
+}
+
+/// A vector modulo `2^64`; wiped on drop.
+#[derive(Clone)]
+pub struct RingVector {
+    /// Its elements.
+    pub values: Vec<u64>,
+}
+
+/// Vectors modulo `2^64`; wiped on drop.
+#[derive(Clone)]
+pub struct RingVectors {
+    /// The elements of each.
+    pub vectors: Vec<Vec<u64>>,
+}
+
+impl Task for InnerProduct {
+    const NAME: &'static str = "inner-product";
+    type Request = InnerProductRequest;
+    type SenderInput = RingVector;
+    type ReceiverInput = RingVectors;
+    type SenderOutput = Shares<u64>;
+    type ReceiverOutput = Shares<u64>;
+
+    fn holds(sent: &RingVector, asked: &RingVectors, sender: &Shares<u64>, receiver: &Shares<u64>) -> Result<(), String> {
+        let product = |y: &Vec<u64>| sent.values.iter().zip(y).fold(0, |sum: u64, (&u, &y)| sum.wrapping_add(u.wrapping_mul(y)));
+        let expected: Vec<u64> = asked.vectors.iter().map(product).collect();
+        if sender.bits != 64 {
+            return Err(format!("shares modulo 2^{}", sender.bits));
+        }
+        stand_for(&expected, expected.len(), sender, receiver)
+    }
+}
+
 fn stand_for<E: Share>(expected: &[E], width: usize, sender: &Shares<E>, receiver: &Shares<E>) -> Result<(), String> {
     let bits = sender.bits;
     if receiver.bits != bits || (sender.width, receiver.width) != (width, width) {
@@ -227,3 +276,5 @@ fn stand_for<E: Share>(expected: &[E], width: usize, sender: &Shares<E>, receive
 secret_output!([E: Share] Shares<E>: values);
 secret_output!([] SharedBits: bits);
 secret_output!([E: Share] SharedRows<E>: bits, values);
+secret_output!([] RingVector: values);
+secret_output!([] RingVectors: vectors);

@@ -4,6 +4,7 @@ mod cheating;
 mod conformance;
 mod faults;
 mod gmw;
+mod inner_product;
 mod peqt;
 mod randomness;
 mod share_conversion;

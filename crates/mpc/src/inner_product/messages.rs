@@ -1,0 +1,76 @@
+//! The arrows of inner products.
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+
+use super::{NAME, Params};
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: NAME, number, from, carries }
+}
+
+/// Arrow 1: the seed of all uniform halves, and the encryption of zero.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// The seed.
+    pub seed: [u8; 32],
+    /// `b_0`, packed.
+    pub zero: Vec<u8>,
+}
+
+impl Message for Key {
+    const STEP: Step = step(1, Role::Sender, "a seed and an encryption of zero");
+    type Shape = Params;
+
+    fn len(params: &Params) -> RangeInclusive<usize> {
+        let bytes = 32 + params.polynomial_bytes();
+        bytes..=bytes
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.seed);
+        out.bytes(&self.zero);
+    }
+
+    fn read(bytes: &mut Reader<'_>, params: Params) -> Result<Self, Malformed> {
+        Ok(Self { seed: bytes.array()?, zero: bytes.bytes(params.polynomial_bytes())?.to_vec() })
+    }
+}
+
+/// Arrow 2: `b_k` for each block, packed.
+#[derive(Debug)]
+pub struct Blocks;
+
+impl Stream for Blocks {
+    const STEP: Step = step(2, Role::Sender, "the encrypted vector");
+    type Element = u8;
+}
+
+/// Arrow 3: one encrypted and masked result.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// `a`, packed.
+    pub a: Vec<u8>,
+    /// `b'`, packed.
+    pub b: Vec<u8>,
+}
+
+impl Message for Reply {
+    const STEP: Step = step(3, Role::Receiver, "an encrypted and masked inner product");
+    type Shape = Params;
+
+    fn len(params: &Params) -> RangeInclusive<usize> {
+        let bytes = params.polynomial_bytes() + params.number_bytes();
+        bytes..=bytes
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.a);
+        out.bytes(&self.b);
+    }
+
+    fn read(bytes: &mut Reader<'_>, params: Params) -> Result<Self, Malformed> {
+        Ok(Self { a: bytes.bytes(params.polynomial_bytes())?.to_vec(), b: bytes.bytes(params.number_bytes())?.to_vec() })
+    }
+}

@@ -1,0 +1,153 @@
+//! Sizes of the ring, the errors and the flood.
+//!
+//! **Security.** Table 1 of the Homomorphic Encryption Security Standard (November 2018) has, for 128 bits against classical attacks, ternary secrets and errors of
+//! deviation 3.2, `log q <= 218` at `N = 8192` ([`MAX_MODULUS_BITS`]). `v` is such a secret too.
+//!
+//! **Errors.** A coefficient of `e_k` is at most [`ERROR`]; rounding in `E` adds 1/2. An entry of `y` is at most `2^bits`, so that the error of `d` before
+//! the flood is, block 0 and `E(r)` included, at most
+//!
+//!     B = n 2^bits (ERROR + 1/2)  +  N ERROR (from e_0 v)  +  N ERROR (from e' s)  +  1/2
+//!
+//! whatever the inputs are. The flood `f` is uniform in `[-2^flood, 2^flood)`; two results with equal shares differ in `d` by at most `B` from the same point, so
+//! that each is within `B / 2^(flood + 1)` of one distribution. With `2^flood >= 2^40 G B` all `G` results together are within `2^-41`.
+//!
+//! **Correctness.** `d` is read off rightly if `2^64 (B + 2^flood) / q + L 2^(b - 64) < 1/2`, where the second term is from arithmetic of 128 bits
+//! (`Ring::scaled`) with `L` primes of `b` bits. With `L b >= flood + 66` and primes above `63/64 2^b` the first term is below 0.28. It never fails.
+
+use vesica_party::Security;
+use vesica_structures::facts::{LAMBDA, Unsupported, ceil_log2};
+use vesica_structures::packing::packed_len;
+
+use crate::tasks::InnerProductRequest;
+
+/// `N`.
+pub const DEGREE: usize = 8192;
+
+/// The most bits of `q`.
+pub const MAX_MODULUS_BITS: u32 = 218;
+
+/// Coins of each sign in an error, and so its largest size.
+pub const ERROR: u32 = 21;
+
+/// The most elements of a vector.
+const MAX_LEN: usize = 1 << 26;
+
+/// The most vectors.
+const MAX_VECTORS: usize = 1 << 10;
+
+/// What both sides agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// `n`.
+    pub len: usize,
+    /// `G`.
+    pub vectors: usize,
+    /// Entries of `y`, as signed numbers, lie between `-2^bits` and `2^bits`.
+    pub bits: u32,
+    /// The flood is uniform in `[-2^flood, 2^flood)`.
+    pub flood: u32,
+    /// `L`.
+    pub primes: usize,
+    /// `b`.
+    pub prime_bits: u32,
+}
+
+impl Params {
+    pub(super) fn derive(request: &InnerProductRequest) -> Result<Self, Unsupported> {
+        let &InnerProductRequest { len, vectors, bits, security } = request;
+        let refuse = |what: String, mend: String| Err(Unsupported { what, mend });
+        if security != Security::SemiHonest {
+            return refuse("inner products against malicious parties".into(), "ask for the semi-honest mode".into());
+        }
+        if bits > 63 {
+            return refuse(format!("entries of {bits} bits and a sign"), "ask for at most 63, which holds all words".into());
+        }
+        if len > MAX_LEN || vectors > MAX_VECTORS {
+            let mend = format!("ask for at most {MAX_VECTORS} of {MAX_LEN} at a time");
+            return refuse(format!("inner products with {vectors} vectors of {len} elements"), mend);
+        }
+        let bound = error_bound(len, bits);
+        let flood = (u128::BITS - (bound - 1).leading_zeros()) + LAMBDA + ceil_log2(vectors);
+        let least = flood + 66;
+        let primes = least.div_ceil(vesica_kernels::ntt::Modulus::MAX_BITS);
+        let prime_bits = least.div_ceil(primes);
+        if primes * prime_bits > MAX_MODULUS_BITS {
+            return refuse(format!("a modulus of {} bits", primes * prime_bits), "ask for fewer vectors or shorter ones".into());
+        }
+        Ok(Self { len, vectors, bits, flood, primes: primes as usize, prime_bits })
+    }
+
+    /// Whether there is nothing to do; then nothing is sent.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0 || self.vectors == 0
+    }
+
+    /// Blocks of `u`; block 0 is another.
+    pub(super) fn blocks(&self) -> usize {
+        self.len.div_ceil(DEGREE)
+    }
+
+    /// Bytes of a polynomial modulo one of the primes.
+    pub(super) fn part_bytes(&self) -> usize {
+        packed_len(DEGREE, self.prime_bits)
+    }
+
+    /// Bytes of a polynomial.
+    pub fn polynomial_bytes(&self) -> usize {
+        self.primes * self.part_bytes()
+    }
+
+    /// Bytes of one number modulo `q`.
+    pub fn number_bytes(&self) -> usize {
+        packed_len(self.primes, self.prime_bits)
+    }
+
+    pub(super) fn predicted_bytes(&self) -> u64 {
+        if self.is_empty() {
+            return 0;
+        }
+        let polynomials = 1 + self.blocks() + self.vectors;
+        (32 + polynomials * self.polynomial_bytes() + self.vectors * self.number_bytes()) as u64
+    }
+}
+
+/// `B`, rounded up.
+pub(super) fn error_bound(len: usize, bits: u32) -> u128 {
+    let (error, degree) = (u128::from(ERROR), DEGREE as u128);
+    ((len as u128) << bits) * (error + 1) + 2 * degree * error + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn derived(len: usize, vectors: usize, bits: u32) -> Params {
+        Params::derive(&InnerProductRequest { len, vectors, bits, security: Security::SemiHonest }).unwrap()
+    }
+
+    #[test]
+    fn the_modulus_holds_errors_and_flood_and_is_secure_over_the_whole_range() {
+        for len in [1, 2, 8192, 1 << 20, 1_331_693, MAX_LEN] {
+            for vectors in [1, 2, 3, MAX_VECTORS] {
+                for bits in [0, 1, 32, 63] {
+                    let params = derived(len, vectors, bits);
+                    let (bound, modulus_bits) = (error_bound(len, bits), params.primes as u32 * params.prime_bits);
+                    assert!(modulus_bits <= MAX_MODULUS_BITS);
+                    // 2^flood >= 2^40 G B, and no more than needed of either.
+                    let room = params.flood - LAMBDA;
+                    assert!(bound * vectors as u128 <= 1 << room && 1 << room < 4 * bound * vectors as u128);
+                    assert!(modulus_bits >= params.flood + 66 && modulus_bits < params.flood + 66 + params.primes as u32);
+                    assert!(params.prime_bits <= 50);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn join_and_compute_at_a_million_takes_33_megabytes() {
+        let params = derived(1_331_693, 1, 63);
+        assert_eq!((params.primes, params.prime_bits, params.flood), (4, 49, 128));
+        assert_eq!(params.predicted_bytes(), 32 + 165 * 200_704 + 25);
+        assert_eq!(derived(0, 3, 63).predicted_bytes() + derived(3, 0, 63).predicted_bytes(), 0);
+    }
+}
