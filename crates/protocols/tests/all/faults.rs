@@ -24,8 +24,11 @@ fn no_fault_makes_a_row_panic_or_hang() {
     }
 }
 
+/// Rows whose arrows are all among those of `vesica-join-and-compute`; a run of a circuit PSI takes a while.
+const PARTS: [&str; 2] = ["vesica-cardinality", "vesica-sum"];
+
 fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: bool) {
-    for row in rows {
+    for row in rows.iter().filter(|row| !PARTS.contains(&row.entry().id)) {
         for mode in row.entry().modes {
             let request = total(20, 30, columns, mode.security);
             let (sent, asked) = aggregate_inputs(&request, valued, 10, 1);

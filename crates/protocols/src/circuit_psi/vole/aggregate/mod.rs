@@ -1,0 +1,71 @@
+//! Figures 17 to 19: the receiver learns what the shares add up to.
+//!
+//! ```text
+//!   Sender                                                            Receiver
+//!      share of q_i              [ 1 to 8: Figure 16 ]                share of q_i
+//!      a_i                       [ count or multiplexer ]             b_i, a_i + b_i = q_i or q_i x_i for each value of x
+//!      A_g                       [ inner products ]                   B_g, A_g + B_g = sum of (a_i + b_i) y_i over the i of group g
+//!                                9. A_g and noise
+//!      ------------------------------------------------------------------------>
+//!                                                                     A_g + B_g
+//! ```
+//!
+//! Without values `y` and with one group there are no inner products: each side adds up its shares. With a threshold the results are not opened by arrow 9 but by a circuit that
+//! adds the shares of each group's results and count, compares the count, and gives zeros below the threshold ([`threshold`]).
+//!
+//! Groups are the receiver's: the sender learns how many there are and no more, for each group is an inner product with a vector that only the receiver sees.
+
+mod params;
+mod receiver;
+mod sender;
+mod threshold;
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use vesica_party::{Entry, Protocol, Task};
+use vesica_structures::facts::Unsupported;
+
+pub use params::Params;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use super::Variant;
+use crate::tasks::{AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput};
+
+/// What distinguishes one aggregate from another.
+pub trait AggregateRow: Send + Sync + 'static {
+    /// The description.
+    const ENTRY: Entry;
+    /// What is computed.
+    type Task: Task<
+            Request = AggregateRequest,
+            SenderInput = AggregateSenderInput,
+            ReceiverInput = AggregateReceiverInput,
+            SenderOutput = (),
+            ReceiverOutput = AggregateOutput,
+        >;
+    /// The circuit PSI below it.
+    type Variant: Variant;
+    /// Whether the receiver brings values.
+    const VALUED: bool;
+}
+
+/// The aggregate of row `R`.
+pub struct Aggregate<R>(PhantomData<fn() -> R>);
+
+impl<R: AggregateRow> Protocol for Aggregate<R> {
+    const ENTRY: Entry = R::ENTRY;
+    type Task = R::Task;
+    type Params = Params;
+    type Sender = Sender<R>;
+    type Receiver = Receiver<R>;
+
+    fn derive(request: &AggregateRequest) -> Result<Params, Unsupported> {
+        Params::derive::<R>(request)
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        params.predicted_bytes()
+    }
+}

@@ -1,0 +1,129 @@
+//! Which parts a request takes, and their numbers.
+
+use std::ops::RangeInclusive;
+
+use vesica_mpc::inner_product::{self, InnerProduct};
+use vesica_mpc::share_conversion::{BitsParams, BitsToRing, MultiplexParams, Multiplexer};
+use vesica_mpc::tasks::{BitsToRingRequest, InnerProductRequest, MultiplexRequest};
+use vesica_mpc::{gmw, share_conversion};
+use vesica_party::Protocol;
+use vesica_structures::facts::Unsupported;
+
+use super::{AggregateRow, threshold};
+use crate::circuit_psi::vole::params;
+use crate::tasks::AggregateRequest;
+
+/// What both sides agree on. The parts are absent where a set is empty.
+#[derive(Clone, Debug)]
+pub struct Params {
+    pub(super) request: AggregateRequest,
+    pub(super) matching: params::Params,
+    /// Shares of the bits, if they are counted: as the result, or for the threshold.
+    pub(super) count: Option<BitsParams>,
+    /// The values of common items.
+    pub(super) columns: Option<MultiplexParams<u64>>,
+    /// Of each of the [`totals`](Self::totals), where the receiver brings values or groups.
+    pub(super) products: Vec<inner_product::Params>,
+    /// The circuit of a threshold.
+    pub(super) circuit: Option<gmw::Params>,
+    /// Shares of a count are modulo `2^count_bits`.
+    pub(super) count_bits: u32,
+}
+
+impl Params {
+    pub(super) fn derive<R: AggregateRow>(request: &AggregateRequest) -> Result<Self, Unsupported> {
+        request.check_sizes()?;
+        let &AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, noisy } = request;
+        let most = sender_items.min(receiver_items) as u64;
+        if at_least > most.max(1) {
+            return Err(Unsupported::new(
+                format_args!("results from {at_least} common items on, of {most} at most"),
+                "lower the threshold",
+            ));
+        }
+        let matching = params::Params::derive::<R::Variant>(sender_items, receiver_items, security, 8 * columns)?;
+        let len = matching.bins;
+        // Noise may lead below zero.
+        let count_bits = if columns == 0 && noisy { 64 } else { share_conversion::count_bits(len) };
+        let mut params =
+            Self { request: *request, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
+        if params.matching.is_empty() {
+            return Ok(params);
+        }
+        if params.counts() {
+            params.count = Some(BitsToRing::derive(&BitsToRingRequest { len, bits: count_bits, security })?);
+        }
+        if columns > 0 {
+            params.columns = Some(Multiplexer::<u64>::derive(&MultiplexRequest { len, width: columns, bits: 64, security })?);
+        }
+        if R::VALUED || groups > 1 {
+            for total in 0..params.totals() {
+                // Where a count is not the result, it is of items, whatever their values.
+                let bits = if R::VALUED && total < request.results() { 63 } else { 0 };
+                params.products.push(InnerProduct::derive(&InnerProductRequest { len, vectors: groups, bits, security })?);
+            }
+        }
+        if at_least > 1 {
+            let results = vec![if columns == 0 { count_bits } else { 64 }; request.results()];
+            params.circuit = Some(gmw::Params::new(threshold::circuit(&results, threshold_bits(len), at_least), groups)?);
+        }
+        Ok(params)
+    }
+
+    /// Whether bits are counted.
+    fn counts(&self) -> bool {
+        self.request.columns == 0 || self.request.at_least > 1
+    }
+
+    /// Sums that are made for each group: the results, and the count for a threshold where it is none of them.
+    pub(super) fn totals(&self) -> usize {
+        self.request.results() + usize::from(self.request.columns > 0 && self.counts())
+    }
+
+    /// Results of all groups.
+    pub(super) fn results(&self) -> usize {
+        self.request.groups * self.request.results()
+    }
+
+    /// Results are modulo `2^result_bits`.
+    pub(super) fn result_bits(&self) -> u32 {
+        if self.request.columns == 0 { self.count_bits } else { 64 }
+    }
+
+    /// Bits of a count that is compared.
+    pub(super) fn threshold_bits(&self) -> u32 {
+        threshold_bits(self.matching.bins)
+    }
+
+    /// Whether nothing is sent: a set is empty, and the sender adds nothing.
+    pub(super) fn is_silent(&self) -> bool {
+        self.matching.is_empty() && !self.request.noisy
+    }
+
+    /// All parts, and what is opened.
+    pub(super) fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        if self.is_silent() {
+            return 0..=0;
+        }
+        let opened = match &self.circuit {
+            None => {
+                let bytes = 8 * self.results() as u64;
+                bytes..=bytes
+            }
+            Some(circuit) => {
+                let (evaluation, opening) = (circuit.predicted_bytes(), threshold::opening_bytes(circuit));
+                evaluation.start() + opening..=evaluation.end() + opening
+            }
+        };
+        let products = self.products.iter().map(InnerProduct::predicted_bytes);
+        let count = self.count.as_ref().map(BitsToRing::predicted_bytes);
+        let columns = self.columns.as_ref().map(Multiplexer::<u64>::predicted_bytes);
+        let parts = [self.matching.predicted_bytes(), opened].into_iter().chain(count).chain(columns).chain(products);
+        parts.fold(0..=0, |sum, part| sum.start() + part.start()..=sum.end() + part.end())
+    }
+}
+
+/// What holds a count of `bins`.
+fn threshold_bits(bins: usize) -> u32 {
+    share_conversion::count_bits(bins)
+}

@@ -1,0 +1,104 @@
+//! The left column.
+
+use rand_core::Rng;
+use vesica_mpc::gmw::{Evaluator, open_to_receiver};
+use vesica_mpc::inner_product;
+use vesica_mpc::share_conversion::{BitsSender, MultiplexSender};
+use vesica_mpc::tasks::{RingVector, SharedBits, SharedRows};
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::threshold::{known, unknown};
+use super::{AggregateRow, Params};
+use crate::circuit_psi::vole::matching;
+use crate::circuit_psi::vole::messages::Opened;
+use crate::tasks::AggregateSenderInput;
+
+/// The sender, set up.
+pub struct Sender<R: AggregateRow> {
+    params: Params,
+    count: Option<BitsSender>,
+    columns: Option<MultiplexSender<u64>>,
+    products: Vec<inner_product::Sender>,
+    circuit: Option<Evaluator>,
+    matching: matching::Sender<R::Variant>,
+}
+
+impl<R: AggregateRow> Party for Sender<R> {
+    type Params = Params;
+    type Input = AggregateSenderInput;
+    type Output = ();
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self {
+            params: params.clone(),
+            count: params.count.as_ref().map(|count| BitsSender::setup(count, ch, rng)).transpose()?,
+            columns: params.columns.as_ref().map(|columns| MultiplexSender::setup(columns, ch, rng)).transpose()?,
+            products: params.products.iter().map(|product| inner_product::Sender::setup(product, ch, rng)).collect::<Result<_, _>>()?,
+            circuit: params.circuit.as_ref().map(|circuit| Evaluator::setup(circuit, ch, rng)).transpose()?,
+            // Last: the matching's receiver leaves some of its set-up to its run.
+            matching: matching::Sender::setup(&params.matching, ch, rng)?,
+        })
+    }
+
+    fn run(self, input: AggregateSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        let Self { params, count, columns, products, circuit, matching } = self;
+        input.check(&params.request)?;
+        if params.is_silent() {
+            return Ok(());
+        }
+        let width = params.request.columns;
+        // Step 5: the hint carries x + tau, and the sender's share is -tau.
+        let mut masks = Secret::new(vec![0u64; params.matching.bins * width]);
+        rng.fill_bytes(bytemuck::cast_slice_mut(&mut masks));
+        let carry = |item: usize, bin: usize, out: &mut [u8]| {
+            let values = input.values[item * width..][..width].iter().zip(&masks[bin * width..][..width]);
+            for (out, (value, mask)) in out.as_chunks_mut::<8>().0.iter_mut().zip(values) {
+                *out = value.wrapping_add(*mask).to_le_bytes();
+            }
+        };
+        let bits: Vec<bool> = matching.run(&input.items, carry, ch, rng)?.iter().collect();
+        masks.iter_mut().for_each(|mask| *mask = mask.wrapping_neg());
+
+        // Shares of the bins, total after total.
+        let _phase = ch.phase(Phase::Payload);
+        let mut bins: Vec<Secret<Vec<u64>>> = Vec::with_capacity(params.totals());
+        if let Some(columns) = columns {
+            let shares = columns.run(SharedRows { bits: bits.clone(), values: std::mem::take(&mut *masks) }, ch, rng)?;
+            bins.extend((0..width).map(|column| Secret::new(shares.values.iter().skip(column).step_by(width).copied().collect())));
+        }
+        if let Some(count) = count {
+            bins.push(Secret::new(count.run(SharedBits { bits }, ch, rng)?.values.clone()));
+        }
+
+        // Shares of the groups' totals.
+        let mut totals: Vec<Vec<u64>> = Vec::with_capacity(params.totals());
+        if products.is_empty() {
+            totals.extend(bins.iter().map(|bins| vec![bins.iter().fold(0u64, |sum, &share| sum.wrapping_add(share))]));
+        }
+        for (product, bins) in products.into_iter().zip(&mut bins) {
+            totals.push(product.run(RingVector { values: std::mem::take(bins) }, ch, rng)?.values.clone());
+        }
+        // Nothing but noise where a set is empty.
+        totals.resize(params.totals(), vec![0; params.request.groups]);
+
+        let mut results = totals[..params.request.results()].to_vec();
+        for (group, noise) in input.noise.chunks(params.request.results()).enumerate() {
+            results.iter_mut().zip(noise).for_each(|(result, noise)| result[group] = result[group].wrapping_add(*noise));
+        }
+        let Some(circuit) = circuit else {
+            // Step 9.
+            let low = u64::MAX >> (64 - params.result_bits());
+            let opened = (0..params.request.groups).flat_map(|group| results.iter().map(move |result| result[group] & low));
+            return ch.send(&Opened(opened.collect()));
+        };
+        let groups = params.request.groups;
+        let counts = totals.last().map_or(&[][..], |counts| &counts[..]);
+        let both = |words: &[u64], bits: u32| known(words, bits).chain(unknown(groups, bits)).collect::<Vec<_>>();
+        let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, params.result_bits())).collect();
+        inputs.extend(both(counts, params.threshold_bits()));
+        let shares = circuit.run(inputs, ch, rng)?;
+        open_to_receiver(&shares, ch).map(drop)
+    }
+}
