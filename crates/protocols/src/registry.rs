@@ -5,7 +5,9 @@ use vesica_structures::facts::Unsupported;
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
-use crate::circuit_psi::vole::{Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaSum};
+use crate::circuit_psi::vole::{
+    Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum,
+};
 use crate::membership::czz24::Czz24;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
@@ -30,7 +32,7 @@ static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
     &Row::<Aggregate<VesicaCardinality>>::new(),
 ];
 static SUM: &[&dyn Registered<Sum>] = &[&Row::<Czz24<Sum>>::new(), &Row::<Ikn20>::new(), &Row::<Aggregate<VesicaSum>>::new()];
-static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[];
+static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[&Row::<Aggregate<VesicaJoinAndCompute>>::new()];
 
 /// Protocols for [`Intersect`].
 pub fn intersect() -> &'static [&'static dyn Registered<Intersect>] {

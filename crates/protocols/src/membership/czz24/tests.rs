@@ -76,7 +76,7 @@ fn the_order_of_the_senders_table_does_not_show() {
 #[test]
 fn single_values_are_masked() {
     let security = Security::SemiHonest;
-    let request = AggregateRequest { sender_items: N, receiver_items: N, security, columns: 1, groups: 1, at_least: 0, noisy: false };
+    let request = AggregateRequest { sender_items: N, receiver_items: N, security, columns: 1, groups: 1, at_least: 0, noisy: true };
     let params = Czz24::<Sum>::derive(&request).unwrap();
     let own: Vec<u128> = (0..N as u128).collect();
     let sent = AggregateSenderInput { items: own.clone(), values: vec![9; N], noise: vec![4] };

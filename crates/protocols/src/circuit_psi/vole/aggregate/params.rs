@@ -13,6 +13,9 @@ use super::{AggregateRow, threshold};
 use crate::circuit_psi::vole::params;
 use crate::tasks::AggregateRequest;
 
+/// Entries of the receiver's vectors: 8 bytes each are held at a time.
+const MOST_ENTRIES: usize = 1 << 28;
+
 /// What both sides agree on. The parts are absent where a set is empty.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -43,10 +46,15 @@ impl Params {
         }
         let matching = params::Params::derive::<R::Variant>(sender_items, receiver_items, security, 8 * columns)?;
         let len = matching.bins;
+        if (R::VALUED || groups > 1) && len * groups > MOST_ENTRIES {
+            return Err(Unsupported::new(
+                format_args!("{groups} groups of {receiver_items} items"),
+                format_args!("use at most {} groups: merge rare ones into one", MOST_ENTRIES / len),
+            ));
+        }
         // Noise may lead below zero.
         let count_bits = if columns == 0 && noisy { 64 } else { share_conversion::count_bits(len) };
-        let mut params =
-            Self { request: *request, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
+        let mut params = Self { request: *request, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
         if params.matching.is_empty() {
             return Ok(params);
         }

@@ -11,12 +11,12 @@ pub(super) fn circuit(results: &[u32], count_bits: u32, at_least: u64) -> Arc<Ci
     let mut builder = Builder::new();
     let shares: Vec<_> = results.iter().map(|&bits| [(); 2].map(|()| builder.input_word(bits as usize))).collect();
     let [ours, theirs] = [(); 2].map(|()| builder.input_word(count_bits as usize));
-    let count = builder.add_in_few_rounds(&ours, &theirs);
+    let count = builder.add(&ours, &theirs);
     let bound = builder.constant_word(at_least, count_bits as usize);
     let shown = builder.at_least(&count, &bound);
     let mut outputs = vec![shown];
     for [ours, theirs] in &shares {
-        for bit in builder.add_in_few_rounds(ours, theirs) {
+        for bit in builder.add(ours, theirs) {
             outputs.push(builder.and(shown, bit));
         }
     }
@@ -54,7 +54,13 @@ mod tests {
         for (counts, shown) in [((3, 5), false), ((3, 6), true), ((15, 9), false), ((15, 10), true), ((0, 15), true)] {
             let (a, b): ((u64, u64), (u64, u64)) = ((u64::MAX - 4, 100), (30, 7));
             let word = |word: u64, bits: u32| (0..bits).map(move |bit| word >> bit & 1 == 1);
-            let inputs: Vec<bool> = word(a.0, 64).chain(word(a.1, 64)).chain(word(b.0, 5)).chain(word(b.1, 5)).chain(word(counts.0, 4)).chain(word(counts.1, 4)).collect();
+            let inputs: Vec<bool> = word(a.0, 64)
+                .chain(word(a.1, 64))
+                .chain(word(b.0, 5))
+                .chain(word(b.1, 5))
+                .chain(word(counts.0, 4))
+                .chain(word(counts.1, 4))
+                .collect();
             let outputs = circuit.evaluate(&inputs);
             assert_eq!(outputs[0], shown, "{counts:?}");
             let number = |bits: &[bool]| (0..).zip(bits).fold(0u64, |sum, (i, &bit)| sum | u64::from(bit) << i);
