@@ -27,6 +27,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "table", run: table, seeds: csv_seeds },
     Target { name: "session", run: vesica::fuzzing::session_messages, seeds: session_seeds },
     Target { name: "receipt", run: vesica::fuzzing::receipt, seeds: receipt_seeds },
+    Target { name: "shares", run: vesica::fuzzing::shares, seeds: share_seeds },
+    Target { name: "decimal", run: vesica::fuzzing::decimal, seeds: decimal_seeds },
     Target { name: "public-key", run: public_key, seeds: public_key_seeds },
 ];
 
@@ -125,13 +127,23 @@ fn public_key_seeds() -> Vec<Vec<u8>> {
 fn session_seeds() -> Vec<Vec<u8>> {
     [
         &b"vesica\0\n\x01\0\0\0"[..],
-        br#"{"items":5,"payload":{"fields":[{"name":"a","type":"text"}],"width":9}}"#,
+        br#"{"items":5,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"groups":1}"#,
         br#"{"protocol":"vole-fast","clock":1}"#,
-        br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_columns":["as it is"],"both_learn":false}"#,
+        br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@1","key_columns":["as it is"],"payload":null,"both_learn":false,"values":[{"name":"a","scale":2,"clamp":{"least":-5,"most":5}}],"expected_ranges":[{"name":"b","least":"0","most":"1.5"}],"at_least":3,"noise":"0.1","link":null,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
         &[0; 64],
     ]
     .map(<[u8]>::to_vec)
     .to_vec()
+}
+
+fn share_seeds() -> Vec<Vec<u8>> {
+    let header = br#"{"role":"receiver","session":"00","protocol":"any","bins":2,"sender_columns":[],"receiver_columns":[]}"#;
+    let (version, length) = (1u32.to_le_bytes(), (header.len() as u32).to_le_bytes());
+    vec![[&b"vesica\0S"[..], &version, &length, header, &[0; 9]].concat()]
+}
+
+fn decimal_seeds() -> Vec<Vec<u8>> {
+    [&b"12.34"[..], b"-0.050", b"9223372036854775807", b".5"].map(<[u8]>::to_vec).to_vec()
 }
 
 fn receipt_seeds() -> Vec<Vec<u8>> {

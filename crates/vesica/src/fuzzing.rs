@@ -55,3 +55,22 @@ pub fn receipt(bytes: &[u8]) {
         receipt.verify();
     }
 }
+
+/// Reads bytes as a file of shares, and writes it again.
+pub fn shares(bytes: &[u8]) {
+    if let Ok(file) = crate::shares::ShareFile::from_bytes(bytes) {
+        // The header may be written in another way; what it says stays.
+        assert_eq!(crate::shares::ShareFile::from_bytes(&file.to_bytes()).ok(), Some(file), "it does not read itself back");
+    }
+}
+
+/// Reads a text as a decimal at every scale; what is shown must be read back.
+pub fn decimal(bytes: &[u8]) {
+    use crate::table::decimal::{MOST_SCALE, parse, show};
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for scale in 0..=MOST_SCALE {
+        if let Ok(value) = parse(text, scale) {
+            assert_eq!(parse(&show(value, scale), scale), Ok(value));
+        }
+    }
+}

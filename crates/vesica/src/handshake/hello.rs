@@ -203,7 +203,7 @@ mod tests {
         assert!(fields(&ours, &theirs).is_empty() && fields(&theirs, &ours).is_empty());
         ours.expected_ranges = vec![ExpectedRange::parse("amount=0..499").expect("a range")];
         let here = Difference { field: "--clamp", ours: "expected amount=0..499".into(), theirs: "amount=0.00..500.00".into() };
-        assert_eq!(ours.differences(&theirs), [here.clone()]);
+        assert_eq!(ours.differences(&theirs), std::slice::from_ref(&here));
         assert_eq!(theirs.differences(&ours), [Difference { ours: here.theirs, theirs: here.ours, ..here }]);
     }
 

@@ -100,7 +100,7 @@ enum Rule {
     Order,
 }
 
-/// The fastest for the reference machine of what both sides allow. Where some candidate was never measured: over a slow link the one with the fewest
+/// The fastest for the reference machine of what both sides allow. Where none was ever measured: over a slow link the one with the fewest
 /// bytes, else the first.
 ///
 /// # Errors
@@ -120,12 +120,14 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
         serving.retain(|(row, _)| recommended(row.entry()));
     }
     let candidates = serving.iter().map(|(row, _)| row.entry().id).collect();
-    let times: Option<Vec<u64>> = serving.iter().map(|&(row, bytes)| time(row, terms, bytes, link)).collect();
-    let slow = link.bits_per_second < SLOW_BITS_PER_SECOND;
-    let (by, weights) = match times {
-        Some(times) => (Rule::Time, times),
-        None if slow => (Rule::Bytes, serving.iter().map(|&(_, bytes)| link.transfer_us(bytes)).collect()),
-        None => (Rule::Order, (0..serving.len() as u64).collect()),
+    let times: Vec<Option<u64>> = serving.iter().map(|&(row, bytes)| time(row, terms, bytes, link)).collect();
+    let (by, weights): (_, Vec<u64>) = if times.iter().any(Option::is_some) {
+        // What was never measured comes last.
+        (Rule::Time, times.into_iter().map(|time| time.unwrap_or(u64::MAX)).collect())
+    } else if link.bits_per_second < SLOW_BITS_PER_SECOND {
+        (Rule::Bytes, serving.iter().map(|&(_, bytes)| link.transfer_us(bytes)).collect())
+    } else {
+        (Rule::Order, (0..serving.len() as u64).collect())
     };
     match (serving.iter().zip(weights).min_by_key(|&(_, weight)| weight), refusal) {
         (Some((&(row, _), _)), _) => Ok(Chosen { row, candidates, by }),
@@ -161,8 +163,8 @@ impl Chosen {
         };
         match self.by {
             Rule::Time => format!("the fastest of {candidates} by the reference model, over {link}"),
-            Rule::Bytes => format!("the one of {candidates} with the fewest bytes, over {link}; not all of them were measured"),
-            Rule::Order => format!("the first of {candidates} in the order of the catalogue; not all of them were measured"),
+            Rule::Bytes => format!("the one of {candidates} with the fewest bytes, over {link}; none was measured"),
+            Rule::Order => format!("the first of {candidates} in the order of the catalogue; none was measured"),
         }
     }
 }

@@ -227,10 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn every_protocol_in_every_mode_was_measured() {
+    fn every_recommended_protocol_in_every_mode_was_measured() {
         for row in vesica_protocols::registry::intersect() {
             for mode in row.entry().modes {
-                let costs = costs(row.entry().id, mode.security).unwrap_or_else(|| panic!("{} {}", row.entry().id, mode.security));
+                let Some(costs) = costs(row.entry().id, mode.security) else {
+                    assert_ne!(row.entry().status, vesica_party::Status::Recommended, "{} {}", row.entry().id, mode.security);
+                    continue;
+                };
                 assert!(costs.round_trips > 0, "{costs:?}");
                 for surface in [&costs.micros, &costs.sender_kib, &costs.receiver_kib, &costs.receiver_bytes] {
                     let ascending = surface.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
