@@ -50,7 +50,7 @@ impl Protocol for OneOfN {
         status: Status::Recommended,
         deviations: &[
             "values of the noise are uniform in the k bits of a choice, with the weight for uniform noise",
-            "batches of at most 2^22 tables share one delta and one set of base OTs, and nothing else",
+            "batches of at most 2^23 tables share one delta and one set of base OTs, and nothing else",
             "bits are the lowest ones of MMO hashes without tweaks [GKWY20], under a key for every 1024 tables",
         ],
         modes: &[SEMI_HONEST],

@@ -46,7 +46,7 @@ impl Protocol for SilentOt {
         status: Status::Recommended,
         deviations: &[
             "the code, its seed and the trees are those of vole-silent-64; values of the noise are uniform bits, with the weight for uniform noise",
-            "batches of at most 2^22 transfers share one delta and one set of base OTs, and nothing else",
+            "batches of at most 2^23 transfers share one delta and one set of base OTs, and nothing else",
             "OT messages are MMO hashes without tweaks [GKWY20], under a key for every 1024 transfers",
         ],
         modes: &[SEMI_HONEST],

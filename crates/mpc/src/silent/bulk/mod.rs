@@ -45,7 +45,7 @@ pub(crate) use sender::Sender;
 pub(crate) const MAX_WIDTH: u32 = 4;
 
 /// Elements of a batch at most. Shorter batches are faster, as more of them fits into caches, and send more.
-const BATCH: usize = 1 << 22;
+const BATCH: usize = 1 << 23;
 
 /// Elements that one key hashes.
 const HASHED: usize = 1024;

@@ -118,6 +118,6 @@ mod tests {
         let derive = |log: u32| Params::derive::<VesicaCircuit>(1 << log, 1 << log, Security::SemiHonest, 0).unwrap();
         assert_eq!((derive(20).sigma, derive(22).sigma), (62, 64));
         let bytes = *derive(20).predicted_bytes().end();
-        assert!(bytes < 82_000_000, "{bytes}");
+        assert!(bytes < 80_000_000, "{bytes}");
     }
 }
