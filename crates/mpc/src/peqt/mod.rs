@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Values are equal if the product of all `x_i + y_i + 1` is 1. A layer multiplies its inputs in groups of three (63 bits: 63, 21, 7, 3, 1) until one is
-//! left; [`gates`] has the one formula. Its owner has a random polynomial `p` in three variables over GF(2), a table of a 1-of-8 OT written out,
-//! the chooser a random point `c` and `p(c)`: see [`crate::polynomials`]. Owners take turns, so that an answer and the next question are one message:
+//! left; `gates.rs` has the one formula. Its owner has a random polynomial `p` in three variables over GF(2), a table of a 1-of-8 OT written out,
+//! the chooser a random point `c` and `p(c)`: see `polynomials.rs`. Owners take turns, so that an answer and the next question are one message:
 //! a test of four layers takes five messages, not eight.
 //!
 //! **The first layer** spends less. The owner's inputs `s = x` need only be uniform, so that they are the quadratic coefficients of `p`, which then need no

@@ -54,7 +54,7 @@ impl Party for Sender {
 fn values(params: &Params, coefficients: &[Secret<Vec<Vec<u64>>>], rng: &mut SecretRng) -> Secret<Vec<u64>> {
     let mut values = Secret::new(vec![0; params.len]);
     for (word, values) in values.chunks_mut(64).enumerate() {
-        let mut square = [0; 64];
+        let mut square = Secret::new([0u64; 64]);
         fill(&mut square[..params.width as usize], rng);
         let mut planes = square.iter_mut();
         for (&Group { inputs, free }, coefficients) in params.layers()[0].groups.iter().zip(coefficients) {

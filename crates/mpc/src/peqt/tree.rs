@@ -111,10 +111,10 @@ impl Tree {
         let len = words.len();
         let mut inputs = Secret::new(vec![0; self.params.width as usize * len]);
         for (i, factors) in factors[words.start * 64..].chunks(64).take(len).enumerate() {
-            let mut square = [0; 64];
+            let mut square = Secret::new([0u64; 64]);
             square[..factors.len()].copy_from_slice(factors);
             transpose_64(&mut square);
-            inputs.chunks_exact_mut(len).zip(square).for_each(|(plane, word)| plane[i] = word);
+            inputs.chunks_exact_mut(len).zip(square.iter()).for_each(|(plane, word)| plane[i] = *word);
         }
         Piece { words, inputs, masked: Vec::new() }
     }
