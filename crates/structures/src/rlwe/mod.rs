@@ -380,12 +380,14 @@ mod tests {
         let mut product = vec![0; 2 * DEGREE];
         add_product(&mut product, &super::public(&public.0, 1), &key.s);
         backward(&mut product);
-        let noise: Vec<i128> =
-            (0..BLOCK).map(|i| centred([0, 1].map(|j| subtract(encrypted[i][j], product[j * DEGREE + i], PRIMES[j])))).collect();
-        let (sum, squares) = (noise.iter().sum::<i128>(), noise.iter().map(|e| e * e).sum::<i128>());
-        // Means 0 and 10.5; five standard deviations are 1467 and 6700.
-        assert!(sum.abs() < 1467 && (squares - 21 * BLOCK as i128 / 2).abs() < 6700, "{sum}, {squares}");
-        assert!(noise.iter().all(|e| e.abs() <= 21));
+        let in_a_block = (0..BLOCK).map(|i| centred([0, 1].map(|j| subtract(encrypted[i][j], product[j * DEGREE + i], PRIMES[j]))));
+        let squares: i128 = in_a_block.inspect(|e| assert!(e.abs() <= 21)).map(|e| e * e).sum();
+        assert!((9..12).contains(&(squares / BLOCK as i128)), "{squares}");
+
+        let many = 1 << 18;
+        let (sum, squares) = (0..many).map(|_| noise(&mut rng)).fold((0, 0), |(sum, squares), e| (sum + e, squares + e * e));
+        // Means 0 and 10.5; five standard deviations are 8300 and 37600.
+        assert!(sum.abs() < 8300 && (2 * squares - 21 * many).abs() < 2 * 37_600, "{sum}, {squares}");
     }
 
     #[test]
