@@ -15,11 +15,10 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Security, Status, Task};
+use vesica_party::{Entry, Protocol, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
-use vesica_structures::fields::Gf64;
 
-use crate::silent::{SilentVole, bulk};
+use crate::silent::bulk;
 use crate::tasks::{CorrelationRequest, RandomTables};
 
 pub use receiver::Receiver;
@@ -35,8 +34,6 @@ const MAX_LEN: usize = 1 << 28;
 #[derive(Debug)]
 pub enum OneOfN {}
 
-const SEMI_HONEST: Mode = <SilentVole<Gf64> as Protocol>::ENTRY.modes[0];
-
 impl Protocol for OneOfN {
     const ENTRY: Entry = Entry {
         id: "ot-silent-1-of-n",
@@ -51,9 +48,9 @@ impl Protocol for OneOfN {
         deviations: &[
             "values of the noise are uniform in the k bits of a choice, with the weight for uniform noise",
             "batches of at most 2^23 tables share one delta and one set of base OTs, and nothing else",
-            "bits are the lowest ones of MMO hashes without tweaks [GKWY20], under a key for every 1024 tables",
+            "bits are the lowest ones of MMO hashes without tweaks [GKWY20], under a key for every 16 tables: a search for delta takes 2^124 calls of the cipher",
         ],
-        modes: &[SEMI_HONEST],
+        modes: &[bulk::SEMI_HONEST],
     };
     type Task = RandomTables;
     type Params = bulk::Params;

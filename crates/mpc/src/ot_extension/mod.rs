@@ -169,20 +169,29 @@ pub(crate) const MALICIOUS: Mode = Mode {
 pub(crate) const GUESSED_DELTA: Leak =
     Leak { to: Learner::Receiver, what: "guesses at bits of delta by a corrupt receiver, right ones unnoticed; a wrong one stops the run" };
 
-/// The hash that turns correlated blocks into independent ones; each index is a tweak of its own.
-pub(crate) struct CorrelationHash(Aes128);
+/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves [`HASHED`] indices: who knows outputs can test a candidate
+/// for all indices of a key at once, tweak or not.
+pub(crate) struct CorrelationHash(Binding);
+
+/// Indices that one key hashes; a search for `delta` then takes 2^124 calls of the cipher, as one for the hidden leaves does.
+const HASHED: usize = 16;
 
 impl CorrelationHash {
     /// Keyed for the run.
     pub fn new(binding: Binding) -> Self {
-        Self(Aes128::new(binding.key("correlation hash", &[])))
+        Self(binding)
     }
 
     /// `out[i] = H(x[i], i)`.
     pub fn hash(&self, x: &[u128]) -> Vec<u128> {
-        let tweaks: Vec<u128> = (0..x.len() as u128).collect();
+        let mut keys = self.0.stream("correlation hash");
         let mut out = vec![0; x.len()];
-        self.0.tmmo(x, &tweaks, &mut out);
+        for (number, (x, out)) in x.chunks(HASHED).zip(out.chunks_mut(HASHED)).enumerate() {
+            let mut key = [0; 16];
+            keys.fill(&mut key);
+            let tweaks: [u128; HASHED] = std::array::from_fn(|i| (number * HASHED + i) as u128);
+            Aes128::new(u128::from_le_bytes(key)).tmmo(x, &tweaks[..x.len()], out);
+        }
         out
     }
 }

@@ -18,11 +18,14 @@
 //! the receiver, a batch is one more set of rows and leaves under the same `delta`, which the module above allows any number of: pads hash `W_i + b delta`
 //! under a key of the batch, and all else is masked by a leaf or phantom that the receiver lacks.
 //!
-//! **One cipher call a hash.** `pi` is AES under a key that serves [`HASHED`] elements, `H(x) = pi(x) + x` (MMO). Both know the key; what is used is that
-//! MMO is correlation robust for a random permutation (GKWY20, section 7.2): for distinct `a_i` that the receiver knows, the values `H(a_i + delta d)`, `d != 0`, are
-//! pseudo-random to it. No tweak is needed, because the inputs of a key are distinct: `b_i + j delta` are pseudo-random blocks, so that any two of the `2^14` at most under a key
-//! meet with probability `2^-101`, and over `2^28` elements with `2^-83`. A corrupt receiver could choose its `a_i` equal, which is why this is for the semi-honest mode only. A
-//! trial at `pi` under one key tests guesses at `delta` for the inputs of that key only, `2^14` and not all of a run's.
+//! **One cipher call a hash.** `pi` is AES under a key that serves [`HASHED`] elements, `H(x) = pi(x) + x` (MMO). Both know the key; what is used is that MMO is correlation robust for a random
+//! permutation (GKWY20, section 7.2, for one offset; here `d delta` with `d < 16`): the values `H(a_i + d delta)`, `d != 0`, are pseudo-random to the receiver, who knows the `a_i`, as long as
+//! the inputs of a key are distinct. No tweak is needed for that: any two of the at most 2^8 inputs under a key meet only if `a_i + a_j` is one of 16 multiples of `delta`, of probability
+//! 2^-109, and 2^-85 over 2^28 elements; that no two `a_i` are equal rests on the code, which has no twin groups (`silent::params`). A corrupt receiver could choose its
+//! `a_i` equal, which is why this is for the semi-honest mode only.
+//!
+//! **What a guess is worth.** Who knows what many hashes of a key come to (a receiver of corrections whose plaintext it can guess) tabulates them: one call of `pi` and a look-up test a
+//! candidate for `delta` for all elements of the key. With [`HASHED`] elements a key a search takes 2^124 calls, as much as that for the hidden leaves of [`crate::ot_extension`].
 
 mod receiver;
 mod sender;
@@ -30,7 +33,7 @@ mod sender;
 mod tests;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::Security;
+use vesica_party::{Mode, Resistance, Security};
 use vesica_structures::facts::Unsupported;
 
 use super::params::{MIN_BLOCK, SilentParams};
@@ -47,8 +50,22 @@ pub(crate) const MAX_WIDTH: u32 = 4;
 /// Elements of a batch at most. Shorter batches are faster, as more of them fits into caches, and send more.
 const BATCH: usize = 1 << 23;
 
-/// Elements that one key hashes.
-const HASHED: usize = 1024;
+/// Elements that one key hashes: each doubles what a guess at `delta` is worth, and the key's schedule is shared by as many.
+const HASHED: usize = 16;
+
+/// How correlations in bulk resist, and what they rest on.
+pub(crate) const SEMI_HONEST: Mode = Mode {
+    security: Security::SemiHonest,
+    corrupt_sender: Resistance::SemiHonest,
+    corrupt_receiver: Resistance::SemiHonest,
+    assumptions: &[
+        "gap-CDH on Ristretto",
+        "random oracles (SHA-512, BLAKE3)",
+        "AES-128 as a PRF, and as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
+        "LPN over GF(2)^k, k = 1 to 4, with regular noise of uniform values for the expand-convolute code (weight by length), relative distance 0.11",
+    ],
+    leakage: &[],
+};
 
 /// What both sides agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -37,6 +37,9 @@ impl Params {
     pub(super) fn derive<R: AggregateRow>(request: &AggregateRequest) -> Result<Self, Unsupported> {
         request.check_sizes()?;
         let &AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, noisy } = request;
+        if R::VALUED && columns == 0 {
+            return Err(Unsupported::new("products with no values of the sender", "give a column of values, or ask for a sum"));
+        }
         let most = sender_items.min(receiver_items) as u64;
         if at_least > most.max(1) {
             return Err(Unsupported::new(

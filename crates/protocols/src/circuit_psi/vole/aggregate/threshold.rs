@@ -11,12 +11,12 @@ pub(super) fn circuit(results: &[u32], count_bits: u32, at_least: u64) -> Arc<Ci
     let mut builder = Builder::new();
     let shares: Vec<_> = results.iter().map(|&bits| [(); 2].map(|()| builder.input_word(bits as usize))).collect();
     let [ours, theirs] = [(); 2].map(|()| builder.input_word(count_bits as usize));
-    let count = builder.add(&ours, &theirs);
+    let count = builder.add_in_few_rounds(&ours, &theirs);
     let bound = builder.constant_word(at_least, count_bits as usize);
     let shown = builder.at_least(&count, &bound);
     let mut outputs = vec![shown];
     for [ours, theirs] in &shares {
-        for bit in builder.add(ours, theirs) {
+        for bit in builder.add_in_few_rounds(ours, theirs) {
             outputs.push(builder.and(shown, bit));
         }
     }
