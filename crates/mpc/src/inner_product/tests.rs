@@ -9,7 +9,7 @@ use super::messages::Reply;
 use super::params::{DEGREE, ERROR, error_bound};
 use super::receiver::{Part, reply, reversed};
 use super::ring::Ring;
-use super::sampling::{Small, error, ternary, uniform};
+use super::sampling::{Small, error, flood, ternary};
 use super::sender::SecretKey;
 use super::{NAME, Params};
 use crate::binding::Binding;
@@ -96,12 +96,11 @@ fn errors_stay_below_the_bound_and_come_near_it() {
         assert!(size <= bound && size > bound / 10 * 9, "{size} of {bound}");
         assert_eq!(run.key.ring.decode(&d), result);
         // The flood's extremes.
-        let most = uniform(rng, 0);
         let last: [u64; 3] = std::array::from_fn(|i| {
             let bits = (run.params.flood as usize + 1).saturating_sub(64 * i).min(64);
             if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
         });
-        for flood in [&*most, &last] {
+        for flood in [&[0; 3], &last] {
             let d = run.decrypt(mask, flood, rng);
             assert_eq!(run.key.ring.decode(&d), result, "{flood:x?}");
         }
@@ -117,7 +116,7 @@ fn errors_stay_below_the_bound_and_come_near_it() {
 
 /// The error of a flooded result in units of the flood's largest value.
 fn flooded(run: &mut Run, result: u64, rng: &mut SecretRng) -> f64 {
-    let flood = uniform(rng, run.params.flood + 1);
+    let flood = flood(&run.params, rng);
     let d = run.decrypt(0, &flood, rng);
     let rest = run.key.ring.scaled(&d).wrapping_sub(u128::from(result) << 64) as i128 as f64;
     let log_q: f64 = run.key.ring.primes.iter().map(|prime| (prime.modulus.p() as f64).log2()).sum();
