@@ -11,7 +11,7 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blocks, Key, Reply};
 use super::params::DEGREE;
 use super::ring::{Prime, Ring};
-use super::sampling::{error, ternary, uniform};
+use super::sampling::{error, flood, ternary};
 use super::sender::AT_A_TIME;
 use super::{NAME, Params};
 use crate::binding::Binding;
@@ -166,7 +166,7 @@ impl Party for Receiver {
         // Step 3.
         for (vector, share) in shares.values.iter_mut().enumerate() {
             let mask = rng.next_u64();
-            let flood = uniform(rng, params.flood + 1);
+            let flood = flood(&params, rng);
             ch.send(&reply(&params, &mut parts, vector, mask, &flood, rng))?;
             *share = mask.wrapping_neg();
         }

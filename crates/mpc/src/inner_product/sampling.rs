@@ -4,7 +4,7 @@ use rand_core::Rng;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::params::{DEGREE, ERROR};
+use super::params::{DEGREE, ERROR, Params};
 
 /// Coefficients of a polynomial, small and signed.
 pub(super) type Small = Secret<Vec<i8>>;
@@ -26,8 +26,13 @@ fn sample(rng: &mut SecretRng, value: impl Fn(u64) -> i8) -> Small {
     Secret::new(words.iter().map(|&word| value(word)).collect())
 }
 
+/// What drowns the errors of a result, `2^flood` too large: `Prime::wide` takes that off.
+pub(super) fn flood(params: &Params, rng: &mut SecretRng) -> Secret<[u64; 3]> {
+    uniform(rng, params.flood + 1)
+}
+
 /// A number that is uniform below `2^bits`, at most `2^192`, by its words.
-pub(super) fn uniform(rng: &mut SecretRng, bits: u32) -> Secret<[u64; 3]> {
+fn uniform(rng: &mut SecretRng, bits: u32) -> Secret<[u64; 3]> {
     let mut words = Secret::new([0; 3]);
     rng.fill_bytes(bytemuck::cast_slice_mut(&mut *words));
     for (word, start) in words.iter_mut().zip([0, 64, 128]) {
