@@ -18,10 +18,21 @@ const AT_A_TIME: usize = 8;
 /// What the keys of the trees are derived by.
 pub(super) const LABEL: &str = "silent ggm";
 
-/// Trees of a thread, and threads at work: results do not depend on either.
-fn shares() -> (usize, usize) {
-    let share = AT_A_TIME.div_ceil(rayon::current_num_threads());
-    (share, AT_A_TIME.div_ceil(share))
+/// Leaves of trees for which it pays to wake another thread.
+const WORTH_A_THREAD: usize = 1 << 10;
+
+/// Trees a thread: results do not depend on it.
+fn share(params: &SilentParams) -> usize {
+    AT_A_TIME.div_ceil(rayon::current_num_threads()).max(WORTH_A_THREAD.div_ceil(params.block)).min(AT_A_TIME)
+}
+
+/// Does `work` on each of a few jobs, on this thread if there is one only.
+fn in_parallel<J: Send>(jobs: impl Iterator<Item = J>, work: impl Fn(J) + Send + Sync) {
+    let mut jobs: Vec<J> = jobs.collect();
+    match jobs.len() {
+        1 => jobs.pop().into_iter().for_each(work),
+        _ => jobs.into_par_iter().for_each(work),
+    }
 }
 
 /// The two pads of each tree and level, tree after tree, from the rows of the OTs, flipped as the receiver asks.
@@ -51,30 +62,31 @@ pub(super) fn send(
     mut done: impl FnMut(&mut [Gf128]),
 ) -> Result<(), Abort> {
     let depth = params.shape().depth();
-    let (share, threads) = shares();
-    let mut workers: Vec<_> = (0..threads).map(|_| (Tree::new(params.shape()), Secret::new(vec![[0; 2]; params.shape().sums()]))).collect();
+    let share = share(params);
+    let mut workers: Vec<_> =
+        (0..AT_A_TIME.div_ceil(share)).map(|_| (Tree::new(params.shape()), Secret::new(vec![[0; 2]; params.shape().sums()]))).collect();
     let mut generators = generators(binding, LABEL);
     let mut message = vec![0; AT_A_TIME * params.tree_message()];
     let parts = leaves.chunks_mut(AT_A_TIME * params.block).zip(pads.chunks(AT_A_TIME * depth)).zip(values.chunks(AT_A_TIME));
     for ((leaves, pads), values) in parts {
         let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();
         let message = &mut message[..values.len() * params.tree_message()];
-        leaves
-            .par_chunks_mut(share * params.block)
-            .zip(message.par_chunks_mut(share * params.tree_message()))
-            .zip(pads.par_chunks(share * depth).zip(values.par_chunks(share)).zip(prgs.par_chunks(share)))
-            .zip(&mut workers)
-            .for_each(|(((leaves, message), ((pads, values), prgs)), (tree, sums))| {
-                let outputs = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact_mut(params.tree_message()));
-                for ((leaves, message), ((pads, value), prg)) in outputs.zip(pads.chunks_exact(depth).zip(values).zip(prgs)) {
-                    let total = tree.expand(prg, pads[0], bytemuck::cast_slice_mut(leaves), sums);
-                    let (pairs, fix) = message.as_chunks_mut::<2>();
-                    for ((pair, sum), pad) in pairs.iter_mut().zip(sums.iter()).zip(&pads[1..]) {
-                        *pair = [sum[0] ^ pad[0], sum[1] ^ pad[1]];
-                    }
-                    fix[0] = total ^ value.0;
+        let jobs = leaves
+            .chunks_mut(share * params.block)
+            .zip(message.chunks_mut(share * params.tree_message()))
+            .zip(pads.chunks(share * depth).zip(values.chunks(share)).zip(prgs.chunks(share)))
+            .zip(&mut workers);
+        in_parallel(jobs, |(((leaves, message), ((pads, values), prgs)), (tree, sums))| {
+            let outputs = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact_mut(params.tree_message()));
+            for ((leaves, message), ((pads, value), prg)) in outputs.zip(pads.chunks_exact(depth).zip(values).zip(prgs)) {
+                let total = tree.expand(prg, pads[0], bytemuck::cast_slice_mut(leaves), sums);
+                let (pairs, fix) = message.as_chunks_mut::<2>();
+                for ((pair, sum), pad) in pairs.iter_mut().zip(sums.iter()).zip(&pads[1..]) {
+                    *pair = [sum[0] ^ pad[0], sum[1] ^ pad[1]];
                 }
-            });
+                fix[0] = total ^ value.0;
+            }
+        });
         ch.send_stream::<Trees>(message)?;
         done(leaves);
     }
@@ -91,8 +103,9 @@ pub(super) fn receive(
     mut done: impl FnMut(&mut [Gf128]),
 ) -> Result<(), Abort> {
     let depth = params.shape().depth();
-    let (share, threads) = shares();
-    let mut workers: Vec<_> = (0..threads).map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()]))).collect();
+    let share = share(params);
+    let mut workers: Vec<_> =
+        (0..AT_A_TIME.div_ceil(share)).map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()]))).collect();
     let mut generators = generators(binding, LABEL);
     let mut message = vec![0; AT_A_TIME * params.tree_message()];
     let parts = leaves.chunks_mut(AT_A_TIME * params.block).zip(pads.chunks(AT_A_TIME * depth));
@@ -100,24 +113,24 @@ pub(super) fn receive(
         let message = &mut message[..values.len() * params.tree_message()];
         ch.recv_stream::<Trees>(message)?;
         let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();
-        leaves
-            .par_chunks_mut(share * params.block)
-            .zip(message.par_chunks(share * params.tree_message()))
-            .zip(pads.par_chunks(share * depth).zip(points.par_chunks(share)))
-            .zip(values.par_chunks(share).zip(prgs.par_chunks(share)))
-            .zip(&mut workers)
-            .for_each(|((((leaves, message), (pads, points)), (values, prgs)), (tree, sums))| {
-                let each = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact(params.tree_message()));
-                let known = pads.chunks_exact(depth).zip(points).zip(values.iter().zip(prgs));
-                for ((leaves, message), ((pads, &point), (&value, prg))) in each.zip(known) {
-                    let (pairs, fix) = message.as_chunks::<2>();
-                    for ((level, pair), sum) in (2..).zip(pairs).zip(sums.iter_mut()) {
-                        *sum = pair[usize::from(away(point, depth, level))] ^ pads[level - 1];
-                    }
-                    let others = tree.expand_punctured(prg, point, pads[0], sums, bytemuck::cast_slice_mut(leaves));
-                    leaves[point] = Gf128(fix[0] ^ others) + value;
+        let jobs = leaves
+            .chunks_mut(share * params.block)
+            .zip(message.chunks(share * params.tree_message()))
+            .zip(pads.chunks(share * depth).zip(points.chunks(share)))
+            .zip(values.chunks(share).zip(prgs.chunks(share)))
+            .zip(&mut workers);
+        in_parallel(jobs, |((((leaves, message), (pads, points)), (values, prgs)), (tree, sums))| {
+            let each = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact(params.tree_message()));
+            let known = pads.chunks_exact(depth).zip(points).zip(values.iter().zip(prgs));
+            for ((leaves, message), ((pads, &point), (&value, prg))) in each.zip(known) {
+                let (pairs, fix) = message.as_chunks::<2>();
+                for ((level, pair), sum) in (2..).zip(pairs).zip(sums.iter_mut()) {
+                    *sum = pair[usize::from(away(point, depth, level))] ^ pads[level - 1];
                 }
-            });
+                let others = tree.expand_punctured(prg, point, pads[0], sums, bytemuck::cast_slice_mut(leaves));
+                leaves[point] = Gf128(fix[0] ^ others) + value;
+            }
+        });
         done(leaves);
     }
     Ok(())

@@ -128,7 +128,8 @@ fn batches_share_no_rows_and_no_keys() {
 
 #[test]
 fn neither_threads_nor_backends_change_the_outputs() {
-    let params = Params::in_batches(50_000, 3, 30_000);
+    // Trees are long enough for two threads.
+    let params = Params::in_batches(200_001, 3, 110_000);
     let expected = run(&params, 5);
     assert!(run(&params, 6).0.0 != expected.0.0, "runs differ");
     for threads in [1, 3] {
