@@ -122,7 +122,7 @@ fn shares(_: &mut Criterion) {
     let rows = SharedRows { bits, values: vec![7u8; 8 * BINS] };
     measure::<Multiplexer<u8>>(&MultiplexRequest { len: BINS, width: 8, bits: 8, security }, &rows, &rows);
     let (u, y) = (RingVector { values: words.clone() }, RingVectors { vectors: vec![words] });
-    measure::<InnerProduct>(&InnerProductRequest { len: BINS, vectors: 1, bits: 63, security }, &u, &y);
+    measure::<InnerProduct>(&InnerProductRequest { len: BINS, vectors: 1, products: 1, bits: 63, security }, &u, &y);
 }
 
 criterion_group!(benches, correlations, shares);

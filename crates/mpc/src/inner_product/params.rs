@@ -9,7 +9,8 @@
 //!     B = n 2^bits (ERROR + 1/2)  +  N ERROR (from e_0 v)  +  N ERROR (from e' s)  +  1/2
 //!
 //! whatever the inputs are. The flood `f` is uniform in `[-2^flood, 2^flood)`; two results with equal shares differ in `d` by at most `B` from the same point, so
-//! that each is within `B / 2^(flood + 1)` of one distribution. With `2^flood >= 2^40 G B` all `G` results together are within `2^-41`.
+//! that each is within `B / 2^(flood + 1)` of one distribution. With `2^flood >= 2^46 G B` for `G` results
+//! of all products of a run they are together within `2^-47`: [`DISTANCE`] is what the run's budget is charged with.
 //!
 //! **Correctness.** `d` is read off rightly if `2^64 (B + 2^flood) / q + L 2^(b - 64) < 1/2`, where the second term is from arithmetic of 128 bits
 //! (`Ring::scaled`) with `L` primes of `b` bits. With `L b >= flood + 66` and primes above `63/64 2^b` the first term is below 0.28. It never fails.
@@ -28,6 +29,9 @@ pub const MAX_MODULUS_BITS: u32 = 218;
 
 /// Coins of each sign in an error, and so its largest size.
 pub const ERROR: u32 = 21;
+
+/// All results of a run together show something of the receiver's vectors with probability at most `2^-DISTANCE`: little beside the budget of `2^-LAMBDA`, from which it is taken.
+pub const DISTANCE: u32 = LAMBDA + 6;
 
 /// The most elements of a vector.
 const MAX_LEN: usize = 1 << 26;
@@ -54,7 +58,7 @@ pub struct Params {
 
 impl Params {
     pub(super) fn derive(request: &InnerProductRequest) -> Result<Self, Unsupported> {
-        let &InnerProductRequest { len, vectors, bits, security } = request;
+        let &InnerProductRequest { len, vectors, products, bits, security } = request;
         let refuse = |what: String, mend: String| Err(Unsupported { what, mend });
         if security != Security::SemiHonest {
             return refuse("inner products against malicious parties".into(), "ask for the semi-honest mode".into());
@@ -62,12 +66,12 @@ impl Params {
         if bits > 63 {
             return refuse(format!("entries of {bits} bits and a sign"), "ask for at most 63, which holds all words".into());
         }
-        if len > MAX_LEN || vectors > MAX_VECTORS {
+        if len > MAX_LEN || vectors > MAX_VECTORS || products > MAX_VECTORS {
             let mend = format!("ask for at most {MAX_VECTORS} of {MAX_LEN} at a time");
             return refuse(format!("inner products with {vectors} vectors of {len} elements"), mend);
         }
         let bound = error_bound(len, bits);
-        let flood = (u128::BITS - (bound - 1).leading_zeros()) + LAMBDA + ceil_log2(vectors);
+        let flood = (u128::BITS - (bound - 1).leading_zeros()) + DISTANCE + ceil_log2(vectors * products.max(1));
         let least = flood + 66;
         let primes = least.div_ceil(vesica_kernels::ntt::Modulus::MAX_BITS);
         let prime_bits = least.div_ceil(primes);
@@ -122,7 +126,7 @@ mod tests {
     use super::*;
 
     fn derived(len: usize, vectors: usize, bits: u32) -> Params {
-        Params::derive(&InnerProductRequest { len, vectors, bits, security: Security::SemiHonest }).unwrap()
+        Params::derive(&InnerProductRequest { len, vectors, products: 1, bits, security: Security::SemiHonest }).unwrap()
     }
 
     #[test]
@@ -130,11 +134,17 @@ mod tests {
         for len in [1, 2, 8192, 1 << 20, 1_331_693, MAX_LEN] {
             for vectors in [1, 2, 3, MAX_VECTORS] {
                 for bits in [0, 1, 32, 63] {
+                    if (len, vectors, bits) == (MAX_LEN, MAX_VECTORS, 63) {
+                        // The one corner that does not fit.
+                        let request = InnerProductRequest { len, vectors, products: 1, bits, security: Security::SemiHonest };
+                        assert!(Params::derive(&request).is_err());
+                        continue;
+                    }
                     let params = derived(len, vectors, bits);
                     let (bound, modulus_bits) = (error_bound(len, bits), params.primes as u32 * params.prime_bits);
                     assert!(modulus_bits <= MAX_MODULUS_BITS);
-                    // 2^flood >= 2^40 G B, and no more than needed of either.
-                    let room = params.flood - LAMBDA;
+                    // 2^flood >= 2^46 G B, and no more than needed of either.
+                    let room = params.flood - DISTANCE;
                     assert!(bound * vectors as u128 <= 1 << room && 1 << room < 4 * bound * vectors as u128);
                     assert!(modulus_bits >= params.flood + 66 && modulus_bits < params.flood + 66 + params.primes as u32);
                     assert!(params.prime_bits <= 50);
@@ -144,10 +154,10 @@ mod tests {
     }
 
     #[test]
-    fn join_and_compute_at_a_million_takes_33_megabytes() {
+    fn join_and_compute_at_a_million_takes_34_megabytes() {
         let params = derived(1_331_693, 1, 63);
-        assert_eq!((params.primes, params.prime_bits, params.flood), (4, 49, 128));
-        assert_eq!(params.predicted_bytes(), 32 + 165 * 200_704 + 25);
+        assert_eq!((params.primes, params.prime_bits, params.flood), (4, 50, 134));
+        assert_eq!(params.predicted_bytes(), 32 + 165 * 204_800 + 25);
         assert_eq!(derived(0, 3, 63).predicted_bytes() + derived(3, 0, 63).predicted_bytes(), 0);
     }
 }

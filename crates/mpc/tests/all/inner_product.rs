@@ -8,7 +8,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_testkit::{conformance, faults, try_two_party};
 
 fn request(len: usize, vectors: usize, bits: u32) -> InnerProductRequest {
-    InnerProductRequest { len, vectors, bits, security: Security::SemiHonest }
+    InnerProductRequest { len, vectors, products: 1, bits, security: Security::SemiHonest }
 }
 
 fn run(u: Vec<u64>, vectors: Vec<Vec<u64>>, bits: u32) {

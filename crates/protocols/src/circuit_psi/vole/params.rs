@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::oprf::value_bits;
 use vesica_mpc::tasks::OpprfRequest;
-use vesica_mpc::{opprf, peqt};
+use vesica_mpc::{inner_product, opprf, peqt};
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::fields::{Gf128, Value};
@@ -36,12 +36,13 @@ pub struct Params {
 }
 
 /// The least width of the `r_i` for which, in all bins together, two that should differ are equal with a probability within the budget: the share of
-/// [`FailureEvent::MaskCollision`], and what `evaluations` of the OPRF with values of `value_bits` bits leave of the share of [`FailureEvent::ZeroDifference`].
+/// [`FailureEvent::MaskCollision`], and what `evaluations` of the OPRF with values of `value_bits` bits leave of the share of
+/// [`FailureEvent::ZeroDifference`], without what inner products may show.
 pub fn sigma(bins: usize, evaluations: usize, value_bits: u32) -> u32 {
     // Probabilities in units of 2^-128.
     let unit = |bits: u32| 1u128 << (128 - bits);
     let left = unit(FailureEvent::ZeroDifference.bits()).saturating_sub((evaluations as u128).saturating_mul(unit(value_bits)));
-    let allowed = unit(FailureEvent::MaskCollision.bits()) + left;
+    let allowed = unit(FailureEvent::MaskCollision.bits()) + left - unit(inner_product::params::DISTANCE);
     (1..128).find(|&sigma| (bins as u128).checked_mul(unit(sigma)).is_some_and(|probability| probability <= allowed)).unwrap_or(128)
 }
 
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn widths_are_within_the_budget_and_one_bit_less_is_not() {
-        let budget = f64::exp2(-41.0) + f64::exp2(-42.0);
+        let budget = f64::exp2(-41.0) + f64::exp2(-42.0) - f64::exp2(-46.0);
         for (n_s, n_r) in [(1, 1), (1 << 10, 1 << 12), (1 << 20, 1 << 20), (1_234_567, 7_654_321), (1 << 22, 1 << 22)] {
             let params = Params::derive::<VesicaCircuit>(n_s, n_r, Security::SemiHonest, 0);
             let Ok(params) = params else {

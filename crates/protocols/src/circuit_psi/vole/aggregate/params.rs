@@ -71,7 +71,8 @@ impl Params {
             for total in 0..params.totals() {
                 // Where a count is not the result, it is of items, whatever their values.
                 let bits = if R::VALUED && total < request.results() { 63 } else { 0 };
-                params.products.push(InnerProduct::derive(&InnerProductRequest { len, vectors: groups, bits, security })?);
+                let request = InnerProductRequest { len, vectors: groups, products: params.totals(), bits, security };
+                params.products.push(InnerProduct::derive(&request)?);
             }
         }
         if at_least > 1 {
