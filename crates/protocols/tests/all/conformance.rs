@@ -2,7 +2,7 @@
 
 use vesica_party::{Security, Task};
 use vesica_protocols::registry;
-use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest};
+use vesica_protocols::tasks::{Cardinality, AggregateRequest, IntersectRequest};
 use vesica_testkit::{Runnable, conformance_of};
 
 use crate::inputs::{Aggregate, Row, aggregate_inputs, inputs, request, total};
