@@ -25,13 +25,14 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
 
 static SHARES: &[&dyn Registered<Shares>] =
     &[&Row::<CircuitPsi<Rs21Circuit>>::new(), &Row::<CircuitPsi<Rr22Circuit>>::new(), &Row::<CircuitPsi<VesicaCircuit>>::new()];
+// The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
 static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
-    &Row::<EcdhCaHfh99>::new(),
-    &Row::<EcdhCaCgt12>::new(),
-    &Row::<Czz24<Cardinality>>::new(),
     &Row::<Aggregate<VesicaCardinality>>::new(),
+    &Row::<Czz24<Cardinality>>::new(),
+    &Row::<EcdhCaCgt12>::new(),
+    &Row::<EcdhCaHfh99>::new(),
 ];
-static SUM: &[&dyn Registered<Sum>] = &[&Row::<Czz24<Sum>>::new(), &Row::<Ikn20>::new(), &Row::<Aggregate<VesicaSum>>::new()];
+static SUM: &[&dyn Registered<Sum>] = &[&Row::<Aggregate<VesicaSum>>::new(), &Row::<Czz24<Sum>>::new(), &Row::<Ikn20>::new()];
 static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[&Row::<Aggregate<VesicaJoinAndCompute>>::new()];
 
 /// Protocols for [`Intersect`].
