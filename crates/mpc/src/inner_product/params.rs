@@ -6,7 +6,9 @@
 //! **Errors.** A coefficient of `e_k` is at most [`ERROR`]; rounding in `E` adds 1/2. An entry of `y` is at most `2^bits`, so that the error of `d` before
 //! the flood is, block 0 and `E(r)` included, at most
 //!
-//!     B = n 2^bits (ERROR + 1/2)  +  N ERROR (from e_0 v)  +  N ERROR (from e' s)  +  1/2
+//! ```text
+//! B = n 2^bits (ERROR + 1/2)  +  N ERROR (from e_0 v)  +  N ERROR (from e' s)  +  1/2
+//! ```
 //!
 //! whatever the inputs are. The flood `f` is uniform in `[-2^flood, 2^flood)`; two results with equal shares differ in `d` by at most `B` from the same point, so
 //! that each is within `B / 2^(flood + 1)` of one distribution. With `2^flood >= 2^46 G B` for `G` results

@@ -96,9 +96,16 @@ impl AggregateRequest {
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }.check_sizes()
     }
 
-    /// For protocols that give one total and show it whatever it is: refuses groups, thresholds, and what [`check_sizes`](Self::check_sizes) does.
+    /// For protocols that give one total and show it whatever it is, and in which the receiver counts by itself: refuses groups, thresholds, noise (which an exact count beside
+    /// it would make worthless), and what [`check_sizes`](Self::check_sizes) does.
     pub fn check_one_total(&self) -> Result<(), Unsupported> {
         self.check_sizes()?;
+        if self.noisy {
+            return Err(Unsupported::new(
+                "noise where the receiver learns the exact number of common items",
+                "choose a protocol on circuit PSI, or do without noise",
+            ));
+        }
         if self.groups == 1 && self.at_least <= 1 {
             return Ok(());
         }
@@ -108,20 +115,13 @@ impl AggregateRequest {
         ))
     }
 
-    /// For protocols in which the receiver itself counts, and nothing else is computed: refuses columns of values, noise, and what
-    /// [`check_one_total`](Self::check_one_total) does.
+    /// For protocols that count, and nothing else: refuses columns of values, and what [`check_one_total`](Self::check_one_total) does.
     pub fn check_one_count(&self) -> Result<(), Unsupported> {
         self.check_one_total()?;
         if self.columns > 0 {
             return Err(Unsupported::new(
                 format_args!("{} columns of values in a cardinality", self.columns),
                 "ask for the task sum, or give no values",
-            ));
-        }
-        if self.noisy {
-            return Err(Unsupported::new(
-                "noise on what the receiver counts by itself",
-                "choose a protocol on circuit PSI, or do without noise",
             ));
         }
         Ok(())
@@ -319,6 +319,6 @@ mod tests {
             assert!(refused.check_one_total().is_err());
         }
         assert!(AggregateRequest { columns: 1, ..request }.check_one_count().is_err());
-        assert!(AggregateRequest { noisy: true, ..request }.check_one_count().is_err());
+        assert!(AggregateRequest { noisy: true, ..request }.check_one_total().is_err());
     }
 }

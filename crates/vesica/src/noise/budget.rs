@@ -51,6 +51,8 @@ pub fn debit(path: &Path, peer: &str, epsilon: Epsilon) -> Result<(), Failure> {
         let fault = format_args!("cannot write the budget {}: {error}", path.display()).to_string();
         Failure { told: Some(TOLD), ..Failure::new(code::OUTPUT, fault, "check the folder and its rights; nothing was spent") }
     };
+    // By whatever links it is named, a budget has one lock.
+    let path = &fs::canonicalize(path).map_err(failed)?;
     // The file itself is replaced, so that the lock is one beside it: two runs at once spend one after the other.
     let lock = File::options().create(true).truncate(false).write(true).open(beside(path, ".lock")).map_err(failed)?;
     flock(&lock, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
@@ -83,17 +85,15 @@ fn load(path: &Path) -> Result<Budget, Failure> {
     }
 }
 
-/// Under a temporary name first, and synced: a crash leaves the old file or the new one.
+/// Under a temporary name first, and synced: a crash leaves the old file or the new one. `path` is no link.
 fn save(path: &Path, text: &[u8]) -> io::Result<()> {
-    // A link keeps pointing to its file.
-    let path = fs::canonicalize(path)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix(".vesica-").suffix(".partial").tempfile_in(folder)?;
     file.write_all(text)?;
     file.write_all(b"\n")?;
-    file.as_file().set_permissions(fs::metadata(&path)?.permissions())?;
+    file.as_file().set_permissions(fs::metadata(path)?.permissions())?;
     file.as_file().sync_all()?;
-    file.persist(&path).map_err(|error| error.error)?;
+    file.persist(path).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
 }
 

@@ -83,7 +83,7 @@ mod tests {
         for sigma in [1, 44, 63, 64] {
             for bytes in [0, 1, 7, 8, 9, 16, 17, 24, 40] {
                 let carried: Vec<u8> = (0..bytes).map(|i| (i * 37 + 129) as u8).collect();
-                let r = u64::MAX >> (64 - sigma) ^ 1 >> 1;
+                let r = u64::MAX >> (64 - sigma);
                 let mut blocks = Vec::new();
                 join(r, sigma, &carried, |number, block| {
                     assert_eq!(number, blocks.len());

@@ -21,7 +21,7 @@
 //!
 //! | LTSXQ26, Figure 16 | here | what |
 //! |---|---|---|
-//! | `r` | [`messages::Salt`](messages) | keys bins, items' keys |
+//! | `r` | `messages::Salt` | keys bins, items' keys |
 //! | `m`, `k`, `h_j` | `params.bins`, `POSITIONS`, `bins::Hashes` | bins, positions |
 //! | `T_Y`, `T_X` | `CuckooTable`; not listed | the tables |
 //! | `t'_x`, `P` | inside of `vesica_mpc::opprf` | OPRF, hint |

@@ -16,7 +16,7 @@ const PAPER: Paper = Paper {
 };
 
 const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
-const COUNT: Leak = Leak { to: Learner::Receiver, what: "the number of common items, exactly (noise is added to the sums alone)" };
+const COUNT: Leak = Leak { to: Learner::Receiver, what: "the number of common items, exactly" };
 
 const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded, in \
                        the place of a shuffled list of points or a Bloom filter.";
@@ -116,7 +116,7 @@ impl Protocol for Czz24<Sum> {
             DIGESTS,
             SHUFFLED,
             "Random OTs by SoftSpokenOT, each turned by a bit; the value's mask is one of the pads itself, so that an item costs one masked value and not two.",
-            "Sums in Z_2^64, and the sender's noise in the last message.",
+            "Sums in Z_2^64.",
         ],
         modes: &mode(TEST_AND_OT, &[SIZES, COUNT]),
     };

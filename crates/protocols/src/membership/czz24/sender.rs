@@ -136,8 +136,7 @@ impl Party for Sender<Sum> {
         }
 
         // Step 6.
-        let noise = input.noise.iter().copied().chain(std::iter::repeat(0));
-        let totals: Vec<u64> = noise.zip(masks).map(|(noise, masks)| noise.wrapping_sub(masks)).collect();
+        let totals: Vec<u64> = masks.into_iter().map(u64::wrapping_neg).collect();
         ch.send_stream::<Totals>(&totals)
     }
 }

@@ -17,7 +17,7 @@
 //!      ------------------------------------------------------------------------>
 //!                                6. Enc(sum of v_i over J, plus r), refreshed, for each column
 //!      <------------------------------------------------------------------------
-//!                                7. what that decrypts to, plus noise
+//!                                7. what that decrypts to
 //!      ------------------------------------------------------------------------>
 //!                                                                     minus r
 //! ```
@@ -85,7 +85,7 @@ impl Protocol for Ikn20 {
             ],
             leakage: &[
                 Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" },
-                Leak { to: Learner::Receiver, what: "the number of common items, exactly (noise is added to the sums alone)" },
+                Leak { to: Learner::Receiver, what: "the number of common items, exactly" },
             ],
         }],
     };

@@ -17,7 +17,7 @@ pub struct Params {
     pub request: AggregateRequest,
     /// Width of a digest of arrow 4.
     pub digest_bits: u32,
-    /// Width of the flood of arrow 6. What it does not drown takes the share of an event that cannot happen here; so does noise that is larger than it may be.
+    /// Width of the flood of arrow 6. What it does not drown takes the share of the zero difference, larger noise than allowed for that of encoding: neither event can happen here.
     pub flood_bits: u32,
 }
 

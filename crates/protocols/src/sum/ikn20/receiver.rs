@@ -81,11 +81,12 @@ impl Receiver {
     /// What the sums at the places `found` need of the public polynomials, a sum a column.
     fn public_halves(&self, public: Public, found: &[u32]) -> Vec<Sum> {
         let columns = self.params.request.columns;
-        let blocks: Vec<&[u32]> = found.chunk_by(|one, next| *one as usize / BLOCK == *next as usize / BLOCK).collect();
+        // Blocks without a common item, too: how long this takes must not show how many there are.
+        let blocks = self.params.request.sender_items.div_ceil(BLOCK);
+        let place = |block: usize| found.partition_point(|&place| (place as usize) < block * BLOCK);
         let none = || (0..columns).map(|_| Sum::default()).collect::<Vec<Sum>>();
-        let add_block = |mut sums: Vec<Sum>, places: &&[u32]| {
-            let block = places[0] as usize / BLOCK;
-            let choice = Choice::new(places.iter().map(|&place| place as usize % BLOCK));
+        let add_block = |mut sums: Vec<Sum>, block: usize| {
+            let choice = Choice::new(found[place(block)..place(block + 1)].iter().map(|&place| place as usize % BLOCK));
             for (column, sum) in sums.iter_mut().enumerate() {
                 sum.add_public(public, self.params.block_number(column, block), &choice);
             }
@@ -95,7 +96,7 @@ impl Receiver {
             sums.iter_mut().zip(&others).for_each(|(sum, other)| sum.add(other));
             sums
         };
-        blocks.par_iter().fold(none, add_block).reduce(none, add_all)
+        (0..blocks).into_par_iter().fold(none, add_block).reduce(none, add_all)
     }
 
     /// Receives a column and adds up its values at the places `found`, ascending.

@@ -65,9 +65,6 @@ impl Party for Sender {
         }
 
         // Step 7.
-        for (result, noise) in results.iter_mut().zip(&input.noise) {
-            *result = result.wrapping_add(*noise);
-        }
         ch.send_stream::<Results>(&results)
     }
 }
