@@ -77,7 +77,7 @@ impl Params {
         }
         if at_least > 1 {
             let results = vec![if columns == 0 { count_bits } else { 64 }; request.results()];
-            params.circuit = Some(gmw::Params::new(threshold::circuit(&results, threshold_bits(len), at_least), groups)?);
+            params.circuit = Some(gmw::Params::new(threshold::circuit(&results, params.threshold_bits(), at_least), groups)?);
         }
         Ok(params)
     }
@@ -104,7 +104,7 @@ impl Params {
 
     /// Bits of a count that is compared.
     pub(super) fn threshold_bits(&self) -> u32 {
-        threshold_bits(self.matching.bins)
+        share_conversion::count_bits(self.matching.bins)
     }
 
     /// Whether nothing is sent: a set is empty, and the sender adds nothing.
@@ -133,9 +133,4 @@ impl Params {
         let parts = [self.matching.predicted_bytes(), opened].into_iter().chain(count).chain(columns).chain(products);
         parts.fold(0..=0, |sum, part| sum.start() + part.start()..=sum.end() + part.end())
     }
-}
-
-/// What holds a count of `bins`.
-fn threshold_bits(bins: usize) -> u32 {
-    share_conversion::count_bits(bins)
 }
