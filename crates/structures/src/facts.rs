@@ -40,6 +40,29 @@ pub const fn ceil_log2(n: usize) -> u32 {
     if n <= 1 { 0 } else { usize::BITS - (n - 1).leading_zeros() }
 }
 
+/// Smallest `l` such that each of `evaluations` differences of `l` random bits has at least [`KAPPA`] ones, except with probability
+/// `2^-LAMBDA` for all of them together: the width of an OPRF whose output is masked by a bitwise AND with the sender's secret (KKRT16, PRTY19 Figure 6,
+/// LTSXQ26 repaired). In a protocol with other failure events as well, that is one of them.
+///
+/// # Errors
+/// Above `2^40` evaluations: outside of the table's proven range.
+pub fn bitwise_and_width(evaluations: usize) -> Result<usize, Unsupported> {
+    let found = AND_WIDTHS.get(ceil_log2(evaluations) as usize);
+    let refusal = || {
+        Unsupported::new(
+            format_args!("{evaluations} evaluations of an OPRF by bitwise AND"),
+            "the widths are derived up to 2^40; use smaller sets",
+        )
+    };
+    found.map(|&width| width.into()).ok_or_else(refusal)
+}
+
+/// `AND_WIDTHS[e]` serves `2^e` evaluations; a test derives each from the binomial sum `2^e Pr[Bin(l, 1/2) < KAPPA] <= 2^-LAMBDA`.
+const AND_WIDTHS: [u16; 41] = [
+    394, 396, 398, 400, 403, 405, 407, 409, 411, 413, 416, 418, 420, 422, 424, 426, 428, 430, 432, 434, 436, 438, 440, 442, 444, 446, 448,
+    449, 451, 453, 455, 457, 459, 461, 463, 464, 466, 468, 470, 472, 474,
+];
+
 /// Where a protocol comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper {
@@ -77,5 +100,52 @@ mod tests {
         use FailureEvent::*;
         let shares = [ZeroDifference, MaskCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
         assert_eq!(shares.iter().sum::<f64>(), f64::exp2(-f64::from(LAMBDA)));
+    }
+
+    /// A number of 512 bits, lowest word first: the sums are exact.
+    type Wide = [u64; 8];
+
+    fn add(a: &Wide, b: &Wide) -> Wide {
+        let mut carry = false;
+        let sum = std::array::from_fn(|i| {
+            let (low, first) = a[i].overflowing_add(b[i]);
+            let (low, second) = low.overflowing_add(carry.into());
+            carry = first | second;
+            low
+        });
+        assert!(!carry, "the sums stay below 2^512");
+        sum
+    }
+
+    /// Whether `sum <= 2^bits`.
+    fn at_most_a_power(sum: &Wide, bits: usize) -> bool {
+        let len = (0..512).rev().find(|&i| sum[i / 64] >> (i % 64) & 1 == 1).map_or(0, |top| top + 1);
+        let power = len == bits + 1 && sum.iter().map(|word| word.count_ones()).sum::<u32>() == 1;
+        len <= bits || power
+    }
+
+    #[test]
+    fn the_widths_of_bitwise_and_are_the_least_that_their_binomial_sums_allow() {
+        // row[i] = C(l, i) for i < KAPPA.
+        let mut row = vec![Wide::default(); KAPPA as usize];
+        row[0][0] = 1;
+        let mut widths = [0; AND_WIDTHS.len()];
+        for l in 1..=usize::from(*AND_WIDTHS.last().unwrap()) {
+            for i in (1..row.len()).rev() {
+                row[i] = add(&row[i], &row[i - 1]);
+            }
+            let light = row.iter().fold(Wide::default(), |sum, term| add(&sum, term));
+            for (log, width) in widths.iter_mut().enumerate().filter(|(_, width)| **width == 0) {
+                let bits = log + LAMBDA as usize;
+                if l >= bits && at_most_a_power(&light, l - bits) {
+                    *width = l;
+                }
+            }
+        }
+        assert_eq!(widths.map(|width| width as u16), AND_WIDTHS);
+        // Figure 6 of PRTY19.
+        let figure = [(10, 416), (12, 420), (14, 424), (16, 428), (18, 432), (20, 436), (22, 440), (24, 444), (26, 448)];
+        assert!(figure.iter().all(|&(log, width)| bitwise_and_width(1 << log).is_ok_and(|found| found == width)));
+        assert!(bitwise_and_width((1 << 40) + 1).is_err());
     }
 }
