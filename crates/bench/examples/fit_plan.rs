@@ -15,7 +15,9 @@ struct Run {
     receivers: f64,
     /// Rate and round trip in seconds; `None` is loopback.
     link: Option<(f64, f64)>,
-    payload_bytes: f64,
+    task: String,
+    /// Bytes of payloads, or an aggregate's values after the first of each item.
+    extras: f64,
     seconds: f64,
     bytes: f64,
     receiver_bytes: f64,
@@ -63,14 +65,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("//! The constants of the cost model. Made by `fit_plan` from the runs of {}; do not edit.", names.join(" and "));
     println!("\nuse vesica_party::Security;\n\nuse super::model::{{Costs, Surface, Work}};\n");
     let fits: Vec<_> = all.iter().filter_map(|(name, runs)| Some((name, runs, fit(runs)?))).collect();
-    println!("/// Picoseconds a byte of payload, both sides together.");
-    println!("pub(super) const PAYLOAD_PS: u64 = {};\n", (payload_seconds(&fits) * 1e12).round());
     println!("/// Ascending by id.");
     println!("pub(super) const COSTS: &[Costs] = &[");
     let mut errors = Vec::new();
     for ((id, security), runs, fit) in &fits {
-        print(id, security, fit);
-        for run in runs.iter().filter(|run| run.payload_bytes == 0.0) {
+        print(id, security, fit, extra_seconds(&fits, id, &runs[0].task));
+        for run in runs.iter().filter(|run| run.extras == 0.0) {
             let error = fit.seconds(run) / run.seconds - 1.0;
             errors.push(error.abs());
             let link = run.link.map_or("loopback".into(), |(rate, trip)| format!("{} Mbit/s {} ms", rate / 1e6, trip * 1e3));
@@ -108,6 +108,12 @@ fn name_of(folder: &str) -> String {
 
 fn read(report: &Value) -> Option<Run> {
     let number = |field: &str| report[field].as_f64();
+    let task = report["task"].as_str()?;
+    let (senders, receivers) = (number("sender_items")?, number("receiver_items")?);
+    let extras = match task {
+        "intersect" | "shares" => senders * number("payload_bytes")? + receivers * number("receiver_payload_bytes").unwrap_or(0.0),
+        _ => senders.max(receivers) * (number("columns")? - 1.0).max(0.0),
+    };
     let samples = report["samples"].as_array()?;
     let link = report["link"].as_str()?;
     let link = match link.split_once("bit,") {
@@ -115,10 +121,11 @@ fn read(report: &Value) -> Option<Run> {
         None => None,
     };
     Some(Run {
-        senders: number("sender_items")?,
-        receivers: number("receiver_items")?,
+        senders,
+        receivers,
         link,
-        payload_bytes: number("payload_bytes")?,
+        task: task.into(),
+        extras,
         seconds: samples.iter().filter_map(|sample| sample["total_seconds"].as_f64()).min_by(f64::total_cmp)?,
         bytes: number("total_bytes")?,
         receiver_bytes: number("receiver_bytes")?,
@@ -129,9 +136,7 @@ fn read(report: &Value) -> Option<Run> {
 
 /// Adds a run. Of several of one kind the least disturbed time and the most memory count.
 fn add(runs: &mut Vec<Run>, run: Run) {
-    let same = |old: &&mut Run| {
-        (old.senders, old.receivers, old.link, old.payload_bytes) == (run.senders, run.receivers, run.link, run.payload_bytes)
-    };
+    let same = |old: &&mut Run| (old.senders, old.receivers, old.link, old.extras) == (run.senders, run.receivers, run.link, run.extras);
     match runs.iter_mut().find(same) {
         None => runs.push(run),
         Some(old) => {
@@ -143,7 +148,7 @@ fn add(runs: &mut Vec<Run>, run: Run) {
 }
 
 fn fit(runs: &[Run]) -> Option<Fit> {
-    let plain: Vec<&Run> = runs.iter().filter(|run| run.payload_bytes == 0.0).collect();
+    let plain: Vec<&Run> = runs.iter().filter(|run| run.extras == 0.0).collect();
     let local: Vec<&Run> = plain.iter().copied().filter(|run| run.link.is_none()).collect();
     let mut seconds = Surface::fit(&local, |run| run.seconds)?;
     // Which side's items cost more is seen in processor time, which a busy machine disturbs less.
@@ -209,18 +214,20 @@ impl Fit {
     }
 }
 
-/// Seconds a byte, by the runs that have payloads against the model without.
-fn payload_seconds(fits: &[(&(String, String), &Vec<Run>, Fit)]) -> f64 {
-    let extra = fits.iter().flat_map(|(_, runs, fit)| {
-        let with = runs.iter().filter(|run| run.payload_bytes > 0.0 && run.link.is_none());
-        with.map(move |run| (run.seconds - fit.seconds.at(run)) / (run.senders * run.payload_bytes))
-    });
-    extra.fold(0.0, f64::max)
+/// Seconds for each of a row's extras: the most that its runs with some show above the model without; of another row of the task if it has no such run.
+fn extra_seconds(fits: &[(&(String, String), &Vec<Run>, Fit)], id: &str, task: &str) -> f64 {
+    let of = |belongs: &dyn Fn(&str, &Run) -> bool| {
+        let rows = fits.iter().flat_map(|((id, _), runs, fit)| runs.iter().map(move |run| (id, run, fit)));
+        let with = rows.filter(|(id, run, _)| run.extras > 0.0 && run.link.is_none() && belongs(id, run));
+        with.map(|(_, run, fit)| (run.seconds - fit.seconds.at(run)) / run.extras).fold(0.0, f64::max)
+    };
+    let own = of(&|other, _| other == id);
+    if own > 0.0 { own } else { of(&|_, run| run.task == task) }
 }
 
-fn print(id: &str, security: &str, fit: &Fit) {
-    let (security, work) =
-        (if security == "malicious" { "Malicious" } else { "SemiHonest" }, if id.starts_with("ecdh") { "Curve" } else { "Vole" });
+fn print(id: &str, security: &str, fit: &Fit, extra_seconds: f64) {
+    let curve = ["ecdh", "czz24", "ikn20"].iter().any(|family| id.starts_with(family));
+    let (security, work) = (if security == "malicious" { "Malicious" } else { "SemiHonest" }, if curve { "Curve" } else { "Vole" });
     let a_trip = if fit.items_a_round_trip.is_finite() { fit.items_a_round_trip.round() } else { 0.0 };
     println!("    Costs {{");
     println!("        id: {id:?},");
@@ -232,5 +239,6 @@ fn print(id: &str, security: &str, fit: &Fit) {
     fit.memory[0].print("sender_kib", 1.0 / 1024.0);
     fit.memory[1].print("receiver_kib", 1.0 / 1024.0);
     fit.receiver_bytes.print("receiver_bytes", 1.0);
+    println!("        extra_ps: {:.0},", extra_seconds * 1e12);
     println!("    }},");
 }

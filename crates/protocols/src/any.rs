@@ -127,13 +127,6 @@ impl Terms {
     }
 }
 
-impl From<&IntersectRequest> for Terms {
-    fn from(request: &IntersectRequest) -> Self {
-        let IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn } = *request;
-        Self { payload_bytes, both_learn, ..Self::new(SetTask::Intersect, sender_items, receiver_items, security) }
-    }
-}
-
 /// A protocol for one of the set tasks.
 #[derive(Clone, Copy)]
 pub enum AnyProtocol {

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use clap::{Args, ValueEnum};
 use vesica_bench::{KeyBytes, Link};
 
-use super::values::{SecurityName, count};
+use super::task::TaskArgs;
+use super::values::count;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,15 +23,12 @@ With --commands it is `receive` and `send` that are timed, from their start to t
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// What to compute: intersect, cardinality, sum, join-and-compute or shares
-    #[arg(long, default_value = "intersect")]
-    pub task: String,
+    /// What is computed.
+    #[command(flatten)]
+    pub task: TaskArgs,
     /// Which protocol: `auto`, or an id of `vesica protocols`
     #[arg(long, value_name = "auto|ID", default_value = "auto")]
     pub protocol: String,
-    /// What the run must withstand
-    #[arg(long, value_enum, default_value = "malicious")]
-    pub security: SecurityName,
     /// Items of the sender
     #[arg(long, value_name = "N", value_parser = count, default_value = "1048576")]
     pub sender_items: u64,
@@ -43,21 +41,6 @@ pub struct BenchArgs {
     /// Bytes of an item; 16 random bytes are their own digest, longer items are hashed inside of the measured time
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
-    /// intersect, shares: bytes of payload of each of the sender's items
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    pub payload_bytes: usize,
-    /// shares: bytes of payload of each of the receiver's items
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    pub receiver_payload_bytes: usize,
-    /// sum, join-and-compute: values of each of the sender's items [default: 1]
-    #[arg(long, value_name = "N")]
-    pub columns: Option<usize>,
-    /// Aggregates: groups of the receiver's items
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub groups: usize,
-    /// Aggregates: the fewest common items of a group that is shown
-    #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
-    pub at_least: u64,
     /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms
     #[arg(long, value_name = "LINK", default_value = "loopback")]
     pub link: Link,

@@ -3,6 +3,7 @@
 mod bench;
 mod join;
 mod plan;
+mod task;
 mod values;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs};
 pub use plan::PlanArgs;
+pub use task::items;
 pub use values::{JoinName, ProgressName, delimiter};
 
 const ABOUT: &str = "Find the rows that two private tables share, and reveal nothing else";

@@ -6,17 +6,20 @@ use std::path::PathBuf;
 use clap::Args;
 use vesica_bench::Link;
 
-use super::values::{SecurityName, count, threads};
+use super::task::TaskArgs;
+use super::values::{count, threads};
 
 const HELP: &str = "\
 Examples:
   vesica plan --sender-items 1e6 --receiver-items 2e5 --link 100mbit,40ms
   vesica plan --sender-items 1e6 --receiver-items 1e6 --security semi-honest --payload-bytes 32 --traffic same-site --json
+  vesica plan --task sum --security semi-honest --columns 2 --sender-items 1e5 --receiver-items 1e5
   vesica plan --calibrate
 
 Times hold for two machines like this one, each with the threads of --threads. How fast this machine is was measured when `plan` first ran here (about a \
 second) and is kept in vesica/calibration.json of your cache folder; it is measured again for another version of vesica, processor or number of threads, and \
-with --calibrate. Bytes are those of the protocol's formula. Reading and writing the tables comes on top of time and memory.
+with --calibrate. Bytes are those of the protocol's formula. Reading and writing the tables comes on top of time and memory, \
+as do groups and thresholds of aggregates.
 
 `auto` does not go by this machine, since the partner has another one: both sides choose by the reference machine and the link that they name with --link.";
 
@@ -30,12 +33,9 @@ pub struct PlanArgs {
     /// Distinct keys of the receiver
     #[arg(long, value_name = "N", value_parser = count, required_unless_present = "calibrate")]
     pub receiver_items: Option<u64>,
-    /// What the run must withstand
-    #[arg(long, value_enum, default_value = "malicious")]
-    pub security: SecurityName,
-    /// Bytes of payload of each of the sender's keys
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    pub payload_bytes: usize,
+    /// What is computed.
+    #[command(flatten)]
+    pub task: TaskArgs,
     /// The sender learns its matches too
     #[arg(long)]
     pub both_learn: bool,

@@ -6,12 +6,12 @@ use std::process::Command;
 
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::{Role, Security};
-use vesica::plan::{self, SetTask, Terms};
+use vesica::party::Role;
+use vesica::plan::{self, Terms};
 use vesica::protocols::any::AnyProtocol;
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
-use crate::args::{BenchArgs, BenchPartyArgs, PartyName};
+use crate::args::{BenchArgs, BenchPartyArgs, PartyName, items};
 use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print};
 
@@ -46,33 +46,23 @@ pub fn play(args: BenchPartyArgs) -> Outcome {
 }
 
 fn settings(args: BenchArgs) -> Result<Settings, Failure> {
-    let task = SetTask::parse(&args.task)?;
-    let small = |items: u64| usize::try_from(items).map_err(|_| Failure::new(code::USAGE, "too many items", "give fewer"));
-    let security = Security::from(args.security);
-    let (sender_items, receiver_items) = (small(args.sender_items)?, small(args.receiver_items)?);
-    let columns = args.columns.unwrap_or(usize::from(matches!(task, SetTask::Sum | SetTask::JoinAndCompute)));
+    let terms = args.task.terms(args.sender_items, args.receiver_items)?;
+    let Terms { task, sender_items, receiver_items, security, payload_bytes, receiver_payload_bytes, columns, groups, at_least, .. } =
+        terms;
     let protocol = if args.protocol == "auto" {
-        let terms = Terms {
-            payload_bytes: args.payload_bytes,
-            receiver_payload_bytes: args.receiver_payload_bytes,
-            columns,
-            groups: args.groups,
-            at_least: args.at_least,
-            ..Terms::new(task, sender_items, receiver_items, security)
-        };
         plan::automatic(&terms, &plan_link(args.link))?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
         AnyProtocol::find(task, &args.protocol).map_or(args.protocol, |row| row.entry().id.to_owned())
     };
     let settings = Settings {
-        overlap: args.overlap.map(small).transpose()?,
+        overlap: args.overlap.map(items).transpose()?,
         item_bytes: args.item_bytes,
-        payload_bytes: args.payload_bytes,
-        receiver_payload_bytes: args.receiver_payload_bytes,
+        payload_bytes,
+        receiver_payload_bytes,
         columns,
-        groups: args.groups,
-        at_least: args.at_least,
+        groups,
+        at_least,
         link: args.link,
         threads: args.threads,
         repeat: args.repeat,

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Status;
-use vesica::plan::{self, Eligible, Link, Plan, Prices, Setting, Traffic};
-use vesica::protocols::tasks::IntersectRequest;
+use vesica::plan::{self, Eligible, Link, Plan, Prices, Setting, Terms, Traffic};
 
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
@@ -17,7 +16,7 @@ use crate::outcome::{Outcome, print};
 
 pub fn run(args: PlanArgs) -> Outcome {
     // What is wrong with the command shows before anything is measured.
-    let request = request(&args)?;
+    let terms = terms(&args)?;
     let prices = match &args.prices {
         None => Prices::built_in()?,
         Some(path) => {
@@ -39,21 +38,21 @@ pub fn run(args: PlanArgs) -> Outcome {
     if known.fresh {
         eprintln!("note: {}", told(&known));
     }
-    let Some(request) = request else {
+    let Some(terms) = terms else {
         return match args.json {
             true => print(&format!("{}\n", json!({ "ok": true, "calibration": known.calibration }))),
             false => Ok(()),
         };
     };
     let setting = Setting { machine: &known.calibration.speed, threads: args.threads.get(), link: &link, prices: &prices, traffic };
-    let plan = plan::plan(&request, &setting)?;
+    let plan = plan::plan(&terms, &setting)?;
     if args.json {
-        return print(&format!("{}\n", as_json(&request, &plan, &link, &known, &prices, traffic)));
+        return print(&format!("{}\n", as_json(&terms, &plan, &link, &known, &prices, traffic)));
     }
-    print(&describe(&request, &plan, &link, &known, &prices, traffic))
+    print(&describe(&terms, &plan, &link, &known, &prices, traffic))
 }
 
-fn request(args: &PlanArgs) -> Result<Option<IntersectRequest>, Failure> {
+fn terms(args: &PlanArgs) -> Result<Option<Terms>, Failure> {
     let (Some(sender_items), Some(receiver_items)) = (args.sender_items, args.receiver_items) else {
         return match (args.sender_items, args.receiver_items) {
             (None, None) => Ok(None),
@@ -63,14 +62,7 @@ fn request(args: &PlanArgs) -> Result<Option<IntersectRequest>, Failure> {
     if sender_items == 0 || receiver_items == 0 {
         return Err(Failure::new(code::USAGE, "a set without items joins with nothing", "give sizes of at least 1"));
     }
-    let small = |items: u64| usize::try_from(items).map_err(|_| Failure::new(code::USAGE, "too many items", "give fewer"));
-    Ok(Some(IntersectRequest {
-        sender_items: small(sender_items)?,
-        receiver_items: small(receiver_items)?,
-        security: args.security.into(),
-        payload_bytes: args.payload_bytes,
-        both_learn: args.both_learn,
-    }))
+    Ok(Some(Terms { both_learn: args.both_learn, ..args.task.terms(sender_items, receiver_items)? }))
 }
 
 fn told(known: &Known) -> String {
@@ -87,7 +79,7 @@ fn told(known: &Known) -> String {
     )
 }
 
-fn as_json(request: &IntersectRequest, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> Value {
+fn as_json(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> Value {
     let eligible = |one: &Eligible| {
         json!({
             "protocol": one.entry.id,
@@ -106,12 +98,16 @@ fn as_json(request: &IntersectRequest, plan: &Plan, link: &Link, known: &Known, 
     };
     json!({
         "ok": true,
-        "task": "intersect",
-        "security": request.security,
-        "sender_items": request.sender_items,
-        "receiver_items": request.receiver_items,
-        "payload_bytes": request.payload_bytes,
-        "both_learn": request.both_learn,
+        "task": terms.task.name(),
+        "security": terms.security,
+        "sender_items": terms.sender_items,
+        "receiver_items": terms.receiver_items,
+        "payload_bytes": terms.payload_bytes,
+        "receiver_payload_bytes": terms.receiver_payload_bytes,
+        "columns": terms.columns,
+        "groups": terms.groups,
+        "at_least": terms.at_least,
+        "both_learn": terms.both_learn,
         "link": link,
         "choice": plan.choice,
         "reason": plan.reason,
@@ -122,15 +118,15 @@ fn as_json(request: &IntersectRequest, plan: &Plan, link: &Link, known: &Known, 
     })
 }
 
-fn describe(request: &IntersectRequest, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> String {
+fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> String {
     let mut text = String::new();
     let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
     let mebibytes = |bytes: u64| format!("{}", bytes >> 20);
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{} x {} keys (sender x receiver), {}, {}, {} thread(s) a side\n",
-        request.sender_items, request.receiver_items, request.security, link, known.calibration.threads
+        "{} of {} x {} keys (sender x receiver), {}, {}, {} thread(s) a side\n",
+        terms.task, terms.sender_items, terms.receiver_items, terms.security, link, known.calibration.threads
     );
     let head = ["protocol", "seconds", "MB", "sent by sender", "by receiver", "MiB, sender", "receiver", "USD a run", ""];
     let rows = plan.eligible.iter().map(|one| {

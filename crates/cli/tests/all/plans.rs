@@ -57,6 +57,21 @@ fn a_calibration_that_does_not_hold_is_made_again() {
 }
 
 #[test]
+fn a_plan_for_a_task_lists_its_own_protocols() {
+    let folder = Folder::new();
+    let sizes = "--sender-items 1e5 --receiver-items 1e5";
+    let plan = object(&folder.run(&format!("plan --task sum --security semi-honest --columns 2 {sizes} --json")));
+    let id_of = |one: &Value| one["protocol"].as_str().expect("an id").to_owned();
+    let list = |field: &str| plan[field].as_array().expect("protocols").iter().map(id_of).collect::<Vec<_>>();
+    let eligible = list("eligible");
+    assert!(["vesica-sum", "czz24-sum"].iter().all(|id| eligible.iter().any(|one| one == id)), "{eligible:?}");
+    assert_eq!((&plan["task"], &plan["columns"], &plan["choice"]), (&"sum".into(), &2.into(), &"vesica-sum".into()));
+    assert!(list("refused").contains(&"ikn20".to_owned()));
+    folder.run(&format!("plan --task sum {sizes}")).expect(11, &["--security semi-honest"]);
+    folder.run(&format!("plan --task guess {sizes}")).expect(11, &["guess", "cardinality"]);
+}
+
+#[test]
 fn plans_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     let sizes = "plan --sender-items 1000 --receiver-items 1000";

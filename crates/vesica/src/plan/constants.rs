@@ -1,14 +1,47 @@
-//! The constants of the cost model. Made by `fit_plan` from the runs of 2026-11-21-plan-xeon-cascade-lake-2core; do not edit.
+//! The constants of the cost model. Made by `fit_plan` from the runs of 2026-11-21-plan-xeon-cascade-lake-2core and 2026-11-22-plan-xeon-cascade-lake-2core; do not edit.
 
 use vesica_party::Security;
 
 use super::model::{Costs, Surface, Work};
 
-/// Picoseconds a byte of payload, both sides together.
-pub(super) const PAYLOAD_PS: u64 = 10802;
-
 /// Ascending by id.
 pub(super) const COSTS: &[Costs] = &[
+    Costs {
+        id: "czz24-cardinality",
+        security: Security::SemiHonest,
+        work: Work::Curve,
+        micros: Surface { points: &[(6, 22305), (8, 83597), (10, 221437), (12, 758009), (14, 2802207)], sender_share: 497 },
+        round_trips: 81,
+        items_a_round_trip: 1921,
+        sender_kib: Surface { points: &[(6, 8536), (8, 8536), (10, 8544), (12, 9044), (14, 10704)], sender_share: 306 },
+        receiver_kib: Surface { points: &[(6, 8396), (8, 8656), (10, 8680), (12, 8992), (14, 11392)], sender_share: 564 },
+        receiver_bytes: Surface { points: &[(6, 2058), (8, 8202), (10, 32788), (12, 131152), (14, 524608)], sender_share: 0 },
+        extra_ps: 0,
+    },
+    Costs {
+        id: "czz24-sum",
+        security: Security::SemiHonest,
+        work: Work::Curve,
+        micros: Surface { points: &[(6, 40611), (8, 106166), (10, 273871), (12, 867598), (14, 2767370)], sender_share: 488 },
+        round_trips: 260,
+        items_a_round_trip: 2429,
+        sender_kib: Surface { points: &[(6, 9240), (8, 9240), (10, 9412), (12, 9820), (14, 12204)], sender_share: 516 },
+        receiver_kib: Surface { points: &[(6, 9188), (8, 9188), (10, 9456), (12, 9456), (14, 11776)], sender_share: 762 },
+        receiver_bytes: Surface { points: &[(6, 5962), (8, 12370), (10, 38492), (12, 143020), (14, 561162)], sender_share: 0 },
+        extra_ps: 846977,
+    },
+    Costs {
+        id: "ecdh-ca-cgt12",
+        security: Security::SemiHonest,
+        work: Work::Curve,
+        micros: Surface { points: &[(6, 17148), (8, 60576), (10, 249423), (12, 789000), (14, 3130035)], sender_share: 274 },
+        round_trips: 102,
+        items_a_round_trip: 2405,
+        sender_kib: Surface { points: &[(6, 8312), (8, 8548), (10, 8548), (12, 9072), (14, 11144)], sender_share: 764 },
+        receiver_kib: Surface { points: &[(6, 8352), (8, 8352), (10, 8556), (12, 9036), (14, 10936)], sender_share: 307 },
+        receiver_bytes: Surface { points: &[(6, 2058), (8, 8202), (10, 32788), (12, 131152), (14, 524608)], sender_share: 0 },
+        extra_ps: 0,
+    },
     Costs {
         id: "ecdh-hfh99",
         security: Security::SemiHonest,
@@ -19,6 +52,7 @@ pub(super) const COSTS: &[Costs] = &[
         sender_kib: Surface { points: &[(6, 8000), (8, 8060), (10, 8060), (12, 8392), (14, 9672)], sender_share: 1000 },
         receiver_kib: Surface { points: &[(6, 7868), (8, 7956), (10, 7956), (12, 8728), (14, 10328)], sender_share: 207 },
         receiver_bytes: Surface { points: &[(6, 2058), (8, 8202), (10, 32788), (12, 131152), (14, 524608)], sender_share: 0 },
+        extra_ps: 10802,
     },
     Costs {
         id: "rr22",
@@ -42,6 +76,7 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 96588), (10, 277207), (12, 277207), (14, 522080), (16, 1493028), (18, 5367681), (20, 20856943), (22, 82807302)],
             sender_share: 0,
         },
+        extra_ps: 10802,
     },
     Costs {
         id: "rr22",
@@ -65,6 +100,7 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 48824), (10, 141961), (12, 141961), (14, 265948), (16, 752980), (18, 2691939), (20, 10438447), (22, 41416508)],
             sender_share: 0,
         },
+        extra_ps: 10802,
     },
     Costs {
         id: "rs21",
@@ -88,6 +124,7 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 96588), (10, 277207), (12, 277207), (14, 522080), (16, 1493028), (18, 5367681), (20, 20856943), (22, 82807302)],
             sender_share: 0,
         },
+        extra_ps: 10802,
     },
     Costs {
         id: "rs21",
@@ -111,6 +148,79 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 93652), (10, 273989), (12, 273989), (14, 518862), (16, 1489796), (18, 5364435), (20, 20853655), (22, 82803804)],
             sender_share: 0,
         },
+        extra_ps: 10802,
+    },
+    Costs {
+        id: "vesica-cardinality",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 197808), (10, 237052), (12, 250192), (14, 314252), (16, 766196), (18, 2616166)],
+            sender_share: 192,
+        },
+        round_trips: 871,
+        items_a_round_trip: 35624,
+        sender_kib: Surface { points: &[(8, 10788), (10, 12988), (12, 17268), (14, 28572), (16, 81952), (18, 294932)], sender_share: 413 },
+        receiver_kib: Surface { points: &[(8, 10804), (10, 13616), (12, 16556), (14, 27728), (16, 79300), (18, 284048)], sender_share: 0 },
+        receiver_bytes: Surface {
+            points: &[(8, 120349), (10, 366150), (12, 416601), (14, 897174), (16, 2500450), (18, 7879549)],
+            sender_share: 0,
+        },
+        extra_ps: 0,
+    },
+    Costs {
+        id: "vesica-circuit",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 139135), (10, 188415), (12, 200937), (14, 284920), (16, 724630), (18, 2501829)],
+            sender_share: 158,
+        },
+        round_trips: 829,
+        items_a_round_trip: 0,
+        sender_kib: Surface { points: &[(8, 10624), (10, 13348), (12, 15400), (14, 27864), (16, 76620), (18, 281904)], sender_share: 424 },
+        receiver_kib: Surface { points: &[(8, 10804), (10, 12916), (12, 16280), (14, 28168), (16, 75784), (18, 275884)], sender_share: 0 },
+        receiver_bytes: Surface {
+            points: &[(8, 115618), (10, 359632), (12, 402234), (14, 850475), (16, 2326454), (18, 7816387)],
+            sender_share: 0,
+        },
+        extra_ps: 382009,
+    },
+    Costs {
+        id: "vesica-join-and-compute",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 179664), (10, 253203), (12, 253203), (14, 374816), (16, 922115), (18, 3047848)],
+            sender_share: 113,
+        },
+        round_trips: 1166,
+        items_a_round_trip: 0,
+        sender_kib: Surface { points: &[(8, 12116), (10, 14216), (12, 16940), (14, 29544), (16, 84192), (18, 301064)], sender_share: 425 },
+        receiver_kib: Surface { points: &[(8, 14480), (10, 15668), (12, 19016), (14, 31168), (16, 84264), (18, 297028)], sender_share: 27 },
+        receiver_bytes: Surface {
+            points: &[(8, 328831), (10, 582158), (12, 664333), (14, 1276563), (16, 3391333), (18, 11051660)],
+            sender_share: 0,
+        },
+        extra_ps: 1169450,
+    },
+    Costs {
+        id: "vesica-sum",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 210436), (10, 236708), (12, 267120), (14, 361013), (16, 953613), (18, 3361388)],
+            sender_share: 167,
+        },
+        round_trips: 954,
+        items_a_round_trip: 0,
+        sender_kib: Surface { points: &[(8, 10480), (10, 13204), (12, 15324), (14, 28540), (16, 81420), (18, 293584)], sender_share: 428 },
+        receiver_kib: Surface { points: &[(8, 10520), (10, 12916), (12, 17000), (14, 29068), (16, 83856), (18, 294840)], sender_share: 28 },
+        receiver_bytes: Surface {
+            points: &[(8, 132119), (10, 385486), (12, 467581), (14, 1075660), (16, 3190836), (18, 10846607)],
+            sender_share: 0,
+        },
+        extra_ps: 846977,
     },
     Costs {
         id: "vole-fast",
@@ -134,6 +244,7 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 96588), (10, 277207), (12, 277207), (14, 522080), (16, 1493028), (18, 5367667), (20, 20856901), (22, 82807120)],
             sender_share: 0,
         },
+        extra_ps: 10802,
     },
     Costs {
         id: "vole-fast",
@@ -157,6 +268,7 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 48146), (10, 135009), (12, 135009), (14, 243253), (16, 682392), (18, 2490297), (20, 9954457), (22, 40771164)],
             sender_share: 0,
         },
+        extra_ps: 10802,
     },
     Costs {
         id: "vole-lean",
@@ -180,6 +292,7 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 84556), (10, 271079), (12, 271079), (14, 480240), (16, 1303706), (18, 4592941), (20, 17758891), (22, 70488738)],
             sender_share: 0,
         },
+        extra_ps: 10802,
     },
     Costs {
         id: "vole-lean",
@@ -203,5 +316,6 @@ pub(super) const COSTS: &[Costs] = &[
             points: &[(8, 42108), (10, 132461), (12, 132461), (14, 225274), (16, 598069), (18, 2133146), (20, 8477980), (22, 34707809)],
             sender_share: 0,
         },
+        extra_ps: 10802,
     },
 ];

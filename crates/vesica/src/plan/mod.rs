@@ -14,7 +14,6 @@ mod prices;
 use vesica_party::{Entry, Security, Status};
 use vesica_protocols::any::AnyProtocol;
 pub use vesica_protocols::any::{SetTask, Terms};
-use vesica_protocols::tasks::IntersectRequest;
 
 pub use link::Link;
 pub use model::{Machine, PROBES, Prediction, Probe};
@@ -120,7 +119,8 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
         serving.retain(|(row, _)| recommended(row.entry()));
     }
     let candidates = serving.iter().map(|(row, _)| row.entry().id).collect();
-    let times: Vec<Option<u64>> = serving.iter().map(|&(row, bytes)| time(row, terms, bytes, link)).collect();
+    let time = |id, bytes| Some(model::predict(id, terms, bytes, &Machine::REFERENCE, link)?.total_us());
+    let times: Vec<Option<u64>> = serving.iter().map(|&(row, bytes)| time(row.entry().id, bytes)).collect();
     let (by, weights): (_, Vec<u64>) = if times.iter().any(Option::is_some) {
         // What was never measured comes last.
         (Rule::Time, times.into_iter().map(|time| time.unwrap_or(u64::MAX)).collect())
@@ -142,12 +142,6 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
 
 fn recommended(entry: &Entry) -> bool {
     entry.status == Status::Recommended
-}
-
-/// Microseconds on the reference machine; `None` for what was never measured.
-fn time(row: AnyProtocol, terms: &Terms, bytes: u64, link: &Link) -> Option<u64> {
-    let AnyProtocol::Intersect(row) = row else { return None };
-    Some(model::predict(row.entry().id, &terms.intersect(), bytes, &Machine::REFERENCE, link)?.total_us())
 }
 
 fn middle(range: &std::ops::RangeInclusive<u64>) -> u64 {
@@ -230,21 +224,20 @@ pub struct Setting<'a> {
     pub traffic: &'a Traffic,
 }
 
-/// What each protocol takes for a request, and which one `auto` would run.
+/// What each protocol of a task takes for these terms, and which one `auto` would run.
 ///
 /// # Errors
-/// If none serves it.
-pub fn plan(request: &IntersectRequest, setting: &Setting<'_>) -> Result<Plan, Failure> {
+/// If none serves them.
+pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
     let (mut eligible, mut refused) = (Vec::new(), Vec::new());
-    let terms = Terms::from(request);
-    for row in rows(SetTask::Intersect) {
+    for row in rows(terms.task) {
         let entry = row.entry();
-        let outcome = match allowed(SetTask::Intersect, Some(entry.id), request.security, false) {
+        let outcome = match allowed(terms.task, Some(entry.id), terms.security, false) {
             Err(failure) => Err(failure.fault),
-            Ok(_) => row.predicted_bytes(&terms).map_err(|unsupported| unsupported.what),
+            Ok(_) => row.predicted_bytes(terms).map_err(|unsupported| unsupported.what),
         };
         let predicted = outcome.and_then(|bytes| {
-            let on = |machine| model::predict(entry.id, request, middle(&bytes), machine, setting.link);
+            let on = |machine| model::predict(entry.id, terms, middle(&bytes), machine, setting.link);
             match (on(setting.machine), on(&Machine::REFERENCE)) {
                 (Some(here), Some(reference)) => Ok((bytes, here, reference)),
                 _ => Err("it was never measured; see bench/plan".into()),
@@ -258,7 +251,7 @@ pub fn plan(request: &IntersectRequest, setting: &Setting<'_>) -> Result<Plan, F
             }
         }
     }
-    let choice = automatic(&terms, setting.link)?.id;
+    let choice = automatic(terms, setting.link)?.id;
     let reason = reason(&eligible, choice);
     Ok(Plan { eligible, refused, choice, reason })
 }
@@ -314,6 +307,22 @@ mod tests {
         let all = ids(Security::SemiHonest);
         assert_eq!(chosen(&terms(100, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
         assert_ne!(chosen(&terms(1 << 20, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
+    }
+
+    #[test]
+    fn aggregates_go_by_elliptic_curve_for_small_sets_and_slow_links() {
+        let slow = Link { bits_per_second: 1_000_000, round_trip_us: 40_000 };
+        for (task, curves, circuit) in [
+            (SetTask::Cardinality, &["czz24-cardinality", "ecdh-ca-cgt12"][..], "vesica-cardinality"),
+            (SetTask::Sum, &["czz24-sum"], "vesica-sum"),
+        ] {
+            let choice = |items, link| {
+                let columns = usize::from(task == SetTask::Sum);
+                automatic(&Terms { columns, ..Terms::new(task, items, items, Security::SemiHonest) }, link).expect("a protocol").id
+            };
+            assert!(curves.contains(&choice(50, &Link::LAN)) && curves.contains(&choice(1 << 12, &slow)), "{task}");
+            assert_eq!(choice(1 << 18, &Link::LAN), circuit);
+        }
     }
 
     #[test]
@@ -390,7 +399,7 @@ mod tests {
             Setting { machine: &machine, threads: 1, link: &Link::LAN, prices: &prices, traffic: prices.of("internet").expect("a kind") };
         for (security, items) in [(Security::SemiHonest, 1 << 11), (Security::Malicious, 1 << 20)] {
             let terms = terms(items, security);
-            let plan = plan(&terms.intersect(), &setting).expect("a plan");
+            let plan = plan(&terms, &setting).expect("a plan");
             assert_eq!(plan.eligible.len() + plan.refused.len(), rows(SetTask::Intersect).len());
             assert_eq!(plan.choice, automatic(&terms, &Link::LAN).expect("a protocol").id);
             assert!(plan.reason.starts_with(plan.choice), "{}", plan.reason);
@@ -399,7 +408,7 @@ mod tests {
                 assert!(one.bytes[0] <= one.here.bytes && one.here.bytes <= one.bytes[1] && one.usd > 0.0);
             }
         }
-        let refused = plan(&terms(5, Security::Malicious).intersect(), &setting).expect("a plan").refused;
+        let refused = plan(&terms(5, Security::Malicious), &setting).expect("a plan").refused;
         assert!(refused.iter().any(|refused| refused.entry.id == "ecdh-hfh99" && refused.why.contains("no malicious mode")), "{refused:?}");
     }
 

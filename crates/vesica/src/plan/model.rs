@@ -11,11 +11,11 @@
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
+use vesica_protocols::any::Terms;
 use vesica_protocols::psi::vole::params::value_bits;
-use vesica_protocols::tasks::IntersectRequest;
 use vesica_structures::fields::{Gf64, Value};
 
-use super::constants::{COSTS, PAYLOAD_PS};
+use super::constants::COSTS;
 use super::link::Link;
 
 /// What a protocol costs in one mode, on the reference machine with one thread a party. The program `fit_plan` makes these from recorded runs.
@@ -39,6 +39,8 @@ pub(super) struct Costs {
     pub receiver_kib: Surface,
     /// What the receiver sends.
     pub receiver_bytes: Surface,
+    /// Picoseconds for each of [`extras`].
+    pub extra_ps: u64,
 }
 
 /// A figure of runs of n x n items.
@@ -150,15 +152,24 @@ fn costs(id: &str, security: Security) -> Option<&'static Costs> {
     COSTS.iter().find(|costs| costs.id == id && costs.security == security)
 }
 
-/// What protocol `id` takes for a request that it serves with `bytes` bytes. `None` if it was never measured.
-pub(super) fn predict(id: &str, request: &IntersectRequest, bytes: u64, machine: &Machine, link: &Link) -> Option<Prediction> {
+/// What goes with the items beyond the measured runs: bytes of payloads, or an aggregate's values after the first.
+fn extras(terms: &Terms) -> u64 {
+    let (senders, receivers) = (terms.sender_items as u64, terms.receiver_items as u64);
+    if terms.task.is_aggregate() {
+        return senders.max(receivers).saturating_mul((terms.columns as u64).saturating_sub(1));
+    }
+    let bytes = |items: u64, each: usize| items.saturating_mul(each as u64);
+    bytes(senders, terms.payload_bytes).saturating_add(bytes(receivers, terms.receiver_payload_bytes))
+}
+
+/// What protocol `id` takes for terms that it serves with `bytes` bytes. `None` if it was never measured. Groups, thresholds and noise are left out.
+pub(super) fn predict(id: &str, terms: &Terms, bytes: u64, machine: &Machine, link: &Link) -> Option<Prediction> {
     // Where the semi-honest mode needs the wide field, it costs what the malicious mode does, or a little less.
-    let wide = value_bits(request.security, request.sender_items) > Gf64::BITS;
-    let narrow = costs(id, request.security)?;
+    let wide = value_bits(terms.security, terms.sender_items) > Gf64::BITS;
+    let narrow = costs(id, terms.security)?;
     let costs = if wide { costs(id, Security::Malicious).unwrap_or(narrow) } else { narrow };
-    let (senders, receivers) = (request.sender_items as u64, request.receiver_items as u64);
-    let payload = scaled(senders.saturating_mul(request.payload_bytes as u64), PAYLOAD_PS, 1_000_000);
-    let reference_us = costs.micros.at(senders, receivers).saturating_add(payload);
+    let (senders, receivers) = (terms.sender_items as u64, terms.receiver_items as u64);
+    let reference_us = costs.micros.at(senders, receivers).saturating_add(scaled(extras(terms), costs.extra_ps, 1_000_000));
 
     let further = receivers.saturating_mul(100).checked_div(costs.items_a_round_trip).unwrap_or(0);
     let receiver_bytes = costs.receiver_bytes.at(senders, receivers).min(bytes);
@@ -214,6 +225,8 @@ fn line_through(points: &[(u64, u64)], x: u64, goes_on: bool) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use vesica_protocols::any::{AnyProtocol, SetTask};
+
     use super::*;
 
     #[test]
@@ -228,13 +241,14 @@ mod tests {
 
     #[test]
     fn every_recommended_protocol_in_every_mode_was_measured() {
-        for row in vesica_protocols::registry::intersect() {
+        for (task, row) in SetTask::ALL.into_iter().flat_map(|task| AnyProtocol::of(task).into_iter().map(move |row| (task, row))) {
             for mode in row.entry().modes {
                 let Some(costs) = costs(row.entry().id, mode.security) else {
                     assert_ne!(row.entry().status, vesica_party::Status::Recommended, "{} {}", row.entry().id, mode.security);
                     continue;
                 };
                 assert!(costs.round_trips > 0, "{costs:?}");
+                assert!(costs.extra_ps > 0 || task == SetTask::Cardinality, "{costs:?}");
                 for surface in [&costs.micros, &costs.sender_kib, &costs.receiver_kib, &costs.receiver_bytes] {
                     let ascending = surface.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
                     assert!(surface.points.len() > 3 && ascending && surface.sender_share <= 1000, "{surface:?}");
@@ -252,29 +266,28 @@ mod tests {
         assert_eq!(Machine::from_probes([0; 4]).near, 1, "no time at all is no speed");
     }
 
-    fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+    fn terms(sender_items: usize, receiver_items: usize, security: Security) -> Terms {
+        Terms::new(SetTask::Intersect, sender_items, receiver_items, security)
     }
 
     #[test]
     fn more_of_anything_takes_no_less() {
         let link = Link { bits_per_second: 100_000_000, round_trip_us: 40_000 };
-        let predict =
-            |id: &str, request: &IntersectRequest, bytes, link| predict(id, request, bytes, &Machine::REFERENCE, link).expect("measured");
+        let predict = |id: &str, terms: &Terms, bytes, link| predict(id, terms, bytes, &Machine::REFERENCE, link).expect("measured");
         for costs in COSTS {
             let mut before = 0;
             for log in 0..30 {
-                let request = request(1 << log, 1 << log, costs.security);
-                let now = predict(costs.id, &request, 1 << log, &link);
+                let terms = terms(1 << log, 1 << log, costs.security);
+                let now = predict(costs.id, &terms, 1 << log, &link);
                 assert!(now.total_us() >= before, "{} {} at 2^{log}", costs.id, costs.security);
                 before = now.total_us();
                 assert_eq!(now.sender_bytes + now.receiver_bytes, now.bytes);
-                let payload = IntersectRequest { payload_bytes: 100, ..request };
+                let payload = Terms { payload_bytes: 100, ..terms };
                 assert!(predict(costs.id, &payload, 1 << log, &link).compute_us >= now.compute_us);
-                let nearer = predict(costs.id, &request, 1 << log, &Link::LOOPBACK);
+                let nearer = predict(costs.id, &terms, 1 << log, &Link::LOOPBACK);
                 assert!(nearer.total_us() <= now.total_us());
             }
-            let most = request(u32::MAX as usize, u32::MAX as usize, costs.security);
+            let most = terms(u32::MAX as usize, u32::MAX as usize, costs.security);
             predict(costs.id, &most, u64::MAX, &Link { bits_per_second: 0, round_trip_us: u64::MAX });
         }
     }
@@ -282,7 +295,7 @@ mod tests {
     #[test]
     fn a_wide_field_costs_what_the_malicious_mode_does() {
         let at = |items, security| {
-            predict("vole-fast", &request(items, items, security), 1 << 27, &Machine::REFERENCE, &Link::LOOPBACK)
+            predict("vole-fast", &terms(items, items, security), 1 << 27, &Machine::REFERENCE, &Link::LOOPBACK)
                 .expect("measured")
                 .compute_us
         };
