@@ -8,6 +8,6 @@ mod tap;
 mod transcript;
 
 pub use conformance::{Run, Runnable, Sides, conformance, conformance_of, row, run_over};
-pub use faults::{Fault, Harm, faults, faults_of};
+pub use faults::{Fault, Harm, Thorough, faults, faults_of};
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
 pub use transcript::{BLESS, Recording, Transcript, check_golden, golden, record};

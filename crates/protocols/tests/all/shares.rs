@@ -3,7 +3,7 @@
 use vesica_party::Security;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesInput, SharesRequest};
-use vesica_testkit::{Run, conformance_of, faults_of};
+use vesica_testkit::{Run, Thorough, conformance_of, faults_of};
 
 use crate::inputs::{inputs, request};
 
@@ -98,5 +98,5 @@ fn no_fault_makes_a_side_hang() {
     let row = registry::shares().iter().find(|row| row.entry().id == "vesica-circuit").expect("in the registry");
     let of = shares_request(2, 2, [1, 0]);
     let (sent, asked) = shares_inputs(&of, 1);
-    faults_of(*row, &of, &sent, &asked);
+    faults_of(*row, &of, &sent, &asked, Thorough::InTurn);
 }
