@@ -118,9 +118,9 @@ fn shares(_: &mut Criterion) {
     let shared = SharedBits { bits: bits.clone() };
     measure::<BitsToRing>(&BitsToRingRequest { len: BINS, bits: count_bits(BINS), security }, &shared, &shared);
     let rows = SharedRows { bits: bits.clone(), values: words.clone() };
-    measure::<Multiplexer<u64>>(&MultiplexRequest { len: BINS, width: 1, bits: 64, security }, &rows, &rows);
+    measure::<Multiplexer<u64>>(&MultiplexRequest { len: BINS, masked: 1, width: 1, bits: 64, security }, &shared, &rows);
     let rows = SharedRows { bits, values: vec![7u8; 8 * BINS] };
-    measure::<Multiplexer<u8>>(&MultiplexRequest { len: BINS, width: 8, bits: 8, security }, &rows, &rows);
+    measure::<Multiplexer<u8>>(&MultiplexRequest { len: BINS, masked: 8, width: 8, bits: 8, security }, &shared, &rows);
     let (u, y) = (RingVector { values: words.clone() }, RingVectors { vectors: vec![words] });
     measure::<InnerProduct>(&InnerProductRequest { len: BINS, vectors: 1, products: 1, bits: 63, security }, &u, &y);
 }

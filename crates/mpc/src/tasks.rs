@@ -241,8 +241,8 @@ macro_rules! secret_output {
 mod ring;
 
 pub use ring::{
-    BitsToRing, BitsToRingRequest, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, RingVector, RingVectors, Share,
-    SharedBits, SharedRows, Shares,
+    BitsToRing, BitsToRingRequest, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, Multiplexed, RingVector, RingVectors,
+    Share, SharedBits, SharedRows, Shares,
 };
 
 secret_output!([] OtPairs: pairs);

@@ -1,19 +1,19 @@
 //! What the result's error is made of, and what drowns it.
 
-use vesica_party::Security;
+use vesica_party::{Party, Security};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_testkit::two_party;
 
-use super::messages::Reply;
+use super::messages::{Blocks, Key, Reply};
 use super::params::{DEGREE, ERROR, error_bound};
-use super::receiver::{Part, reply, reversed};
+use super::receiver::{Part, Receiver, reply, reversed};
 use super::ring::Ring;
 use super::sampling::{Small, error, flood, ternary};
 use super::sender::SecretKey;
 use super::{NAME, Params};
 use crate::binding::Binding;
-use crate::tasks::InnerProductRequest;
+use crate::tasks::{InnerProductRequest, RingVectors};
 
 fn params(len: usize) -> Params {
     Params::derive(&InnerProductRequest { len, vectors: 1, products: 1, bits: 63, security: Security::SemiHonest }).unwrap()
@@ -154,4 +154,34 @@ fn the_uniform_half_of_a_result_says_nothing_of_the_vector() {
     let ones: u32 = reply.a.iter().map(|byte| byte.count_ones()).sum();
     let bits = 8.0 * reply.a.len() as f64;
     assert!((f64::from(ones) - bits / 2.0).abs() < 4.0 * bits.sqrt(), "{ones} ones of {bits}");
+}
+
+/// What a receiver of zeros replies is `a_0 v + e'`. Without `v` it would be a small polynomial, without `e'` a small multiple of `a_0`.
+#[test]
+fn a_secret_and_an_error_hide_each_other_in_the_uniform_half() {
+    let params = params(5);
+    let ((reply, seed), _) = two_party(
+        |ch, _| {
+            ch.send(&Key { seed: [7; 32], zero: vec![0; params.polynomial_bytes()] })?;
+            ch.send_stream::<Blocks>(&vec![0; params.polynomial_bytes()])?;
+            Ok((ch.recv::<Reply>(params)?, Binding::new(ch, NAME).extend("seed", &[7; 32])))
+        },
+        |ch, rng| Receiver::setup(&params, ch, rng)?.run(RingVectors { vectors: vec![vec![0; 5]] }, ch, rng),
+    );
+    let ring = Ring::new(&params);
+    let (prime, modulus) = (&ring.primes[0], ring.primes[0].modulus);
+    let (mut a, mut factor) = (vec![0; DEGREE], vec![0; DEGREE]);
+    prime.read(&reply.a[..params.part_bytes()], &mut a).unwrap();
+    prime.uniform(&seed, 0, &mut factor);
+    let quotient: Vec<u64> = a.iter().zip(&factor).map(|(&a, &factor)| modulus.product(a, modulus.inverse(factor))).collect();
+    for values in [a, quotient] {
+        let is_small = |place: usize| {
+            let mut shift = vec![0; DEGREE];
+            shift[DEGREE - 1 - place] = 1;
+            prime.ntt.forward(&mut shift);
+            let coefficient = prime.last_coefficient(&mut values.clone(), &shift);
+            coefficient.min(modulus.p() - coefficient) <= u64::from(ERROR)
+        };
+        assert!(!(0..16).any(is_small));
+    }
 }

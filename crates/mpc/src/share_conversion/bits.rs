@@ -1,4 +1,4 @@
-//! Bits to the ring: one direction, of ones.
+//! Bits to the ring: `p_i`, and the product of `1 - 2 p_i` and the receiver's bit.
 
 use std::ops::RangeInclusive;
 
@@ -73,10 +73,12 @@ impl Party for Sender {
     fn run(self, input: SharedBits, ch: &mut Channel, _: &mut SecretRng) -> Result<Shares<u64>, Abort> {
         let Self(shape, mut holder) = self;
         shape.check(input.bits.len(), shape.len)?;
-        let mut shares = blank(&shape);
-        let ones = vec![1; shape.len];
+        let mut shares = Secret::new(input.bits.iter().map(|&p| 1.times(p)).collect::<Vec<u64>>());
         holder.receive_flips(ch)?;
-        shape.pieces().try_for_each(|rows| holder.send(rows, &input.bits, &ones, &mut shares, ch))?;
+        shape.pieces().try_for_each(|rows| {
+            let numbers = Secret::new(input.bits[rows.clone()].iter().map(|&p| 1.flipped(p)).collect::<Vec<u64>>());
+            holder.send(rows, &numbers, &mut shares, ch)
+        })?;
         Ok(reduced(&shape, shares))
     }
 }

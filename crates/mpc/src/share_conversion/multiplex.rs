@@ -1,4 +1,4 @@
-//! The multiplexer: a direction each way.
+//! The multiplexer: masks out of random OTs, and a product with the sender's bit.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -6,18 +6,25 @@ use std::ops::RangeInclusive;
 use vesica_party::{Abort, Channel, Entry, Party, Protocol, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::bits::{blank, reduced};
+use super::masks::{Masked, Unmasked};
 use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
-use crate::tasks::{Multiplex, MultiplexRequest, Share, SharedRows, Shares};
+use crate::tasks::{Multiplex, MultiplexRequest, Multiplexed, Share, SharedBits, SharedRows, Shares};
 
-/// Products of shared bits and shared rows by two OTs each.
+/// Products of shared bits and rows that the sender's random masks hide.
 #[derive(Debug)]
 pub struct Multiplexer<E>(PhantomData<fn() -> E>);
 
 /// What both sides agree on.
 #[derive(Clone, Copy, Debug)]
-pub struct Params<E>(Shape<E>);
+pub struct Params<E> {
+    /// All elements of a row.
+    rows: Shape<E>,
+    /// Those that are masked, if any are.
+    masks: Option<Shape<E>>,
+}
 
 impl<E: Share> Protocol for Multiplexer<E> {
     const ENTRY: Entry = Entry {
@@ -31,6 +38,7 @@ impl<E: Share> Protocol for Multiplexer<E> {
         },
         status: Status::Recommended,
         deviations: &[
+            "the sender's share of a row is the difference of two pads of a random OT, so that its product with the receiver's bit takes no correction",
             "random OTs whose choices are corrected by one bit, in place of chosen ones",
             "a whole row by one pair of OTs, whose pads AES stretches",
         ],
@@ -42,66 +50,104 @@ impl<E: Share> Protocol for Multiplexer<E> {
     type Receiver = Receiver<E>;
 
     fn derive(request: &MultiplexRequest) -> Result<Params<E>, Unsupported> {
-        Shape::derive(request.len, request.width, request.bits, request.security).map(Params)
+        let &MultiplexRequest { len, masked, width, bits, security } = request;
+        if masked > width {
+            return Err(Unsupported::new(format_args!("{masked} masked elements of {width}"), "mask at most all elements of a row"));
+        }
+        let masks = (masked > 0).then(|| Shape::derive(len, masked, bits, security)).transpose()?;
+        Ok(Params { rows: Shape::derive(len, width, bits, security)?, masks })
     }
 
-    fn predicted_bytes(Params(shape): &Params<E>) -> RangeInclusive<u64> {
-        let [least, most] = shape.predicted_bytes();
-        2 * least..=2 * most
+    fn predicted_bytes(Params { rows, masks }: &Params<E>) -> RangeInclusive<u64> {
+        let ([least, most], [masks_least, masks_most]) = (rows.predicted_bytes(), masks.map_or([0, 0], |masks| masks.choice_bytes()));
+        least + masks_least..=most + masks_most
     }
 }
 
-/// The sender, set up.
-pub struct Sender<E>(Shape<E>, Holder<E>, Chooser<E>);
+/// The sender, set up: it knows its masks.
+pub struct Sender<E: Share> {
+    rows: Shape<E>,
+    masks: Option<Masked<E>>,
+    chooser: Chooser<E>,
+}
 
-impl<E: Share> Party for Sender<E> {
-    type Params = Params<E>;
-    type Input = SharedRows<E>;
-    type Output = Shares<E>;
-
-    fn setup(&Params(shape): &Params<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let holder = Holder::setup(shape, ch, rng)?;
-        Ok(Self(shape, holder, ch.reversed(|ch| Chooser::setup(shape, ch, rng))?))
+impl<E: Share> Sender<E> {
+    /// `t_i`, uniform, row by row: the masked elements of each row.
+    pub fn masks(&self) -> &[E] {
+        self.masks.as_ref().map_or(&[], Masked::masks)
     }
 
-    fn run(self, input: SharedRows<E>, ch: &mut Channel, _: &mut SecretRng) -> Result<Shares<E>, Abort> {
-        let Self(shape, mut holder, chooser) = self;
-        let SharedRows { bits, values } = &input;
-        shape.check(bits.len(), values.len())?;
+    /// Its shares; [`Party::run`] without the masks.
+    ///
+    /// # Errors
+    /// If there is another number of bits, or if the channel fails.
+    pub fn multiply(self, bits: &[bool], ch: &mut Channel) -> Result<Shares<E>, Abort> {
+        let Self { rows: shape, masks, chooser } = self;
+        shape.check(bits.len(), shape.len * shape.width)?;
         let mut shares = blank(&shape);
         ch.reversed(|ch| chooser.send_flips(bits, ch))?;
-        holder.receive_flips(ch)?;
-        for rows in shape.pieces() {
-            holder.send(rows.clone(), bits, values, &mut shares, ch)?;
-            ch.reversed(|ch| chooser.receive(rows, bits, &mut shares, ch))?;
+        if let Some(masks) = masks {
+            masks.subtract(bits, &mut shares, shape.width, ch)?;
         }
+        shape.pieces().try_for_each(|rows| ch.reversed(|ch| chooser.receive(rows, bits, &mut shares, ch)))?;
         Ok(reduced(&shape, shares))
     }
 }
 
+impl<E: Share> Party for Sender<E> {
+    type Params = Params<E>;
+    type Input = SharedBits;
+    type Output = Multiplexed<E>;
+
+    fn setup(&Params { rows, masks }: &Params<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let masks = masks.map(|masks| Masked::setup(masks, ch, rng)).transpose()?;
+        Ok(Self { rows, masks, chooser: ch.reversed(|ch| Chooser::setup(rows, ch, rng))? })
+    }
+
+    fn run(self, input: SharedBits, ch: &mut Channel, _: &mut SecretRng) -> Result<Multiplexed<E>, Abort> {
+        let masks = self.masks().to_vec();
+        Ok(Multiplexed { masks, shares: self.multiply(&input.bits, ch)? })
+    }
+}
+
 /// The receiver, set up.
-pub struct Receiver<E>(Shape<E>, Holder<E>, Chooser<E>);
+pub struct Receiver<E: Share> {
+    rows: Shape<E>,
+    masks: Option<Unmasked<E>>,
+    holder: Holder<E>,
+}
 
 impl<E: Share> Party for Receiver<E> {
     type Params = Params<E>;
     type Input = SharedRows<E>;
     type Output = Shares<E>;
 
-    fn setup(&Params(shape): &Params<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let chooser = Chooser::setup(shape, ch, rng)?;
-        Ok(Self(shape, ch.reversed(|ch| Holder::setup(shape, ch, rng))?, chooser))
+    fn setup(&Params { rows, masks }: &Params<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let masks = masks.map(|masks| Unmasked::setup(masks, ch, rng)).transpose()?;
+        Ok(Self { rows, masks, holder: ch.reversed(|ch| Holder::setup(rows, ch, rng))? })
     }
 
     fn run(self, input: SharedRows<E>, ch: &mut Channel, _: &mut SecretRng) -> Result<Shares<E>, Abort> {
-        let Self(shape, mut holder, chooser) = self;
+        let Self { rows: shape, masks, mut holder } = self;
         let SharedRows { bits, values } = &input;
         shape.check(bits.len(), values.len())?;
         let mut shares = blank(&shape);
-        chooser.send_flips(bits, ch)?;
+        if let Some(masks) = &masks {
+            masks.chooser.send_flips(bits, ch)?;
+        }
         ch.reversed(|ch| holder.receive_flips(ch))?;
         for rows in shape.pieces() {
-            chooser.receive(rows.clone(), bits, &mut shares, ch)?;
-            ch.reversed(|ch| holder.send(rows, bits, values, &mut shares, ch))?;
+            let elements = shape.elements(&rows);
+            let mut numbers = Secret::new(values[elements.clone()].to_vec());
+            for (i, (number, share)) in numbers.iter_mut().zip(&mut shares[elements]).enumerate() {
+                let bit = bits[rows.start + i / shape.width];
+                *share = number.times(bit);
+                *number = number.flipped(bit);
+            }
+            if let Some(masks) = &masks {
+                masks.subtract(rows.clone(), bits, &mut shares, &mut numbers, shape.width);
+            }
+            ch.reversed(|ch| holder.send(rows, &numbers, &mut shares, ch))?;
         }
         Ok(reduced(&shape, shares))
     }

@@ -1,4 +1,4 @@
-//! One direction of the figure, from random OTs on.
+//! Products of numbers and the other party's bits, from random OTs on: the first figure of the module above.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -62,11 +62,15 @@ impl<E: Share> Shape<E> {
         Ok(Self { len, width, bits, ots, element: PhantomData })
     }
 
-    /// Bytes of one direction, set-up included: least and most.
-    pub fn predicted_bytes(&self) -> [u64; 2] {
-        let run = self.len.div_ceil(8) + packed_len(self.len * self.width, self.bits);
+    /// Bytes of set-up and flips: least and most.
+    pub fn choice_bytes(&self) -> [u64; 2] {
         let ots = self.ots.as_ref().map_or(0..=0, RandomOts::predicted_bytes);
-        [*ots.start(), *ots.end()].map(|ots| ots + run as u64)
+        [*ots.start(), *ots.end()].map(|ots| ots + self.len.div_ceil(8) as u64)
+    }
+
+    /// These, and the corrections.
+    pub fn predicted_bytes(&self) -> [u64; 2] {
+        self.choice_bytes().map(|bytes| bytes + packed_len(self.len * self.width, self.bits) as u64)
     }
 
     /// The rows of each piece: whole bytes of corrections in all but the last.
@@ -87,12 +91,12 @@ impl<E: Share> Shape<E> {
         ))
     }
 
-    fn elements(&self, rows: &Range<usize>) -> Range<usize> {
+    pub fn elements(&self, rows: &Range<usize>) -> Range<usize> {
         rows.start * self.width..rows.end * self.width
     }
 
     /// `G`: the pads of some rows, one after the other. `first` is the number of the first.
-    fn pads(&self, blocks: &[u128], first: usize) -> Secret<Vec<E>> {
+    pub fn pads(&self, blocks: &[u128], first: usize) -> Secret<Vec<E>> {
         let in_row = self.width * size_of::<E>();
         let row_blocks = in_row.div_ceil(16);
         let mut pads = Secret::new(vec![E::default(); blocks.len() * self.width]);
@@ -115,7 +119,7 @@ impl<E: Share> Shape<E> {
     }
 }
 
-/// The figure's left column: who knows the rows.
+/// The figure's left column: who knows the numbers.
 pub(super) struct Holder<E>(Shape<E>, OtPairs);
 
 impl<E: Share> Holder<E> {
@@ -125,12 +129,15 @@ impl<E: Share> Holder<E> {
         Ok(Self(shape, pairs))
     }
 
-    /// Step 1.
+    /// The pads of some rows: of the first block of each pair, or of the second.
+    pub fn pads(&self, rows: Range<usize>, block: usize) -> Secret<Vec<E>> {
+        let blocks = Secret::new(self.1.pairs[rows.clone()].iter().map(|pair| pair[block]).collect::<Vec<_>>());
+        self.0.pads(&blocks, rows.start)
+    }
+
+    /// Step 1. Where `d_i` is set, the blocks of a pair change places.
     pub fn receive_flips(&mut self, ch: &mut Channel) -> Result<(), Abort> {
-        if self.0.len == 0 {
-            return Ok(());
-        }
-        let Flips(flips) = ch.recv(self.0.len)?;
+        let flips = self.flips(ch)?;
         for (pair, flip) in self.1.pairs.iter_mut().zip(flips) {
             // The flips are public.
             *pair = if flip { [pair[1], pair[0]] } else { *pair };
@@ -138,18 +145,23 @@ impl<E: Share> Holder<E> {
         Ok(())
     }
 
-    /// Step 2 for some rows; the share is added to `shares`.
-    pub fn send(&self, rows: Range<usize>, p: &[bool], w: &[E], shares: &mut [E], ch: &mut Channel) -> Result<(), Abort> {
-        let Self(shape, OtPairs { pairs }) = self;
-        let blocks = |side: usize| Secret::new(pairs[rows.clone()].iter().map(|pair| pair[side]).collect::<Vec<_>>());
-        let zeros = shape.pads(&blocks(0), rows.start);
-        let mut corrections = shape.pads(&blocks(1), rows.start);
-        let range = shape.elements(&rows);
-        let elements = shares[range.clone()].iter_mut().zip(&w[range]).zip(zeros.iter().zip(corrections.iter_mut()));
-        for (i, ((share, &w), (&zero, correction))) in elements.enumerate() {
-            let p = p[rows.start + i / shape.width];
-            *correction = zero.minus(*correction).plus(w.flipped(p));
-            *share = share.plus(w.times(p)).minus(zero);
+    /// Step 1 for who goes on with the pairs as they are: `d_i`.
+    pub fn flips(&self, ch: &mut Channel) -> Result<Vec<bool>, Abort> {
+        if self.0.len == 0 {
+            return Ok(Vec::new());
+        }
+        let Flips(flips) = ch.recv(self.0.len)?;
+        Ok(flips)
+    }
+
+    /// Step 2 for some rows of `numbers`; the share is added to `shares`.
+    pub fn send(&self, rows: Range<usize>, numbers: &[E], shares: &mut [E], ch: &mut Channel) -> Result<(), Abort> {
+        let shape = &self.0;
+        let (zeros, mut corrections) = (self.pads(rows.clone(), 0), self.pads(rows.clone(), 1));
+        let elements = shares[shape.elements(&rows)].iter_mut().zip(numbers).zip(zeros.iter().zip(corrections.iter_mut()));
+        for ((share, &number), (&zero, correction)) in elements {
+            *correction = zero.minus(*correction).plus(number);
+            *share = share.minus(zero);
         }
         let mut bytes = Vec::with_capacity(packed_len(corrections.len(), shape.bits));
         E::pack(&corrections, shape.bits, &mut bytes);
@@ -157,7 +169,7 @@ impl<E: Share> Holder<E> {
     }
 }
 
-/// The figure's right column: who knows the other share of each bit only.
+/// The figure's right column: who knows the bits.
 pub(super) struct Chooser<E>(Shape<E>, OtChosen);
 
 impl<E: Share> Chooser<E> {
@@ -172,13 +184,22 @@ impl<E: Share> Chooser<E> {
         if self.0.len == 0 {
             return Ok(());
         }
-        ch.send(&Flips(o.iter().zip(&self.1.choices).map(|(o, choice)| o ^ choice).collect()))
+        ch.send(&Flips((0..self.0.len).map(|row| self.flip(row, o)).collect()))
+    }
+
+    /// `d_i` of a row.
+    pub fn flip(&self, row: usize, o: &[bool]) -> bool {
+        o[row] ^ self.1.choices[row]
+    }
+
+    /// The pads of some rows.
+    pub fn pads(&self, rows: Range<usize>) -> Secret<Vec<E>> {
+        self.0.pads(&self.1.chosen[rows.clone()], rows.start)
     }
 
     /// Step 2 for some rows; the share is added to `shares`.
     pub fn receive(&self, rows: Range<usize>, o: &[bool], shares: &mut [E], ch: &mut Channel) -> Result<(), Abort> {
-        let Self(shape, OtChosen { chosen, .. }) = self;
-        let pads = shape.pads(&chosen[rows.clone()], rows.start);
+        let (shape, pads) = (&self.0, self.pads(rows.clone()));
         let mut bytes = vec![0; packed_len(pads.len(), shape.bits)];
         ch.recv_stream::<Corrections>(&mut bytes)?;
         let mut corrections = vec![E::default(); pads.len()];

@@ -166,7 +166,8 @@ impl Task for BitsToRing {
     }
 }
 
-/// Shares of rows where a shared bit is set, and of zeros elsewhere: of `q_i x_ij` from exclusive-or shares of `q_i` and shares of `x_ij`.
+/// Shares of rows where a shared bit is set, and of zeros elsewhere: of `q_i (y_ij - t_ij)` from exclusive-or shares of `q_i`. The receiver brings `y_ij`, the sender has random masks `t_ij`
+/// from its set-up, zeros where nothing is masked. A corrupt sender may choose its masks.
 #[derive(Debug)]
 pub struct Multiplex<E>(PhantomData<fn() -> E>);
 
@@ -175,7 +176,9 @@ pub struct Multiplex<E>(PhantomData<fn() -> E>);
 pub struct MultiplexRequest {
     /// How many bits, a row each.
     pub len: usize,
-    /// Elements of a row.
+    /// Elements of a row that the sender has masks for: the first ones.
+    pub masked: usize,
+    /// All elements of a row.
     pub width: usize,
     /// The shares are modulo `2^bits`; 8 for bytes.
     pub bits: u32,
@@ -183,7 +186,7 @@ pub struct MultiplexRequest {
     pub security: Security,
 }
 
-/// A party's shares of bits and of the rows that belong to them; wiped on drop.
+/// A party's shares of bits, and the rows that belong to them; wiped on drop.
 #[derive(Clone)]
 pub struct SharedRows<E: Share> {
     /// An exclusive-or share for each row.
@@ -192,19 +195,35 @@ pub struct SharedRows<E: Share> {
     pub values: Vec<E>,
 }
 
+/// What the sender of a multiplexer gets; wiped on drop.
+#[derive(Clone)]
+pub struct Multiplexed<E: Share> {
+    /// Its masks, row by row, of the masked elements only.
+    pub masks: Vec<E>,
+    /// Its shares.
+    pub shares: Shares<E>,
+}
+
 impl<E: Share> Task for Multiplex<E> {
     const NAME: &'static str = E::MULTIPLEX;
     type Request = MultiplexRequest;
-    type SenderInput = SharedRows<E>;
+    type SenderInput = SharedBits;
     type ReceiverInput = SharedRows<E>;
-    type SenderOutput = Shares<E>;
+    type SenderOutput = Multiplexed<E>;
     type ReceiverOutput = Shares<E>;
 
-    fn holds(sent: &SharedRows<E>, asked: &SharedRows<E>, sender: &Shares<E>, receiver: &Shares<E>) -> Result<(), String> {
-        let width = sender.width;
-        let values = sent.values.iter().zip(&asked.values).enumerate();
-        let expected: Vec<E> = values.map(|(i, (&s, &r))| s.plus(r).times(sent.bits[i / width] ^ asked.bits[i / width])).collect();
-        stand_for(&expected, width, sender, receiver)
+    fn holds(sent: &SharedBits, asked: &SharedRows<E>, sender: &Multiplexed<E>, receiver: &Shares<E>) -> Result<(), String> {
+        let (rows, width) = (sent.bits.len(), receiver.width);
+        if asked.bits.len() != rows || asked.values.len() != rows * width || sender.masks.len() > rows * width {
+            return Err(format!("{rows} and {} bits, {} elements, {} masks", asked.bits.len(), asked.values.len(), sender.masks.len()));
+        }
+        let masked = sender.masks.len() / rows.max(1);
+        let product = |(i, &y): (usize, &E)| {
+            let (row, column) = (i / width, i % width);
+            let mask = if column < masked { sender.masks[row * masked + column] } else { E::default() };
+            y.minus(mask).times(sent.bits[row] ^ asked.bits[row])
+        };
+        stand_for(&asked.values.iter().enumerate().map(product).collect::<Vec<E>>(), width, &sender.shares, receiver)
     }
 }
 
@@ -278,5 +297,6 @@ fn stand_for<E: Share>(expected: &[E], width: usize, sender: &Shares<E>, receive
 secret_output!([E: Share] Shares<E>: values);
 secret_output!([] SharedBits: bits);
 secret_output!([E: Share] SharedRows<E>: bits, values);
+secret_output!([E: Share] Multiplexed<E>: masks);
 secret_output!([] RingVector: values);
 secret_output!([] RingVectors: vectors);

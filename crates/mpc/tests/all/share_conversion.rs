@@ -14,8 +14,9 @@ fn bits_request(len: usize, bits: u32) -> BitsToRingRequest {
     BitsToRingRequest { len, bits, security: Security::SemiHonest }
 }
 
-fn rows_request(len: usize, width: usize, bits: u32) -> MultiplexRequest {
-    MultiplexRequest { len, width, bits, security: Security::SemiHonest }
+/// Of `width` elements, the first `masked` of which are masked.
+fn rows_request(len: usize, masked: usize, width: usize, bits: u32) -> MultiplexRequest {
+    MultiplexRequest { len, masked, width, bits, security: Security::SemiHonest }
 }
 
 /// Runs the conversion on random shares of random bits.
@@ -49,25 +50,31 @@ fn all_bits_set_are_counted_without_wrapping() {
 }
 
 /// Multiplexes random rows and, first, ones of extremes, under all four combinations of shares of a bit.
-fn multiplex<E: Share>(len: usize, width: usize, bits: u32) -> Run<vesica_mpc::tasks::Multiplex<E>> {
+fn multiplex<E: Share>(len: usize, masked: usize, width: usize, bits: u32) -> Run<vesica_mpc::tasks::Multiplex<E>> {
     let rng = &mut SecretRng::insecure_from_seed((len * width) as u64);
-    let mut rows = |party: usize| {
-        let mut values = vec![E::default(); len * width];
-        for (i, value) in values.iter_mut().enumerate() {
-            let bytes = if i / width < 8 { [[0; 16], [0xff; 16]][(i / width / 4) ^ party] } else { rng.block().to_le_bytes() };
-            bytemuck::bytes_of_mut(value).copy_from_slice(&bytes[..size_of::<E>()]);
-        }
-        SharedRows { bits: (0..len).map(|i| if i < 8 { i >> party & 1 == 1 } else { rng.block() & 1 == 1 }).collect(), values }
-    };
-    let (sent, asked) = (rows(0), rows(1));
-    conformance::<Multiplexer<E>>(&rows_request(len, width, bits), sent, asked)
+    let mut values = vec![E::default(); len * width];
+    for (i, value) in values.iter_mut().enumerate() {
+        let bytes = if i / width < 8 { [[0; 16], [0xff; 16]][i / width / 4] } else { rng.block().to_le_bytes() };
+        bytemuck::bytes_of_mut(value).copy_from_slice(&bytes[..size_of::<E>()]);
+    }
+    let [sent, asked] = [0, 1].map(|party| (0..len).map(|i| if i < 8 { i >> party & 1 == 1 } else { rng.block() & 1 == 1 }).collect());
+    let run = conformance::<Multiplexer<E>>(
+        &rows_request(len, masked, width, bits),
+        SharedBits { bits: sent },
+        SharedRows { bits: asked, values },
+    );
+    assert_eq!(run.sender.masks.len(), masked * len);
+    assert!(run.sender.masks.iter().all(|&mask| mask == mask.low(bits)), "masks of {bits} bits");
+    run
 }
 
 #[test]
 fn rows_of_numbers_are_multiplied() {
     for len in [0, 1, 2, 8, 9, 1000] {
         for (width, bits) in [(1, 64), (2, 64), (3, 64), (5, 64), (1, 1), (1, 40), (3, 21)] {
-            multiplex::<u64>(len, width, bits);
+            for masked in [0, 1, width / 2, width] {
+                multiplex::<u64>(len, masked, width, bits);
+            }
         }
     }
 }
@@ -75,22 +82,25 @@ fn rows_of_numbers_are_multiplied() {
 #[test]
 fn rows_of_bytes_are_multiplied() {
     for len in [0, 1, 2, 8, 9, 1000] {
-        for width in [1, 8, 15, 16, 17, 33] {
-            multiplex::<u8>(len, width, 8);
+        for (masked, width) in [(1, 1), (0, 8), (8, 8), (3, 15), (16, 16), (16, 17), (17, 33)] {
+            multiplex::<u8>(len, masked, width, 8);
         }
     }
 }
 
 #[test]
 fn several_pieces_are_multiplied() {
-    multiplex::<u8>(20, 1 << 17, 8);
-    multiplex::<u64>(70_001, 4, 64);
+    multiplex::<u8>(20, 1 << 16, 1 << 17, 8);
+    multiplex::<u64>(70_001, 3, 4, 64);
     // 289262 bits of 29 fit a piece, and are no whole bytes.
     convert(300_000, 29);
 }
 
 /// Ones among the bits of the shares within eight standard deviations of half of them.
 fn assert_balanced(shares: &[u8], whose: &str) {
+    if shares.is_empty() {
+        return;
+    }
     let ones: u32 = shares.iter().map(|byte| byte.count_ones()).sum();
     let bits = 8.0 * shares.len() as f64;
     assert!((f64::from(ones) - bits / 2.0).abs() < 4.0 * bits.sqrt(), "{ones} ones among {bits} bits of the {whose}'s");
@@ -100,15 +110,20 @@ fn assert_balanced(shares: &[u8], whose: &str) {
 fn a_side_s_shares_alone_are_uniform() {
     let len = 4000;
     // Nothing is random in the inputs.
-    let rows = |bit| SharedRows { bits: vec![bit; len], values: vec![3u64; 3 * len] };
-    let run = conformance::<Multiplexer<u64>>(&rows_request(len, 3, 64), rows(true), rows(false));
-    assert_balanced(bytemuck::cast_slice(&run.sender.values), "sender");
-    assert_balanced(bytemuck::cast_slice(&run.receiver.values), "receiver");
-    let rows = |bit| SharedRows { bits: vec![bit; len], values: vec![5u8; 20 * len] };
-    let run = conformance::<Multiplexer<u8>>(&rows_request(len, 20, 8), rows(true), rows(true));
-    assert_balanced(&run.sender.values, "sender");
-    assert_balanced(&run.receiver.values, "receiver");
-    let bits = SharedBits { bits: vec![true; len] };
+    let bits = |bit| SharedBits { bits: vec![bit; len] };
+    for masked in [0, 2, 3] {
+        let rows = SharedRows { bits: vec![false; len], values: vec![3u64; 3 * len] };
+        let run = conformance::<Multiplexer<u64>>(&rows_request(len, masked, 3, 64), bits(true), rows);
+        assert_balanced(bytemuck::cast_slice(&run.sender.masks), "sender");
+        assert_balanced(bytemuck::cast_slice(&run.sender.shares.values), "sender");
+        assert_balanced(bytemuck::cast_slice(&run.receiver.values), "receiver");
+        let rows = SharedRows { bits: vec![true; len], values: vec![5u8; 20 * len] };
+        let run = conformance::<Multiplexer<u8>>(&rows_request(len, 6 * masked, 20, 8), bits(true), rows);
+        assert_balanced(&run.sender.masks, "sender");
+        assert_balanced(&run.sender.shares.values, "sender");
+        assert_balanced(&run.receiver.values, "receiver");
+    }
+    let bits = bits(true);
     let run = conformance::<BitsToRing>(&bits_request(len, 64), bits.clone(), bits);
     assert_balanced(bytemuck::cast_slice(&run.sender.values), "sender");
     assert_balanced(bytemuck::cast_slice(&run.receiver.values), "receiver");
@@ -121,11 +136,13 @@ fn the_bytes_are_those_of_the_formula() {
         *range.end()
     };
     let converted = |bits| bytes(row::<BitsToRing>().predicted_bytes(&bits_request(5000, bits)).unwrap());
-    let multiplexed = |width| bytes(row::<Multiplexer<u64>>().predicted_bytes(&rows_request(5000, width, 64)).unwrap());
-    // 5000 OTs in one and in both directions.
+    let multiplexed = |masked, width| bytes(row::<Multiplexer<u64>>().predicted_bytes(&rows_request(5000, masked, width, 64)).unwrap());
     assert_eq!(converted(21) - converted(1), 5000 * 20 / 8);
-    assert_eq!(multiplexed(3) - multiplexed(1), 2 * 5000 * 2 * 8);
-    assert_eq!(multiplexed(1), 2 * converted(64));
+    assert_eq!(multiplexed(1, 3) - multiplexed(1, 1), 5000 * 2 * 8);
+    assert_eq!(multiplexed(3, 3), multiplexed(1, 3));
+    // A second direction of OTs and flips, and nothing more.
+    assert_eq!(multiplexed(0, 1), converted(64));
+    assert_eq!(multiplexed(1, 1), 2 * converted(64) - 5000 * 8);
 }
 
 #[test]
@@ -135,9 +152,10 @@ fn what_cannot_be_served_is_refused() {
     refused(bits_request(9, 65));
     refused(bits_request((1 << 26) + 1, 8));
     refused(BitsToRingRequest { security: Security::Malicious, ..bits_request(9, 8) });
-    assert!(Multiplexer::<u8>::derive(&rows_request(9, 1, 7)).is_err());
-    assert!(Multiplexer::<u8>::derive(&rows_request(9, 0, 8)).is_err());
-    assert!(Multiplexer::<u64>::derive(&rows_request(9, 1 << 20, 8)).is_err());
+    assert!(Multiplexer::<u8>::derive(&rows_request(9, 1, 1, 7)).is_err());
+    assert!(Multiplexer::<u8>::derive(&rows_request(9, 0, 0, 8)).is_err());
+    assert!(Multiplexer::<u8>::derive(&rows_request(9, 2, 1, 8)).is_err());
+    assert!(Multiplexer::<u64>::derive(&rows_request(9, 1, 1 << 20, 8)).is_err());
 }
 
 #[test]
@@ -145,5 +163,5 @@ fn faults_end_both_sides() {
     let bits = SharedBits { bits: vec![true; 100] };
     faults::<BitsToRing>(&bits_request(100, 7), &bits, &bits);
     let rows = SharedRows { bits: vec![true; 100], values: vec![7u64; 300] };
-    faults::<Multiplexer<u64>>(&rows_request(100, 3, 64), &rows, &rows);
+    faults::<Multiplexer<u64>>(&rows_request(100, 2, 3, 64), &bits, &rows);
 }

@@ -156,6 +156,33 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
     }
 }
 
+/// Groups of one common item less than the threshold, of exactly as many, and of one more; without noise and with it.
+fn check_thresholds<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: bool) {
+    for row in rows {
+        let security = row.entry().modes[0].security;
+        for noisy in [false, true] {
+            let request = AggregateRequest { groups: 3, at_least: 4, noisy, ..total(30, 40, columns, security) };
+            if row.predicted_bytes(&request).is_err() {
+                continue;
+            }
+            let (sent, mut asked) = aggregate_inputs(&request, valued, 12, 77);
+            let mut of_common = [0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2].into_iter();
+            for (item, group) in asked.items.iter().zip(&mut asked.groups) {
+                *group = if sent.items.contains(item) { of_common.next().unwrap() } else { 0 };
+            }
+            let shown: Vec<bool> = conformance_of(*row, &request, sent, asked).receiver.groups.iter().map(Option::is_some).collect();
+            assert_eq!(shown, [false, true, true], "{} on {request:?}", row.entry().id);
+        }
+    }
+}
+
+#[test]
+fn groups_are_shown_from_exactly_the_threshold_on() {
+    check_thresholds(registry::cardinality(), 0, false);
+    check_thresholds(registry::sum(), 2, false);
+    check_thresholds(registry::join_and_compute(), 2, true);
+}
+
 #[test]
 fn every_cardinality_row_counts() {
     check_aggregates(registry::cardinality(), &[0], false);

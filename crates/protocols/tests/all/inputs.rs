@@ -86,7 +86,8 @@ pub(crate) fn aggregate_inputs(
     };
     let (of_sender, of_receiver) = (values(sent.len() * request.columns), values(if valued { asked.len() } else { 0 }));
     let groups = (0..if request.groups > 1 { asked.len() } else { 0 }).map(|_| (rng.block() % request.groups as u128) as u32).collect();
-    let noise = if request.noisy { vec![u64::MAX - 1; request.groups * request.results()] } else { Vec::new() };
+    // Another for each result.
+    let noise = (0..if request.noisy { request.groups * request.results() } else { 0 }).map(|i| u64::MAX - 1 - 999 * i as u64).collect();
     let sent = AggregateSenderInput { items: sent, values: of_sender, noise };
     (sent, AggregateReceiverInput { items: asked, values: of_receiver, groups })
 }

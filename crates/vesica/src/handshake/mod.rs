@@ -31,7 +31,7 @@ pub use hello::{Difference, Hello, printable};
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 3;
+pub const WIRE_VERSION: u32 = 4;
 
 /// Exchanges versions and configurations.
 ///

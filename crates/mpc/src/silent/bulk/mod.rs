@@ -151,10 +151,14 @@ impl Hashes {
 
     /// Calls `consume` with a key, the elements `x` that it hashes, and as many of `out`; the first one's number in the batch is `first`.
     fn each<O>(&self, first: usize, x: &[u128], out: &mut [O], consume: impl Fn(&Aes128, &[u128], &mut [O])) {
-        for (i, (x, out)) in x[..out.len()].chunks(HASHED).zip(out.chunks_mut(HASHED)).enumerate() {
-            let mut key = [(first / HASHED + i) as u128];
-            self.0.encrypt(&mut key);
-            consume(&Aes128::new(key[0]), x, out);
+        // As many keys at a time as fill the cipher.
+        let mut keys = [0; 64];
+        let at_a_time = keys.len() * HASHED;
+        for (i, (x, out)) in x[..out.len()].chunks(at_a_time).zip(out.chunks_mut(at_a_time)).enumerate() {
+            self.0.ctr((first / HASHED + i * keys.len()) as u128, &mut keys);
+            for (key, (x, out)) in keys.iter().zip(x.chunks(HASHED).zip(out.chunks_mut(HASHED))) {
+                consume(&Aes128::new(*key), x, out);
+            }
         }
     }
 }

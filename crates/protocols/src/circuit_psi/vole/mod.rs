@@ -7,7 +7,7 @@
 //!      ------------------------------------------------------------------------>
 //!                                                                     2. cuckoo table: y in one of its 3 bins
 //!   3. x in each of its 3 bins
-//!   5. r_i, tau_i of each bin random
+//!   5. r_i, tau_i of each bin random, out of set-up
 //!      keys H(x || j),           [ 4, 6, 7: OPPRF ]                   key H(y || j) of each full bin
 //!      values r_i || (payload_x masked by tau_i)                      r'_i || tau'_i
 //!                                [ 8: equality tests ]
@@ -26,7 +26,7 @@
 //! | `T_Y`, `T_X` | `CuckooTable`; not listed | the tables |
 //! | `t'_x`, `P` | inside of `vesica_mpc::opprf` | OPRF, hint |
 //! | `r_i`, `r'_i` | `peqt.values()`, `r` | what is compared, `sigma` bits |
-//! | `tau_i`, `tau'_i` | `masks`, `carried` | the payload's mask |
+//! | `tau_i`, `tau'_i` | `multiplexer.masks()`, `carried` | the payload's mask |
 //! | `F_2PC` | `vesica_mpc::peqt`, `vesica_mpc::share_conversion` | tests and multiplexers |
 //!
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a cheating sender may program what it likes.

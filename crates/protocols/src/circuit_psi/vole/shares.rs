@@ -3,13 +3,11 @@
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use rand_core::Rng;
 use vesica_mpc::share_conversion::{MultiplexParams, MultiplexReceiver, MultiplexSender, Multiplexer};
 use vesica_mpc::tasks::{MultiplexRequest, SharedRows};
 use vesica_party::{Abort, Channel, Entry, Party, Phase, Protocol};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
 use super::{Variant, matching, params};
 use crate::tasks::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
@@ -42,7 +40,13 @@ impl<V: Variant> Protocol for CircuitPsi<V> {
         let multiplexer = match width {
             0 => None,
             _ if matching.is_empty() => None,
-            _ => Some(Multiplexer::<u8>::derive(&MultiplexRequest { len: matching.bins, width, bits: 8, security })?),
+            _ => Some(Multiplexer::<u8>::derive(&MultiplexRequest {
+                len: matching.bins,
+                masked: sender_payload_bytes,
+                width,
+                bits: 8,
+                security,
+            })?),
         };
         Ok(Params { matching, sender_payload_bytes, receiver_payload_bytes, multiplexer })
     }
@@ -83,8 +87,7 @@ impl<V: Variant> Party for Sender<V> {
         let own = params.sender_payload_bytes;
         input.check(params.matching.sender_items, own)?;
         // Step 5.
-        let mut masks = Secret::new(vec![0; params.matching.bins * own]);
-        rng.fill_bytes(&mut masks);
+        let masks = multiplexer.as_ref().map_or(&[][..], MultiplexSender::masks);
         let carry = |item: usize, bin: usize, out: &mut [u8]| {
             let payload = input.payloads[item * own..][..own].iter().zip(&masks[bin * own..][..own]);
             out.iter_mut().zip(payload).for_each(|(out, (payload, mask))| *out = payload ^ mask);
@@ -95,8 +98,7 @@ impl<V: Variant> Party for Sender<V> {
         };
         // Step 8.
         let _phase = ch.phase(Phase::Payload);
-        let values = rows(params.matching.bins, params.width(), &masks, own);
-        let shares = multiplexer.run(SharedRows { bits: bits.clone(), values }, ch, rng)?;
+        let shares = multiplexer.multiply(&bits, ch)?;
         Ok(SenderShares { membership: bits, payloads: shares.values.clone() })
     }
 }
@@ -129,24 +131,15 @@ impl<V: Variant> Party for Receiver<V> {
         };
         // Step 8.
         let _phase = ch.phase(Phase::Payload);
-        let mut values = rows(params.matching.bins, params.width(), &matched.carried, params.sender_payload_bytes);
-        for (row, item) in values.chunks_exact_mut(params.width()).zip(&matched.items) {
+        let theirs = params.sender_payload_bytes;
+        let mut values = vec![0; params.matching.bins * params.width()];
+        for (bin, (row, item)) in values.chunks_exact_mut(params.width()).zip(&matched.items).enumerate() {
+            row[..theirs].copy_from_slice(&matched.carried[bin * theirs..][..theirs]);
             if let Some(item) = item {
-                row[params.sender_payload_bytes..].copy_from_slice(&input.payloads[*item as usize * own..][..own]);
+                row[theirs..].copy_from_slice(&input.payloads[*item as usize * own..][..own]);
             }
         }
         let shares = multiplexer.run(SharedRows { bits: bits.clone(), values }, ch, rng)?;
         Ok(ReceiverShares { items: matched.items, membership: bits, payloads: shares.values.clone() })
     }
-}
-
-/// `count` rows of `width` bytes that begin with those of `first`, `own` bytes each, and end in zeros.
-fn rows(count: usize, width: usize, first: &[u8], own: usize) -> Vec<u8> {
-    let mut rows = vec![0; count * width];
-    if own > 0 {
-        for (row, first) in rows.chunks_exact_mut(width).zip(first.chunks_exact(own)) {
-            row[..own].copy_from_slice(first);
-        }
-    }
-    rows
 }

@@ -123,7 +123,7 @@ impl Variant for Rr22Circuit {
 
 const COUNT: &str =
     "Shares of bits become additive ones by one OT each, modulo the power of two that holds the count; the sender opens its sum.";
-const MASKED_SUM: &str = "The hint carries values that are masked additively, and two OTs a bin multiply by q_i; only sums are opened.";
+const MASKED_SUM: &str = "The hint carries values that are masked additively, by masks out of the multiplexer's random OTs: it takes 66 bits a bin for a column; only sums are opened.";
 const PRODUCT: &str = "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
 
 macro_rules! aggregate_row {

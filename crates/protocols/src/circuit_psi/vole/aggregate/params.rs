@@ -65,7 +65,8 @@ impl Params {
             params.count = Some(BitsToRing::derive(&BitsToRingRequest { len, bits: count_bits, security })?);
         }
         if columns > 0 {
-            params.columns = Some(Multiplexer::<u64>::derive(&MultiplexRequest { len, width: columns, bits: 64, security })?);
+            params.columns =
+                Some(Multiplexer::<u64>::derive(&MultiplexRequest { len, masked: columns, width: columns, bits: 64, security })?);
         }
         if R::VALUED || groups > 1 {
             for total in 0..params.totals() {

@@ -1,10 +1,9 @@
 //! The left column.
 
-use rand_core::Rng;
 use vesica_mpc::gmw::{Evaluator, open_to_receiver};
 use vesica_mpc::inner_product;
 use vesica_mpc::share_conversion::{BitsSender, MultiplexSender};
-use vesica_mpc::tasks::{RingVector, SharedBits, SharedRows};
+use vesica_mpc::tasks::{RingVector, SharedBits};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -49,9 +48,8 @@ impl<R: AggregateRow> Party for Sender<R> {
             return Ok(());
         }
         let width = params.request.columns;
-        // Step 5: the hint carries x + tau, and the sender's share is -tau.
-        let mut masks = Secret::new(vec![0u64; params.matching.bins * width]);
-        rng.fill_bytes(bytemuck::cast_slice_mut(&mut masks));
+        // Step 5: the hint carries x + tau.
+        let masks = columns.as_ref().map_or(&[][..], MultiplexSender::masks);
         let carry = |item: usize, bin: usize, out: &mut [u8]| {
             let values = input.values[item * width..][..width].iter().zip(&masks[bin * width..][..width]);
             for (out, (value, mask)) in out.as_chunks_mut::<8>().0.iter_mut().zip(values) {
@@ -59,13 +57,12 @@ impl<R: AggregateRow> Party for Sender<R> {
             }
         };
         let bits: Vec<bool> = matching.run(&input.items, carry, ch, rng)?.iter().collect();
-        masks.iter_mut().for_each(|mask| *mask = mask.wrapping_neg());
 
         // Shares of the bins, total after total.
         let _phase = ch.phase(Phase::Payload);
         let mut bins: Vec<Secret<Vec<u64>>> = Vec::with_capacity(params.totals());
         if let Some(columns) = columns {
-            let shares = columns.run(SharedRows { bits: bits.clone(), values: std::mem::take(&mut *masks) }, ch, rng)?;
+            let shares = columns.multiply(&bits, ch)?;
             bins.extend((0..width).map(|column| Secret::new(shares.values.iter().skip(column).step_by(width).copied().collect())));
         }
         if let Some(count) = count {
