@@ -12,6 +12,7 @@ pub mod opprf;
 pub mod oprf;
 pub mod ot_extension;
 pub mod peqt;
+pub mod permute_share;
 mod polynomials;
 mod pprf;
 pub mod registry;

@@ -10,10 +10,11 @@ use crate::one_of_n::OneOfN;
 use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
 use crate::peqt::{AndTreeEquality, CubicEquality};
+use crate::permute_share::SwitchingNetwork;
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
-use crate::tasks::{BitsToRing, Equality, InnerProduct, Multiplex, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -66,6 +67,16 @@ pub fn inner_product() -> &'static [&'static dyn Registered<InnerProduct>] {
     const { &[&Row::<inner_product::InnerProduct>::new()] }
 }
 
+/// Protocols for permuting and sharing values of up to 64 bits.
+pub fn permute_share_64() -> &'static [&'static dyn Registered<PermuteShare<Gf64>>] {
+    const { &[&Row::<SwitchingNetwork<Gf64>>::new()] }
+}
+
+/// Protocols for permuting and sharing values of up to 128 bits.
+pub fn permute_share_128() -> &'static [&'static dyn Registered<PermuteShare<Gf128>>] {
+    const { &[&Row::<SwitchingNetwork<Gf128>>::new()] }
+}
+
 /// The descriptions of all of them.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let ots = random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()));
@@ -74,7 +85,9 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let multiplexers = multiplex_ring().iter().map(|row| row.entry()).chain(multiplex_bytes().iter().map(|row| row.entry()));
     let tests = equality().iter().map(|row| row.entry());
     let conversions = bits_to_ring().iter().map(|row| row.entry()).chain(multiplexers);
-    ots.chain(voles).chain(opprfs).chain(tests).chain(conversions).chain(inner_product().iter().map(|row| row.entry()))
+    let permutations = permute_share_64().iter().map(|row| row.entry()).chain(permute_share_128().iter().map(|row| row.entry()));
+    let products = inner_product().iter().map(|row| row.entry());
+    ots.chain(voles).chain(opprfs).chain(tests).chain(conversions).chain(products).chain(permutations)
 }
 
 #[cfg(test)]

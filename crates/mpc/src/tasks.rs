@@ -1,6 +1,7 @@
 //! Ideal functionalities of this crate, as predicates over both sides' outputs.
 
 mod equality;
+mod permute_share;
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -11,6 +12,8 @@ use vesica_structures::fields::{Gf128, Value};
 use zeroize::Zeroize;
 
 pub use equality::{Equality, EqualityRequest, Tested};
+pub(crate) use permute_share::low;
+pub use permute_share::{PermuteShare, PermuteShareRequest, Permuted, ToPermute};
 
 /// How many correlations, and against whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,6 +256,8 @@ secret_output!([] Programmed: keys, values);
 secret_output!([] PrfOutputs: values);
 secret_output!([] VoleSender: delta, b);
 secret_output!([B: Value] VoleReceiver<B>: c, a);
+secret_output!([V: Value] ToPermute<V>: values, shares);
+secret_output!([V: Value] Permuted<V>: shares);
 
 impl<B: Value> Task for SubfieldVole<B> {
     const NAME: &'static str = "subfield-vole";

@@ -26,6 +26,8 @@ pub enum Phase {
     Masks,
     /// Finding the matches.
     Match,
+    /// Permuting what is shared.
+    Permute,
     /// Tests of shared values for equality.
     Equality,
     /// Payload transfer, and what is computed on it.
@@ -47,6 +49,7 @@ impl Phase {
             Self::Decode => "decode",
             Self::Masks => "masks",
             Self::Match => "match",
+            Self::Permute => "permute",
             Self::Equality => "equality",
             Self::Payload => "payload",
         }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod any;
+mod bins;
 pub mod cardinality;
 mod catalogue;
 pub mod circuit_psi;

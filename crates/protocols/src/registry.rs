@@ -8,7 +8,9 @@ use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::circuit_psi::vole::{
     Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum,
 };
+use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
+use crate::membership::gmr21::Gmr21;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::sum::ikn20::Ikn20;
@@ -16,7 +18,8 @@ use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
 
 static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<EcdhHfh99>::new(),
-    &Row::<Czz24<Intersect>>::new(),
+    &Row::<Membership<Czz24, Intersect>>::new(),
+    &Row::<Membership<Gmr21, Intersect>>::new(),
     &Row::<VolePsi<Rs21>>::new(),
     &Row::<VolePsi<Rr22>>::new(),
     &Row::<VolePsi<VoleFast>>::new(),
@@ -28,11 +31,17 @@ static SHARES: &[&dyn Registered<Shares>] =
 // The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
 static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
     &Row::<Aggregate<VesicaCardinality>>::new(),
-    &Row::<Czz24<Cardinality>>::new(),
+    &Row::<Membership<Czz24, Cardinality>>::new(),
+    &Row::<Membership<Gmr21, Cardinality>>::new(),
     &Row::<EcdhCaCgt12>::new(),
     &Row::<EcdhCaHfh99>::new(),
 ];
-static SUM: &[&dyn Registered<Sum>] = &[&Row::<Aggregate<VesicaSum>>::new(), &Row::<Czz24<Sum>>::new(), &Row::<Ikn20>::new()];
+static SUM: &[&dyn Registered<Sum>] = &[
+    &Row::<Aggregate<VesicaSum>>::new(),
+    &Row::<Membership<Czz24, Sum>>::new(),
+    &Row::<Membership<Gmr21, Sum>>::new(),
+    &Row::<Ikn20>::new(),
+];
 static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[&Row::<Aggregate<VesicaJoinAndCompute>>::new()];
 
 /// Protocols for [`Intersect`].

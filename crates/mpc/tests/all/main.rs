@@ -6,5 +6,6 @@ mod faults;
 mod gmw;
 mod inner_product;
 mod peqt;
+mod permute_share;
 mod randomness;
 mod share_conversion;

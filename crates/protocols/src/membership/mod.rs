@@ -1,3 +1,129 @@
-//! Intersection, cardinality and sum from a reverse membership test: the receiver learns which of the sender's shuffled items are common, but not what they are.
+//! Intersection, cardinality and sum from a reverse membership test: the sender's items lie in places that it has put into a random order, and the receiver learns which places hold a
+//! common item, but not what they are. What comes after the test is the same for all tests:
+//!
+//! ```text
+//!   Sender: places in a random order                                  Receiver: e_i = 1 if the item at place i is common
+//!
+//!   cardinality: ends here                                            the number of e_i = 1
+//!
+//!         [ random OTs: the sender gets k_i[0], k_i[1], the receiver random c_i and k_i[c_i] ]
+//!                                I.   d_i = c_i + e_i
+//!      <------------------------------------------------------------------------
+//!   intersection:                II.  x_i + k_i[1 + d_i]
+//!      ------------------------------------------------------------------------>
+//!                                                                     x_i where e_i = 1
+//!   sum:  r_i = G(k_i[d_i])      II.  t_i = v_i + r_i - G(k_i[1 + d_i]), in Z_2^64
+//!      ------------------------------------------------------------------------>
+//!                                                                     G(k_i[c_i]) + e_i t_i = r_i + e_i v_i
+//!                                III. - sum of all r_i
+//!      ------------------------------------------------------------------------>
+//!                                                                     the sum of what came
+//! ```
+//!
+//! The receiver learns how many items are common as soon as the test is done. For the intersection that is part of its output, for the sum it is leakage.
 
 pub mod czz24;
+pub mod gmr21;
+mod params;
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use vesica_party::{Abort, Channel, Entry, Leak, Learner, Mode, Protocol, Resistance, Security};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
+
+pub use params::Params;
+pub use receiver::Receiver;
+pub use sender::Sender;
+pub use transfer::Arrows;
+
+/// A place of a test's order that holds no item.
+pub const NO_ITEM: u32 = u32::MAX;
+
+/// A reverse membership test, and the arrows of what comes after it.
+pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
+    /// What both sides derive from the sizes.
+    type Params: Send + Sync;
+    /// The left column, set up.
+    type Sender: Send;
+    /// The right column, set up.
+    type Receiver: Send;
+    /// The arrows I to III.
+    type Arrows: Arrows;
+
+    /// Parameters for sets of these sizes, semi-honest.
+    fn derive(sender_items: usize, receiver_items: usize) -> Result<Self::Params, Unsupported>;
+    /// Places of the sender; 0 where a set is empty, and the receiver's bits say nothing.
+    fn places(params: &Self::Params) -> usize;
+    /// Bytes of all messages of the test.
+    fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64>;
+    /// Sets the sender up.
+    fn sender(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Sender, Abort>;
+    /// Sets the receiver up.
+    fn receiver(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort>;
+    /// The test's left column; which item lies at each place, or [`NO_ITEM`].
+    fn ask(sender: Self::Sender, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort>;
+    /// The test's right column; the places of common items, ascending.
+    fn test(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort>;
+}
+
+/// A test whose use for task `T` is described.
+pub trait For<T>: MembershipTest {
+    /// The description.
+    const ENTRY: Entry;
+}
+
+/// The protocol for task `T` on the test `M`.
+#[derive(Clone, Copy, Debug)]
+pub struct Membership<M, T>(PhantomData<fn() -> (M, T)>);
+
+const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
+const COUNT: Leak = Leak { to: Learner::Receiver, what: "the number of common items, exactly" };
+
+/// What leaks beside a cardinality, and beside an intersection, whose size is part of it.
+const BESIDE_COUNT: &[Leak] = &[SIZES];
+/// What leaks beside a sum.
+const BESIDE_SUM: &[Leak] = &[SIZES, COUNT];
+
+const fn semi_honest(assumptions: &'static [&'static str], leakage: &'static [Leak]) -> [Mode; 1] {
+    [Mode {
+        security: Security::SemiHonest,
+        corrupt_sender: Resistance::SemiHonest,
+        corrupt_receiver: Resistance::SemiHonest,
+        assumptions,
+        leakage,
+    }]
+}
+
+macro_rules! row {
+    ($task:ident, $request:ty, $derive:ident) => {
+        impl<M: For<$task>> Protocol for Membership<M, $task> {
+            const ENTRY: Entry = <M as For<$task>>::ENTRY;
+            type Task = $task;
+            type Params = Params<M>;
+            type Sender = Sender<M, $task>;
+            type Receiver = Receiver<M, $task>;
+
+            fn derive(request: &$request) -> Result<Params<M>, Unsupported> {
+                Params::$derive(request)
+            }
+
+            fn predicted_bytes(params: &Params<M>) -> RangeInclusive<u64> {
+                params.predicted_bytes()
+            }
+        }
+    };
+}
+row!(Intersect, IntersectRequest, intersect);
+row!(Cardinality, AggregateRequest, cardinality);
+row!(Sum, AggregateRequest, sum);

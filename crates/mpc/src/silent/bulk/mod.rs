@@ -51,7 +51,7 @@ pub(crate) const MAX_WIDTH: u32 = 4;
 const BATCH: usize = 1 << 23;
 
 /// Elements that one key hashes: each doubles what a guess at `delta` is worth, and the key's schedule is shared by as many.
-const HASHED: usize = 16;
+pub(crate) const HASHED: usize = 16;
 
 /// How correlations in bulk resist, and what they rest on.
 pub(crate) const SEMI_HONEST: Mode = Mode {

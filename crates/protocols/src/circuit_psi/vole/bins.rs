@@ -1,45 +1,15 @@
 //! Items in bins, and what is programmed there. Local to a side.
 
-use rayon::prelude::*;
 use vesica_party::Channel;
-use vesica_structures::hashing::Positions;
-use vesica_structures::prf::DigestPrf;
 
-use super::params::{POSITIONS, Params};
-
-/// Items of a batch.
-const BATCH: usize = 1024;
-
-/// The public functions of a run: an item's three bins, and its key `H(x || j, r)` in the `j`-th of them.
-pub(super) struct Hashes {
-    positions: Positions,
-    keys: [DigestPrf; POSITIONS],
-}
+use super::params::Params;
+pub(super) use crate::bins::Hashes;
 
 impl Hashes {
     /// Bound to the session, the sizes and the salt.
     pub(super) fn derive(ch: &Channel, params: &Params, salt: &[u8; 32]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 circuit-psi 2026 salt to keys");
-        hasher.update(&ch.session()).update(salt);
-        for size in [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.carried_bytes] {
-            hasher.update(&(size as u64).to_le_bytes());
-        }
-        let mut keys = [[0u8; 16]; 1 + POSITIONS];
-        hasher.finalize_xof().fill(keys.as_flattened_mut());
-        let [positions, keys @ ..] = keys.map(u128::from_le_bytes);
-        Self { positions: Positions::new(positions, params.bins), keys: keys.map(DigestPrf::new) }
-    }
-
-    /// The bins of each item, all three different.
-    pub(super) fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
-        self.positions.of(items)
-    }
-
-    /// The keys of items in their `choice`-th bins.
-    pub(super) fn keys(&self, choice: usize, items: &[u128]) -> Vec<u128> {
-        let mut keys = vec![0; items.len()];
-        items.par_chunks(BATCH).zip(keys.par_chunks_mut(BATCH)).for_each(|(items, keys)| self.keys[choice].eval(items, keys));
-        keys
+        let sizes = [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.carried_bytes];
+        Self::new("vesica v1 circuit-psi 2026 salt to keys", ch, salt, &sizes, params.bins)
     }
 }
 

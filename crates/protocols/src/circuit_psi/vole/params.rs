@@ -12,9 +12,7 @@ use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::hashing::cuckoo_bins;
 
 use super::Variant;
-
-/// Positions of an item, the paper's `k`.
-pub(super) const POSITIONS: usize = 3;
+pub(super) use crate::bins::POSITIONS;
 
 /// What both sides derive from the sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]

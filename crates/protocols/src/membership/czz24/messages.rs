@@ -1,9 +1,11 @@
 //! One type an arrow of the figure.
 
+use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{Role, Step, Stream};
 
 use super::DOMAIN;
 use crate::ecdh::{Point, exchange};
+use crate::membership;
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "czz24", number, from, carries }
@@ -26,9 +28,9 @@ impl Stream for OfSender {
 }
 
 /// Arrows 1 and 2.
-pub(super) enum Arrows {}
+pub(super) enum DoubleMasking {}
 
-impl exchange::Arrows for Arrows {
+impl exchange::Arrows for DoubleMasking {
     const DOMAIN: &'static [u8] = DOMAIN;
     type FromReceiver = OfReceiver;
     type FromSender = OfSender;
@@ -42,8 +44,22 @@ impl Stream for Digests {
     type Element = u8;
 }
 
+/// Arrows 4 to 6.
+#[derive(Debug)]
+pub enum Transfer {}
+
+impl membership::Arrows for Transfer {
+    const PAD_CONTEXT: &'static str = "vesica v1 czz24 2026 pad of values";
+    type Ots = OtExtension;
+    type Flips = Flips;
+    type Items = Items;
+    type Values = Values;
+    type Totals = Totals;
+}
+
 /// Arrow 4: a bit for each item of the sender, eight a byte from the lowest.
-pub(super) enum Flips {}
+#[derive(Debug)]
+pub enum Flips {}
 
 impl Stream for Flips {
     const STEP: Step = step(4, Role::Receiver, "flips of OTs");
@@ -51,7 +67,8 @@ impl Stream for Flips {
 }
 
 /// Arrow 5 of the intersection.
-pub(super) enum Items {}
+#[derive(Debug)]
+pub enum Items {}
 
 impl Stream for Items {
     const STEP: Step = step(5, Role::Sender, "the items, each under a pad");
@@ -59,7 +76,8 @@ impl Stream for Items {
 }
 
 /// Arrow 5 of the sum.
-pub(super) enum Values {}
+#[derive(Debug)]
+pub enum Values {}
 
 impl Stream for Values {
     const STEP: Step = step(5, Role::Sender, "the values, each under a mask and a pad");
@@ -67,7 +85,8 @@ impl Stream for Values {
 }
 
 /// Arrow 6.
-pub(super) enum Totals {}
+#[derive(Debug)]
+pub enum Totals {}
 
 impl Stream for Totals {
     const STEP: Step = step(6, Role::Sender, "what takes the masks off the sums");

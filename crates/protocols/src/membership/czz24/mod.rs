@@ -11,74 +11,94 @@
 //!                                3. sorted digests of a b H(y), Golomb-Rice coded
 //!      ------------------------------------------------------------------------>
 //!                                                                     e_i = 1 if the digest of b a H(x_i) is among them
-//!   cardinality: ends here                                            the number of e_i = 1
-//!
-//!         [ random OTs: the sender gets k_i[0], k_i[1], the receiver random c_i and k_i[c_i] ]
-//!                                4. d_i = c_i + e_i
-//!      <------------------------------------------------------------------------
-//!   intersection:                5. x_i + k_i[1 + d_i]
-//!      ------------------------------------------------------------------------>
-//!                                                                     x_i where e_i = 1
-//!   sum:  r_i = G(k_i[d_i])      5. t_i = v_i + r_i - G(k_i[1 + d_i]), in Z_2^64
-//!      ------------------------------------------------------------------------>
-//!                                                                     G(k_i[c_i]) + e_i t_i = r_i + e_i v_i
-//!                                6. - sum of all r_i
-//!      ------------------------------------------------------------------------>
-//!                                                                     the sum of what came
+//!                                [ 4 to 6: arrows I to III of the membership tests ]
 //! ```
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | client, server | [`Sender`], [`Receiver`] | who asks about its items, who learns the bits |
+//! | client, server | sender, receiver | who asks about its items, who learns the bits |
 //! | `k_1`, `k_2`, `F` | `exponent`, `mask_items`, `mask_points` | masks of server and client |
-//! | `e` | `common` | what the server learns, in the client's order |
+//! | `e` | the places of common items | what the server learns, in the client's order |
 //! | `Ω` | the order of arrow 3 | here all that is left of a permutation |
-//!
-//! The receiver learns how many items are common as soon as step 3 is done. For the intersection that is part of its output, for the sum it is leakage.
 
 mod messages;
 pub mod params;
-mod receiver;
 mod rows;
-mod sender;
 
-use std::marker::PhantomData;
+use curve25519_dalek::scalar::Scalar;
+use std::ops::RangeInclusive;
+use vesica_party::{Abort, Channel};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use self::messages::{Digests, DoubleMasking, Transfer};
+use super::MembershipTest;
+use crate::ecdh::digests::{self, digests};
+use crate::ecdh::{exchange, random_exponent, shuffled};
 
 pub use params::Params;
-pub use receiver::Receiver;
-pub use sender::Sender;
 
 /// Domain of the hash to the group.
 const DOMAIN: &[u8] = b"vesica-v1-czz24-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
 /// Domain of the digests of arrow 3.
 const DIGEST_CONTEXT: &str = "vesica v1 czz24 2026 digest of a point";
-/// Domain of `G`.
-const PAD_CONTEXT: &str = "vesica v1 czz24 2026 pad of values";
 
-/// The protocols `czz24`, `czz24-cardinality` and `czz24-sum`, by their task.
-#[derive(Clone, Copy, Debug)]
-pub struct Czz24<T>(PhantomData<fn() -> T>);
+/// The test of `czz24`, `czz24-cardinality` and `czz24-sum`.
+#[derive(Debug)]
+pub enum Czz24 {}
 
-/// The key of `G` in this session.
-fn pad_key(session: &[u8; 32]) -> [u8; 32] {
-    blake3::derive_key(PAD_CONTEXT, session)
+/// A side with its mask, `a` or `b`.
+#[derive(Debug)]
+pub struct Masking {
+    params: Params,
+    exponent: Secret<Scalar>,
 }
 
-/// Fills `out` with `G(pad)`.
-fn fill_pad(key: &[u8; 32], pad: u128, out: &mut [u64]) {
-    blake3::Hasher::new_keyed(key).update(&pad.to_le_bytes()).finalize_xof().fill(bytemuck::cast_slice_mut(out));
-}
+impl MembershipTest for Czz24 {
+    type Params = Params;
+    type Sender = Masking;
+    type Receiver = Masking;
+    type Arrows = Transfer;
 
-/// `sums += others`, column by column.
-fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
-    for (sum, other) in sums.iter_mut().zip(others) {
-        *sum = sum.wrapping_add(other);
+    fn derive(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
+        Ok(Params::new(sender_items, receiver_items))
     }
-    sums
+
+    fn places(params: &Params) -> usize {
+        if params.receiver_items == 0 { 0 } else { params.sender_items }
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        params.predicted_bytes()
+    }
+
+    fn sender(&params: &Params, _: &mut Channel, rng: &mut SecretRng) -> Result<Masking, Abort> {
+        Ok(Masking { params, exponent: random_exponent(rng) })
+    }
+
+    fn receiver(&params: &Params, _: &mut Channel, rng: &mut SecretRng) -> Result<Masking, Abort> {
+        Ok(Masking { params, exponent: random_exponent(rng) })
+    }
+
+    /// Steps 1 to 3.
+    fn ask(
+        Masking { params, exponent }: Masking,
+        items: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Secret<Vec<u32>>, Abort> {
+        let (order, shuffled) = shuffled(items, rng);
+        let points = exchange::sender::<DoubleMasking>(&shuffled, params.receiver_items, &exponent, ch)?;
+        let digests = digests(DIGEST_CONTEXT, &ch.session(), &points);
+        digests::send::<Digests>(&digests, params.digest_bits, ch)?;
+        Ok(order)
+    }
+
+    /// Steps 1 to 3.
+    fn test(Masking { params, exponent }: Masking, items: &[u128], ch: &mut Channel, _: &mut SecretRng) -> Result<Vec<u32>, Abort> {
+        let points = exchange::receiver::<DoubleMasking>(items, params.sender_items, &exponent, ch)?;
+        let own = digests(DIGEST_CONTEXT, &ch.session(), &points);
+        digests::find::<Digests>(&own, params.digests(), params.digest_bits, ch)
+    }
 }
-
-/// Items that are worth a task of a thread.
-const PIECE: usize = 1 << 10;
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,100 @@
+//! The right column: who has the order.
+
+use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::fields::Value;
+use vesica_structures::packing::{packed_len, unpack};
+use vesica_structures::permutation::{Runs, route};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{Corrections, Flips, Masked};
+use super::params::PIECE;
+use super::{Params, times};
+use crate::silent::bulk::{self, HASHED};
+use crate::tasks::{Permuted, low};
+
+/// The receiver, set up.
+pub struct Receiver<V: Value> {
+    params: Params<V>,
+    /// `c` of each switch, a byte each.
+    choices: Secret<Vec<u8>>,
+    /// `k_c`.
+    pads: Secret<Vec<V>>,
+}
+
+impl<V: Value> Party for Receiver<V> {
+    type Params = Params<V>;
+    type Input = Vec<u32>;
+    type Output = Permuted<V>;
+
+    fn setup(params: &Params<V>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let switches = params.switches();
+        let (mut pads, mut choices) = (Secret::new(vec![V::default(); switches]), Secret::new(Vec::with_capacity(switches)));
+        if switches > 0 {
+            let mut vole = bulk::Receiver::setup(&params.ots, ch, rng)?;
+            let low = low(params.bits);
+            for pads in pads.chunks_mut(params.ots.batch_len()) {
+                let c = vole.next_batch(pads, ch, |pi, a, pads| {
+                    let mut blocks = Secret::new([0; HASHED]);
+                    let blocks = &mut blocks[..a.len()];
+                    pi.mmo(a, blocks);
+                    pads.iter_mut().zip(blocks).for_each(|(pad, block)| *pad = V::from_bits(*block & low));
+                })?;
+                choices.extend_from_slice(&c);
+            }
+        }
+        Ok(Self { params: *params, choices, pads })
+    }
+
+    fn run(self, order: Vec<u32>, ch: &mut Channel, _: &mut SecretRng) -> Result<Permuted<V>, Abort> {
+        let Self { params, choices, pads } = self;
+        let _phase = ch.phase(Phase::Permute);
+        let order = Secret::new(order);
+        let refused = || Unsupported::new("an order that does not name each value once", format_args!("give one of {} values", params.len));
+        let settings = Some(&*order).filter(|order| order.len() == params.len).and_then(|order| route(order).ok()).ok_or_else(refused)?;
+
+        // Step 1.
+        if !settings.is_empty() {
+            let byte = |(settings, choices): (&[bool], &[u8])| {
+                let flip = |(&setting, &choice): (&bool, &u8)| u8::from(setting) ^ choice;
+                settings.iter().zip(choices).map(flip).rev().fold(0, |byte, flip| byte << 1 | flip)
+            };
+            ch.send_stream::<Flips>(&settings.chunks(8).zip(choices.chunks(8)).map(byte).collect::<Vec<u8>>())?;
+        }
+
+        // Step 2.
+        let mut wires = Secret::new(vec![V::default(); params.len]);
+        let mut runs = Runs::of(params.len);
+        for (pads, settings) in pads.chunks(PIECE).zip(settings.chunks(PIECE)) {
+            let corrections = receive::<Corrections, V>(pads.len(), params.bits, ch)?;
+            let mut done = 0;
+            while let Some(run) = Some(pads.len() - done).filter(|&left| left > 0).and_then(|left| runs.next_up_to(left)) {
+                let (upper, lower) = run.of(&mut wires);
+                let switches = corrections[done..].iter().zip(&pads[done..]).zip(&settings[done..]);
+                for ((upper, lower), ((&correction, &pad), &setting)) in upper.iter_mut().zip(lower).zip(switches) {
+                    let added = pad + times(correction + *upper + *lower, setting);
+                    *upper += added;
+                    *lower += added;
+                }
+                done += run.len;
+            }
+        }
+
+        // Step 3.
+        for wires in wires.chunks_mut(PIECE) {
+            let masked = receive::<Masked, V>(wires.len(), params.bits, ch)?;
+            wires.iter_mut().zip(masked).for_each(|(wire, masked)| *wire += masked);
+        }
+        Ok(Permuted { shares: std::mem::take(&mut *wires) })
+    }
+}
+
+/// The next `count` elements of a stream.
+fn receive<S: Stream<Element = u8>, V: Value>(count: usize, bits: u32, ch: &mut Channel) -> Result<Vec<V>, Abort> {
+    let mut packed = vec![0; packed_len(count, bits)];
+    ch.recv_stream::<S>(&mut packed)?;
+    let mut elements = vec![V::default(); count];
+    unpack(&packed, bits, &mut elements).ok_or(Abort::PeerMisbehaved(S::STEP, "bits beyond the last element"))?;
+    Ok(elements)
+}

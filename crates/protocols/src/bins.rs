@@ -1,0 +1,45 @@
+//! The public functions by which items find their bins, for protocols with a cuckoo table on one side and all three bins of an item on the other.
+
+use rayon::prelude::*;
+use vesica_party::Channel;
+use vesica_structures::hashing::Positions;
+use vesica_structures::prf::DigestPrf;
+
+/// Positions of an item.
+pub(crate) const POSITIONS: usize = 3;
+
+/// Items of a batch.
+const BATCH: usize = 1024;
+
+/// An item's three bins, and its key `H(x || j, r)` in the `j`-th of them.
+pub(crate) struct Hashes {
+    positions: Positions,
+    keys: [DigestPrf; POSITIONS],
+}
+
+impl Hashes {
+    /// Among `bins` bins; bound to the protocol by `context`, to the session, the salt and the sizes.
+    pub(crate) fn new(context: &str, ch: &Channel, salt: &[u8; 32], sizes: &[usize], bins: usize) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key(context);
+        hasher.update(&ch.session()).update(salt);
+        for size in sizes {
+            hasher.update(&(*size as u64).to_le_bytes());
+        }
+        let mut keys = [[0u8; 16]; 1 + POSITIONS];
+        hasher.finalize_xof().fill(keys.as_flattened_mut());
+        let [positions, keys @ ..] = keys.map(u128::from_le_bytes);
+        Self { positions: Positions::new(positions, bins), keys: keys.map(DigestPrf::new) }
+    }
+
+    /// The bins of each item, all three different.
+    pub(crate) fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
+        self.positions.of(items)
+    }
+
+    /// The keys of items in their `choice`-th bins.
+    pub(crate) fn keys(&self, choice: usize, items: &[u128]) -> Vec<u128> {
+        let mut keys = vec![0; items.len()];
+        items.par_chunks(BATCH).zip(keys.par_chunks_mut(BATCH)).for_each(|(items, keys)| self.keys[choice].eval(items, keys));
+        keys
+    }
+}

@@ -1,0 +1,65 @@
+//! The three rows of the registries.
+
+use vesica_party::{Entry, Status, Task};
+use vesica_structures::facts::Paper;
+
+use super::Gmr21;
+use crate::membership::{BESIDE_COUNT, BESIDE_SUM, For, semi_honest};
+use crate::tasks::{Cardinality, Intersect, Sum};
+
+const PAPER: Paper = Paper {
+    key: "GMR21",
+    title: "Private Set Operations from Oblivious Switching",
+    reference: "Garimella, Mohassel, Rosulek, Sadeghian, Singh. PKC 2021, ePrint 2021/243",
+};
+
+const OPPRF: &str = "The OPPRF is opprf-band, on VOLE, over 1.30 bins an item by a proven bound, in the place of KMPRT17's over 1.27.";
+const NETWORK: &str =
+    "Permute and Share is permute-share-64: one element a switch, in the place of two, and the receiver chooses its shares.";
+const TESTS: &str = "Equality is tested by an OPRF from VOLE whose random values are the receiver's shares: a digest a bin, and no message of the receiver.";
+const TRANSFER: &str = "Random OTs by ot-silent, each turned by a bit.";
+
+const ASSUMPTIONS: &[&str] = &[
+    "gap-CDH on Ristretto",
+    "random oracles (SHA-512, BLAKE3)",
+    "AES-128 as a random permutation whose MMO hash is correlation robust, as a PRF and as an ideal cipher (outer hashes, hash to B, rows)",
+    "LPN over GF(2) and B with regular noise for the expand-convolute code (weight by length), relative distance 0.11",
+];
+
+impl For<Intersect> for Gmr21 {
+    const ENTRY: Entry = Entry {
+        id: "gmr21",
+        aliases: &[],
+        task: Intersect::NAME,
+        paper: PAPER,
+        // The VOLE rows send a tenth of it.
+        status: Status::Sound,
+        deviations: &[OPPRF, NETWORK, TESTS, TRANSFER],
+        modes: &semi_honest(ASSUMPTIONS, BESIDE_COUNT),
+    };
+}
+
+impl For<Cardinality> for Gmr21 {
+    const ENTRY: Entry = Entry {
+        id: "gmr21-cardinality",
+        aliases: &[],
+        task: Cardinality::NAME,
+        paper: PAPER,
+        // vesica-cardinality sends a third of it.
+        status: Status::Sound,
+        deviations: &[OPPRF, NETWORK, TESTS],
+        modes: &semi_honest(ASSUMPTIONS, BESIDE_COUNT),
+    };
+}
+
+impl For<Sum> for Gmr21 {
+    const ENTRY: Entry = Entry {
+        id: "gmr21-sum",
+        aliases: &[],
+        task: Sum::NAME,
+        paper: PAPER,
+        status: Status::Sound,
+        deviations: &[OPPRF, NETWORK, TESTS, TRANSFER, "Sums in Z_2^64, each value under one of the pads itself."],
+        modes: &semi_honest(ASSUMPTIONS, BESIDE_SUM),
+    };
+}

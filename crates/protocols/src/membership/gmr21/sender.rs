@@ -1,0 +1,81 @@
+//! The left column of the figure.
+
+use rand_core::Rng;
+use vesica_mpc::opprf;
+use vesica_mpc::permute_share;
+use vesica_mpc::silent;
+use vesica_mpc::tasks::Permuted;
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::fields::{Gf64, Value};
+use vesica_structures::hashing::CuckooTable;
+use vesica_structures::okvs::Band;
+use vesica_structures::packing::pack;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+use vesica_structures::shuffle::random_order;
+
+use super::messages::{Digests, Salt};
+use super::params::{PIECE, Parts};
+use super::{Functions, Params};
+use crate::bins::POSITIONS;
+use crate::membership::NO_ITEM;
+
+/// The sender, set up.
+pub struct Sender {
+    params: Params,
+    functions: Functions,
+    opprf: opprf::Receiver<Band>,
+    permutation: permute_share::Receiver<Gf64>,
+    vole: silent::Sender<Gf64>,
+}
+
+impl Sender {
+    /// Step 1, and all that needs no input. The OPPRF comes last: its receiver leaves some of the set-up to its run.
+    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let mut salt = [0; 32];
+        rng.fill_bytes(&mut salt);
+        ch.send(&Salt(salt))?;
+        let functions = Functions::derive(ch, params, &salt);
+        let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&parts.permutation, ch, rng))?;
+        let vole = silent::Sender::setup(&parts.vole, ch, rng)?;
+        let opprf = ch.reversed(|ch| opprf::Receiver::setup(&parts.opprf, ch, rng))?;
+        Ok(Self { params: params.clone(), functions, opprf, permutation, vole })
+    }
+
+    /// Steps 2 and 4 to 6; which item each place holds.
+    pub(super) fn ask(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
+        let Self { params, functions, opprf, permutation, vole } = self;
+        // Step 2.
+        let phase = ch.phase(Phase::HashItems);
+        let table = CuckooTable::build(&functions.bins.positions(items), params.bins)
+            .map_err(|_| Abort::StatisticalFailure("the sender's items do not fit into their bins; items must be distinct"))?;
+        let keys: [Vec<u128>; POSITIONS] = std::array::from_fn(|choice| functions.bins.keys(choice, items));
+        let full: Vec<_> = (0..params.bins).filter_map(|bin| table.bin(bin).map(|entry| (bin, entry))).collect();
+        let asked = full.iter().map(|(_, entry)| keys[usize::from(entry.choice)][entry.item as usize]).collect();
+        drop((phase, keys));
+
+        // Step 4. An empty bin takes something random, which is equal to s_j as rarely as the function's value at a key that nobody programmed.
+        let outputs = ch.reversed(|ch| opprf.run(asked, ch, rng))?;
+        let mut t = Secret::new((0..params.bins).map(|_| Gf64(rng.next_u64() >> (64 - params.sigma))).collect::<Vec<_>>());
+        full.iter().zip(&outputs.values).for_each(|((bin, _), &output)| t[*bin] = Gf64::from_bits(output));
+
+        // Step 5.
+        let order = Secret::new(random_order(params.bins, rng));
+        let Permuted { shares: z } = &mut ch.reversed(|ch| permutation.run(order.to_vec(), ch, rng))?;
+        z.iter_mut().zip(order.iter()).for_each(|(z, &bin)| *z += t[bin as usize]);
+
+        // Step 6.
+        let mut vole = vole.run((), ch, rng)?;
+        let _phase = ch.phase(Phase::Equality);
+        let delta = vole.delta;
+        let mut packed = Vec::new();
+        for (piece, (b, z)) in vole.b.chunks_mut(PIECE).zip(z.chunks(PIECE)).enumerate() {
+            Gf64::scale_add(b, delta, z);
+            packed.clear();
+            pack(&functions.digests(piece * PIECE, b, params.digest_bits), params.digest_bits, &mut packed);
+            ch.send_stream::<Digests>(&packed)?;
+        }
+        let item = |&bin: &u32| table.bin(bin as usize).map_or(NO_ITEM, |entry| entry.item);
+        Ok(Secret::new(order.iter().map(item).collect()))
+    }
+}

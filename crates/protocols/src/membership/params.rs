@@ -1,0 +1,91 @@
+//! All numbers of a run, those of the test apart.
+
+use std::ops::RangeInclusive;
+
+use vesica_mpc::tasks::CorrelationRequest;
+use vesica_party::Protocol;
+use vesica_structures::facts::Unsupported;
+
+use super::{Arrows, For, Membership, MembershipTest};
+use crate::registry::require_mode;
+use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
+
+/// Where the random OTs come from.
+type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
+
+/// What both sides derive from the request.
+pub struct Params<M: MembershipTest> {
+    /// `n_s`, `n_r`, the columns of a sum (arrow III), and one group.
+    pub request: AggregateRequest,
+    /// The test's.
+    pub test: M::Params,
+    /// Bytes of arrow II for a place; 0 where the protocol ends with the test.
+    pub place_bytes: usize,
+    /// The OTs, one for each place; none where the protocol ends with the test, or either set is empty.
+    pub(super) transfers: Option<<Ots<M> as Protocol>::Params>,
+}
+
+impl<M: MembershipTest> Params<M> {
+    /// For an intersection.
+    pub(super) fn intersect(request: &IntersectRequest) -> Result<Self, Unsupported>
+    where
+        M: For<Intersect>,
+    {
+        require_mode::<Membership<M, Intersect>>(request.security)?;
+        request.check_sizes()?;
+        if request.payload_bytes > 0 || request.both_learn {
+            return Err(Unsupported::new(
+                format_args!("payloads, and matches for the sender, are not served by protocol {}", M::ENTRY.id),
+                "choose another protocol, ecdh-hfh99 say",
+            ));
+        }
+        let IntersectRequest { sender_items, receiver_items, security, .. } = *request;
+        let sets = AggregateRequest { sender_items, receiver_items, security, columns: 0, groups: 1, at_least: 0, noisy: false };
+        Self::new(sets, size_of::<u128>())
+    }
+
+    /// For a cardinality.
+    pub(super) fn cardinality(request: &AggregateRequest) -> Result<Self, Unsupported>
+    where
+        M: For<Cardinality>,
+    {
+        require_mode::<Membership<M, Cardinality>>(request.security)?;
+        request.check_one_count()?;
+        Self::new(*request, 0)
+    }
+
+    /// For sums.
+    pub(super) fn sum(request: &AggregateRequest) -> Result<Self, Unsupported>
+    where
+        M: For<Sum>,
+    {
+        require_mode::<Membership<M, Sum>>(request.security)?;
+        request.check_one_total()?;
+        if request.columns == 0 {
+            return Err(Unsupported::new("a sum of no columns", "ask for the task cardinality, or give values"));
+        }
+        Self::new(*request, size_of::<u64>() * request.columns)
+    }
+
+    fn new(request: AggregateRequest, place_bytes: usize) -> Result<Self, Unsupported> {
+        let test = M::derive(request.sender_items, request.receiver_items)?;
+        let len = M::places(&test);
+        let is_transferred = place_bytes > 0 && len > 0;
+        let correlation = CorrelationRequest { len, security: request.security, width: None };
+        let transfers = is_transferred.then(|| Ots::<M>::derive(&correlation)).transpose()?;
+        Ok(Self { request, test, place_bytes, transfers })
+    }
+
+    /// Places of arrow I.
+    pub fn transferred(&self) -> usize {
+        if self.transfers.is_some() { M::places(&self.test) } else { 0 }
+    }
+
+    /// The test, the OTs, a bit and what is carried for each place, totals.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        let (places, test) = (self.transferred(), M::predicted_bytes(&self.test));
+        let transfers = self.transfers.as_ref().map_or(0..=0, Ots::<M>::predicted_bytes);
+        let carried = (places.div_ceil(8) + places * self.place_bytes + self.request.columns * size_of::<u64>()) as u64;
+        test.start() + transfers.start() + carried..=test.end() + transfers.end() + carried
+    }
+}

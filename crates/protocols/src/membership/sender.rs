@@ -1,0 +1,87 @@
+//! The left column: whoever asks about its items.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::rng::SecretRng;
+
+use super::transfer::Giver;
+use super::{For, MembershipTest, Params};
+use crate::tasks::{AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectSenderInput, IntersectSenderOutput, Sum};
+
+/// The sender, set up.
+pub struct Sender<M: MembershipTest, T> {
+    request: AggregateRequest,
+    pub(super) test: M::Sender,
+    pub(super) giver: Giver<M::Arrows>,
+    task: PhantomData<fn() -> T>,
+}
+
+impl<M: MembershipTest, T> Sender<M, T> {
+    fn set_up(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let test = M::sender(&params.test, ch, rng)?;
+        let giver = Giver::setup(params.transfers.as_ref(), ch, rng)?;
+        Ok(Self { request: params.request, test, giver, task: PhantomData })
+    }
+}
+
+impl<M: For<Cardinality>> Party for Sender<M, Cardinality> {
+    type Params = Params<M>;
+    type Input = AggregateSenderInput;
+    type Output = ();
+
+    fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Self::set_up(params, ch, rng)
+    }
+
+    fn run(self, input: AggregateSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        input.check(&self.request)?;
+        M::ask(self.test, &input.items, ch, rng).map(drop)
+    }
+}
+
+impl<M: For<Intersect>> Party for Sender<M, Intersect> {
+    type Params = Params<M>;
+    type Input = IntersectSenderInput;
+    type Output = IntersectSenderOutput;
+
+    fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Self::set_up(params, ch, rng)
+    }
+
+    fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+        input.check(self.request.sender_items, 0)?;
+        let order = M::ask(self.test, &input.items, ch, rng)?;
+        let _phase = ch.phase(Phase::Payload);
+        // A place without an item is never opened.
+        self.giver.give_items(|place| input.items.get(order[place] as usize).copied().unwrap_or(0), ch)?;
+        Ok(IntersectSenderOutput { matches: None })
+    }
+}
+
+impl<M: For<Sum>> Party for Sender<M, Sum> {
+    type Params = Params<M>;
+    type Input = AggregateSenderInput;
+    type Output = ();
+
+    fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Self::set_up(params, ch, rng)
+    }
+
+    fn run(self, input: AggregateSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        let columns = self.request.columns;
+        input.check(&self.request)?;
+        let order = M::ask(self.test, &input.items, ch, rng)?;
+        let _phase = ch.phase(Phase::Payload);
+        let nothing = vec![0; columns];
+        let rows = |place: usize| input.values.chunks_exact(columns).nth(order[place] as usize).unwrap_or(&nothing);
+        self.giver.give_values(columns, rows, ch)
+    }
+}
+
+impl<M: MembershipTest, T> fmt::Debug for Sender<M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sender(..)")
+    }
+}

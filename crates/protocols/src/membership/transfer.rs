@@ -1,0 +1,185 @@
+//! Arrows I to III: one random OT a place, turned by a bit so that the receiver has the block that opens it exactly where its item is common.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use rayon::prelude::*;
+use vesica_mpc::tasks::{OtChosen, OtPairs, RandomOt};
+use vesica_party::{Abort, Channel, Party, Protocol, Stream};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+/// The arrows, as a protocol names them, and what they stand on.
+pub trait Arrows: Send + Sync + fmt::Debug + 'static {
+    /// Domain of `G`.
+    const PAD_CONTEXT: &'static str;
+    /// The random OTs.
+    type Ots: Protocol<Task = RandomOt>;
+    /// Arrow I: a bit for each place, eight a byte from the lowest.
+    type Flips: Stream<Element = u8>;
+    /// Arrow II of the intersection.
+    type Items: Stream<Element = u128>;
+    /// Arrow II of the sum.
+    type Values: Stream<Element = u64>;
+    /// Arrow III.
+    type Totals: Stream<Element = u64>;
+}
+
+/// Places that are worth a task of a thread.
+const PIECE: usize = 1 << 10;
+
+/// `G` in a session.
+pub(super) struct Pad([u8; 32]);
+
+impl Pad {
+    pub(super) fn new<A: Arrows>(ch: &Channel) -> Self {
+        Self(blake3::derive_key(A::PAD_CONTEXT, &ch.session()))
+    }
+
+    /// Fills `out` with `G(block)`.
+    pub(super) fn fill(&self, block: u128, out: &mut [u64]) {
+        blake3::Hasher::new_keyed(&self.0).update(&block.to_le_bytes()).finalize_xof().fill(bytemuck::cast_slice_mut(out));
+    }
+}
+
+/// `sums += others`, column by column.
+pub(super) fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
+    for (sum, other) in sums.iter_mut().zip(others) {
+        *sum = sum.wrapping_add(other);
+    }
+    sums
+}
+
+/// The sender's half of the OTs.
+pub(super) struct Giver<A>(OtPairs, PhantomData<fn() -> A>);
+
+impl<A: Arrows> Giver<A> {
+    pub(super) fn setup(ots: Option<&<A::Ots as Protocol>::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let pairs = match ots {
+            Some(ots) => <A::Ots as Protocol>::Sender::setup(ots, ch, rng)?.run((), ch, rng)?,
+            None => OtPairs { pairs: Vec::new() },
+        };
+        Ok(Self(pairs, PhantomData))
+    }
+
+    /// Step I; for each place `k[d]`, which the receiver has where nothing is common, and `k[1 + d]`, which it has where the item is.
+    pub(super) fn blocks(&self, ch: &mut Channel) -> Result<Secret<Vec<[u128; 2]>>, Abort> {
+        let pairs = &self.0.pairs;
+        let mut flips = vec![0; pairs.len().div_ceil(8)];
+        if !flips.is_empty() {
+            ch.recv_stream::<A::Flips>(&mut flips)?;
+        }
+        let turned =
+            |(place, &[zero, one]): (usize, &[u128; 2])| if flips[place / 8] >> (place % 8) & 1 == 0 { [zero, one] } else { [one, zero] };
+        Ok(Secret::new(pairs.iter().enumerate().map(turned).collect()))
+    }
+
+    /// Steps I and II of the intersection: `item` says what lies at a place.
+    pub(super) fn give_items(self, item: impl Fn(usize) -> u128, ch: &mut Channel) -> Result<(), Abort> {
+        let blocks = self.blocks(ch)?;
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let padded: Vec<u128> = blocks.iter().enumerate().map(|(place, [_, common])| item(place) ^ common).collect();
+        ch.send_stream::<A::Items>(&padded)
+    }
+
+    /// Steps I to III of the sum: `values` says what is to be added up for a place, `columns` of them.
+    pub(super) fn give_values<'a>(self, columns: usize, values: impl Fn(usize) -> &'a [u64] + Sync, ch: &mut Channel) -> Result<(), Abort> {
+        let blocks = self.blocks(ch)?;
+        let pad_of = Pad::new::<A>(ch);
+        let mut padded = vec![0; blocks.len() * columns];
+        let pieces = padded.par_chunks_mut(PIECE * columns).zip(blocks.par_chunks(PIECE)).enumerate();
+        let masks = pieces
+            .map(|(piece, (padded, blocks))| {
+                let mut masks = vec![0u64; columns];
+                let mut pad = Secret::new(vec![0; columns]);
+                for (place, (padded, [stranger, common])) in (piece * PIECE..).zip(padded.chunks_exact_mut(columns).zip(blocks)) {
+                    pad_of.fill(*stranger, padded);
+                    pad_of.fill(*common, &mut pad);
+                    for (((padded, mask), pad), value) in padded.iter_mut().zip(&mut masks).zip(pad.iter()).zip(values(place)) {
+                        *mask = mask.wrapping_add(*padded);
+                        *padded = padded.wrapping_add(*value).wrapping_sub(*pad);
+                    }
+                }
+                masks
+            })
+            .reduce(|| vec![0; columns], add);
+        if !padded.is_empty() {
+            ch.send_stream::<A::Values>(&padded)?;
+        }
+        let totals: Vec<u64> = masks.into_iter().map(u64::wrapping_neg).collect();
+        ch.send_stream::<A::Totals>(&totals)
+    }
+}
+
+/// The receiver's half of the OTs.
+pub(super) struct Taker<A>(OtChosen, PhantomData<fn() -> A>);
+
+impl<A: Arrows> Taker<A> {
+    pub(super) fn setup(ots: Option<&<A::Ots as Protocol>::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let chosen = match ots {
+            Some(ots) => <A::Ots as Protocol>::Receiver::setup(ots, ch, rng)?.run((), ch, rng)?,
+            None => OtChosen { choices: Vec::new(), chosen: Vec::new() },
+        };
+        Ok(Self(chosen, PhantomData))
+    }
+
+    /// The blocks `k_i[c_i]`.
+    pub(super) fn chosen(&self) -> &[u128] {
+        &self.0.chosen
+    }
+
+    /// Step I; the bits `e`, one for each OT.
+    pub(super) fn choose(&self, found: &[u32], ch: &mut Channel) -> Result<Vec<bool>, Abort> {
+        let mut common = vec![false; self.0.choices.len()];
+        if common.is_empty() {
+            return Ok(common);
+        }
+        for &place in found {
+            common[place as usize] = true;
+        }
+        let turned: Vec<bool> = common.iter().zip(&self.0.choices).map(|(common, choice)| common ^ choice).collect();
+        let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
+        ch.send_stream::<A::Flips>(&turned.chunks(8).map(byte).collect::<Vec<u8>>())?;
+        Ok(common)
+    }
+
+    /// Steps I and II of the intersection: the items at the places of `found`; noise at others.
+    pub(super) fn take_items(self, found: &[u32], ch: &mut Channel) -> Result<Vec<u128>, Abort> {
+        let mut items = vec![0; self.choose(found, ch)?.len()];
+        if !items.is_empty() {
+            ch.recv_stream::<A::Items>(&mut items)?;
+        }
+        items.iter_mut().zip(self.chosen()).for_each(|(item, pad)| *item ^= pad);
+        Ok(items)
+    }
+
+    /// Steps I to III of the sum: the sums of the values at the places of `found`.
+    pub(super) fn take_sums(self, found: &[u32], columns: usize, ch: &mut Channel) -> Result<Vec<u64>, Abort> {
+        let common = self.choose(found, ch)?;
+        let mut padded = vec![0; common.len() * columns];
+        if !padded.is_empty() {
+            ch.recv_stream::<A::Values>(&mut padded)?;
+        }
+        let pad_of = Pad::new::<A>(ch);
+        let pieces = padded.par_chunks(PIECE * columns).zip(self.chosen().par_chunks(PIECE)).zip(common.par_chunks(PIECE));
+        let masked = pieces
+            .map(|((padded, blocks), common)| {
+                let mut sums = vec![0u64; columns];
+                let mut pad = Secret::new(vec![0; columns]);
+                for ((padded, &chosen), &common) in padded.chunks_exact(columns).zip(blocks).zip(common) {
+                    pad_of.fill(chosen, &mut pad);
+                    let taken = u64::from(common).wrapping_neg();
+                    for ((sum, pad), padded) in sums.iter_mut().zip(pad.iter()).zip(padded) {
+                        *sum = sum.wrapping_add(*pad).wrapping_add(padded & taken);
+                    }
+                }
+                sums
+            })
+            .reduce(|| vec![0; columns], add);
+        let mut totals = vec![0; columns];
+        ch.recv_stream::<A::Totals>(&mut totals)?;
+        Ok(add(masked, totals))
+    }
+}
