@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use vesica_kernels::aes::Aes128;
+use vesica_kernels::blake3::keyed_digests;
 use vesica_kernels::selection::select;
 use vesica_kernels::transpose::transpose_128x128;
 
@@ -77,13 +78,36 @@ pub fn rows_of(bin: &BinRows, inputs: &[u128], rows: &mut [Row]) {
     select(bin, inputs, rows);
 }
 
+/// `out[i]` = the first 128 bits of BLAKE3 under this key of all of row `i`: a hash that is robust for rows under any sums with a secret's parts, as a random oracle is.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn hash_rows(key: &[u8; 32], rows: &[Row], out: &mut [u128]) {
+    const AT_A_TIME: usize = 256;
+    assert_eq!(rows.len(), out.len(), "a hash for each row");
+    for (rows, out) in rows.chunks(AT_A_TIME).zip(out.chunks_mut(AT_A_TIME)) {
+        keyed_digests(key, bytemuck::cast_slice(rows), &[size_of::<Row>() as u8; AT_A_TIME][..rows.len()], out);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn hashes_are_those_of_blake3() {
+        let rows: Vec<Row> = (0..300).map(|i| std::array::from_fn(|word| 1000 * i + word as u64)).collect();
+        let mut out = vec![0; rows.len()];
+        hash_rows(&[7; 32], &rows, &mut out);
+        for (row, out) in rows.iter().zip(out) {
+            let bytes: Vec<u8> = row.iter().flat_map(|word| word.to_le_bytes()).collect();
+            assert_eq!(blake3::keyed_hash(&[7; 32], &bytes).as_bytes()[..16], out.to_le_bytes());
+        }
+    }
+
+    #[test]
     fn a_bit_of_a_row_is_the_inner_product_of_the_input_with_its_columns_block() {
-        let columns = Columns::new((0..COLUMNS as u128).map(|column| column * 7));
+        let columns = Columns::new((0..COLUMNS).map(|column| 7 * column as u128));
         let inputs = [0, 1, u128::MAX, 0x1234_5678 << 64 | 5];
         for range in [0..3, 30..47] {
             let matrices = columns.bins(range.clone());

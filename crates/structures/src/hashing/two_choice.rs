@@ -8,9 +8,9 @@ const MEAN: usize = 40;
 
 /// Capacities for 2 bins and more, up to the number of bins before which each serves: the least for which [`two_choice_bound`] of [`MEAN`] items a bin is
 /// below `2^-44`. One bin holds all items.
-const CAPACITIES: [(usize, usize); 6] = [(3, 52), (4, 47), (5, 45), (7, 44), (10, 43), (20, 42)];
+const CAPACITIES: [(usize, usize); 6] = [(3, 52), (4, 47), (5, 45), (7, 44), (10, 43), (19, 42)];
 
-/// From 20 bins on, one more than the mean.
+/// From 19 bins on, one more than the mean.
 const CAPACITY: usize = MEAN + 1;
 
 /// The bins of a table and the items that each holds.

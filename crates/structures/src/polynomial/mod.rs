@@ -8,7 +8,7 @@ mod tree;
 
 pub use small::{Small, evaluate_small};
 pub use tree::{Interpolator, Space, Tree};
-pub use vesica_kernels::gf64::{LANES, Row};
+pub use vesica_kernels::gf64::{LANES, Row, inverse, scale_add};
 
 /// Two points of an interpolation are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -106,7 +106,7 @@ impl<'a> Tree<'a> {
                 both[..size].copy_from_slice(near);
                 both[size..].copy_from_slice(far);
             }
-            wipe(far);
+            drop(far);
             products = Secret::new(vec![0; points.len().div_ceil(2 * size) * 2 * size]);
             products.par_chunks_mut(PIECE.max(2 * size)).zip(level.par_chunks((2 * PIECE).max(4 * size))).for_each(|(parents, children)| {
                 for (parent, children) in parents.chunks_exact_mut(2 * size).zip(children.chunks(4 * size)) {
@@ -212,7 +212,7 @@ fn scales(space: &Space, points: &[u64]) -> Words {
     for &step in space.0.steps() {
         let before = values.clone();
         multiply_into(&mut values, &before, step);
-        wipe(before);
+        drop(before);
         multiply_into(&mut derivative, &[step], 0);
     }
     invert(&mut derivative);
@@ -220,9 +220,6 @@ fn scales(space: &Space, points: &[u64]) -> Words {
     multiply_into(&mut values, &all, 0);
     values
 }
-
-/// Drops what wipes itself.
-fn wipe(_: impl Sized) {}
 
 /// Distinct points, ready for interpolations.
 pub struct Interpolator<'a> {
