@@ -5,7 +5,7 @@
 //!
 //!                                1. salt
 //!      ------------------------------------------------------------------------>
-//!      s, q_i = t_i or u_i          [ 448 base OTs, s chooses ]            t_i, u_i
+//!      s, q_i = t_i or u_i          [ 448 random OTs by s ]                t_i, u_i
 //!
 //!                                                      T(y), U(y): rows of bits F(t_i, y), F(u_i, y)
 //!                                                      R(y) = T(y) + U(y)
@@ -102,8 +102,8 @@ const MODES: &[Mode] = &[Mode {
     corrupt_receiver: Resistance::SemiHonest,
     assumptions: &[
         "gap-CDH on Ristretto",
-        "random oracles (SHA-512, BLAKE3: base OTs, outer hash, digests)",
-        "AES-128 is a pseudo-random permutation (columns), and a random one under public keys (hashes of items)",
+        "random oracles (SHA-512, BLAKE3)",
+        "AES-128 as a random permutation (OT extension, hashes of items) and as a PRF (columns)",
     ],
     leakage: &[Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" }],
 }];
@@ -113,6 +113,7 @@ const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, in the 
 const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), in the place of a pseudo-random function of x: the rows of the run's items are \
      uniform and independent but for a probability below 2^-50, which is all that the proof of Theorem 1 takes from F; a block of AES serves a bin of items. \
      Theorem 2 (a malicious sender) wants a random oracle there and is given up.";
+const TRANSFERS: &str = "The 448 OTs are extended from 128.";
 const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, in the place of AES.";
 const CODED: &str = "Masks are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 masks of 42 + log2(n_1 n_2) bits cost about 43.5 + log2(n_2) bits each.";
 
@@ -132,6 +133,7 @@ impl Variant for SpotLow {
             "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one argument apart; at most 2^21 items of the receiver.",
             "Coefficients are those on the basis of an additive Fourier transform, of which element i has degree i, and not on powers: as good a basis.",
             FUNCTION,
+            TRANSFERS,
             HASH,
             CODED,
         ],
@@ -158,6 +160,7 @@ impl Variant for SpotFast {
              placing fails only where no placement exists.",
             "Both do not learn: which of an item's two proofs the receiver returned would say where it put the item.",
             FUNCTION,
+            TRANSFERS,
             HASH,
             CODED,
         ],

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::ot_extension::{OtExtension, OtParams};
 use vesica_mpc::tasks::CorrelationRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{Unsupported, bitwise_and_width};
@@ -27,7 +27,7 @@ const MOST_LOW: usize = 1 << 21;
 const MOST_FAST: usize = 1 << 26;
 
 /// What both sides derive from the request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Params {
     /// The row's id, for the derivation of keys.
     pub id: &'static str,
@@ -35,6 +35,8 @@ pub struct Params {
     pub sender_items: usize,
     /// `n_2`.
     pub receiver_items: usize,
+    /// An OT for each column.
+    pub transfers: OtParams,
     /// How many polynomials.
     pub layout: Layout,
     /// Width of a mask of arrow 3.
@@ -120,6 +122,7 @@ impl Params {
             id: V::ENTRY.id,
             sender_items: request.sender_items,
             receiver_items: request.receiver_items,
+            transfers: OtExtension::derive(&CorrelationRequest { len: COLUMNS, security: Security::SemiHonest, width: None })?,
             layout,
             mask_bits: masks::mask_bits(evaluations, request.receiver_items),
             payload_bytes: request.payload_bytes,
@@ -137,11 +140,6 @@ impl Params {
         self.layout.choices() * self.sender_items
     }
 
-    /// The base OTs.
-    pub(super) fn base_ots(&self) -> CorrelationRequest {
-        CorrelationRequest { len: COLUMNS, security: Security::SemiHonest, width: None }
-    }
-
     /// All that the keys of a run are bound to, besides session and salt.
     pub(super) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 spot-light 2026 parameters");
@@ -152,12 +150,12 @@ impl Params {
         *hasher.finalize().as_bytes()
     }
 
-    /// The salt, the base OTs, 448 bits a coefficient, masks, payloads and proofs.
+    /// The salt, the OTs, 448 bits a coefficient, masks, payloads and proofs.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
         }
-        let base = BaseOt::predicted_bytes(&self.base_ots());
+        let base = OtExtension::predicted_bytes(&self.transfers);
         let masks = masks::predicted_bytes(self.evaluations(), self.mask_bits);
         let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
         let fixed = 32 + 8 * self.layout.words(self.receiver_items) as u64 + (self.evaluations() * self.payload_bytes) as u64;

@@ -32,7 +32,7 @@ impl<V> Party for Receiver<V> {
         let ready = if params.is_empty() {
             None
         } else {
-            // Step 1, and the base OTs.
+            // Step 1, and the OTs.
             Some((Keys::receive(params, ch)?, ReceiverColumns::setup(params, ch, rng)?))
         };
         Ok(Self { params: params.clone(), ready, variant: PhantomData })

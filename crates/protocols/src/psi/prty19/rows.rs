@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{Abort, Channel, Party, Protocol};
 use vesica_structures::polynomial::{LANES, Row};
 use vesica_structures::rng::SecretRng;
@@ -13,7 +13,7 @@ use super::bins::Bins;
 use super::keys::Keys;
 use super::params::Params;
 
-/// What the base OTs leave to the sender: `s` and the key of each column that it chooses.
+/// What the OTs leave to the sender: `s` and the key of each column that it chooses.
 pub(super) struct SenderColumns {
     columns: Columns,
     secret: Secret<[u64; LANES]>,
@@ -24,8 +24,8 @@ pub(super) struct ReceiverColumns([Columns; 2]);
 
 impl SenderColumns {
     pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let base = params.base_ots();
-        let chosen = ch.reversed(|ch| <BaseOt as Protocol>::Receiver::setup(&base, ch, rng)?.run((), ch, rng))?;
+        let base = params.transfers;
+        let chosen = ch.reversed(|ch| <OtExtension as Protocol>::Receiver::setup(&base, ch, rng)?.run((), ch, rng))?;
         let mut secret = Secret::new([0; LANES]);
         for (column, &choice) in chosen.choices.iter().enumerate() {
             secret[column / 64] |= u64::from(choice) << (column % 64);
@@ -36,8 +36,8 @@ impl SenderColumns {
 
 impl ReceiverColumns {
     pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let base = params.base_ots();
-        let pairs = ch.reversed(|ch| <BaseOt as Protocol>::Sender::setup(&base, ch, rng)?.run((), ch, rng))?;
+        let base = params.transfers;
+        let pairs = ch.reversed(|ch| <OtExtension as Protocol>::Sender::setup(&base, ch, rng)?.run((), ch, rng))?;
         Ok(Self([0, 1].map(|side| Columns::new(pairs.pairs.iter().map(|pair| pair[side])))))
     }
 }
