@@ -12,6 +12,7 @@ use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::psi::hfh99::EcdhHfh99;
+use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
@@ -20,6 +21,8 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<EcdhHfh99>::new(),
     &Row::<Membership<Czz24, Intersect>>::new(),
     &Row::<Membership<Gmr21, Intersect>>::new(),
+    &Row::<Prty19<SpotLow>>::new(),
+    &Row::<Prty19<SpotFast>>::new(),
     &Row::<VolePsi<Rs21>>::new(),
     &Row::<VolePsi<Rr22>>::new(),
     &Row::<VolePsi<VoleFast>>::new(),

@@ -10,8 +10,8 @@
 //! common 64-bit processors.)
 
 #[cfg(target_arch = "x86_64")]
-mod pclmul;
-mod portable;
+pub(crate) mod pclmul;
+pub(crate) mod portable;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ const THETA_POWER: u32 = 61;
 /// A product of two polynomials below `x^64`, reduced: its degree is at most 126, so that one folding of the high half leaves at most
 /// two bits over, which `high >> 60` and `high >> 61` are.
 #[inline(always)]
-fn reduce(product: u128) -> u64 {
+pub(crate) fn reduce(product: u128) -> u64 {
     let (low, high) = (product as u64, (product >> 64) as u64);
     // high * (x^4 + x^3 + x + 1) = high * (x + 1) * (x^3 + 1); what it pushes over x^64 is folded in at once.
     let high = high ^ (high >> 60) ^ (high >> 61);

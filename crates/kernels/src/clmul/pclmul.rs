@@ -7,13 +7,14 @@ use bytemuck::must_cast;
 use super::{Scale, join, reduce};
 
 /// `a.low * b.low`, and so on: the halves that `_mm_clmulepi64_si128` takes.
-const LOW_LOW: i32 = 0x00;
-const LOW_HIGH: i32 = 0x10;
-const HIGH_LOW: i32 = 0x01;
-const HIGH_HIGH: i32 = 0x11;
+pub(crate) const LOW_LOW: i32 = 0x00;
+pub(crate) const LOW_HIGH: i32 = 0x10;
+pub(crate) const HIGH_LOW: i32 = 0x01;
+pub(crate) const HIGH_HIGH: i32 = 0x11;
 
+#[inline]
 #[target_feature(enable = "pclmulqdq,avx2")]
-pub(super) fn gf64_mul(a: u64, b: u64) -> u64 {
+pub(crate) fn gf64_mul(a: u64, b: u64) -> u64 {
     let product = _mm_clmulepi64_si128::<LOW_LOW>(_mm_cvtsi64_si128(a as i64), _mm_cvtsi64_si128(b as i64));
     reduce(must_cast(product))
 }
@@ -36,7 +37,7 @@ pub(super) fn gf128_mul(a: u128, b: u128) -> u128 {
 /// Two products reduced as [`super::reduce`] does, into the coefficients of 1 and `Y`.
 #[inline]
 #[target_feature(enable = "pclmulqdq,avx2")]
-fn reduce_pair(one: __m128i, y: __m128i) -> __m128i {
+pub(crate) fn reduce_pair(one: __m128i, y: __m128i) -> __m128i {
     let low = _mm_unpacklo_epi64(one, y);
     let high = _mm_unpackhi_epi64(one, y);
     let over = _mm_xor_si128(_mm_srli_epi64::<60>(high), _mm_srli_epi64::<61>(high));

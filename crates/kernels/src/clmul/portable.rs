@@ -27,14 +27,14 @@ fn clmul_low(a: u64, b: u64) -> u64 {
 
 /// The carry-less product; the high half is the low half of the product of the reversed factors, reversed.
 #[inline]
-pub(super) fn clmul(a: u64, b: u64) -> u128 {
+pub(crate) fn clmul(a: u64, b: u64) -> u128 {
     let low = clmul_low(a, b);
     let high = clmul_low(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
     u128::from(low) | u128::from(high) << 64
 }
 
 #[inline]
-pub(super) fn gf64_mul(a: u64, b: u64) -> u64 {
+pub(crate) fn gf64_mul(a: u64, b: u64) -> u64 {
     reduce(clmul(a, b))
 }
 

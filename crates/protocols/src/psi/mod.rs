@@ -5,4 +5,5 @@
 mod both_learn;
 pub mod hfh99;
 mod payload;
+pub mod prty19;
 pub mod vole;

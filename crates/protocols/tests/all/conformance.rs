@@ -76,6 +76,24 @@ fn payloads_and_proofs_survive_many_parts() {
     }
 }
 
+/// Where one item may have two masks, its payload is under both.
+#[test]
+fn rows_that_serve_payloads_but_let_one_learn_carry_them() {
+    let mut shown = 0;
+    for row in registry::intersect() {
+        for mode in row.entry().modes.iter().filter(|mode| !is_labelled(*row, mode.security)) {
+            for (n_s, n_r, overlap) in [(0, 5, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
+                let request = IntersectRequest { payload_bytes: 24, ..request(n_s, n_r, mode.security) };
+                if row.predicted_bytes(&request).is_ok() {
+                    check(*row, &request, overlap);
+                    shown += 1;
+                }
+            }
+        }
+    }
+    assert!(shown > 0);
+}
+
 #[test]
 fn every_row_serves_sixteen_thousand_items() {
     for row in registry::intersect() {

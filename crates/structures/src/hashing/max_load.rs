@@ -27,7 +27,7 @@ pub fn max_load(balls: usize, choices: usize, bins: usize, failure_bits: u32) ->
 }
 
 /// An upper bound of `ln Pr[Bin(balls, p) > capacity]`.
-fn ln_tail(balls: usize, p: f64, capacity: usize) -> f64 {
+pub(super) fn ln_tail(balls: usize, p: f64, capacity: usize) -> f64 {
     if capacity >= balls {
         return f64::NEG_INFINITY;
     }

@@ -4,11 +4,13 @@ mod cuckoo;
 mod max_load;
 mod positions;
 mod simple;
+mod two_choice;
 
 pub use cuckoo::{CuckooTable, cuckoo_bins, hall_bound};
 pub use max_load::max_load;
 pub use positions::{Positions, three_distinct};
 pub use simple::{Entry, SimpleTable, simple_capacity};
+pub use two_choice::{TwoChoiceShape, two_choice_bound};
 
 /// A hash table overflowed: a statistical failure, never retried with other hash functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

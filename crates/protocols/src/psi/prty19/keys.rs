@@ -1,0 +1,152 @@
+//! The functions of items, all keyed by the salt, and what follows from a row.
+
+use rand_core::Rng;
+use vesica_party::{Abort, Channel};
+use vesica_structures::polynomial::Row;
+use vesica_structures::prf::DigestPrf;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::rows::hash_rows;
+use vesica_structures::secret::Secret;
+
+use super::messages::Salt;
+use super::params::{Layout, Params};
+
+/// The public functions of a run.
+#[derive(Debug)]
+pub(super) struct Keys {
+    layout: Layout,
+    /// What `x || b` is for each `b`: the item plus this.
+    choices: [u128; 2],
+    bins: DigestPrf,
+    inputs: DigestPrf,
+    coordinates: DigestPrf,
+    /// Of mask, proof and payload key.
+    outputs: [[u8; 32]; 3],
+}
+
+/// Which output of the OPRF.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// What the sender sends of each item.
+    Mask = 0,
+    /// What the receiver returns of each match.
+    Proof = 1,
+    /// What a payload's keystream is made of.
+    PayloadKey = 2,
+}
+
+/// What evaluations ask of the rows and of the polynomials.
+pub(super) struct Hashed {
+    /// What chooses a row of the bin's.
+    pub(super) inputs: Secret<Vec<u128>>,
+    /// The place at which a polynomial is evaluated; its top bit is set, so that it is in no space of a transform.
+    pub(super) coordinates: Secret<Vec<u64>>,
+    /// A second coordinate.
+    pub(super) slopes: Secret<Vec<u64>>,
+}
+
+impl Keys {
+    /// The sender's side of arrow 1.
+    pub(super) fn send(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let mut salt = [0; 32];
+        rng.fill_bytes(&mut salt);
+        ch.send(&Salt(salt))?;
+        Ok(Self::derive(params, ch, &salt))
+    }
+
+    /// The receiver's.
+    pub(super) fn receive(params: &Params, ch: &mut Channel) -> Result<Self, Abort> {
+        let Salt(salt) = ch.recv(())?;
+        Ok(Self::derive(params, ch, &salt))
+    }
+
+    fn derive(params: &Params, ch: &Channel, salt: &[u8; 32]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 spot-light 2026 salt to keys");
+        let mut keys = hasher.update(&ch.session()).update(&params.fingerprint()).update(salt).finalize_xof();
+        let mut blocks = [[0; 16]; 5];
+        keys.fill(blocks.as_flattened_mut());
+        let [zero, one, bins, inputs, coordinates] = blocks.map(u128::from_le_bytes);
+        let mut outputs = [[0; 32]; 3];
+        keys.fill(outputs.as_flattened_mut());
+        let [bins, inputs, coordinates] = [bins, inputs, coordinates].map(DigestPrf::new);
+        Self { layout: params.layout, choices: [zero, one], bins, inputs, coordinates, outputs }
+    }
+
+    /// The bins of each item, of which [`Layout::choices`] count.
+    pub(super) fn positions(&self, items: &[u128]) -> Vec<[u32; 2]> {
+        let mut bits = Secret::new(vec![0; items.len()]);
+        self.bins.eval(items, &mut bits);
+        match self.layout {
+            Layout::Fast(table) => bits.iter().map(|&bits| table.positions(bits)).collect(),
+            Layout::Low { bins } => bits.iter().map(|&bits| [((bits as u64 as u128 * bins as u128) >> 64) as u32, 0]).collect(),
+        }
+    }
+
+    /// The hashes of `x || b` for each evaluation: number `choices i + b` is of item `i`.
+    pub(super) fn hash(&self, items: &[u128], evaluations: &[u32]) -> Hashed {
+        let choices = self.layout.choices();
+        let extended = |&evaluation: &u32| items[evaluation as usize / choices] ^ self.choices[evaluation as usize % choices];
+        let extended = Secret::new(evaluations.iter().map(extended).collect::<Vec<u128>>());
+        let mut hashed = Secret::new(vec![0; extended.len()]);
+        self.coordinates.eval(&extended, &mut hashed);
+        let coordinates = Secret::new(hashed.iter().map(|&hash| hash as u64 | 1 << 63).collect());
+        let slopes = Secret::new(hashed.iter().map(|&hash| (hash >> 64) as u64).collect());
+        self.inputs.eval(&extended, &mut hashed);
+        Hashed { inputs: hashed, coordinates, slopes }
+    }
+
+    /// `part` of the output of each row.
+    pub(super) fn output(&self, part: Part, rows: &[Row]) -> Secret<Vec<u128>> {
+        let mut out = Secret::new(vec![0; rows.len()]);
+        hash_rows(&self.outputs[part as usize], rows, &mut out);
+        out
+    }
+}
+
+/// The outputs of some evaluations.
+pub(super) struct Made {
+    pub(super) masks: Secret<Vec<u128>>,
+    proofs: Secret<Vec<u128>>,
+    payload_keys: Secret<Vec<u128>>,
+}
+
+impl Made {
+    /// Those that the run asks for.
+    pub(super) fn of(keys: &Keys, params: &Params, rows: &[Row]) -> Self {
+        let wanted = |part, wanted: bool| keys.output(part, if wanted { rows } else { &[] });
+        Self {
+            masks: keys.output(Part::Mask, rows),
+            proofs: wanted(Part::Proof, params.both_learn),
+            payload_keys: wanted(Part::PayloadKey, params.payload_bytes > 0),
+        }
+    }
+}
+
+/// The outputs that are needed once the masks have gone, by number.
+pub(super) struct Kept {
+    pub(super) proofs: Secret<Vec<u128>>,
+    pub(super) payload_keys: Secret<Vec<u128>>,
+}
+
+impl Kept {
+    pub(super) fn new(params: &Params, count: usize) -> Self {
+        let space = |wanted| Secret::new(vec![0; if wanted { count } else { 0 }]);
+        Self { proofs: space(params.both_learn), payload_keys: space(params.payload_bytes > 0) }
+    }
+
+    /// Puts outputs in their places.
+    pub(super) fn put(&mut self, made: &Made, numbers: impl Iterator<Item = u32> + Clone) {
+        for (kept, made) in [(&mut self.proofs, &made.proofs), (&mut self.payload_keys, &made.payload_keys)] {
+            for (&output, number) in made.iter().zip(numbers.clone()) {
+                kept[number as usize] = output;
+            }
+        }
+    }
+
+    /// The keystream of a payload: BLAKE3's extended output under the 128 bits of its key, of its item, so that a guess at a key tests one payload.
+    pub(super) fn fill_keystream(&self, number: usize, item: u128, out: &mut [u8]) {
+        let mut key = *b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0spot-light paylo";
+        key[..16].copy_from_slice(&self.payload_keys[number].to_le_bytes());
+        blake3::Hasher::new_keyed(&key).update(&item.to_le_bytes()).finalize_xof().fill(out);
+    }
+}

@@ -1,0 +1,61 @@
+//! One type an arrow of the figure.
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: "spot-light", number, from, carries }
+}
+
+/// Arrow 1: the salt of all functions of items.
+pub(super) struct Salt(pub(super) [u8; 32]);
+
+impl Message for Salt {
+    const STEP: Step = step(1, Role::Sender, "the salt");
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        32..=32
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.0);
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        Ok(Self(bytes.array()?))
+    }
+}
+
+/// Arrow 2: the receiver's polynomials, coefficient by coefficient.
+pub(super) enum Polynomials {}
+
+impl Stream for Polynomials {
+    const STEP: Step = step(2, Role::Receiver, "the receiver's polynomials");
+    type Element = u64;
+}
+
+/// Arrow 3: the sender's masks.
+pub(super) enum Masks {}
+
+impl Stream for Masks {
+    const STEP: Step = step(3, Role::Sender, "the sender's sorted masks");
+    type Element = u8;
+}
+
+/// Arrow 4: the sender's payloads, encrypted.
+pub(super) enum Payloads {}
+
+impl Stream for Payloads {
+    const STEP: Step = step(4, Role::Sender, "the encrypted payloads");
+    type Element = u8;
+}
+
+/// Arrow 5: proofs of the matches.
+pub(super) enum Proofs {}
+
+impl Stream for Proofs {
+    const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
+    type Element = u128;
+}

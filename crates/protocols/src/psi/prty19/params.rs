@@ -1,0 +1,164 @@
+//! All numbers of a run, and the bounds that they follow from.
+
+use std::ops::RangeInclusive;
+
+use vesica_mpc::ot_extension::{OtExtension, OtParams};
+use vesica_mpc::tasks::CorrelationRequest;
+use vesica_party::{Protocol, Security};
+use vesica_structures::facts::{Unsupported, bitwise_and_width};
+use vesica_structures::hashing::TwoChoiceShape;
+use vesica_structures::polynomial::LANES;
+use vesica_structures::rows::COLUMNS;
+
+use super::{Prty19, Variant};
+use crate::masks;
+use crate::psi::both_learn;
+use crate::registry::require_mode;
+use crate::tasks::IntersectRequest;
+
+/// Items of the receiver for each bin of the rows where its polynomial is one. With `b` items in a bin a further row is in their span with probability
+/// `2^(b - 128)`, which is `2^-128 e^32 < 2^-81` on average.
+const ITEMS_PER_BIN: usize = 32;
+
+/// Most items of the receiver where its polynomial is one: two pairs of equal coordinates of 63 bits have probability `(n^2 / 2^64)^2 / 2`, 2^-45.
+const MOST_LOW: usize = 1 << 21;
+
+/// Most items of the receiver in bins.
+const MOST_FAST: usize = 1 << 26;
+
+/// What both sides derive from the request.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// The row's id, for the derivation of keys.
+    pub id: &'static str,
+    /// `n_1`.
+    pub sender_items: usize,
+    /// `n_2`.
+    pub receiver_items: usize,
+    /// An OT for each column.
+    pub transfers: OtParams,
+    /// How many polynomials.
+    pub layout: Layout,
+    /// Width of a mask of arrow 3.
+    pub mask_bits: u32,
+    /// Width of a payload, in bytes.
+    pub payload_bytes: usize,
+    /// Whether arrow 5 is sent.
+    pub both_learn: bool,
+}
+
+/// How many polynomials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One, of as many coefficients as the receiver has items, and one more on the items' second coordinate; rows come from so many bins.
+    Low {
+        /// Bins of the rows.
+        bins: usize,
+    },
+    /// One for each bin.
+    Fast(TwoChoiceShape),
+}
+
+impl Layout {
+    /// For so many items.
+    pub const LOW: fn(usize) -> Self = |receiver_items| Self::Low { bins: receiver_items.div_ceil(ITEMS_PER_BIN).max(1) };
+    /// For so many items.
+    pub const FAST: fn(usize) -> Self = |receiver_items| Self::Fast(TwoChoiceShape::new(receiver_items));
+
+    /// Bins that rows come from.
+    pub fn bins(&self) -> usize {
+        match self {
+            Self::Low { bins } => *bins,
+            Self::Fast(table) => table.bins,
+        }
+    }
+
+    /// In how many places an item may be.
+    pub fn choices(&self) -> usize {
+        match self {
+            Self::Low { .. } => 1,
+            Self::Fast(_) => 2,
+        }
+    }
+
+    /// Words of arrow 2.
+    fn words(&self, receiver_items: usize) -> usize {
+        match self {
+            Self::Low { .. } => LANES * (receiver_items + 1),
+            Self::Fast(table) => LANES * table.bins * table.capacity,
+        }
+    }
+}
+
+impl Params {
+    /// Parameters of row `V` for a request, refused where the mode or a size is not served.
+    pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
+        require_mode::<Prty19<V>>(request.security)?;
+        request.check_sizes()?;
+        let layout = (V::LAYOUT)(request.receiver_items);
+        let most = if layout.choices() == 1 { MOST_LOW } else { MOST_FAST };
+        if request.receiver_items > most {
+            return Err(Unsupported::new(
+                format_args!("{} items of the receiver in {}", request.receiver_items, V::ENTRY.id),
+                format_args!("use at most {most}, or another protocol"),
+            ));
+        }
+        if request.both_learn && layout.choices() > 1 {
+            return Err(Unsupported::new(
+                format_args!("{} for both to learn: which of two proofs came would tell the sender of the receiver's bins", V::ENTRY.id),
+                "choose another protocol, spot-low or vole-fast",
+            ));
+        }
+        let evaluations = layout.choices() * request.sender_items;
+        // Half of the budget, FailureEvent::ZeroDifference, is as the whole of it for twice as many.
+        let width = bitwise_and_width(2 * evaluations)?;
+        if width > COLUMNS {
+            return Err(Unsupported::new(
+                format_args!("{} items of the sender in {}, which take rows of {width} bits", request.sender_items, V::ENTRY.id),
+                format_args!("use fewer, for rows of {COLUMNS} bits, or another protocol"),
+            ));
+        }
+        Ok(Self {
+            id: V::ENTRY.id,
+            sender_items: request.sender_items,
+            receiver_items: request.receiver_items,
+            transfers: OtExtension::derive(&CorrelationRequest { len: COLUMNS, security: Security::SemiHonest, width: None })?,
+            layout,
+            mask_bits: masks::mask_bits(evaluations, request.receiver_items),
+            payload_bytes: request.payload_bytes,
+            both_learn: request.both_learn,
+        })
+    }
+
+    /// Whether a set is empty: then nothing is sent and nothing matches.
+    pub fn is_empty(&self) -> bool {
+        self.sender_items == 0 || self.receiver_items == 0
+    }
+
+    /// Masks of arrow 3.
+    pub fn evaluations(&self) -> usize {
+        self.layout.choices() * self.sender_items
+    }
+
+    /// All that the keys of a run are bound to, besides session and salt.
+    pub(super) fn fingerprint(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 spot-light 2026 parameters");
+        hasher.update(self.id.as_bytes()).update(&[0, u8::from(self.both_learn)]);
+        for size in [self.sender_items, self.receiver_items, self.layout.bins(), self.mask_bits as usize, self.payload_bytes] {
+            hasher.update(&(size as u64).to_le_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// The salt, the OTs, 448 bits a coefficient, masks, payloads and proofs.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        if self.is_empty() {
+            return 0..=0;
+        }
+        let base = OtExtension::predicted_bytes(&self.transfers);
+        let masks = masks::predicted_bytes(self.evaluations(), self.mask_bits);
+        let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
+        let fixed = 32 + 8 * self.layout.words(self.receiver_items) as u64 + (self.evaluations() * self.payload_bytes) as u64;
+        fixed + base.start() + masks.start() + proofs.start()..=fixed + base.end() + masks.end() + proofs.end()
+    }
+}

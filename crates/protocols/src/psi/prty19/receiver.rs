@@ -1,0 +1,82 @@
+//! The right column of the figure.
+
+use std::marker::PhantomData;
+
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::masks::MaskFinder;
+use vesica_structures::rng::SecretRng;
+
+use super::keys::{Kept, Keys};
+use super::messages::{Masks, Payloads, Proofs};
+use super::params::{Layout, Params};
+use super::rows::{ReceiverColumns, ReceiverRows};
+use super::{fast, low};
+use crate::masks;
+use crate::psi::{both_learn, payload};
+use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
+
+/// The receiver, Bob, set up.
+pub struct Receiver<V> {
+    params: Params,
+    /// Unless a set is empty.
+    ready: Option<(Keys, ReceiverColumns)>,
+    variant: PhantomData<fn() -> V>,
+}
+
+impl<V> Party for Receiver<V> {
+    type Params = Params;
+    type Input = IntersectReceiverInput;
+    type Output = IntersectReceiverOutput;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let ready = if params.is_empty() {
+            None
+        } else {
+            // Step 1, and the OTs.
+            Some((Keys::receive(params, ch)?, ReceiverColumns::setup(params, ch, rng)?))
+        };
+        Ok(Self { params: params.clone(), ready, variant: PhantomData })
+    }
+
+    fn run(self, input: IntersectReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
+        let params = &self.params;
+        input.check(params.receiver_items)?;
+        let Some((keys, columns)) = &self.ready else { return Ok(IntersectReceiverOutput::default()) };
+        let rows = ReceiverRows { params, keys, own: columns };
+        let mut own = MaskFinder::new(params.receiver_items, params.mask_bits, params.payload_bytes > 0);
+        let mut kept = Kept::new(params, params.receiver_items);
+
+        // Step 2.
+        match params.layout {
+            Layout::Low { bins } => low::send_polynomial(&rows, bins, &input.items, (&mut own, &mut kept), ch, rng)?,
+            Layout::Fast(table) => {
+                let _phase = ch.phase(Phase::Encode);
+                fast::send_polynomials(&rows, table, &input.items, (&mut own, &mut kept), ch, rng)?;
+            }
+        }
+
+        // Step 3.
+        let phase = ch.phase(Phase::Match);
+        own.prepare();
+        drop(phase);
+        let phase = ch.phase(Phase::Masks);
+        masks::receive::<Masks>(&mut own, params.evaluations(), params.mask_bits, ch)?;
+        let found = own.matches();
+        drop(phase);
+
+        // Step 4.
+        let phase = ch.phase(Phase::Payload);
+        let keystream = |item: usize, out: &mut [u8]| kept.fill_keystream(item, input.items[item], out);
+        let payloads = payload::receive::<Payloads>(params.evaluations(), params.payload_bytes, &found, keystream, ch)?;
+        drop(phase);
+
+        // Step 5.
+        let matches: Vec<u32> = found.iter().map(|found| found.own).collect();
+        if params.both_learn {
+            let _phase = ch.phase(Phase::Match);
+            let proofs = matches.iter().map(|&item| kept.proofs[item as usize]).collect();
+            both_learn::send::<Proofs>(params.sender_items.min(params.receiver_items), proofs, ch)?;
+        }
+        Ok(IntersectReceiverOutput { matches, payloads })
+    }
+}
