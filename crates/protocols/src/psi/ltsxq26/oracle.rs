@@ -55,7 +55,7 @@ pub(super) fn bits<O: Oracle>(keys: &[u128], tau: Option<u128>, items: &[u128]) 
 }
 
 /// `H^o` of `inputs`, which it uses up: in Figure 15 `w` is added to them.
-pub(super) fn outer<O: Oracle>(security: Security, omega: u128, items: &[u128], inputs: &mut [O::Bits]) -> Secret<Vec<u128>> {
+pub(crate) fn outer<O: Oracle>(security: Security, omega: u128, items: &[u128], inputs: &mut [O::Bits]) -> Secret<Vec<u128>> {
     let mut out = Secret::new(vec![0; items.len()]);
     let parts = inputs.par_chunks_mut(BATCH).zip(items.par_chunks(BATCH)).zip(out.par_chunks_mut(BATCH));
     parts.for_each(|((inputs, items), out)| match security {
@@ -71,7 +71,7 @@ pub(super) fn outer<O: Oracle>(security: Security, omega: u128, items: &[u128], 
 }
 
 /// A string of these bits.
-pub(super) fn from_bits<C: Cell>(bits: impl Iterator<Item = bool>) -> C {
+pub(crate) fn from_bits<C: Cell>(bits: impl Iterator<Item = bool>) -> C {
     let mut string = C::default();
     for (i, bit) in bits.enumerate() {
         string.words_mut()[i / 64] |= u64::from(bit) << (i % 64);
@@ -80,7 +80,7 @@ pub(super) fn from_bits<C: Cell>(bits: impl Iterator<Item = bool>) -> C {
 }
 
 /// `strings[j] += s & added[j]`.
-pub(super) fn add_masked<C: Cell>(strings: &mut [C], s: &C, added: &[C]) {
+pub(crate) fn add_masked<C: Cell>(strings: &mut [C], s: &C, added: &[C]) {
     for (string, added) in strings.iter_mut().zip(added) {
         for ((word, added), s) in string.words_mut().iter_mut().zip(added.words()).zip(s.words()) {
             *word ^= added & s;

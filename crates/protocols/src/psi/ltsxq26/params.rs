@@ -87,16 +87,23 @@ impl Params {
         CorrelationRequest { len: self.width, security: self.security, width: None }
     }
 
-    /// `l` base OTs, `m l` bits for the table, `n_s out` for the masks, and a few strings.
-    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+    /// All but the masks: `l` base OTs, `m l` bits for the table, and a few strings.
+    pub(crate) fn bytes_before_masks(&self) -> u64 {
         if self.is_empty() {
-            return 0..=0;
+            return 0;
         }
         let strings = match self.security {
             Security::SemiHonest => 16 + 16,
             Security::Malicious => 32 + 32 + 16,
         };
-        let transfers = BaseOt::predicted_bytes(&self.transfers());
+        strings + BaseOt::predicted_bytes(&self.transfers()).end() + self.table_bytes
+    }
+
+    /// The above, and `n_s out` bits for the masks.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        if self.is_empty() {
+            return 0..=0;
+        }
         let masks = match self.coding {
             MaskCoding::SortedCoded => masks::predicted_bytes(self.sender_items, self.mask_bits),
             MaskCoding::Shuffled => {
@@ -104,7 +111,7 @@ impl Params {
                 bytes..=bytes
             }
         };
-        let fixed = strings + transfers.start() + self.table_bytes;
+        let fixed = self.bytes_before_masks();
         fixed + masks.start()..=fixed + masks.end()
     }
 }

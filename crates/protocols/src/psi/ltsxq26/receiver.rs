@@ -1,6 +1,7 @@
 //! The right column of the figure.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use vesica_mpc::base_ot::BaseOt;
 use vesica_mpc::oprf::table;
@@ -59,7 +60,7 @@ impl<V: Variant> Party for Receiver<V> {
         let phase = ch.phase(Phase::HashItems);
         let own = self.hash(input)?;
         drop(phase);
-        self.exchange(own, None, ch, rng)
+        self.exchange(&own, None, ch, rng)
     }
 }
 
@@ -98,43 +99,55 @@ impl<V: Variant> Receiver<V> {
         Ok(Own { items, a, d })
     }
 
-    /// Steps 4 to 7 for what step 3 gave; `seen` takes down what the receiver holds at the end.
-    pub(super) fn exchange(
-        self,
-        own: Own<V>,
-        mut seen: Option<&mut View<V>>,
+    /// Steps 4 and 5: sends the table of what step 3 gave, and gives `w`; nothing where a set is empty. `seen` takes down what the receiver holds.
+    pub(crate) fn encode(
+        &self,
+        own: &Own<V>,
+        seen: Option<&mut View<V>>,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<IntersectReceiverOutput, Abort> {
+    ) -> Result<Option<u128>, Abort> {
         let params = &self.params;
-        let Some(keys) = self.keys else { return Ok(IntersectReceiverOutput::default()) };
-
-        // Step 4.
+        let Some(keys) = &self.keys else { return Ok(None) };
         let phase = ch.phase(Phase::Encode);
         let (r, offset) = (rng.block(), keys.promise.is_some().then(|| rng.block()));
         ch.send(&Randomness { r, offset })?;
         let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
         let items = okvs.arrange(&own.items);
         let values = Secret::new(items.arranged(&own.d));
-        let mut whole = Vec::new();
-        let keep = |place: std::ops::Range<usize>, cells: &mut [Bits<V>]| {
-            if seen.is_some() {
-                whole.resize(whole.len().max(place.end), Bits::<V>::default());
-                whole[place].copy_from_slice(cells);
+        let mut whole = if seen.is_some() { vec![Bits::<V>::default(); okvs.len()] } else { Vec::new() };
+        let keep = |place: Range<usize>, cells: &mut [Bits<V>]| {
+            if let Some(whole) = whole.get_mut(place) {
+                whole.copy_from_slice(cells);
             }
         };
         // The table itself is sent: its free cells must be random.
         table::encode_and_send::<Table, Bits<V>>(&okvs, (&items, &values), FreeCells::Random(rng), keep, params.width as u32, ch)?;
         drop(phase);
 
-        // Step 5.
         let Omega(theirs) = ch.recv(())?;
         if keys.promise.as_ref().is_some_and(|promise| promise.commitment != V::Oracle::commit(theirs)) {
             return Err(Abort::PeerMisbehaved(Omega::STEP, "the offset is not the one committed to"));
         }
         let omega = theirs ^ offset.unwrap_or(0);
+        if let Some(seen) = seen {
+            seen.fill(keys, r, whole, omega);
+        }
+        Ok(Some(omega))
+    }
 
-        // Step 6; in Figure 15 steps 6 and 7.
+    /// Steps 4 to 7 for what step 3 gave.
+    pub(super) fn exchange(
+        self,
+        own: &Own<V>,
+        mut seen: Option<&mut View<V>>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
+        let Some(omega) = self.encode(own, seen.as_deref_mut(), ch, rng)? else { return Ok(IntersectReceiverOutput::default()) };
+
+        // Step 6; in Figure 15 step 7.
+        let params = &self.params;
         let phase = ch.phase(Phase::Match);
         let mut inputs = Secret::new(own.a.to_vec());
         let mut finder = MaskFinder::new(params.receiver_items, params.mask_bits, false);
@@ -150,9 +163,6 @@ impl<V: Variant> Receiver<V> {
             }
         })?;
         drop(phase);
-        if let Some(seen) = seen {
-            seen.fill(&keys, r, whole, omega);
-        }
         let matches = finder.matches().into_iter().map(|found| found.own).collect();
         Ok(IntersectReceiverOutput { matches, payloads: Vec::new() })
     }

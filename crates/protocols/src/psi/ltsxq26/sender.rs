@@ -49,25 +49,10 @@ impl<V: Variant> Party for Sender<V> {
         let params = &self.params;
         input.check(params.sender_items, 0)?;
         let output = IntersectSenderOutput { matches: None };
-        let Some(keys) = self.keys else { return Ok(output) };
+        let Some(Evaluated { items, mut inputs, omega }) = self.evaluate(&input.items, ch)? else { return Ok(output) };
 
-        // C(x), for which the sender need not wait.
-        let phase = ch.phase(Phase::HashItems);
-        let c = oracle::bits::<V::Oracle>(&keys.transfers.chosen, keys.tau, &input.items);
-        drop(phase);
-
-        // Step 4.
-        let Randomness { r, offset } = ch.recv(params.is_malicious())?;
-        let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
-        let items = okvs.arrange(&input.items);
-        let mut inputs = Secret::new(items.arranged(&c));
-        drop(c);
-        receive_and_decode::<V>(params, &okvs, &items, &keys.transfers.choices, &mut inputs, ch)?;
-
-        // Step 5; in Figure 15 steps 5 and 6.
-        ch.send(&Omega(keys.omega))?;
+        // Step 5; in Figure 15 step 6.
         let phase = ch.phase(Phase::Masks);
-        let omega = keys.omega ^ offset.unwrap_or(0);
         let masks = oracle::outer::<V::Oracle>(params.security, omega, items.keys(), &mut inputs);
         drop(inputs);
         masks::send_unlabelled::<Masks>(&masks, params.coding, params.mask_bits, ch, rng)?;
@@ -76,10 +61,42 @@ impl<V: Variant> Party for Sender<V> {
     }
 }
 
+/// What the masks of the sender's items are made of.
+pub(crate) struct Evaluated<V: Variant> {
+    /// The items, arranged.
+    pub(crate) items: Arrangement,
+    /// `v(x)` of each, in that order.
+    pub(crate) inputs: Secret<Vec<Bits<V>>>,
+    /// `w`.
+    pub(crate) omega: u128,
+}
+
+impl<V: Variant> Sender<V> {
+    /// Step 4, and `w` of step 5; nothing where a set is empty.
+    pub(crate) fn evaluate(&self, items: &[u128], ch: &mut Channel) -> Result<Option<Evaluated<V>>, Abort> {
+        let params = &self.params;
+        let Some(keys) = &self.keys else { return Ok(None) };
+
+        // C(x), for which the sender need not wait.
+        let phase = ch.phase(Phase::HashItems);
+        let c = oracle::bits::<V::Oracle>(&keys.transfers.chosen, keys.tau, items);
+        drop(phase);
+
+        let Randomness { r, offset } = ch.recv(params.is_malicious())?;
+        let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
+        let items = okvs.arrange(items);
+        let mut inputs = Secret::new(items.arranged(&c));
+        drop(c);
+        receive_and_decode::<V>(params, &okvs, &items, &keys.transfers.choices, &mut inputs, ch)?;
+        ch.send(&Omega(keys.omega))?;
+        Ok(Some(Evaluated { items, inputs, omega: keys.omega ^ offset.unwrap_or(0) }))
+    }
+}
+
 #[cfg(test)]
 impl<V> Sender<V> {
     /// `s`, for tests of what is made of it.
-    pub(super) fn choices(&self) -> Vec<bool> {
+    pub(crate) fn choices(&self) -> Vec<bool> {
         self.keys.as_ref().map_or(Vec::new(), |keys| keys.transfers.choices.clone())
     }
 }

@@ -38,21 +38,18 @@ impl<V: Variant> Receiver<V> {
     /// # Errors
     /// As [`Receiver::run`](vesica_party::Party::run).
     pub fn run_observed(self, own: Own<V>, ch: &mut Channel, rng: &mut SecretRng) -> Result<(IntersectReceiverOutput, View<V>), Abort> {
-        let mut view = View {
-            params: self.params.clone(),
-            transfers: Vec::new(),
-            tau: None,
-            r: 0,
-            table: Vec::new(),
-            omega: 0,
-            masks: Vec::with_capacity(self.params.sender_items),
-        };
-        let output = self.exchange(own, Some(&mut view), ch, rng)?;
+        let mut view = View::empty(&self.params);
+        let output = self.exchange(&own, Some(&mut view), ch, rng)?;
         Ok((output, view))
     }
 }
 
 impl<V: Variant> View<V> {
+    /// Before anything came.
+    pub(crate) fn empty(params: &Params) -> Self {
+        Self { params: params.clone(), transfers: Vec::new(), tau: None, r: 0, table: Vec::new(), omega: 0, masks: Vec::new() }
+    }
+
     pub(super) fn fill(&mut self, keys: &Keys, r: u128, table: Vec<Bits<V>>, omega: u128) {
         self.transfers.clone_from(&keys.transfers.pairs);
         (self.tau, self.r, self.table, self.omega) = (keys.tau(), r, table, omega);
