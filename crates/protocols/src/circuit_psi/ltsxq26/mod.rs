@@ -74,6 +74,11 @@ impl Params {
         Ok(params)
     }
 
+    /// Blocks of 128 bits of a value, the last one partly used.
+    fn blocks(&self) -> usize {
+        block_widths(self.output_bits).count()
+    }
+
     /// The hint's store, its rows keyed by `w`.
     fn hint(&self, omega: u128) -> Result<Clustered, Unsupported> {
         Clustered::new(self.oprf.sender_items, FailureEvent::Encoding.bits(), omega)
@@ -115,12 +120,12 @@ mod tests {
     /// Values come to whoever has their keys, in as many bytes as predicted; and the view shows them to whoever has `s`.
     #[test]
     fn what_is_programmed_is_found() {
-        for (sender_keys, receiver_keys, output_bits) in [(0, 5, 60), (5, 0, 60), (1, 1, 1), (300, 200, 57), (90, 90, 300)] {
+        for (sender_keys, receiver_keys, output_bits) in [(0, 5, 60u32), (5, 0, 60), (1, 1, 1), (300, 200, 57), (90, 90, 300)] {
             let blocks = output_bits.div_ceil(128) as usize;
             let keys: Vec<u128> = (0..sender_keys as u128).map(|i| i * i + 1).collect();
             let asked: Vec<u128> = (sender_keys as u128 / 2..).map(|i| i * i + 1).take(receiver_keys).collect();
             let values: Vec<u128> =
-                (0..(blocks * sender_keys) as u128).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)).collect();
+                (0..(blocks * sender_keys) as u128).map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)).collect();
             let params = Params::derive(receiver_keys, sender_keys, output_bits).expect("served");
             let ((s, sent), ((out, view), received)) = two_party(
                 |ch, rng| {

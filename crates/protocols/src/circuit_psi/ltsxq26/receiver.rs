@@ -46,7 +46,7 @@ impl Receiver {
         let widths = block_widths(params.output_bits);
         // Step 4.
         let own = self.oprf.hash(IntersectReceiverInput { items: asked })?;
-        let mut out = PrfOutputs { values: Vec::with_capacity(own.items.len() * widths.clone().count()) };
+        let mut out = PrfOutputs { values: Vec::with_capacity(own.items.len() * params.blocks()) };
         let Some(omega) = self.oprf.encode(&own, Some(&mut view.oprf), ch, rng)? else {
             // Nothing is programmed: any random function is as good.
             widths.for_each(|width| out.values.extend((0..own.items.len()).map(|_| rng.block() & low(width))));

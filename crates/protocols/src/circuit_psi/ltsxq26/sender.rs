@@ -33,7 +33,7 @@ impl Party for Sender {
         let Params { oprf, output_bits } = &self.params;
         let count = oprf.sender_items;
         let widths = block_widths(*output_bits);
-        if input.keys.len() != count || input.values.len() != count * widths.clone().count() {
+        if input.keys.len() != count || input.values.len() != count * self.params.blocks() {
             return Err(Unsupported::new("keys and values of another number than agreed", "program as many as agreed").into());
         }
         // Step 4.
