@@ -12,6 +12,7 @@ use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::psi::hfh99::EcdhHfh99;
+use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::sum::ikn20::Ikn20;
@@ -27,6 +28,11 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<VolePsi<Rr22>>::new(),
     &Row::<VolePsi<VoleFast>>::new(),
     &Row::<VolePsi<VoleLean>>::new(),
+    &Row::<Ltsxq26<ltsxq26::Wide>>::new(),
+    &Row::<Ltsxq26<ltsxq26::Sha>>::new(),
+    &Row::<Ltsxq26<ltsxq26::ShaBand>>::new(),
+    &Row::<Ltsxq26<ltsxq26::Aes>>::new(),
+    &Row::<Ltsxq26<ltsxq26::AesBand>>::new(),
 ];
 
 static SHARES: &[&dyn Registered<Shares>] =

@@ -4,6 +4,7 @@
 
 mod both_learn;
 pub mod hfh99;
+pub mod ltsxq26;
 mod payload;
 pub mod prty19;
 pub mod vole;

@@ -1,6 +1,6 @@
 //! Every row computes what its task says, whatever the sizes, the overlap and the options, and sends as many bytes as its formula says.
 
-use vesica_party::{Security, Task};
+use vesica_party::{Security, Status, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest};
 use vesica_testkit::{Runnable, conformance_of};
@@ -24,6 +24,10 @@ fn is_labelled(row: Row, security: Security) -> bool {
     row.predicted_bytes(&IntersectRequest { payload_bytes: 1, both_learn: true, ..request(1, 1, security) }).is_ok()
 }
 
+fn is_broken(row: Row) -> bool {
+    matches!(row.entry().status, Status::Broken { .. })
+}
+
 /// Rows that take microseconds and more an item.
 fn is_on_a_curve(row: Row) -> bool {
     row.entry().modes.iter().any(|mode| mode.assumptions.iter().any(|assumption| assumption.starts_with("DDH")))
@@ -41,7 +45,10 @@ fn every_row_computes_the_intersection() {
     for row in registry::intersect() {
         for mode in row.entry().modes {
             for (n_s, n_r) in SIZES {
-                for overlap in overlaps(n_s, n_r) {
+                // A run of a broken row takes its base OTs; it is kept for what it does, and not for use.
+                let overlaps = overlaps(n_s, n_r);
+                let overlaps = if is_broken(*row) { &overlaps[overlaps.len() - 1..] } else { &overlaps };
+                for &overlap in overlaps {
                     check(*row, &request(n_s, n_r, mode.security), overlap);
                 }
             }

@@ -413,6 +413,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_broken_runs_only_if_it_is_named_and_allowed() {
+        let is_broken = |row: &AnyProtocol| matches!(row.entry().status, Status::Broken { .. });
+        for task in [SetTask::Intersect, SetTask::Cardinality, SetTask::Sum, SetTask::JoinAndCompute, SetTask::Shares] {
+            for row in rows(task).iter().filter(|row| is_broken(row)) {
+                let entry = row.entry();
+                for security in entry.modes.iter().map(|mode| mode.security) {
+                    let failure = super::allowed(task, Some(entry.id), security, false).err().expect("it is broken");
+                    assert_eq!(failure.code, code::REFUSED);
+                    let Status::Broken { how } = entry.status else { unreachable!("filtered") };
+                    assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
+                    assert_eq!(super::allowed(task, Some(entry.id), security, true).map(|rows| rows.len()).ok(), Some(1), "{}", entry.id);
+                }
+            }
+            // Permission is not a wish.
+            for security in [Security::SemiHonest, Security::Malicious] {
+                assert!(super::allowed(task, None, security, true).into_iter().flatten().all(|row| !is_broken(&row)), "{task}");
+            }
+        }
+        assert!(rows(SetTask::Intersect).iter().any(is_broken), "or this tests nothing");
+        // A peer that allows it gets nothing from a side that does not.
+        let theirs = ["ltsxq26".to_owned()];
+        let none = choose(&terms(5, Security::SemiHonest), &ids(Security::SemiHonest), &theirs, &Link::ASSUMED);
+        assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
+    }
+
+    #[test]
     fn an_unknown_protocol_and_a_missing_mode_are_refused() {
         assert_eq!(allowed(Some("md5"), Security::SemiHonest, false).err().map(|failure| failure.code), Some(code::REFUSED));
         let failure = allowed(Some("ecdh-hfh99"), Security::Malicious, false).err().expect("it has no such mode");

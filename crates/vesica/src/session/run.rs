@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use vesica_party::transport::tls::PublicKey;
-use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role, Tally};
+use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role, Status, Tally};
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
@@ -152,7 +152,12 @@ impl Conversation<'_> {
         if let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.noise, &self.config.protection) {
             noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?;
         }
-        let mut warnings: Vec<String> = agreement.may_wrap.iter().cloned().collect();
+        let entry = agreement.row.entry();
+        let broken = match entry.status {
+            Status::Broken { how } => Some(format!("protocol {} is broken: {how}", entry.id)),
+            Status::Recommended | Status::Sound => None,
+        };
+        let mut warnings: Vec<String> = broken.into_iter().chain(agreement.may_wrap.clone()).collect();
         for warning in &warnings {
             self.events.notice(&format!("warning: {warning}"));
         }

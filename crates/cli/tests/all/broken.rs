@@ -1,0 +1,83 @@
+//! Nobody runs a broken protocol by accident.
+
+use serde_json::Value;
+
+use crate::harness::{Folder, RECEIVER, SENDER};
+
+fn tables() -> Folder {
+    let folder = Folder::new();
+    folder.write("ours.csv", "id,email\n1,a@x.org\n2,b@x.org\n3,c@x.org\n");
+    folder.write("theirs.csv", "mail\nc@x.org\nd@x.org\na@x.org\n");
+    folder
+}
+
+/// Each broken protocol with what is wrong with it.
+fn broken(folder: &Folder) -> Vec<(String, String)> {
+    let listed = folder.run("protocols --json");
+    let all: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let all = all.as_array().expect("a list").iter();
+    let broken = all.filter_map(|entry| Some((entry["id"].as_str()?.to_owned(), entry["status"]["broken"].as_str()?.to_owned())));
+    broken.collect()
+}
+
+#[test]
+fn a_broken_protocol_is_refused_with_its_reason() {
+    let folder = tables();
+    let all = broken(&folder);
+    assert!(all.iter().any(|(id, _)| id == "ltsxq26"), "{all:?}");
+    for (id, how) in all {
+        for security in ["malicious", "semi-honest"] {
+            let (first, _) = how.split_at(60);
+            let reason = format!("protocol {id} is broken: {first}");
+            let both = format!("--protocol {id} --security {security}");
+            let task = if id.ends_with("-circuit") { "--task shares" } else { "" };
+            let receiver = folder.run(&format!("receive {RECEIVER} --input ours.csv --key email --output out.csv {both} {task}"));
+            let output = if task.is_empty() { "" } else { "--output out.csv" };
+            let sender = folder.run(&format!("send {SENDER} --connect 127.0.0.1:9 --input theirs.csv --key mail {both} {task} {output}"));
+            receiver.expect(11, &[&reason, "--allow-broken"]);
+            sender.expect(11, &[&reason, "--allow-broken"]);
+        }
+    }
+    assert!(!folder.files().iter().any(|name| name.contains("out")), "nothing was begun");
+}
+
+#[test]
+fn one_side_cannot_talk_the_other_into_it() {
+    let folder = tables();
+    for both in ["", "--allow-broken"] {
+        let (receiver, sender) = folder.join(
+            &format!("--input ours.csv --key email --output out.csv {both}"),
+            "--input theirs.csv --key mail --protocol ltsxq26 --allow-broken",
+        );
+        receiver.expect(7, &["no protocol is allowed on both sides"]);
+        assert_ne!(sender.code, 0, "{}", sender.stderr);
+    }
+}
+
+#[test]
+fn with_permission_it_runs_and_both_sides_read_what_is_wrong() {
+    let folder = tables();
+    for (id, security) in [("ltsxq26", "malicious"), ("ltsxq26-aes-band", "semi-honest")] {
+        let both = format!("--protocol {id} --allow-broken --security {security}");
+        let (receiver, sender) = folder.join(
+            &format!("--input ours.csv --key email --output out.csv --force {both}"),
+            &format!("--input theirs.csv --key mail {both}"),
+        );
+        let warning = format!("warning: protocol {id} is broken: the receiver gets the sender's secret");
+        receiver.expect(0, &[&warning]);
+        sender.expect(0, &[&warning]);
+        assert_eq!(folder.read("out.csv"), "id,email\n1,a@x.org\n3,c@x.org\n");
+    }
+}
+
+#[test]
+fn a_plan_refuses_it() {
+    let folder = tables();
+    for security in ["malicious", "semi-honest"] {
+        let planned = folder.run(&format!("plan --sender-items 1000 --receiver-items 1000 --security {security} --json"));
+        let plan: Value = serde_json::from_str(&planned.stdout).expect("JSON");
+        let refused = plan["refused"].as_array().expect("a list");
+        let why = refused.iter().find(|one| one["protocol"] == "ltsxq26").and_then(|one| one["why"].as_str()).expect("it is refused");
+        assert!(why.contains("is broken"), "{why}");
+    }
+}
