@@ -43,7 +43,7 @@ use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
-use vesica_structures::fields::{Gf64, Value};
+use vesica_structures::fields::{Cell, Gf64, Value};
 
 use crate::silent::bulk;
 use crate::tasks::{PermuteShare, PermuteShareRequest};

@@ -8,7 +8,7 @@ use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, PermuteShareRequest};
 use vesica_mpc::{opprf, permute_share};
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
-use vesica_structures::fields::{Gf64, Value};
+use vesica_structures::fields::{Cell, Gf64};
 use vesica_structures::hashing::cuckoo_bins;
 use vesica_structures::packing::packed_len;
 
