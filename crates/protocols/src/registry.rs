@@ -5,9 +5,9 @@ use vesica_structures::facts::Unsupported;
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
-use crate::circuit_psi::vole::{
-    Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum,
-};
+use crate::circuit_psi::CircuitPsi;
+use crate::circuit_psi::psty19::Psty19;
+use crate::circuit_psi::vole::{Aggregate, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
 use crate::membership::czz24::Czz24;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
@@ -23,8 +23,12 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<VolePsi<VoleLean>>::new(),
 ];
 
-static SHARES: &[&dyn Registered<Shares>] =
-    &[&Row::<CircuitPsi<Rs21Circuit>>::new(), &Row::<CircuitPsi<Rr22Circuit>>::new(), &Row::<CircuitPsi<VesicaCircuit>>::new()];
+static SHARES: &[&dyn Registered<Shares>] = &[
+    &Row::<CircuitPsi<Psty19>>::new(),
+    &Row::<CircuitPsi<Rs21Circuit>>::new(),
+    &Row::<CircuitPsi<Rr22Circuit>>::new(),
+    &Row::<CircuitPsi<VesicaCircuit>>::new(),
+];
 // The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
 static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
     &Row::<Aggregate<VesicaCardinality>>::new(),

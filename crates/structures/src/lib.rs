@@ -8,6 +8,7 @@ pub mod hashing;
 pub mod masks;
 pub mod okvs;
 pub mod packing;
+pub mod polynomial;
 pub mod prf;
 pub mod rlwe;
 pub mod rng;

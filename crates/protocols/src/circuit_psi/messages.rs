@@ -23,24 +23,3 @@ impl Message for Salt {
         Ok(Self(bytes.array()?))
     }
 }
-
-/// Arrow 9 of an aggregate: the sender's shares of the results.
-pub(super) struct Opened(pub(super) Vec<u64>);
-
-impl Message for Opened {
-    const STEP: Step = Step { protocol: "circuit-psi", number: 9, from: Role::Sender, carries: "its shares of the results" };
-    /// How many.
-    type Shape = usize;
-
-    fn len(results: &usize) -> RangeInclusive<usize> {
-        8 * results..=8 * results
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.elements(&self.0);
-    }
-
-    fn read(bytes: &mut Reader<'_>, results: usize) -> Result<Self, Malformed> {
-        bytes.elements(results).map(Self)
-    }
-}
