@@ -6,6 +6,7 @@ use vesica_structures::facts::Unsupported;
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::circuit_psi::CircuitPsi;
+use crate::circuit_psi::cgs22::Cgs22;
 use crate::circuit_psi::psty19::Psty19;
 use crate::circuit_psi::vole::{Aggregate, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
 use crate::membership::czz24::Czz24;
@@ -25,6 +26,7 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
 
 static SHARES: &[&dyn Registered<Shares>] = &[
     &Row::<CircuitPsi<Psty19>>::new(),
+    &Row::<CircuitPsi<Cgs22>>::new(),
     &Row::<CircuitPsi<Rs21Circuit>>::new(),
     &Row::<CircuitPsi<Rr22Circuit>>::new(),
     &Row::<CircuitPsi<VesicaCircuit>>::new(),

@@ -102,7 +102,8 @@ impl Params {
     }
 }
 
-fn block_widths(output_bits: u32) -> impl Iterator<Item = u32> + use<> {
+/// Widths of the blocks of 128 bits of an output, the last one perhaps narrower.
+pub fn block_widths(output_bits: u32) -> impl Iterator<Item = u32> + use<> {
     (0..output_bits.div_ceil(128)).map(move |block| (output_bits - 128 * block).min(128))
 }
 

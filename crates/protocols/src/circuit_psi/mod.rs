@@ -24,6 +24,7 @@
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a cheating sender may program what it likes.
 
 mod bins;
+pub mod cgs22;
 mod entry;
 mod matching;
 mod messages;
