@@ -7,6 +7,7 @@ pub mod bits;
 pub mod gmw;
 pub mod group;
 pub mod inner_product;
+pub mod kkrt16;
 pub mod one_of_n;
 pub mod opprf;
 pub mod oprf;

@@ -6,6 +6,7 @@ use vesica_structures::okvs::{Band, Clustered};
 
 use crate::base_ot::BaseOt;
 use crate::inner_product;
+use crate::kkrt16::Kkrt16;
 use crate::one_of_n::OneOfN;
 use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
@@ -14,7 +15,9 @@ use crate::permute_share::SwitchingNetwork;
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
-use crate::tasks::{BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole};
+use crate::tasks::{
+    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole,
+};
 use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
@@ -25,6 +28,11 @@ pub fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
 /// Protocols for random 1-of-2^k OT of bits.
 pub fn random_tables() -> &'static [&'static dyn Registered<RandomTables>] {
     const { &[&Row::<OneOfN>::new()] }
+}
+
+/// Protocols for batched OPRF.
+pub fn batch_prf() -> &'static [&'static dyn Registered<BatchPrf>] {
+    const { &[&Row::<Kkrt16>::new()] }
 }
 
 /// Protocols for OPPRF.
@@ -81,13 +89,14 @@ pub fn permute_share_128() -> &'static [&'static dyn Registered<PermuteShare<Gf1
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let ots = random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()));
     let voles = vole_64().iter().map(|row| row.entry()).chain(vole_128().iter().map(|row| row.entry()));
+    let oprfs = batch_prf().iter().map(|row| row.entry());
     let opprfs = opprf().iter().map(|row| row.entry());
     let multiplexers = multiplex_ring().iter().map(|row| row.entry()).chain(multiplex_bytes().iter().map(|row| row.entry()));
     let tests = equality().iter().map(|row| row.entry());
     let conversions = bits_to_ring().iter().map(|row| row.entry()).chain(multiplexers);
     let permutations = permute_share_64().iter().map(|row| row.entry()).chain(permute_share_128().iter().map(|row| row.entry()));
     let products = inner_product().iter().map(|row| row.entry());
-    ots.chain(voles).chain(opprfs).chain(tests).chain(conversions).chain(products).chain(permutations)
+    ots.chain(voles).chain(oprfs).chain(opprfs).chain(tests).chain(conversions).chain(products).chain(permutations)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Ideal functionalities of this crate, as predicates over both sides' outputs.
 
+mod batch_prf;
 mod equality;
 mod permute_share;
 
@@ -11,6 +12,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf128, Value};
 use zeroize::Zeroize;
 
+pub use batch_prf::{BatchPrf, BatchPrfRequest, Evaluations};
 pub use equality::{Equality, EqualityRequest, Tested};
 pub(crate) use permute_share::low;
 pub use permute_share::{PermuteShare, PermuteShareRequest, Permuted, ToPermute};

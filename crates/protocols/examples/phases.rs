@@ -7,6 +7,7 @@ use vesica_party::{ChannelOptions, Registered, Security, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
     AggregateReceiverInput, AggregateRequest, AggregateSenderInput, IntersectReceiverInput, IntersectRequest, IntersectSenderInput,
+    SharesInput, SharesRequest,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{options, two_party_over};
@@ -31,6 +32,13 @@ fn main() {
         return;
     }
     let task = registry::find(id).expect("an id of `vesica protocols`").task;
+    if task == "shares" {
+        let request = SharesRequest { sender_items: n, receiver_items: n, security, sender_payload_bytes: 0, receiver_payload_bytes: 0 };
+        let input = |items| SharesInput { items, payloads: Vec::new() };
+        let output = show(&name, n, *row_of(registry::shares(), id), &request, input(x), input(y));
+        println!("  {} bins", output.items.len());
+        return;
+    }
     let (columns, valued) = (usize::from(task != "cardinality"), usize::from(task == "join-and-compute"));
     let sent = AggregateSenderInput { items: x, values: values(columns), noise: Vec::new() };
     let asked = AggregateReceiverInput { items: y, values: values(valued), groups: Vec::new() };

@@ -15,6 +15,7 @@ const BATCH: usize = 1024;
 pub(crate) struct Hashes {
     positions: Positions,
     keys: [DigestPrf; POSITIONS],
+    further: u128,
 }
 
 impl Hashes {
@@ -25,10 +26,15 @@ impl Hashes {
         for size in sizes {
             hasher.update(&(*size as u64).to_le_bytes());
         }
-        let mut keys = [[0u8; 16]; 1 + POSITIONS];
+        let mut keys = [[0u8; 16]; 2 + POSITIONS];
         hasher.finalize_xof().fill(keys.as_flattened_mut());
-        let [positions, keys @ ..] = keys.map(u128::from_le_bytes);
-        Self { positions: Positions::new(positions, bins), keys: keys.map(DigestPrf::new) }
+        let [positions, keys @ .., further] = keys.map(u128::from_le_bytes);
+        Self { positions: Positions::new(positions, bins), keys: keys.map(DigestPrf::new), further }
+    }
+
+    /// The key of a further function, for papers that have one.
+    pub(crate) fn further(&self) -> u128 {
+        self.further
     }
 
     /// The bins of each item, all three different.

@@ -5,9 +5,10 @@ use vesica_structures::facts::Unsupported;
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
-use crate::circuit_psi::vole::{
-    Aggregate, CircuitPsi, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum,
-};
+use crate::circuit_psi::CircuitPsi;
+use crate::circuit_psi::cgs22::Cgs22;
+use crate::circuit_psi::psty19::Psty19;
+use crate::circuit_psi::vole::{Aggregate, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
@@ -35,8 +36,13 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<Ltsxq26<ltsxq26::AesBand>>::new(),
 ];
 
-static SHARES: &[&dyn Registered<Shares>] =
-    &[&Row::<CircuitPsi<Rs21Circuit>>::new(), &Row::<CircuitPsi<Rr22Circuit>>::new(), &Row::<CircuitPsi<VesicaCircuit>>::new()];
+static SHARES: &[&dyn Registered<Shares>] = &[
+    &Row::<CircuitPsi<Psty19>>::new(),
+    &Row::<CircuitPsi<Cgs22>>::new(),
+    &Row::<CircuitPsi<Rs21Circuit>>::new(),
+    &Row::<CircuitPsi<Rr22Circuit>>::new(),
+    &Row::<CircuitPsi<VesicaCircuit>>::new(),
+];
 // The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
 static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
     &Row::<Aggregate<VesicaCardinality>>::new(),

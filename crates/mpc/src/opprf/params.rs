@@ -2,7 +2,7 @@
 
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::fields::{Cell, Gf64, Gf128};
+use vesica_structures::fields::{Gf64, Gf128, Value};
 
 use super::Store;
 use crate::oprf::{ValueField, table, value_bits};
@@ -102,7 +102,7 @@ impl Params {
     }
 }
 
-/// Width in bits of each block of an output.
+/// Widths of the blocks of 128 bits of an output, the last one perhaps narrower.
 pub fn block_widths(output_bits: u32) -> impl Iterator<Item = u32> + use<> {
     (0..output_bits.div_ceil(128)).map(move |block| (output_bits - 128 * block).min(128))
 }

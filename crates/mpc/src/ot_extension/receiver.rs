@@ -31,6 +31,14 @@ pub(crate) struct ReceiverCorrelation {
 }
 
 impl ReceiverCorrelation {
+    /// As `len` random OTs, whose choices are [`bits`](Self::bits): the chosen blocks.
+    pub fn chosen(&self, len: usize) -> Secret<Vec<u128>> {
+        let rows = self.columns.rows(0..len.div_ceil(128));
+        let mut chosen = CorrelationHash::new(self.binding).hash(&rows);
+        chosen.truncate(len);
+        Secret::new(chosen)
+    }
+
     /// VOLE over `B`: the values whose shares are [`Columns::elements`] of the same blocks and width.
     pub fn elements<B: Value>(&self, range: Range<usize>, width: u32) -> Secret<Vec<B>> {
         narrow(&self.bits[range], width)
@@ -110,11 +118,8 @@ impl Party for Receiver {
 
     fn setup(params: &OtParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let base = receiver(&params.correlation, ch, rng)?;
-        let rows = base.columns.rows(0..params.correlation.blocks);
-        let mut chosen = CorrelationHash::new(base.binding).hash(&rows);
-        chosen.truncate(params.len);
         let choices = (0..params.len).map(|i| bit(&base.bits, i)).collect();
-        Ok(Self(OtChosen { choices, chosen }))
+        Ok(Self(OtChosen { choices, chosen: base.chosen(params.len).clone() }))
     }
 
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtChosen, Abort> {

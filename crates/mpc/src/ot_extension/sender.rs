@@ -25,6 +25,18 @@ pub(crate) struct SenderCorrelation {
     pub binding: Binding,
 }
 
+impl SenderCorrelation {
+    /// As `len` random OTs.
+    pub fn pairs(&self, len: usize) -> OtPairs {
+        let mut rows = self.columns.rows(0..len.div_ceil(128));
+        let hash = CorrelationHash::new(self.binding);
+        let zeros = Secret::new(hash.hash(&rows));
+        rows.iter_mut().for_each(|row| *row ^= *self.delta);
+        let ones = Secret::new(hash.hash(&rows));
+        OtPairs { pairs: zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).take(len).collect() }
+    }
+}
+
 /// Makes the sender's side.
 pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<SenderCorrelation, Abort> {
     // In a tree the node that turns away from the path is on side NOT delta: that is the pad to choose.
@@ -125,14 +137,7 @@ impl Party for Sender {
     type Output = OtPairs;
 
     fn setup(params: &OtParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let base = sender(&params.correlation, ch, rng)?;
-        let mut rows = base.columns.rows(0..params.correlation.blocks);
-        let hash = CorrelationHash::new(base.binding);
-        let zeros = Secret::new(hash.hash(&rows));
-        rows.iter_mut().for_each(|row| *row ^= *base.delta);
-        let ones = Secret::new(hash.hash(&rows));
-        let pairs = zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).take(params.len).collect();
-        Ok(Self(OtPairs { pairs }))
+        Ok(Self(sender(&params.correlation, ch, rng)?.pairs(params.len)))
     }
 
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtPairs, Abort> {

@@ -5,6 +5,7 @@ mod conformance;
 mod faults;
 mod gmw;
 mod inner_product;
+mod kkrt16;
 mod peqt;
 mod permute_share;
 mod randomness;

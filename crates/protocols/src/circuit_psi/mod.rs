@@ -1,4 +1,226 @@
 //! Circuit PSI: shares of what matched, and what is computed on them.
+//!
+//! ```text
+//!   Sender: X, payloads                                               Receiver: Y, payloads
+//!                                1. salt
+//!      ------------------------------------------------------------------------>
+//!                                                                     2. cuckoo table: y in one of its 3 bins
+//!   3. x in each of its 3 bins
+//!   5. r_i, tau_i of each bin random, out of set-up
+//!      keys H(x || j),           [ 4, 6, 7: OPPRF ]                   key H(y || j) of each full bin
+//!      values r_i || (payload_x masked by tau_i)                      r'_i || tau'_i
+//!                                [ 8: equality tests ]
+//!      share of q_i = (r_i = r'_i)                                    share of q_i
+//!                                [ 8: multiplexer ]
+//!      share of q_i (payloads)                                        share of q_i (payloads)
+//! ```
+//!
+//! A bin whose item is common gives `r'_i = r_i`, and `tau'_i` unmasks the payload with `tau_i`; any other gives something random, for the hint programs only the sender's own
+//! keys. However many items of the sender share a bin, it takes one test.
+//!
+//! What is in this folder itself is common to the papers: bins and keys, steps 1 to 8 around any OPPRF ([`BinOpprf`]), and the multiplexer around any way to find out what matched
+//! ([`Matching`]). A paper's folder has what it does for steps 4, 6 and 7, or for all up to the tests.
+//!
+//! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a cheating sender may program what it likes.
 
+mod bins;
+pub mod cgs22;
+mod entry;
 pub mod ltsxq26;
+mod matching;
+mod messages;
+pub mod params;
+pub mod psty19;
+mod shares;
 pub mod vole;
+
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+
+use vesica_mpc::bits::Bits;
+use vesica_mpc::peqt;
+use vesica_mpc::tasks::{PrfOutputs, Programmed};
+use vesica_party::{Abort, Channel, Entry, Party, Security};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+pub use params::Params;
+pub use shares::CircuitPsi;
+
+/// A circuit PSI whose bins are tested once each, after an OPPRF.
+pub trait Variant: Send + Sync + 'static {
+    /// The description.
+    const ENTRY: Entry;
+    /// How bins are tested.
+    const EQUALITY: peqt::Variant;
+    /// Steps 4, 6 and 7.
+    type Opprf: BinOpprf;
+}
+
+/// An oblivious programmable PRF whose keys lie in bins, at most one of the receiver's in each.
+pub trait BinOpprf: Send + Sync + 'static {
+    /// What both sides derive from the sizes.
+    type Params: Clone + Debug + PartialEq + Send + Sync;
+    /// The sender, to be set up.
+    type Sender: Party<Params = Self::Params> + Send;
+    /// The receiver, to be set up.
+    type Receiver: Party<Params = Self::Params> + Send;
+
+    /// The probability, in units of `2^-128`, that some value is not random though it should be.
+    fn failure(sender_keys: usize) -> u128;
+    /// The parameters; never called where a side has no keys.
+    fn derive(sizes: &OpprfSizes) -> Result<Self::Params, Unsupported>;
+    /// Bytes of all messages.
+    fn predicted_bytes(params: &Self::Params) -> u64;
+    /// The sender's run.
+    fn program(sender: Self::Sender, pairs: Pairs, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort>;
+    /// The receiver's run: a value for each key.
+    fn ask(receiver: Self::Receiver, asked: Asked, ch: &mut Channel, rng: &mut SecretRng) -> Result<PrfOutputs, Abort>;
+}
+
+/// The sizes of an OPPRF.
+#[derive(Clone, Copy, Debug)]
+pub struct OpprfSizes {
+    /// Keys of the receiver.
+    pub receiver_keys: usize,
+    /// Keys of the sender.
+    pub sender_keys: usize,
+    /// Bins.
+    pub bins: usize,
+    /// Width of a value.
+    pub output_bits: u32,
+}
+
+/// What the sender programs.
+pub struct Pairs {
+    /// The bin of each key.
+    pub bins: Vec<u32>,
+    /// Keys and values.
+    pub programmed: Programmed,
+}
+
+/// What the receiver asks for.
+pub struct Asked {
+    /// The bin of each key, in ascending order.
+    pub bins: Vec<u32>,
+    /// The keys.
+    pub keys: Secret<Vec<u128>>,
+}
+
+impl Asked {
+    /// A key for each of all bins, random ones in those that are empty: they are none of the sender's.
+    fn in_all_bins(&self, bins: usize, rng: &mut SecretRng) -> Vec<u128> {
+        let mut keys: Vec<u128> = (0..bins).map(|_| rng.block()).collect();
+        self.bins.iter().zip(self.keys.iter()).for_each(|(&bin, &key)| keys[bin as usize] = key);
+        keys
+    }
+}
+
+/// Steps 1 to 8 without the multiplexer: how the sides come to shares of what matched.
+pub trait Matching: Send + Sync + 'static {
+    /// The description.
+    const ENTRY: Entry;
+    /// The parameters of the parts in which the sides differ.
+    type Parts: Clone + Debug + Send + Sync;
+    /// The sender, set up.
+    type Sender: Send;
+    /// The receiver, set up.
+    type Receiver: Send;
+
+    /// The parameters for sets of these sizes and a payload of the sender's.
+    fn derive(
+        sender_items: usize,
+        receiver_items: usize,
+        security: Security,
+        carried_bytes: usize,
+    ) -> Result<Params<Self::Parts>, Unsupported>;
+    /// Bytes of all messages.
+    fn predicted_bytes(params: &Params<Self::Parts>) -> RangeInclusive<u64>;
+    /// The sender's set-up.
+    fn sender(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Sender, Abort>;
+    /// The receiver's set-up.
+    fn receiver(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort>;
+    /// Whether the sender ends with shares of its own of what the receiver carries, and not with the masks that it was given. Then those masks are for the multiplexer only.
+    const SHARES: bool;
+    /// The sender's run, with masks for each bin: its shares of membership, and its own shares of the sender's payload where it has such.
+    fn send(
+        sender: Self::Sender,
+        items: &[u128],
+        payloads: &[u8],
+        masks: &[u8],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(Bits, Secret<Vec<u8>>), Abort>;
+    /// The receiver's run.
+    fn receive(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort>;
+}
+
+/// What the receiver has of each bin.
+pub struct Matched {
+    /// Its item.
+    pub items: Vec<Option<u32>>,
+    /// Its share of whether the item is common.
+    pub membership: Bits,
+    /// Its share of the sender's payload if the item is common, else something random.
+    pub carried: Secret<Vec<u8>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::Phase;
+    use vesica_structures::okvs::{Band, Clustered};
+    use vesica_testkit::two_party;
+
+    use super::psty19::PolynomialOpprf;
+    use super::vole::VoleOpprf;
+    use super::*;
+
+    /// How often each bit of the last block of an output is one, for as many keys that the sender programmed or did not.
+    fn ones<O: BinOpprf>(output_bits: u32, programmed: bool) -> [usize; 128] {
+        let count = KEYS;
+        let sizes = OpprfSizes { receiver_keys: count, sender_keys: count, bins: count, output_bits };
+        let params = O::derive(&sizes).expect("served");
+        let bins: Vec<u32> = (0..count as u32).collect();
+        let mut rng = SecretRng::insecure_from_seed(7);
+        let keys: Vec<u128> = (0..count).map(|_| rng.block()).collect();
+        let others: Vec<u128> = if programmed { keys.clone() } else { (0..count).map(|_| rng.block()).collect() };
+        let blocks = output_bits.div_ceil(128) as usize;
+        let width = |block: usize| (output_bits as usize - 128 * block).min(128);
+        let values = (0..blocks * count).map(|i| rng.block() >> (128 - width(i / count))).collect();
+        let pairs = Pairs { bins: bins.clone(), programmed: Programmed { keys: others, values } };
+        let ((), outputs) = two_party(
+            |ch, rng| {
+                let _phase = ch.phase(Phase::Encode);
+                let sender = Party::setup(&params, ch, rng)?;
+                O::program(sender, pairs, ch, rng)
+            },
+            |ch, rng| {
+                let _phase = ch.phase(Phase::Decode);
+                let receiver = Party::setup(&params, ch, rng)?;
+                O::ask(receiver, Asked { bins, keys: Secret::new(keys) }, ch, rng)
+            },
+        );
+        let last = &outputs.values[(blocks - 1) * count..];
+        std::array::from_fn(|bit| last.iter().filter(|&&value| value >> bit & 1 == 1).count())
+    }
+
+    const KEYS: usize = 400;
+
+    /// What the receiver sees of an output, used or not, is as likely at a common key as at any other: else it reads the intersection off the hint.
+    #[test]
+    fn no_bit_of_an_output_tells_which_keys_were_programmed() {
+        fn check<O: BinOpprf>() {
+            for output_bits in [62, 126, 134] {
+                let [common, foreign] = [true, false].map(|programmed| ones::<O>(output_bits, programmed));
+                for (bit, (common, foreign)) in common.into_iter().zip(foreign).enumerate() {
+                    // Differences have a deviation of 14 at most; a bit that is always zero on one side differs by 200.
+                    assert!(common.abs_diff(foreign) < 100, "bit {bit} of {output_bits}: {common} and {foreign} of {KEYS}");
+                }
+            }
+        }
+        check::<PolynomialOpprf>();
+        check::<VoleOpprf<Band, false>>();
+        check::<VoleOpprf<Clustered, true>>();
+    }
+}

@@ -1,15 +1,15 @@
 //! The rows.
 
 use vesica_mpc::peqt;
-use vesica_party::{Entry, Leak, Learner, Mode, Resistance, Security, Status, Task};
+use vesica_party::{Entry, Mode, Status, Task};
 use vesica_structures::facts::Paper;
 use vesica_structures::okvs::{Band, Clustered};
 
-use super::Variant;
 use super::aggregate::AggregateRow;
+use super::opprf::VoleOpprf;
+use crate::circuit_psi::Variant;
+use crate::circuit_psi::entry::{AND_TREES, BINS, mode};
 use crate::tasks::{Cardinality, JoinAndCompute, Shares, Sum};
-
-const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
 
 const ASSUMPTIONS: &[&str] = &[
     "gap-CDH on Ristretto",
@@ -18,16 +18,6 @@ const ASSUMPTIONS: &[&str] = &[
     "LPN over B, and over GF(2)^k with k = 1 to 4, with regular noise of uniform values for the expand-convolute code (weight by length), relative distance 0.11",
     "products and groups: ring LWE with N = 8192, log q <= 218, ternary secrets, errors of deviation 3.2",
 ];
-
-const fn mode(assumptions: &'static [&'static str]) -> Mode {
-    Mode {
-        security: Security::SemiHonest,
-        corrupt_sender: Resistance::SemiHonest,
-        corrupt_receiver: Resistance::SemiHonest,
-        assumptions,
-        leakage: &[SIZES],
-    }
-}
 
 const MODES: &[Mode] = &[mode(ASSUMPTIONS.split_at(4).0)];
 const AGGREGATE_MODES: &[Mode] = &[mode(ASSUMPTIONS)];
@@ -41,7 +31,6 @@ const FASTER: Paper = Paper {
 const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for all 3 n_s evaluations, and its outputs for r_i and payload.";
 const EMPTY_BINS: &str =
     "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table holds n_r keys, not one a bin.";
-const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a bound and not from evidence; sigma has a share of the failure budget.";
 const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
 
 /// `vesica-circuit`: the band OKVS, narrow values, tests by cubic polynomials.
@@ -58,9 +47,8 @@ impl Variant for VesicaCircuit {
         deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC],
         modes: MODES,
     };
-    type Okvs = Band;
-    const WIDE: bool = false;
     const EQUALITY: peqt::Variant = peqt::Variant::Cubic;
+    type Opprf = VoleOpprf<Band, false>;
 }
 
 /// `rs21-circuit`: everything in `F`, AND trees.
@@ -81,15 +69,14 @@ impl Variant for Rs21Circuit {
         deviations: &[
             "The clustered 3-hash table in the place of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
             "Silent VOLE on a code with a stated distance in the place of the Silver-era code.",
-            "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, in the place of GMW with multiplication triples.",
+            AND_TREES,
             EMPTY_BINS,
             BINS,
         ],
         modes: MODES,
     };
-    type Okvs = Clustered;
-    const WIDE: bool = true;
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
+    type Opprf = VoleOpprf<Clustered, true>;
 }
 
 /// `rr22-circuit`: the table in a subfield, AND trees.
@@ -110,15 +97,14 @@ impl Variant for Rr22Circuit {
         deviations: &[
             "B is a subspace over GF(2) of 41 + log2(3 n_s) bits.",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
-            "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, in the place of GMW with multiplication triples.",
+            AND_TREES,
             EMPTY_BINS,
             BINS,
         ],
         modes: MODES,
     };
-    type Okvs = Clustered;
-    const WIDE: bool = false;
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
+    type Opprf = VoleOpprf<Clustered, false>;
 }
 
 const COUNT: &str =

@@ -15,6 +15,7 @@
 //!
 //! Groups are the receiver's: the sender learns how many there are and no more, for each group is an inner product with a vector that only the receiver sees.
 
+mod messages;
 mod params;
 mod receiver;
 mod sender;
@@ -23,6 +24,7 @@ mod threshold;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
+use vesica_mpc::opprf;
 use vesica_party::{Entry, Protocol, Task};
 use vesica_structures::facts::Unsupported;
 
@@ -30,7 +32,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::Variant;
+use crate::circuit_psi::{BinOpprf, Variant};
 use crate::tasks::{AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput};
 
 /// What distinguishes one aggregate from another.
@@ -46,7 +48,7 @@ pub trait AggregateRow: Send + Sync + 'static {
             ReceiverOutput = AggregateOutput,
         >;
     /// The circuit PSI below it.
-    type Variant: Variant;
+    type Variant: Variant<Opprf: BinOpprf<Params = opprf::Params>>;
     /// Whether the receiver brings values.
     const VALUED: bool;
 }

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use vesica_mpc::inner_product::{self, InnerProduct};
 use vesica_mpc::share_conversion::{BitsParams, BitsToRing, MultiplexParams, Multiplexer};
 use vesica_mpc::tasks::{BitsToRingRequest, InnerProductRequest, MultiplexRequest};
-use vesica_mpc::{gmw, share_conversion};
+use vesica_mpc::{gmw, opprf, share_conversion};
 use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use super::{AggregateRow, threshold};
-use crate::circuit_psi::vole::params;
+use crate::circuit_psi;
 use crate::tasks::AggregateRequest;
 
 /// Entries of the receiver's vectors: 8 bytes each are held at a time.
@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 1 << 28;
 #[derive(Clone, Debug)]
 pub struct Params {
     pub(super) request: AggregateRequest,
-    pub(super) matching: params::Params,
+    pub(super) matching: circuit_psi::Params<opprf::Params>,
     /// Shares of the bits, if they are counted: as the result, or for the threshold.
     pub(super) count: Option<BitsParams>,
     /// The values of common items.
@@ -47,7 +47,7 @@ impl Params {
                 "lower the threshold",
             ));
         }
-        let matching = params::Params::derive::<R::Variant>(sender_items, receiver_items, security, 8 * columns)?;
+        let matching = circuit_psi::Params::derive::<R::Variant>(sender_items, receiver_items, security, 8 * columns)?;
         let len = matching.bins;
         if (R::VALUED || groups > 1) && len * groups > MOST_ENTRIES {
             return Err(Unsupported::new(
@@ -131,7 +131,8 @@ impl Params {
         let products = self.products.iter().map(InnerProduct::predicted_bytes);
         let count = self.count.as_ref().map(BitsToRing::predicted_bytes);
         let columns = self.columns.as_ref().map(Multiplexer::<u64>::predicted_bytes);
-        let parts = [self.matching.predicted_bytes(), opened].into_iter().chain(count).chain(columns).chain(products);
+        let parts =
+            [self.matching.predicted_bytes(opprf::Params::predicted_bytes), opened].into_iter().chain(count).chain(columns).chain(products);
         parts.fold(0..=0, |sum, part| sum.start() + part.start()..=sum.end() + part.end())
     }
 }

@@ -8,10 +8,10 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::messages::Opened;
 use super::threshold::{known, unknown, words};
 use super::{AggregateRow, Params};
-use crate::circuit_psi::vole::matching;
-use crate::circuit_psi::vole::messages::Opened;
+use crate::circuit_psi::matching;
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
 /// The receiver, set up.

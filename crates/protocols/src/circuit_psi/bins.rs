@@ -7,15 +7,15 @@ pub(super) use crate::bins::Hashes;
 
 impl Hashes {
     /// Bound to the session, the sizes and the salt.
-    pub(super) fn derive(ch: &Channel, params: &Params, salt: &[u8; 32]) -> Self {
+    pub(super) fn derive<P>(ch: &Channel, params: &Params<P>, salt: &[u8; 32]) -> Self {
         let sizes = [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.carried_bytes];
         Self::new("vesica v1 circuit-psi 2026 salt to keys", ch, salt, &sizes, params.bins)
     }
 }
 
 /// `r` in the low `sigma` bits and the carried bytes behind it, as blocks of 128 bits.
-pub(super) fn join(r: u64, sigma: u32, carried: &[u8], mut out: impl FnMut(usize, u128)) {
-    let mut block = u128::from(r);
+pub(super) fn join(r: u128, sigma: u32, carried: &[u8], mut out: impl FnMut(usize, u128)) {
+    let mut block = r;
     let mut words = carried.chunks(16).map(word).peekable();
     let mut number = 0;
     // The last word may leave nothing for a block of its own.
@@ -29,13 +29,13 @@ pub(super) fn join(r: u64, sigma: u32, carried: &[u8], mut out: impl FnMut(usize
 }
 
 /// What [`join`] joined: `r`, and the carried bytes into `carried`.
-pub(super) fn split(sigma: u32, block: impl Fn(usize) -> u128, blocks: usize, carried: &mut [u8]) -> u64 {
+pub(super) fn split(sigma: u32, block: impl Fn(usize) -> u128, blocks: usize, carried: &mut [u8]) -> u128 {
     let at = |number: usize| if number < blocks { block(number) } else { 0 };
     for (number, bytes) in carried.chunks_mut(16).enumerate() {
         let word = at(number) >> sigma | at(number + 1) << (128 - sigma);
         bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
     }
-    (at(0) & ((1 << sigma) - 1)) as u64
+    at(0) & ((1 << sigma) - 1)
 }
 
 fn word(bytes: &[u8]) -> u128 {
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn what_is_joined_comes_apart_again() {
-        for sigma in [1, 44, 63, 64] {
+        for sigma in [1, 44, 63, 64, 71] {
             for bytes in [0, 1, 7, 8, 9, 16, 17, 24, 40] {
                 let carried: Vec<u8> = (0..bytes).map(|i| (i * 37 + 129) as u8).collect();
-                let r = u64::MAX >> (64 - sigma);
+                let r = u128::MAX >> (128 - sigma);
                 let mut blocks = Vec::new();
                 join(r, sigma, &carried, |number, block| {
                     assert_eq!(number, blocks.len());

@@ -1,4 +1,4 @@
-//! Figure 16 in full: exclusive-or shares of membership and of both payloads.
+//! The figure in full: exclusive-or shares of membership and of both payloads.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -9,33 +9,34 @@ use vesica_party::{Abort, Channel, Entry, Party, Phase, Protocol};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::{Variant, matching, params};
+use super::messages::Differences;
+use super::{Matching, params};
 use crate::tasks::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
 
-/// The circuit PSI of row `V`.
-pub struct CircuitPsi<V>(PhantomData<fn() -> V>);
+/// The circuit PSI of row `M`.
+pub struct CircuitPsi<M>(PhantomData<fn() -> M>);
 
 /// What both sides agree on.
 #[derive(Clone, Debug)]
-pub struct Params {
-    matching: params::Params,
+pub struct Params<P> {
+    matching: params::Params<P>,
     sender_payload_bytes: usize,
     receiver_payload_bytes: usize,
     /// `None` where there is no payload, or a set is empty.
     multiplexer: Option<MultiplexParams<u8>>,
 }
 
-impl<V: Variant> Protocol for CircuitPsi<V> {
-    const ENTRY: Entry = V::ENTRY;
+impl<M: Matching> Protocol for CircuitPsi<M> {
+    const ENTRY: Entry = M::ENTRY;
     type Task = Shares;
-    type Params = Params;
-    type Sender = Sender<V>;
-    type Receiver = Receiver<V>;
+    type Params = Params<M::Parts>;
+    type Sender = Sender<M>;
+    type Receiver = Receiver<M>;
 
-    fn derive(request: &SharesRequest) -> Result<Params, Unsupported> {
+    fn derive(request: &SharesRequest) -> Result<Params<M::Parts>, Unsupported> {
         request.check_sizes()?;
         let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } = request;
-        let matching = params::Params::derive::<V>(sender_items, receiver_items, security, sender_payload_bytes)?;
+        let matching = M::derive(sender_items, receiver_items, security, sender_payload_bytes)?;
         let width = sender_payload_bytes + receiver_payload_bytes;
         let multiplexer = match width {
             0 => None,
@@ -51,80 +52,85 @@ impl<V: Variant> Protocol for CircuitPsi<V> {
         Ok(Params { matching, sender_payload_bytes, receiver_payload_bytes, multiplexer })
     }
 
-    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
-        let matching = params.matching.predicted_bytes();
+    fn predicted_bytes(params: &Params<M::Parts>) -> RangeInclusive<u64> {
+        let matching = M::predicted_bytes(&params.matching);
         let multiplexer = params.multiplexer.as_ref().map_or(0..=0, Multiplexer::<u8>::predicted_bytes);
-        matching.start() + multiplexer.start()..=matching.end() + multiplexer.end()
+        let differences = if params.tells_differences::<M>() { (params.matching.bins * params.sender_payload_bytes) as u64 } else { 0 };
+        matching.start() + differences + multiplexer.start()..=matching.end() + differences + multiplexer.end()
     }
 }
 
-impl Params {
+impl<P> Params<P> {
     /// Bytes of a bin's payloads.
     fn width(&self) -> usize {
         self.sender_payload_bytes + self.receiver_payload_bytes
     }
+
+    /// Whether the sender tells how its shares of its payloads differ from the multiplexer's masks, which then hide nothing else.
+    fn tells_differences<M: Matching>(&self) -> bool {
+        M::SHARES && self.sender_payload_bytes > 0 && self.multiplexer.is_some()
+    }
 }
 
 /// The sender, set up.
-pub struct Sender<V: Variant> {
-    params: Params,
+pub struct Sender<M: Matching> {
+    params: Params<M::Parts>,
     multiplexer: Option<MultiplexSender<u8>>,
-    matching: matching::Sender<V>,
+    matching: M::Sender,
 }
 
-impl<V: Variant> Party for Sender<V> {
-    type Params = Params;
+impl<M: Matching> Party for Sender<M> {
+    type Params = Params<M::Parts>;
     type Input = SharesInput;
     type Output = SenderShares;
 
-    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn setup(params: &Params<M::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let multiplexer = params.multiplexer.as_ref().map(|multiplexer| MultiplexSender::setup(multiplexer, ch, rng)).transpose()?;
-        Ok(Self { params: params.clone(), multiplexer, matching: matching::Sender::setup(&params.matching, ch, rng)? })
+        Ok(Self { params: params.clone(), multiplexer, matching: M::sender(&params.matching, ch, rng)? })
     }
 
     fn run(self, input: SharesInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<SenderShares, Abort> {
         let Self { params, multiplexer, matching } = self;
         let own = params.sender_payload_bytes;
         input.check(params.matching.sender_items, own)?;
-        // Step 5.
         let masks = multiplexer.as_ref().map_or(&[][..], MultiplexSender::masks);
-        let carry = |item: usize, bin: usize, out: &mut [u8]| {
-            let payload = input.payloads[item * own..][..own].iter().zip(&masks[bin * own..][..own]);
-            out.iter_mut().zip(payload).for_each(|(out, (payload, mask))| *out = payload ^ mask);
-        };
-        let bits: Vec<bool> = matching.run(&input.items, carry, ch, rng)?.iter().collect();
+        let (membership, shares) = M::send(matching, &input.items, &input.payloads, masks, ch, rng)?;
+        let bits: Vec<bool> = membership.iter().collect();
         let Some(multiplexer) = multiplexer else {
             return Ok(SenderShares { payloads: vec![0; bits.len() * params.width()], membership: bits });
         };
         // Step 8.
         let _phase = ch.phase(Phase::Payload);
+        if params.tells_differences::<M>() {
+            ch.send_stream::<Differences>(&shares.iter().zip(multiplexer.masks()).map(|(share, mask)| share ^ mask).collect::<Vec<u8>>())?;
+        }
         let shares = multiplexer.multiply(&bits, ch)?;
         Ok(SenderShares { membership: bits, payloads: shares.values.clone() })
     }
 }
 
 /// The receiver, set up.
-pub struct Receiver<V: Variant> {
-    params: Params,
+pub struct Receiver<M: Matching> {
+    params: Params<M::Parts>,
     multiplexer: Option<MultiplexReceiver<u8>>,
-    matching: matching::Receiver<V>,
+    matching: M::Receiver,
 }
 
-impl<V: Variant> Party for Receiver<V> {
-    type Params = Params;
+impl<M: Matching> Party for Receiver<M> {
+    type Params = Params<M::Parts>;
     type Input = SharesInput;
     type Output = ReceiverShares;
 
-    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn setup(params: &Params<M::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let multiplexer = params.multiplexer.as_ref().map(|multiplexer| MultiplexReceiver::setup(multiplexer, ch, rng)).transpose()?;
-        Ok(Self { params: params.clone(), multiplexer, matching: matching::Receiver::setup(&params.matching, ch, rng)? })
+        Ok(Self { params: params.clone(), multiplexer, matching: M::receiver(&params.matching, ch, rng)? })
     }
 
     fn run(self, input: SharesInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<ReceiverShares, Abort> {
         let Self { params, multiplexer, matching } = self;
         let own = params.receiver_payload_bytes;
         input.check(params.matching.receiver_items, own)?;
-        let matched = matching.run(&input.items, ch, rng)?;
+        let matched = M::receive(matching, &input.items, ch, rng)?;
         let bits: Vec<bool> = matched.membership.iter().collect();
         let Some(multiplexer) = multiplexer else {
             return Ok(ReceiverShares { items: matched.items, payloads: vec![0; bits.len() * params.width()], membership: bits });
@@ -132,9 +138,15 @@ impl<V: Variant> Party for Receiver<V> {
         // Step 8.
         let _phase = ch.phase(Phase::Payload);
         let theirs = params.sender_payload_bytes;
+        let mut carried = matched.carried;
+        if params.tells_differences::<M>() {
+            let mut differences = vec![0; carried.len()];
+            ch.recv_stream::<Differences>(&mut differences)?;
+            carried.iter_mut().zip(differences).for_each(|(carried, difference)| *carried ^= difference);
+        }
         let mut values = vec![0; params.matching.bins * params.width()];
         for (bin, (row, item)) in values.chunks_exact_mut(params.width()).zip(&matched.items).enumerate() {
-            row[..theirs].copy_from_slice(&matched.carried[bin * theirs..][..theirs]);
+            row[..theirs].copy_from_slice(&carried[bin * theirs..][..theirs]);
             if let Some(item) = item {
                 row[theirs..].copy_from_slice(&input.payloads[*item as usize * own..][..own]);
             }

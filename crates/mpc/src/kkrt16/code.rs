@@ -1,0 +1,79 @@
+//! The pseudo-random code, and the hash of its rows.
+
+use vesica_kernels::aes::Aes128;
+use vesica_kernels::blake3::keyed_digests;
+use vesica_structures::secret::Secret;
+
+use super::Params;
+use super::rows::{QUARTERS, Row};
+use crate::binding::Binding;
+
+/// Code words or hashes made at a time: their buffers stay in the first-level cache.
+const BATCH: usize = 128;
+
+/// `C`: a code word is a block under each of four public keys, cut to the width. They are keys of the run, which nobody knew when the inputs were fixed.
+pub(super) struct Code {
+    quarters: [Aes128; QUARTERS],
+    mask: Row,
+}
+
+impl Code {
+    /// The code of a run.
+    pub fn new(binding: Binding, width: usize) -> Self {
+        let quarters = std::array::from_fn(|quarter| Aes128::new(binding.key("code", &[&[quarter as u8]])));
+        Self { quarters, mask: std::array::from_fn(|quarter| low_bits(width.saturating_sub(128 * quarter))) }
+    }
+
+    /// Calls `each` with the number and the code word of each key.
+    pub fn words(&self, keys: &[u128], mut each: impl FnMut(usize, Row)) {
+        let mut blocks = Secret::new([[0; BATCH]; QUARTERS]);
+        for (batch, keys) in keys.chunks(BATCH).enumerate() {
+            for (blocks, cipher) in blocks.iter_mut().zip(&self.quarters) {
+                blocks[..keys.len()].copy_from_slice(keys);
+                cipher.encrypt(&mut blocks[..keys.len()]);
+            }
+            for i in 0..keys.len() {
+                each(batch * BATCH + i, std::array::from_fn(|quarter| blocks[quarter][i] & self.mask[quarter]));
+            }
+        }
+    }
+}
+
+/// So many ones from the lowest bit on.
+fn low_bits(count: usize) -> u128 {
+    match count {
+        0 => 0,
+        1..128 => u128::MAX >> (128 - count),
+        _ => u128::MAX,
+    }
+}
+
+/// `H`: a block of the output for the row of an instance.
+pub(super) struct RowHash {
+    /// For each block of an output.
+    keys: Vec<[u8; 32]>,
+    row_bytes: usize,
+}
+
+impl RowHash {
+    /// The hash of a run.
+    pub fn new(binding: Binding, params: &Params) -> Self {
+        let keys = (0..params.request.blocks as u64).map(|block| binding.digest("hash", &[&block.to_le_bytes()])).collect();
+        Self { keys, row_bytes: params.row_bytes() }
+    }
+
+    /// Block number `block` of the output for each row; `instance` gives the instance of a row by its number.
+    pub fn hash(&self, block: usize, rows: &[Row], instance: impl Fn(usize) -> u32, out: &mut [u128]) {
+        let length = self.row_bytes + 4;
+        let mut messages = Secret::new([[0; 64]; BATCH]);
+        let messages = &mut *messages;
+        for (batch, (rows, out)) in rows.chunks(BATCH).zip(out.chunks_mut(BATCH)).enumerate() {
+            for (i, (message, row)) in messages.iter_mut().zip(rows).enumerate() {
+                // Beyond the width a row is zero.
+                *message = bytemuck::cast(*row);
+                message[self.row_bytes..length].copy_from_slice(&instance(batch * BATCH + i).to_le_bytes());
+            }
+            keyed_digests(&self.keys[block], &messages[..rows.len()], &[length as u8; BATCH][..rows.len()], out);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The left column: evaluates where it likes.
+
+use rayon::prelude::*;
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::Params;
+use super::code::{Code, RowHash};
+use super::messages::Corrections;
+use super::rows::{Columns, PIECE, QUARTERS, Row, STRIP};
+use crate::binding::Binding;
+use crate::ot_extension;
+use crate::tasks::{Evaluations, PrfOutputs};
+
+/// The sender, set up.
+pub struct Sender {
+    params: Params,
+    /// `None` where there are no instances.
+    base: Option<Base>,
+}
+
+struct Base {
+    /// `s`.
+    secret: Secret<Row>,
+    chosen: Columns,
+    binding: Binding,
+}
+
+impl Party for Sender {
+    type Params = Params;
+    type Input = Evaluations;
+    type Output = PrfOutputs;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        if params.request.instances == 0 {
+            return Ok(Self { params: *params, base: None });
+        }
+        let base = ch.reversed(|ch| ot_extension::receiver(&params.base(), ch, rng))?;
+        let mut secret = Secret::new([0; QUARTERS]);
+        secret.iter_mut().zip(base.bits.iter()).for_each(|(secret, bits)| *secret = *bits);
+        let chosen = Columns::new(base.chosen(params.width).iter().copied());
+        Ok(Self { params: *params, base: Some(Base { secret, chosen, binding: base.binding }) })
+    }
+
+    fn run(self, input: Evaluations, ch: &mut Channel, _: &mut SecretRng) -> Result<PrfOutputs, Abort> {
+        let Self { params, base } = self;
+        input.check(&params.request)?;
+        let mut outputs = PrfOutputs { values: vec![0; input.keys.len() * params.request.blocks] };
+        let Some(base) = base else { return Ok(outputs) };
+        let _phase = ch.phase(Phase::OtExtension);
+        let rows = base.rows(&params, ch)?;
+        let (code, hash) = (Code::new(base.binding, params.width), RowHash::new(base.binding, &params));
+        let mut inputs = Secret::new(vec![[0; QUARTERS]; PIECE.min(input.keys.len())]);
+        for (piece, keys) in input.keys.chunks(PIECE).enumerate() {
+            let (first, inputs) = (piece * PIECE, &mut inputs[..keys.len()]);
+            let instances = &input.instances[first..][..keys.len()];
+            let strips = keys.par_chunks(STRIP).zip(instances.par_chunks(STRIP)).zip(inputs.par_chunks_mut(STRIP));
+            strips.for_each(|((keys, instances), inputs)| {
+                code.words(keys, |i, word| {
+                    let row = &rows[instances[i] as usize];
+                    inputs[i] = std::array::from_fn(|q| row[q] ^ word[q] & base.secret[q]);
+                });
+            });
+            for (block, out) in outputs.values.chunks_mut(input.keys.len()).enumerate() {
+                let strips =
+                    inputs.par_chunks(STRIP).zip(instances.par_chunks(STRIP)).zip(out[first..][..keys.len()].par_chunks_mut(STRIP));
+                strips.for_each(|((inputs, instances), out)| hash.hash(block, inputs, |i| instances[i], out));
+            }
+        }
+        Ok(outputs)
+    }
+}
+
+impl Base {
+    /// Step 1: `q_i` of each instance.
+    fn rows(&self, params: &Params, ch: &mut Channel) -> Result<Secret<Vec<Row>>, Abort> {
+        let row_bytes = params.row_bytes();
+        let mut rows = Secret::new(vec![[0; QUARTERS]; params.request.instances]);
+        let mut corrections = vec![0; PIECE.min(rows.len()) * row_bytes];
+        for (piece, rows) in rows.chunks_mut(PIECE).enumerate() {
+            let corrections = &mut corrections[..rows.len() * row_bytes];
+            ch.recv_stream::<Corrections>(corrections)?;
+            let strips = rows.par_chunks_mut(STRIP).zip(corrections.par_chunks(STRIP * row_bytes));
+            strips.enumerate().for_each(|(strip, (rows, corrections))| {
+                self.chosen.rows(piece * PIECE + strip * STRIP, rows);
+                for (row, correction) in rows.iter_mut().zip(corrections.chunks_exact(row_bytes)) {
+                    let mut bytes = [0; 16 * QUARTERS];
+                    bytes[..row_bytes].copy_from_slice(correction);
+                    let correction: Row = bytemuck::cast(bytes);
+                    row.iter_mut().zip(correction).zip(*self.secret).for_each(|((row, correction), secret)| *row ^= correction & secret);
+                }
+            });
+        }
+        Ok(rows)
+    }
+}

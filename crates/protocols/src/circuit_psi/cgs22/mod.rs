@@ -1,0 +1,125 @@
+//! Circuit PSI with hints by cuckoo hashing: Chandran, Gupta, Shah, "Circuit-PSI with Linear Complexity via Relaxed Batch OPPRF" (PoPETs 2022), Figures 3 and 7: its second protocol.
+//!
+//! Steps 1 to 3 are those of [`crate::circuit_psi`].
+//!
+//! ```text
+//!   Sender                                                            Receiver
+//!   5. r_i, tau_i of each bin random                                  random keys for empty bins
+//!                                [ 4: KKRT16 ]
+//!   F_i(x) for each pair (bin i, key x)                               F_i(y_i)
+//!   T: each pair in one of its 3 cells, as
+//!      F_i(x) + (r_i || payload_x masked by tau_i)
+//!                                6. T, the rest of it random
+//!      ------------------------------------------------------------------------>
+//!                                                                     7. w_ib || c_ib = T[b-th cell of y_i] + F_i(y_i), b = 0, 1, 2
+//!                                                                     s_i, u_i random
+//!                                [ 8: KKRT16, roles swapped ]
+//!   G_i(r_i)                                                          G_i(w_ib)
+//!                                                                     n_i: sets the places h(G_i(w_ib), n_i) among 4 apart
+//!                                                                     T_i: there G_i(w_ib) + (s_i || c_ib masked by u_i)
+//!                                9. n_i, T_i, the rest of it random
+//!      <------------------------------------------------------------------------
+//!   s'_i || p_i = T_i[h(G_i(r_i), n_i)] + G_i(r_i)
+//!                                [ 10: equality tests, roles swapped ]
+//!   share of q_i = (s_i = s'_i)                                       share of q_i
+//!   p_i unmasked by tau_i                                             u_i
+//! ```
+//!
+//! Steps 4 to 7 are the *relaxed* batch OPPRF: a programmed value is among three candidates, which a cuckoo table answers in linear time. Steps 8 to 10 are the private set membership: whether `r_i` is one of
+//! them, by an OPPRF on sets of three (KMPRT17's table) and one equality test.
+//!
+//! Either side sees tables that are random but where it knows the OPRF's output, and finds a random value there whether its item is common or not. A nonce depends on three outputs of `G_i`, of which the sender knows at most
+//! one; whatever that is, each nonce sets the places apart with probability 3/8.
+//!
+//! | paper | here | what |
+//! |---|---|---|
+//! | `P_0`, `P_1` | the sender, the receiver | simple hashing, cuckoo hashing |
+//! | `beta`, `d` | `params.bins`, `POSITIONS` | bins, positions |
+//! | `t_j` | `targets` | `r_i` |
+//! | `W_j` | `candidates` | `w_ib` |
+//! | `s_j` | `peqt.values()` | what is compared |
+
+mod messages;
+pub mod params;
+mod quads;
+mod receiver;
+mod sender;
+
+use std::ops::RangeInclusive;
+
+use vesica_mpc::bits::Bits;
+use vesica_party::{Abort, Channel, Entry, Security, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+pub use params::Parts;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use super::entry::{BINS, OT_MODES};
+use super::{Matched, Matching, Params};
+use crate::tasks::Shares;
+
+/// `cgs22`.
+#[derive(Clone, Copy, Debug)]
+pub enum Cgs22 {}
+
+impl Matching for Cgs22 {
+    const ENTRY: Entry = Entry {
+        id: "cgs22",
+        aliases: &[],
+        task: Shares::NAME,
+        paper: Paper {
+            key: "CGS22",
+            title: "Circuit-PSI with Linear Complexity via Relaxed Batch OPPRF",
+            reference: "Chandran, Gupta, Shah. PoPETs 2022, ePrint 2021/034",
+        },
+        status: Status::Sound,
+        deviations: &[
+            "Of the two protocols the one whose membership test is a second OPPRF and one equality test; three tests a bin would send as much and take longer.",
+            "The hint is a table of 1.30 cells a pair (more below 2^14 pairs), by a bound and without a stash.",
+            "Candidates are wider than what is compared, so that no two of a bin are equal.",
+            "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, in the place of 1-of-16 OTs.",
+            "The OPRFs' width follows from a binomial sum over the evaluations of both.",
+            "Payloads of both sides: the sender's goes with the candidates through the second OPPRF to its own share, and a multiplexer follows.",
+            BINS,
+        ],
+        modes: OT_MODES,
+    };
+    const SHARES: bool = true;
+    type Parts = Parts;
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn derive(sender_items: usize, receiver_items: usize, security: Security, carried_bytes: usize) -> Result<Params<Parts>, Unsupported> {
+        params::derive(sender_items, receiver_items, security, carried_bytes)
+    }
+
+    fn predicted_bytes(params: &Params<Parts>) -> RangeInclusive<u64> {
+        params.predicted_bytes(|parts| parts.predicted_bytes(params.bins))
+    }
+
+    fn sender(params: &Params<Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender, Abort> {
+        Sender::setup(params, ch, rng)
+    }
+
+    fn receiver(params: &Params<Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver, Abort> {
+        Receiver::setup(params, ch, rng)
+    }
+
+    fn send(
+        sender: Sender,
+        items: &[u128],
+        payloads: &[u8],
+        _masks: &[u8],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(Bits, Secret<Vec<u8>>), Abort> {
+        sender.run(items, payloads, ch, rng)
+    }
+
+    fn receive(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
+        receiver.run(items, ch, rng)
+    }
+}

@@ -1,0 +1,229 @@
+//! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF: both sides of what all functionalities begin with.
+
+use std::ops::RangeInclusive;
+
+use rand_core::Rng;
+use vesica_mpc::bits::Bits;
+use vesica_mpc::peqt;
+use vesica_mpc::tasks::Programmed;
+use vesica_party::{Abort, Channel, Entry, Party, Phase, Security};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::hashing::CuckooTable;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::bins::{Hashes, join, split};
+use super::messages::Salt;
+use super::params::{POSITIONS, Params};
+use super::{Asked, BinOpprf, Matched, Matching, Pairs, Variant};
+
+/// What a row's OPPRF has for parameters.
+type Parts<V> = <<V as Variant>::Opprf as BinOpprf>::Params;
+
+/// The left column, set up. Empty where a set is.
+pub struct Sender<V: Variant> {
+    params: Params<Parts<V>>,
+    parts: Option<(Hashes, <V::Opprf as BinOpprf>::Sender, peqt::Sender)>,
+}
+
+/// The right column, set up. Empty where a set is.
+pub struct Receiver<V: Variant> {
+    params: Params<Parts<V>>,
+    parts: Option<(Hashes, <V::Opprf as BinOpprf>::Receiver, peqt::Receiver)>,
+}
+
+/// The sender's side of step 1.
+pub(super) fn send_salt<P>(params: &Params<P>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Hashes, Abort> {
+    let mut salt = [0; 32];
+    rng.fill_bytes(&mut salt);
+    ch.send(&Salt(salt))?;
+    Ok(Hashes::derive(ch, params, &salt))
+}
+
+/// The receiver's side of step 1.
+pub(super) fn receive_salt<P>(params: &Params<P>, ch: &mut Channel) -> Result<Hashes, Abort> {
+    let Salt(salt) = ch.recv(())?;
+    Ok(Hashes::derive(ch, params, &salt))
+}
+
+/// Steps 3, 5 and 6: the pairs of all items in each of their bins, the values `r[bin]`, of `width` bits, and what `carry` says of an item (by number) in a bin. Bins need not be listed, an
+/// item's key in a bin is all that is used of it.
+pub(super) fn pairs(
+    hashes: &Hashes,
+    items: &[u128],
+    (r, width): (impl Fn(usize) -> u128, u32),
+    carried_bytes: usize,
+    carry: impl Fn(usize, usize, &mut [u8]),
+) -> Pairs {
+    let positions = hashes.positions(items);
+    let blocks = (width as usize + 8 * carried_bytes).div_ceil(128);
+    let count = POSITIONS * items.len();
+    let mut programmed = Programmed { keys: Vec::with_capacity(count), values: vec![0; blocks * count] };
+    let mut bins = Vec::with_capacity(count);
+    let mut carried = Secret::new(vec![0; carried_bytes]);
+    for choice in 0..POSITIONS {
+        programmed.keys.extend(hashes.keys(choice, items));
+        for (item, positions) in positions.iter().enumerate() {
+            let bin = positions[choice] as usize;
+            bins.push(positions[choice]);
+            carry(item, bin, &mut carried);
+            let values = &mut programmed.values;
+            join(r(bin), width, &carried, |block, value| values[block * count + choice * items.len() + item] = value);
+        }
+    }
+    Pairs { bins, programmed }
+}
+
+/// Step 2: the item in each bin, and what is asked of the full ones.
+pub(super) fn place(hashes: &Hashes, items: &[u128], bins: usize) -> Result<(Vec<Option<u32>>, Asked), Abort> {
+    let table = CuckooTable::build(&hashes.positions(items), bins)
+        .map_err(|_| Abort::StatisticalFailure("the receiver's items do not fit into their bins; items must be distinct"))?;
+    let keys: [Secret<Vec<u128>>; POSITIONS] = std::array::from_fn(|choice| Secret::new(hashes.keys(choice, items)));
+    let mut placed = vec![None; bins];
+    let mut asked = Asked { bins: Vec::with_capacity(items.len()), keys: Secret::new(Vec::with_capacity(items.len())) };
+    for (bin, placed) in placed.iter_mut().enumerate() {
+        if let Some(entry) = table.bin(bin) {
+            *placed = Some(entry.item);
+            asked.bins.push(bin as u32);
+            asked.keys.push(keys[usize::from(entry.choice)][entry.item as usize]);
+        }
+    }
+    Ok((placed, asked))
+}
+
+/// The receiver's outcome where nothing can match: an item in the bin of its number.
+pub(super) fn unmatched<P>(params: &Params<P>) -> Matched {
+    Matched {
+        items: (0..params.bins).map(|bin| (bin < params.receiver_items).then_some(bin as u32)).collect(),
+        membership: Bits::zeros(params.bins),
+        carried: Secret::new(vec![0; params.bins * params.carried_bytes]),
+    }
+}
+
+/// Step 5: `tau_i` of all bins, and what the hint then carries for an item in a bin.
+pub(super) fn masked<'a>(payloads: &'a [u8], own: usize, masks: &'a [u8]) -> impl Fn(usize, usize, &mut [u8]) {
+    move |item: usize, bin: usize, out: &mut [u8]| {
+        let payload = payloads[item * own..][..own].iter().zip(&masks[bin * own..][..own]);
+        out.iter_mut().zip(payload).for_each(|(out, (payload, mask))| *out = payload ^ mask);
+    }
+}
+
+impl<V: Variant> Sender<V> {
+    /// Step 1, and all that needs no input.
+    pub fn setup(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let Some((opprf, peqt)) = &params.parts else { return Ok(Self { params: params.clone(), parts: None }) };
+        let hashes = send_salt(params, ch, rng)?;
+        // The OPPRF comes last: its receiver leaves some of the set-up to its run.
+        let phase = ch.phase(Phase::Equality);
+        let peqt = peqt::Sender::setup(peqt, ch, rng)?;
+        drop(phase);
+        Ok(Self { params: params.clone(), parts: Some((hashes, Party::setup(opprf, ch, rng)?, peqt)) })
+    }
+
+    /// Steps 3 to 8. `carry` says what the hint carries for an item (by number) in a bin. Gives the share of membership of each bin.
+    pub fn run(
+        self,
+        items: &[u128],
+        carry: impl Fn(usize, usize, &mut [u8]),
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Bits, Abort> {
+        let Self { params, parts } = self;
+        let Some((hashes, opprf, peqt)) = parts else { return Ok(Bits::zeros(params.bins)) };
+        let phase = ch.phase(Phase::HashItems);
+        let r = peqt.values();
+        let pairs = pairs(&hashes, items, (|bin: usize| r[bin].into(), params.sigma), params.carried_bytes, carry);
+        drop(phase);
+        V::Opprf::program(opprf, pairs, ch, rng)?;
+        // Step 8.
+        let _phase = ch.phase(Phase::Equality);
+        peqt.test(ch)
+    }
+}
+
+impl<V: Variant> Receiver<V> {
+    /// Step 1, and all that needs no input.
+    pub fn setup(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let Some((opprf, peqt)) = &params.parts else { return Ok(Self { params: params.clone(), parts: None }) };
+        let hashes = receive_salt(params, ch)?;
+        let phase = ch.phase(Phase::Equality);
+        let peqt = peqt::Receiver::setup(peqt, ch, rng)?;
+        drop(phase);
+        Ok(Self { params: params.clone(), parts: Some((hashes, Party::setup(opprf, ch, rng)?, peqt)) })
+    }
+
+    /// Steps 2 and 4 to 8.
+    pub fn run(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
+        let Self { params, parts } = self;
+        let Some((hashes, opprf, peqt)) = parts else { return Ok(unmatched(&params)) };
+        // Step 2.
+        let phase = ch.phase(Phase::HashItems);
+        let (placed, asked) = place(&hashes, items, params.bins)?;
+        drop(phase);
+        // Steps 4 to 7. An empty bin takes something random, which is equal to r_i as rarely as the function's value at a key that nobody programmed.
+        let outputs = V::Opprf::ask(opprf, asked, ch, rng)?;
+        let (count, blocks, mut full) = (items.len(), outputs.values.len() / items.len(), 0);
+        let mut r = Secret::new(vec![0; params.bins]);
+        let mut carried = Secret::new(vec![0; params.bins * params.carried_bytes]);
+        for (bin, r) in r.iter_mut().enumerate() {
+            let carried = &mut carried[bin * params.carried_bytes..][..params.carried_bytes];
+            if placed[bin].is_some() {
+                *r = split(params.sigma, |block| outputs.values[block * count + full], blocks, carried) as u64;
+                full += 1;
+            } else {
+                *r = rng.next_u64() >> (64 - params.sigma);
+                rng.fill_bytes(carried);
+            }
+        }
+        drop(outputs);
+        // Step 8.
+        let _phase = ch.phase(Phase::Equality);
+        Ok(Matched { items: placed, membership: peqt.test(&r, ch)?, carried })
+    }
+}
+
+impl<V: Variant> Matching for V {
+    const ENTRY: Entry = V::ENTRY;
+    const SHARES: bool = false;
+    type Parts = Parts<V>;
+    type Sender = Sender<V>;
+    type Receiver = Receiver<V>;
+
+    fn derive(
+        sender_items: usize,
+        receiver_items: usize,
+        security: Security,
+        carried_bytes: usize,
+    ) -> Result<Params<Parts<V>>, Unsupported> {
+        Params::derive::<V>(sender_items, receiver_items, security, carried_bytes)
+    }
+
+    fn predicted_bytes(params: &Params<Parts<V>>) -> RangeInclusive<u64> {
+        params.predicted_bytes(V::Opprf::predicted_bytes)
+    }
+
+    fn sender(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender<V>, Abort> {
+        Sender::setup(params, ch, rng)
+    }
+
+    fn receiver(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<V>, Abort> {
+        Receiver::setup(params, ch, rng)
+    }
+
+    fn send(
+        sender: Sender<V>,
+        items: &[u128],
+        payloads: &[u8],
+        masks: &[u8],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(Bits, Secret<Vec<u8>>), Abort> {
+        // Step 5.
+        let own = sender.params.carried_bytes;
+        Ok((sender.run(items, masked(payloads, own, masks), ch, rng)?, Secret::new(Vec::new())))
+    }
+
+    fn receive(receiver: Receiver<V>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
+        receiver.run(items, ch, rng)
+    }
+}

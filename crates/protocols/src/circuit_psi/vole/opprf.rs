@@ -1,0 +1,46 @@
+//! Steps 4, 6 and 7: the OPPRF from VOLE, to which bins are nothing.
+
+use std::marker::PhantomData;
+
+use vesica_mpc::opprf::{self, Opprf, Store};
+use vesica_mpc::oprf::value_bits;
+use vesica_mpc::tasks::{OpprfRequest, PrfOutputs};
+use vesica_party::{Abort, Channel, Party, Protocol, Security};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::fields::{Gf128, Value};
+use vesica_structures::rng::SecretRng;
+
+use crate::circuit_psi::params::unit;
+use crate::circuit_psi::{Asked, BinOpprf, OpprfSizes, Pairs};
+
+/// On the OKVS `O`; `WIDE` says that the OPRF's values fill `F`.
+pub struct VoleOpprf<O, const WIDE: bool>(PhantomData<fn() -> O>);
+
+impl<O: Store, const WIDE: bool> BinOpprf for VoleOpprf<O, WIDE> {
+    type Params = opprf::Params;
+    type Sender = opprf::Sender<O>;
+    type Receiver = opprf::Receiver<O>;
+
+    /// A zero difference in one of the evaluations.
+    fn failure(sender_keys: usize) -> u128 {
+        let bits = if WIDE { Gf128::BITS } else { value_bits(Security::SemiHonest, sender_keys) };
+        (sender_keys as u128).saturating_mul(unit(bits))
+    }
+
+    fn derive(sizes: &OpprfSizes) -> Result<opprf::Params, Unsupported> {
+        let &OpprfSizes { receiver_keys, sender_keys, output_bits, .. } = sizes;
+        Opprf::<O>::derive(&OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: WIDE })
+    }
+
+    fn predicted_bytes(params: &opprf::Params) -> u64 {
+        params.predicted_bytes()
+    }
+
+    fn program(sender: Self::Sender, pairs: Pairs, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        sender.run(pairs.programmed, ch, rng)
+    }
+
+    fn ask(receiver: Self::Receiver, mut asked: Asked, ch: &mut Channel, rng: &mut SecretRng) -> Result<PrfOutputs, Abort> {
+        receiver.run(std::mem::take(&mut *asked.keys), ch, rng)
+    }
+}
