@@ -23,8 +23,9 @@ pub struct Receiver<M: MembershipTest, T> {
 
 impl<M: MembershipTest, T> Receiver<M, T> {
     fn set_up(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let test = M::receiver(&params.test, ch, rng)?;
+        // A test may leave some of its set-up to its run.
         let taker = Taker::setup(params.transfers.as_ref(), ch, rng)?;
+        let test = M::receiver(&params.test, ch, rng)?;
         Ok(Self { request: params.request, test, taker, task: PhantomData })
     }
 }

@@ -20,8 +20,9 @@ pub struct Sender<M: MembershipTest, T> {
 
 impl<M: MembershipTest, T> Sender<M, T> {
     fn set_up(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let test = M::sender(&params.test, ch, rng)?;
+        // A test may leave some of its set-up to its run.
         let giver = Giver::setup(params.transfers.as_ref(), ch, rng)?;
+        let test = M::sender(&params.test, ch, rng)?;
         Ok(Self { request: params.request, test, giver, task: PhantomData })
     }
 }

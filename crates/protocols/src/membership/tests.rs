@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use vesica_party::{Abort, Party, Protocol, Security, Stream};
-use vesica_testkit::{Side, try_two_party, two_party};
+use vesica_testkit::{Side, conformance, try_two_party, two_party};
 
 use super::czz24::Czz24;
 use super::gmr21::Gmr21;
@@ -115,4 +115,15 @@ fn values_are_masked<M: For<Sum>>() {
 fn single_values_are_masked() {
     values_are_masked::<Czz24>();
     values_are_masked::<Gmr21>();
+}
+
+/// So many that all correlations are silent ones, whose halves wait for each other.
+#[test]
+fn values_of_many_items_are_summed() {
+    let security = Security::SemiHonest;
+    let (n_s, n_r) = (12_000, 9_000);
+    let request = AggregateRequest { sender_items: n_s, receiver_items: n_r, security, columns: 1, groups: 1, at_least: 0, noisy: false };
+    let sent = AggregateSenderInput { items: (0..n_s as u128).collect(), values: (0..n_s as u64).collect(), noise: vec![] };
+    let asked = AggregateReceiverInput { items: (5_000..5_000 + n_r as u128).collect(), ..AggregateReceiverInput::default() };
+    conformance::<Membership<Gmr21, Sum>>(&request, sent, asked);
 }

@@ -4,7 +4,7 @@ use rand_core::Rng;
 use vesica_mpc::opprf;
 use vesica_mpc::permute_share;
 use vesica_mpc::silent;
-use vesica_mpc::tasks::{Programmed, ToPermute};
+use vesica_mpc::tasks::{Programmed, ToPermute, VoleReceiver};
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::fields::{Gf64, Gf128};
 use vesica_structures::okvs::Band;
@@ -22,7 +22,7 @@ pub struct Receiver {
     functions: Functions,
     opprf: opprf::Sender<Band>,
     permutation: permute_share::Sender<Gf64>,
-    vole: silent::Receiver<Gf64>,
+    vole: VoleReceiver<Gf64>,
 }
 
 impl Receiver {
@@ -30,8 +30,8 @@ impl Receiver {
     pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
         let functions = Functions::derive(ch, params, &salt);
+        let vole = silent::Receiver::<Gf64>::setup(&parts.vole, ch, rng)?.run((), ch, rng)?;
         let permutation = ch.reversed(|ch| permute_share::Sender::setup(&parts.permutation, ch, rng))?;
-        let vole = silent::Receiver::setup(&parts.vole, ch, rng)?;
         let opprf = ch.reversed(|ch| opprf::Sender::setup(&parts.opprf, ch, rng))?;
         Ok(Self { params: params.clone(), functions, opprf, permutation, vole })
     }
@@ -42,7 +42,7 @@ impl Receiver {
         // Step 3.
         let phase = ch.phase(Phase::HashItems);
         let targets = (0..params.bins).map(|_| Gf64(rng.next_u64() >> (64 - params.sigma))).collect();
-        let permuted = ToPermute { values: targets, shares: vole.values().to_vec() };
+        let permuted = ToPermute { values: targets, shares: vole.c.clone() };
         let targets = &permuted.values;
         let positions = functions.bins.positions(items);
         let mut programmed = Programmed { keys: Vec::new(), values: Vec::new() };
@@ -58,7 +58,6 @@ impl Receiver {
         ch.reversed(|ch| permutation.run(permuted, ch, rng))?;
 
         // Step 6.
-        let vole = vole.run((), ch, rng)?;
         let _phase = ch.phase(Phase::Equality);
         let mut found = Vec::new();
         for (piece, a) in vole.a.chunks(PIECE).enumerate() {

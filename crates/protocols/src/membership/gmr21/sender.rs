@@ -4,7 +4,7 @@ use rand_core::Rng;
 use vesica_mpc::opprf;
 use vesica_mpc::permute_share;
 use vesica_mpc::silent;
-use vesica_mpc::tasks::Permuted;
+use vesica_mpc::tasks::{Permuted, VoleSender};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::{Gf64, Value};
 use vesica_structures::hashing::CuckooTable;
@@ -26,7 +26,7 @@ pub struct Sender {
     functions: Functions,
     opprf: opprf::Receiver<Band>,
     permutation: permute_share::Receiver<Gf64>,
-    vole: silent::Sender<Gf64>,
+    vole: VoleSender,
 }
 
 impl Sender {
@@ -36,15 +36,15 @@ impl Sender {
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
         let functions = Functions::derive(ch, params, &salt);
+        let vole = silent::Sender::<Gf64>::setup(&parts.vole, ch, rng)?.run((), ch, rng)?;
         let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&parts.permutation, ch, rng))?;
-        let vole = silent::Sender::setup(&parts.vole, ch, rng)?;
         let opprf = ch.reversed(|ch| opprf::Receiver::setup(&parts.opprf, ch, rng))?;
         Ok(Self { params: params.clone(), functions, opprf, permutation, vole })
     }
 
     /// Steps 2 and 4 to 6; which item each place holds.
     pub(super) fn ask(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
-        let Self { params, functions, opprf, permutation, vole } = self;
+        let Self { params, functions, opprf, permutation, mut vole } = self;
         // Step 2.
         let phase = ch.phase(Phase::HashItems);
         let table = CuckooTable::build(&functions.bins.positions(items), params.bins)
@@ -65,7 +65,6 @@ impl Sender {
         z.iter_mut().zip(order.iter()).for_each(|(z, &bin)| *z += t[bin as usize]);
 
         // Step 6.
-        let mut vole = vole.run((), ch, rng)?;
         let _phase = ch.phase(Phase::Equality);
         let delta = vole.delta;
         let mut packed = Vec::new();
