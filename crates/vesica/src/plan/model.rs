@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use vesica_party::Security;
 use vesica_protocols::any::Terms;
 use vesica_protocols::psi::vole::params::value_bits;
-use vesica_structures::fields::{Gf64, Value};
+use vesica_structures::fields::{Cell, Gf64};
 
 use super::constants::COSTS;
 use super::link::Link;
