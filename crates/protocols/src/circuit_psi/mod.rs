@@ -173,7 +173,7 @@ mod tests {
     use vesica_testkit::two_party;
 
     use super::psty19::PolynomialOpprf;
-    use super::vole::VoleOpprf;
+    use super::vole::opprf::VoleOpprf;
     use super::*;
 
     /// How often each bit of the last block of an output is one, for as many keys that the sender programmed or did not.

@@ -29,7 +29,7 @@ pub struct Params<P> {
 }
 
 /// The probability `2^-bits`, in units of `2^-128`.
-pub(super) const fn unit(bits: u32) -> u128 {
+pub(crate) const fn unit(bits: u32) -> u128 {
     1 << (128 - bits)
 }
 

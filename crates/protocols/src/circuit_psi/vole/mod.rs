@@ -14,7 +14,7 @@
 //! | `F_2PC` | `vesica_mpc::peqt`, `vesica_mpc::share_conversion` | tests and multiplexers |
 
 mod aggregate;
-mod opprf;
+pub(super) mod opprf;
 mod variants;
 
 pub use aggregate::{Aggregate, AggregateRow};

@@ -7,7 +7,7 @@ use vesica_mpc::oprf::value_bits;
 use vesica_mpc::tasks::{OpprfRequest, PrfOutputs};
 use vesica_party::{Abort, Channel, Party, Protocol, Security};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::fields::{Gf128, Value};
+use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::rng::SecretRng;
 
 use crate::circuit_psi::params::unit;

@@ -14,7 +14,7 @@ use vesica_structures::packing::packed_len;
 
 use super::Programmable;
 use crate::bins::POSITIONS;
-use crate::circuit_psi::vole::params::sigma;
+use crate::circuit_psi::params::{sigma, unit};
 
 /// Digests that travel at a time: whole bytes, however wide they are.
 pub(super) const PIECE: usize = 1 << 14;
@@ -54,7 +54,7 @@ impl Params {
         let security = Security::SemiHonest;
         let bins = cuckoo_bins(sender_items, FailureEvent::HashTable.bits())?;
         let programmed = POSITIONS * receiver_items;
-        let sigma = sigma(bins, programmed, value_bits(security, programmed));
+        let sigma = sigma(bins, (programmed as u128).saturating_mul(unit(value_bits(security, programmed))));
         let digest_bits = DISTANCE + ceil_log2(bins);
         let mut params = Self { sender_items, receiver_items, bins, sigma, digest_bits, parts: None };
         if sender_items == 0 || receiver_items == 0 {
