@@ -5,7 +5,7 @@ use vesica_structures::facts::Unsupported;
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
-use crate::circuit_psi::CircuitPsi;
+use crate::circuit_psi::{self, CircuitPsi};
 use crate::circuit_psi::cgs22::Cgs22;
 use crate::circuit_psi::psty19::Psty19;
 use crate::circuit_psi::vole::{Aggregate, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
@@ -42,6 +42,7 @@ static SHARES: &[&dyn Registered<Shares>] = &[
     &Row::<CircuitPsi<Rs21Circuit>>::new(),
     &Row::<CircuitPsi<Rr22Circuit>>::new(),
     &Row::<CircuitPsi<VesicaCircuit>>::new(),
+    &Row::<CircuitPsi<circuit_psi::ltsxq26::Circuit>>::new(),
 ];
 // The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
 static CARDINALITY: &[&dyn Registered<Cardinality>] = &[

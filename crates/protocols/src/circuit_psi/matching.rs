@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use rand_core::Rng;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
-use vesica_mpc::tasks::Programmed;
+use vesica_mpc::tasks::{PrfOutputs, Programmed};
 use vesica_party::{Abort, Channel, Entry, Party, Phase, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::hashing::CuckooTable;
@@ -154,14 +154,26 @@ impl<V: Variant> Receiver<V> {
 
     /// Steps 2 and 4 to 8.
     pub fn run(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
+        let ask = |opprf, asked, ch: &mut Channel, rng: &mut SecretRng| Ok((V::Opprf::ask(opprf, asked, ch, rng)?, ()));
+        Ok(self.run_with(items, ask, ch, rng)?.0)
+    }
+
+    /// The same with steps 4 to 7 by `ask`, and what that gives besides the values; nothing where a set is empty.
+    pub(super) fn run_with<T>(
+        self,
+        items: &[u128],
+        ask: impl FnOnce(<V::Opprf as BinOpprf>::Receiver, Asked, &mut Channel, &mut SecretRng) -> Result<(PrfOutputs, T), Abort>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(Matched, Option<(Hashes, T)>), Abort> {
         let Self { params, parts } = self;
-        let Some((hashes, opprf, peqt)) = parts else { return Ok(unmatched(&params)) };
+        let Some((hashes, opprf, peqt)) = parts else { return Ok((unmatched(&params), None)) };
         // Step 2.
         let phase = ch.phase(Phase::HashItems);
         let (placed, asked) = place(&hashes, items, params.bins)?;
         drop(phase);
         // Steps 4 to 7. An empty bin takes something random, which is equal to r_i as rarely as the function's value at a key that nobody programmed.
-        let outputs = V::Opprf::ask(opprf, asked, ch, rng)?;
+        let (outputs, besides) = ask(opprf, asked, ch, rng)?;
         let (count, blocks, mut full) = (items.len(), outputs.values.len() / items.len(), 0);
         let mut r = Secret::new(vec![0; params.bins]);
         let mut carried = Secret::new(vec![0; params.bins * params.carried_bytes]);
@@ -178,7 +190,7 @@ impl<V: Variant> Receiver<V> {
         drop(outputs);
         // Step 8.
         let _phase = ch.phase(Phase::Equality);
-        Ok(Matched { items: placed, membership: peqt.test(&r, ch)?, carried })
+        Ok((Matched { items: placed, membership: peqt.test(&r, ch)?, carried }, Some((hashes, besides))))
     }
 }
 

@@ -28,6 +28,7 @@
 
 mod messages;
 mod receiver;
+mod row;
 mod sender;
 mod view;
 
@@ -40,6 +41,7 @@ use vesica_structures::okvs::{Clustered, Okvs};
 use vesica_structures::secret::Secret;
 
 pub use receiver::Receiver;
+pub use row::{BinsView, BrokenOpprf, Circuit};
 pub use sender::Sender;
 pub use view::View;
 
@@ -54,6 +56,8 @@ pub struct Params {
     pub oprf: ltsxq26::Params,
     /// Width of a value.
     pub output_bits: u32,
+    /// Bytes of step 6.
+    pub hint_bytes: u64,
 }
 
 impl Params {
@@ -69,8 +73,11 @@ impl Params {
             payload_bytes: 0,
             both_learn: false,
         };
-        let params = Self { oprf: ltsxq26::Params::derive::<Sha>(&request)?, output_bits };
-        params.hint(0)?;
+        let mut params = Self { oprf: ltsxq26::Params::derive::<Sha>(&request)?, output_bits, hint_bytes: 0 };
+        let parts = params.hint(0)?.parts();
+        if !params.oprf.is_empty() {
+            params.hint_bytes = block_widths(output_bits).map(|width| table::predicted_bytes(&parts, width)).sum();
+        }
         Ok(params)
     }
 
@@ -85,16 +92,8 @@ impl Params {
     }
 
     /// Bytes of all messages.
-    ///
-    /// # Errors
-    /// None for parameters that were derived.
-    pub fn predicted_bytes(&self) -> Result<u64, Unsupported> {
-        if self.oprf.is_empty() {
-            return Ok(0);
-        }
-        let parts = self.hint(0)?.parts();
-        let hints: u64 = block_widths(self.output_bits).map(|width| table::predicted_bytes(&parts, width)).sum();
-        Ok(self.oprf.bytes_before_masks() + hints)
+    pub fn predicted_bytes(&self) -> u64 {
+        self.oprf.bytes_before_masks() + self.hint_bytes
     }
 }
 
@@ -139,7 +138,7 @@ mod tests {
                     Ok((out, ch.tally().total().sent_payload))
                 },
             );
-            assert_eq!(sent + received, params.predicted_bytes().expect("derived"));
+            assert_eq!(sent + received, params.predicted_bytes());
             let common = asked.iter().enumerate().filter_map(|(j, key)| Some((j, keys.iter().position(|own| own == key)?)));
             let mut found = 0;
             for (block, width) in block_widths(output_bits).enumerate() {

@@ -36,6 +36,11 @@ impl Party for Receiver {
 }
 
 impl Receiver {
+    /// How many keys it asks for.
+    pub(super) fn keys(&self) -> usize {
+        self.params.oprf.receiver_items
+    }
+
     /// Steps 4 and 7, and the view.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ impl Party for Sender {
     }
 
     fn run(self, input: Programmed, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-        let Params { oprf, output_bits } = &self.params;
+        let Params { oprf, output_bits, .. } = &self.params;
         let count = oprf.sender_items;
         let widths = block_widths(*output_bits);
         if input.keys.len() != count || input.values.len() != count * self.params.blocks() {
