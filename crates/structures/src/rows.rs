@@ -119,7 +119,11 @@ mod tests {
                     let mut block = [bin as u128];
                     Aes128::new(7 * column as u128).encrypt(&mut block);
                     for (row, input) in rows.iter().zip(inputs) {
-                        assert_eq!(row[column / 64] >> (column % 64) & 1, u64::from((block[0] & input).count_ones() % 2), "column {column}");
+                        assert_eq!(
+                            row[column / 64] >> (column % 64) & 1,
+                            u64::from((block[0] & input).count_ones() % 2),
+                            "column {column}"
+                        );
                     }
                 }
                 assert!(rows.iter().all(|row| row[LANES..] == [0]));

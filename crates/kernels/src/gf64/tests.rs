@@ -125,9 +125,7 @@ fn inverses_and_transposes_are_what_they_say() {
             })
         };
         assert_eq!(apply(Direction::Inverse, &apply(Direction::Forward, &x)), x);
-        for (map, transposed) in
-            [(Direction::Forward, Direction::ForwardTransposed), (Direction::Inverse, Direction::InverseTransposed)]
-        {
+        for (map, transposed) in [(Direction::Forward, Direction::ForwardTransposed), (Direction::Inverse, Direction::InverseTransposed)] {
             assert_eq!(dot(&apply(map, &x), &y), dot(&x, &apply(transposed, &y)), "{map:?} of 2^{log} from {first}");
         }
         // Blocks do not mix.

@@ -197,7 +197,10 @@ mod tests {
             let shape = TwoChoiceShape { bins, capacity };
             let failures = (0..2000).filter(|_| shape.assign(&positions(items, shape, rng.next_u64())).is_err()).count() as f64;
             let expected = 2000.0 * two_choice_bound(items, bins, capacity).exp2();
-            assert!(failures <= expected + 4.0 * expected.sqrt() + 4.0, "{items} items in {bins} bins of {capacity}: {failures} of {expected}");
+            assert!(
+                failures <= expected + 4.0 * expected.sqrt() + 4.0,
+                "{items} items in {bins} bins of {capacity}: {failures} of {expected}"
+            );
         }
     }
 }

@@ -108,12 +108,14 @@ impl<'a> Tree<'a> {
             }
             drop(far);
             products = Secret::new(vec![0; points.len().div_ceil(2 * size) * 2 * size]);
-            products.par_chunks_mut(PIECE.max(2 * size)).zip(level.par_chunks((2 * PIECE).max(4 * size))).for_each(|(parents, children)| {
-                for (parent, children) in parents.chunks_exact_mut(2 * size).zip(children.chunks(4 * size)) {
-                    let (left, right) = children.split_at(2 * size);
-                    if right.is_empty() { parent.copy_from_slice(left) } else { multiply_add(left, right, 0, parent) }
-                }
-            });
+            products.par_chunks_mut(PIECE.max(2 * size)).zip(level.par_chunks((2 * PIECE).max(4 * size))).for_each(
+                |(parents, children)| {
+                    for (parent, children) in parents.chunks_exact_mut(2 * size).zip(children.chunks(4 * size)) {
+                        let (left, right) = children.split_at(2 * size);
+                        if right.is_empty() { parent.copy_from_slice(left) } else { multiply_add(left, right, 0, parent) }
+                    }
+                },
+            );
             levels.push(level);
         }
         products.resize(space.len(), 1);

@@ -49,11 +49,7 @@ pub(super) fn send_polynomials(
 }
 
 /// A bin for each item in which no other has its coordinate.
-fn assign(
-    table: TwoChoiceShape,
-    mut positions: Vec<[u32; 2]>,
-    coordinates: impl Fn(&[u32]) -> Secret<Vec<u64>>,
-) -> Result<Bins, Abort> {
+fn assign(table: TwoChoiceShape, mut positions: Vec<[u32; 2]>, coordinates: impl Fn(&[u32]) -> Secret<Vec<u64>>) -> Result<Bins, Abort> {
     const FAILURE: Abort = Abort::StatisticalFailure("the receiver's items do not fit their bins; items must be distinct");
     // Items that may not be where they would like to be, and their choices.
     let mut moved: Vec<(u32, u8)> = Vec::new();
@@ -195,7 +191,8 @@ mod tests {
         let bins = assign(table, positions.clone(), plain).unwrap();
         assert_eq!(bins.places(0..1).len(), 2, "by the first choice all fit");
         // Items 0 and 1 have one coordinate at their first choices.
-        let meeting = |evaluations: &[u32]| Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation & !2)).collect::<Vec<_>>());
+        let meeting =
+            |evaluations: &[u32]| Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation & !2)).collect::<Vec<_>>());
         let bins = assign(table, positions.clone(), meeting).unwrap();
         assert_eq!(first_coincidence(&bins, &meeting(&bins.order)), None);
         assert_eq!(bins.places(0..1).len(), 1);

@@ -5,8 +5,8 @@
 
 use rand_core::Rng;
 use vesica_party::{Abort, Channel, Phase};
-use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::fields::Gf64;
+use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::polynomial::{Interpolator, LANES, Row, Space, Tree, inverse, scale_add};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -153,11 +153,8 @@ mod tests {
         let mut draw = |count: usize| (0..count).map(|_| rng.next_u64() | 1 << 63).collect::<Vec<_>>();
         let (mut coordinates, slopes) = (draw(50), draw(50));
         coordinates[40] = coordinates[3];
-        let mut hashed = Hashed {
-            inputs: Secret::new(Vec::new()),
-            coordinates: Secret::new(coordinates.clone()),
-            slopes: Secret::new(slopes.clone()),
-        };
+        let mut hashed =
+            Hashed { inputs: Secret::new(Vec::new()), coordinates: Secret::new(coordinates.clone()), slopes: Secret::new(slopes.clone()) };
         let wanted: Vec<Row> = (0..50).map(|i| std::array::from_fn(|slice| draw(1)[0] ^ (i + slice as u64))).collect();
         let mut values = Secret::new(wanted.clone());
         let mut rng = SecretRng::insecure_from_seed(2);
