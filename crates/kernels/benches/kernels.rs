@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_kernels::{Backend, aes, clmul, ntt, transpose, with_backend, xor};
+use vesica_kernels::{Backend, aes, clmul, gf64, ntt, selection, transpose, with_backend, xor};
 
 /// Elements of each input.
 const LEN: usize = 1 << 13;
@@ -145,12 +145,37 @@ fn polynomials(criterion: &mut Criterion) {
     });
 }
 
+fn rows(criterion: &mut Criterion) {
+    let rng = &mut ChaCha20Rng::seed_from_u64(5);
+    let x: Vec<u64> = random_blocks(rng, LEN).iter().map(|&x| x as u64).collect();
+    on_backends(criterion, "gf64/multiply-add", LEN, || {
+        let (x, mut out) = (&x, vec![0; LEN]);
+        move || gf64::multiply_add(black_box(x), black_box(x), 1, black_box(&mut out))
+    });
+    let transform = gf64::Transform::new(LEN.ilog2());
+    on_backends(criterion, "gf64/transform", LEN, || {
+        let (transform, mut x) = (&transform, x.clone());
+        move || transform.apply(gf64::Direction::Forward, LEN.ilog2(), 0, black_box(&mut x))
+    });
+    // Elements are sums of 41 rows with factors of their own, and of about 64 of 128 rows.
+    let lines: Vec<gf64::Row> = x.as_chunks::<8>().0.to_vec();
+    on_backends(criterion, "gf64/combine-41", 80, || {
+        let (x, lines, mut out) = (&x, &lines, vec![[0; 8]; 80]);
+        move || gf64::combine(gf64::Matrix { elements: black_box(x), row: 1, column: 80 }, &lines[..41], black_box(&mut out))
+    });
+    let (lines, selectors) = (lines.first_chunk::<128>().expect("1024 lines"), random_blocks(rng, 80));
+    on_backends(criterion, "selection/128-rows", 80, || {
+        let (selectors, mut out) = (&selectors, vec![[0; 8]; 80]);
+        move || selection::select(black_box(lines), black_box(selectors), black_box(&mut out))
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = aes, clmul, matrices, polynomials
+    targets = aes, clmul, matrices, polynomials, rows
 }
 criterion_main!(benches);

@@ -5,10 +5,10 @@ use vesica_structures::facts::Unsupported;
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
-use crate::circuit_psi::{self, CircuitPsi};
 use crate::circuit_psi::cgs22::Cgs22;
 use crate::circuit_psi::psty19::Psty19;
 use crate::circuit_psi::vole::{Aggregate, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
+use crate::circuit_psi::{self, CircuitPsi};
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;

@@ -125,7 +125,7 @@ pub(super) fn neighbours<const FORWARD: bool>(x: &mut [u64], factors: &[u64], sw
     let mask = factors.len() - 1;
     for (i, four) in fours.iter_mut().enumerate() {
         let [first, second]: [__m128i; 2] = must_cast(*four);
-        let w: __m128i = must_cast([factors[2 * i & mask], factors[(2 * i + 1) & mask]]);
+        let w: __m128i = must_cast([factors[(2 * i) & mask], factors[(2 * i + 1) & mask]]);
         let (even, odd) = (_mm_unpacklo_epi64(first, second), _mm_unpackhi_epi64(first, second));
         let (even, odd) = if swapped {
             let (odd, even) = after::<FORWARD>(odd, even, |x| products(x, w));

@@ -40,7 +40,7 @@ pub enum Direction {
 
 impl Direction {
     /// Whether layers come largest first, each butterfly product first.
-    fn from_the_top(self) -> bool {
+    fn top_first(self) -> bool {
         matches!(self, Self::Forward | Self::InverseTransposed)
     }
 
@@ -97,7 +97,7 @@ impl Transform {
     /// If `x` is not of whole blocks, or `first + W_log` is not a part of `W_k`.
     pub fn apply(&self, direction: Direction, log: u32, first: usize, x: &mut [u64]) {
         assert!(x.len().is_multiple_of(1 << log), "whole blocks");
-        assert!(log <= self.log_len() && first >> self.log_len() == 0 && first % (1 << log) == 0, "a part of the space");
+        assert!(log <= self.log_len() && first >> self.log_len() == 0 && first.is_multiple_of(1 << log), "a part of the space");
         if log <= LOG_FLAT {
             x.chunks_mut(1 << LOG_FLAT).for_each(|x| self.flat(direction, log, first, x));
         } else {
@@ -113,12 +113,12 @@ impl Transform {
         let factor = self.factors[log as usize - 1][first >> log];
         let middle = 1 << (log - 1);
         let (low, high) = x.split_at_mut(middle);
-        if direction.from_the_top() {
+        if direction.top_first() {
             butterflies(direction, low, high, factor);
         }
         self.halved(direction, log - 1, first, low);
         self.halved(direction, log - 1, first + middle, high);
-        if !direction.from_the_top() {
+        if !direction.top_first() {
             butterflies(direction, low, high, factor);
         }
     }
@@ -137,7 +137,7 @@ impl Transform {
 /// The butterflies between two halves.
 fn butterflies(direction: Direction, low: &mut [u64], high: &mut [u64], factor: u64) {
     let (a, b) = if direction.swapped() { (high, low) } else { (low, high) };
-    if direction.from_the_top() {
+    if direction.top_first() {
         dispatch!(
             backend(),
             portable: portable::halves::<true>(a, b, factor),
@@ -163,7 +163,7 @@ fn layers<'a>(
     neighbours: impl Fn(&mut [u64], &[u64]),
 ) {
     for step in 0..log {
-        let layer = if direction.from_the_top() { log - 1 - step } else { step };
+        let layer = if direction.top_first() { log - 1 - step } else { step };
         let factors = factors(layer);
         if layer == 0 {
             neighbours(x, factors);
@@ -179,7 +179,7 @@ fn layers<'a>(
 /// [`layers`] with the butterflies of one twin.
 macro_rules! flat {
     ($twin:ident, $direction:ident, $log:ident, $factors:ident, $x:ident) => {
-        if $direction.from_the_top() {
+        if $direction.top_first() {
             let neighbours = |x: &mut [u64], factors: &[u64]| $twin::neighbours::<true>(x, factors, $direction.swapped());
             layers($direction, $log, $factors, $x, |a, b, w| $twin::halves::<true>(a, b, w), neighbours)
         } else {

@@ -82,10 +82,12 @@ impl Keys {
         }
     }
 
-    /// The hashes of `x || b` for each evaluation: number `choices i + b` is of item `i`.
+    /// The hashes of `x || b` for each evaluation.
     pub(super) fn hash(&self, items: &[u128], evaluations: &[u32]) -> Hashed {
-        let choices = self.layout.choices();
-        let extended = |&evaluation: &u32| items[evaluation as usize / choices] ^ self.choices[evaluation as usize % choices];
+        let extended = |&evaluation: &u32| {
+            let (item, choice) = self.layout.item_and_choice(evaluation);
+            items[item] ^ self.choices[choice]
+        };
         let extended = Secret::new(evaluations.iter().map(extended).collect::<Vec<u128>>());
         let mut hashed = Secret::new(vec![0; extended.len()]);
         self.coordinates.eval(&extended, &mut hashed);

@@ -81,6 +81,14 @@ impl Layout {
         }
     }
 
+    /// The item and the choice of an evaluation: number `choices i + b` is of item `i` in its place `b`.
+    pub(super) fn item_and_choice(&self, evaluation: u32) -> (usize, usize) {
+        match self {
+            Self::Low { .. } => (evaluation as usize, 0),
+            Self::Fast(_) => (evaluation as usize / 2, evaluation as usize % 2),
+        }
+    }
+
     /// Words of arrow 2.
     fn words(&self, receiver_items: usize) -> usize {
         match self {
