@@ -124,8 +124,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The mode that a request for `security` selects: the one of that name that also meets it.
+    /// The mode that a request for `security` selects: the one of that name that also meets it. What is broken meets nothing, and goes by the name
+    /// alone: who may run it is asked before.
     pub fn mode(&self, security: Security) -> Option<&'static Mode> {
-        self.modes.iter().find(|mode| mode.security == security && mode.meets(security))
+        let broken = matches!(self.status, Status::Broken { .. });
+        self.modes.iter().find(|mode| mode.security == security && (broken || mode.meets(security)))
     }
 }

@@ -1,15 +1,29 @@
 //! An arrow that many set protocols end with: one side's masks, sorted on all their bits and Golomb-Rice coded, and the other side's search in them.
 //!
-//! The sort is a shuffle: a sorted list of masks says nothing of the order of its items.
+//! The sort is a shuffle: a sorted list of masks says nothing of the order of its items. Rows that send what their papers count shuffle.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::facts::{FailureEvent, ceil_log2};
 use vesica_structures::golomb::{Code, PART};
 use vesica_structures::masks::{MaskFinder, MaskSorter};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::shuffle::random_order;
 
 /// Bytes of a part's length.
 const LENGTH_BYTES: usize = 4;
+
+/// About how many bytes of shuffled masks are packed, sent and received at a time.
+const SHUFFLED_BYTES: usize = 1 << 18;
+
+/// How masks travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskCoding {
+    /// Sorted on all bits and Golomb-Rice coded.
+    SortedCoded,
+    /// In a random order, each in whole bytes, as papers count them.
+    Shuffled,
+}
 
 /// Width of a mask, in bits, such that a mask of the receiver equals one of a different item of the sender with probability at most
 /// [`FailureEvent::MaskCollision`]: one of `n_s n_r` pairs of `l`-bit masks is equal with probability at most `n_s n_r 2^-l`.
@@ -67,6 +81,11 @@ pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Syn
 
 /// Receives exactly `count` ascending masks of `bits` bits from arrow `S`, and looks for them as they come.
 pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut MaskFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
+    receive_each::<S>(count, bits, ch, |masks| own.find(masks))
+}
+
+/// Receives exactly `count` ascending masks of `bits` bits from arrow `S`, and hands them to `take` as they come.
+fn receive_each<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel, mut take: impl FnMut(&[u128])) -> Result<(), Abort> {
     let code = Code::new(count, bits);
     let (mut coded, mut masks, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
     for values in code.parts() {
@@ -81,9 +100,96 @@ pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut MaskFinder, count: usiz
         masks.clear();
         code.decode(&coded, values, previous, &mut masks).map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded masks are malformed"))?;
         previous = masks[values - 1];
-        own.find(&masks);
+        take(&masks);
     }
     Ok(())
+}
+
+/// Bytes of the arrow that carries `count` shuffled masks.
+pub(crate) fn shuffled_bytes(count: usize, bits: u32) -> u64 {
+    count as u64 * u64::from(bits.div_ceil(8))
+}
+
+/// Sends the low `bits` bits of each mask in a random order as arrow `S`, in whole bytes. Returns which mask stands at which place.
+pub(crate) fn send_shuffled<S: Stream<Element = u8>>(
+    masks: &[u128],
+    bits: u32,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Vec<u32>, Abort> {
+    let order = random_order(masks.len(), rng);
+    let width = bits.div_ceil(8) as usize;
+    let mut part = Vec::with_capacity(SHUFFLED_BYTES);
+    for items in order.chunks(SHUFFLED_BYTES / width) {
+        part.clear();
+        for &item in items {
+            part.extend_from_slice(&truncate(masks[item as usize], bits).to_le_bytes()[..width]);
+        }
+        ch.send_stream::<S>(&part)?;
+    }
+    Ok(order)
+}
+
+/// Receives `count` masks of whole bytes from arrow `S`, and hands them to `take` as they come.
+pub(crate) fn receive_shuffled<S: Stream<Element = u8>>(
+    count: usize,
+    bits: u32,
+    ch: &mut Channel,
+    mut take: impl FnMut(&[u128]),
+) -> Result<(), Abort> {
+    let width = bits.div_ceil(8) as usize;
+    let part_items = SHUFFLED_BYTES / width;
+    let mut part = vec![0; part_items.min(count) * width];
+    let mut masks = Vec::with_capacity(part_items.min(count));
+    let mut left = count;
+    while left > 0 {
+        let part = &mut part[..part_items.min(left) * width];
+        ch.recv_stream::<S>(part)?;
+        masks.clear();
+        masks.extend(part.chunks_exact(width).map(|bytes| {
+            let mut mask = [0; 16];
+            mask[..width].copy_from_slice(bytes);
+            u128::from_le_bytes(mask)
+        }));
+        if masks.iter().any(|&mask| mask != truncate(mask, bits)) {
+            return Err(Abort::PeerMisbehaved(S::STEP, "a mask is wider than agreed"));
+        }
+        take(&masks);
+        left -= masks.len();
+    }
+    Ok(())
+}
+
+/// Sends all masks where nothing else is sent in their order.
+pub(crate) fn send_unlabelled<S: Stream<Element = u8>>(
+    masks: &[u128],
+    coding: MaskCoding,
+    bits: u32,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<(), Abort> {
+    match coding {
+        MaskCoding::SortedCoded => {
+            let mut sorter = MaskSorter::new(masks.len(), bits);
+            sorter.add(masks, std::iter::repeat(()));
+            send::<S, ()>(sorter, masks.len(), bits, ch).map(drop)
+        }
+        MaskCoding::Shuffled => send_shuffled::<S>(masks, bits, ch, rng).map(drop),
+    }
+}
+
+/// Receives `count` masks, and hands them to `take` as they come.
+pub(crate) fn receive_unlabelled<S: Stream<Element = u8>>(
+    coding: MaskCoding,
+    count: usize,
+    bits: u32,
+    ch: &mut Channel,
+    take: impl FnMut(&[u128]),
+) -> Result<(), Abort> {
+    match coding {
+        MaskCoding::SortedCoded => receive_each::<S>(count, bits, ch, take),
+        MaskCoding::Shuffled => receive_shuffled::<S>(count, bits, ch, take),
+    }
 }
 
 #[cfg(test)]

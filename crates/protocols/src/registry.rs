@@ -10,6 +10,7 @@ use crate::circuit_psi::vole::{
 };
 use crate::membership::czz24::Czz24;
 use crate::psi::hfh99::EcdhHfh99;
+use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
@@ -21,6 +22,10 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<VolePsi<Rr22>>::new(),
     &Row::<VolePsi<VoleFast>>::new(),
     &Row::<VolePsi<VoleLean>>::new(),
+    &Row::<Ltsxq26<ltsxq26::Sha>>::new(),
+    &Row::<Ltsxq26<ltsxq26::ShaBand>>::new(),
+    &Row::<Ltsxq26<ltsxq26::Aes>>::new(),
+    &Row::<Ltsxq26<ltsxq26::AesBand>>::new(),
 ];
 
 static SHARES: &[&dyn Registered<Shares>] =

@@ -22,6 +22,11 @@ impl DigestPrf {
     pub fn eval(&self, digests: &[u128], out: &mut [u128]) {
         self.0.mmo(digests, out);
     }
+
+    /// `out[i] = pi(pi(digests[i]) + tweaks[i]) + pi(digests[i])` (TMMO); all of one length.
+    pub fn eval_tweaked(&self, digests: &[u128], tweaks: &[u128], out: &mut [u128]) {
+        self.0.tmmo(digests, tweaks, out);
+    }
 }
 
 impl fmt::Debug for DigestPrf {

@@ -109,7 +109,7 @@ fn evaluate<B: Value>(
     let phase = ch.phase(Phase::Encode);
     let values = values::<B>(keys.values, arranged.keys(), params.value_bits);
     // The whole table is masked by c, so that its free cells may be zero.
-    table::encode_and_send::<Table, B>(okvs, (arranged, &values), FreeCells::Zero, Some(vole.values()), params.value_bits, ch)?;
+    table::encode_and_send::<Table, B>(okvs, (arranged, &values), FreeCells::Zero, table::under(vole.values()), params.value_bits, ch)?;
     drop(phase);
     let vole = vole.run((), ch, rng)?;
     let _phase = ch.phase(Phase::Decode);

@@ -30,7 +30,7 @@ pub fn send<S: Stream<Element = u8>, B: Value>(part: &[B], width: u32, ch: &mut 
     })
 }
 
-/// Encodes pairs whose values are in the arrangement's order, and sends each part of the table as soon as it is there, under the mask if there is one.
+/// Encodes pairs whose values are in the arrangement's order, and sends each part of the table as soon as it is there and `before` has had it.
 ///
 /// # Errors
 /// A statistical failure if the pairs cannot be encoded.
@@ -38,22 +38,23 @@ pub fn encode_and_send<S: Stream<Element = u8>, B: Value>(
     okvs: &impl Okvs,
     (keys, values): (&Arrangement, &[B]),
     free: FreeCells<'_>,
-    mask: Option<&[B]>,
+    mut before: impl FnMut(Range<usize>, &mut [B]),
     width: u32,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     let sent = okvs.encode_arranged(keys, values, free, |place, cells| {
-        if let Some(mask) = mask {
-            for (cell, &mask) in cells.iter_mut().zip(&mask[place]) {
-                *cell += mask;
-            }
-        }
+        before(place, cells);
         send::<S, B>(cells, width, ch).map_err(Unsent::Aborted)
     });
     sent.map_err(|unsent| match unsent {
         Unsent::NotEncoded => Abort::StatisticalFailure("a set could not be encoded; items must be distinct"),
         Unsent::Aborted(abort) => abort,
     })
+}
+
+/// For a table that is sent under a mask: adds its part of the mask to a part of the table.
+pub fn under<B: Value>(mask: &[B]) -> impl FnMut(Range<usize>, &mut [B]) {
+    move |place, cells| cells.iter_mut().zip(&mask[place]).for_each(|(cell, &mask)| *cell += mask)
 }
 
 /// Why a table was not sent.

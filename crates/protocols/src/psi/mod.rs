@@ -4,5 +4,6 @@
 
 mod both_learn;
 pub mod hfh99;
+pub mod ltsxq26;
 mod payload;
 pub mod vole;

@@ -1,17 +1,13 @@
 //! Arrow 8 in either coding.
 
-use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::masks::{MaskFinder, MaskSorter, Match};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use vesica_structures::shuffle::random_order;
 
 use super::messages::Masks;
-use super::params::{MaskCoding, Params};
-use crate::masks::{self, truncate};
-
-/// About how many bytes are packed, sent and received at a time.
-const PART_BYTES: usize = 1 << 18;
+use super::params::Params;
+use crate::masks::{self, MaskCoding};
 
 /// The sender's masks, taken as they come and sent in an order that says nothing.
 pub(super) enum SentMasks {
@@ -52,19 +48,7 @@ impl SentMasks {
         match self {
             Self::Sorted(masks) => masks::send::<Masks, _>(masks, count, bits, ch).map(|_| Vec::new()),
             Self::Numbered(masks) => masks::send::<Masks, _>(masks, count, bits, ch),
-            Self::Shuffled(masks) => {
-                let order = random_order(count, rng);
-                let width = bits.div_ceil(8) as usize;
-                let mut part = Vec::with_capacity(PART_BYTES);
-                for items in order.chunks(PART_BYTES / width) {
-                    part.clear();
-                    for &item in items {
-                        part.extend_from_slice(&truncate(masks[item as usize], bits).to_le_bytes()[..width]);
-                    }
-                    ch.send_stream::<Masks>(&part)?;
-                }
-                Ok(order)
-            }
+            Self::Shuffled(masks) => masks::send_shuffled::<Masks>(&masks, bits, ch, rng),
         }
     }
 }
@@ -92,33 +76,8 @@ impl OwnMasks {
         let (count, bits) = (params.sender_items, params.mask_bits);
         match params.coding {
             MaskCoding::SortedCoded => masks::receive::<Masks>(&mut self.0, count, bits, ch)?,
-            MaskCoding::Shuffled => receive_plain(&mut self.0, count, bits, ch)?,
+            MaskCoding::Shuffled => masks::receive_shuffled::<Masks>(count, bits, ch, |masks| self.0.find(masks))?,
         }
         Ok(self.0.matches())
     }
-}
-
-/// Receives `count` masks of whole bytes, and looks for them as they come.
-fn receive_plain(own: &mut MaskFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
-    let width = bits.div_ceil(8) as usize;
-    let part_items = PART_BYTES / width;
-    let mut part = vec![0; part_items.min(count) * width];
-    let mut masks = Vec::with_capacity(part_items.min(count));
-    let mut left = count;
-    while left > 0 {
-        let part = &mut part[..part_items.min(left) * width];
-        ch.recv_stream::<Masks>(part)?;
-        masks.clear();
-        masks.extend(part.chunks_exact(width).map(|bytes| {
-            let mut mask = [0; 16];
-            mask[..width].copy_from_slice(bytes);
-            u128::from_le_bytes(mask)
-        }));
-        if masks.iter().any(|&mask| mask != truncate(mask, bits)) {
-            return Err(Abort::PeerMisbehaved(Masks::STEP, "a mask is wider than agreed"));
-        }
-        own.find(&masks);
-        left -= masks.len();
-    }
-    Ok(())
 }

@@ -11,6 +11,7 @@ use vesica_structures::okvs::Okvs;
 
 use super::{Variant, VolePsi, correlation};
 use crate::masks;
+pub use crate::masks::MaskCoding;
 use crate::psi::both_learn;
 use crate::registry::require_mode;
 use crate::tasks::IntersectRequest;
@@ -27,15 +28,6 @@ pub enum Values {
     Field,
     /// Always `F`.
     F,
-}
-
-/// How the sender's masks travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaskCoding {
-    /// Sorted on all bits and Golomb-Rice coded.
-    SortedCoded,
-    /// In a random order, each in whole bytes, as papers count them.
-    Shuffled,
 }
 
 /// What both sides derive from the request.
@@ -146,7 +138,7 @@ impl Params {
         let masks = match self.coding {
             MaskCoding::SortedCoded => masks::predicted_bytes(self.sender_items, self.mask_bits),
             MaskCoding::Shuffled => {
-                let bytes = (self.sender_items * self.mask_bits.div_ceil(8) as usize) as u64;
+                let bytes = masks::shuffled_bytes(self.sender_items, self.mask_bits);
                 bytes..=bytes
             }
         };

@@ -159,6 +159,6 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         let _phase = ch.phase(Phase::Encode);
         // The whole table is masked by c, so that its free cells may be zero.
         let pairs = (self.items, &values[..]);
-        table::encode_and_send::<Table, B>(self.okvs, pairs, FreeCells::Zero, Some(c), self.params.value_bits, ch)
+        table::encode_and_send::<Table, B>(self.okvs, pairs, FreeCells::Zero, table::under(c), self.params.value_bits, ch)
     }
 }

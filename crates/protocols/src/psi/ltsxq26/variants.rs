@@ -1,0 +1,89 @@
+//! The rows.
+
+use vesica_party::{Entry, Leak, Learner, Mode, Resistance, Security, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::okvs;
+
+use super::oracle::{FixedKeyAes, Sha256};
+use super::{Variant, params};
+use crate::masks::MaskCoding;
+use crate::tasks::Intersect;
+
+const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
+
+const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's mask of x hides A(x) + (s & delta(x)), \
+     and the receiver knows A(x) and delta(x) for every x: it takes candidates of light delta(x), guesses the few bits of s that matter, and \
+     sees by a mask when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs 2^12. \
+     See docs/ltsxq26.md; ltsxq26-wide is the sound repair";
+
+const PAPER: Paper = Paper {
+    key: "LTSXQ26",
+    title: "Faster Than Ever: A New Lightweight Private Set Intersection and Its Variants",
+    reference: "Ling, Tang, Shan, Xiang, Qiu. 2026",
+};
+
+const ITEMS: Leak = Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of" };
+
+const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'static [&'static str]) -> Mode {
+    Mode { security, corrupt_sender, corrupt_receiver: Resistance::None, assumptions, leakage: &[SIZES, ITEMS] }
+}
+
+const fn modes(assumptions: &'static [&'static str]) -> [Mode; 2] {
+    [mode(Security::SemiHonest, Resistance::SemiHonest, assumptions), mode(Security::Malicious, Resistance::Malicious, assumptions)]
+}
+
+const SHA_MODES: &[Mode] =
+    &modes(&["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)", "SHA-256 is a random oracle", "AES-128 is a PRF (rows)"]);
+const AES_MODES: &[Mode] =
+    &modes(&["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)", "AES-128 is an ideal cipher (H^b, H^o, H^k, rows)"]);
+
+const BASE_OTS: &str = "Base OTs from MR19 in the place of SimpleOT.";
+const OKVS_SHAPES: &str = "The shapes of the OKVS follow from our bounds at 2^-43, not from the cited papers' measurements: 1.23 n cells (clustered), 1.05 n (band).";
+const FREE: &str = "Free cells of the table are random.";
+const OUTER: &str = "H^o is applied as the figures have it, and all hashes are whole; the authors' code leaves H^o out and runs 2 of the 64 rounds of SHA-256, or 2 of the 10 of AES.";
+const TWEAK: &str = "H^o is the tweakable hash of Guo, Katz, Wang, Yu (2020), the item its tweak; the paper does not say how its arguments enter. tau is added to the item.";
+
+macro_rules! broken_row {
+    ($(#[$doc:meta])* $name:ident, $id:literal, $oracle:ty, $okvs:ty, $deviations:expr, $modes:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl Variant for $name {
+            const ENTRY: Entry = Entry {
+                id: $id,
+                aliases: &[],
+                task: Intersect::NAME,
+                paper: PAPER,
+                status: Status::Broken { how: HOW },
+                deviations: $deviations,
+                modes: $modes,
+            };
+            type Oracle = $oracle;
+            type Okvs = $okvs;
+            const CODING: MaskCoding = MaskCoding::Shuffled;
+
+            fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {
+                let width = params::figure_14(sender_items, receiver_items);
+                Ok((width as usize, width))
+            }
+        }
+    };
+}
+
+broken_row!(
+    /// `ltsxq26`: SHA-256 and the clustered OKVS.
+    Sha, "ltsxq26", Sha256, okvs::Clustered, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER], SHA_MODES
+);
+broken_row!(
+    /// `ltsxq26-band`: SHA-256 and the band OKVS.
+    ShaBand, "ltsxq26-band", Sha256, okvs::Band, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER], SHA_MODES
+);
+broken_row!(
+    /// `ltsxq26-aes`: fixed-key AES and the clustered OKVS.
+    Aes, "ltsxq26-aes", FixedKeyAes, okvs::Clustered, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER, TWEAK], AES_MODES
+);
+broken_row!(
+    /// `ltsxq26-aes-band`: fixed-key AES and the band OKVS.
+    AesBand, "ltsxq26-aes-band", FixedKeyAes, okvs::Band, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER, TWEAK], AES_MODES
+);
