@@ -10,7 +10,7 @@ use serde_json::Value;
 use vesica::plan::Prices;
 use vesica_party::Security;
 
-use super::{BLESS, fs, newest, parse, seconds, top};
+use super::{BLESS, Run, fs, newest, parse, seconds, top};
 use ours::{Column, Runs};
 
 /// The numbers of one paper.
@@ -143,6 +143,27 @@ fn document() -> String {
         }
     }
     text.push_str(&runs.costs(&prices));
+    text.push_str(&link_check());
+    text
+}
+
+/// The link shaped inside of the transport beside the kernel's.
+fn link_check() -> String {
+    let mut text = String::from(
+        "\n## The shaped link, checked\n\n\
+         The same runs over a link of that rate without delay: shaped inside of the transport, as all runs above, and by `tc` (tbf) on the loopback of a network namespace, where\n\
+         both directions share the rate.\n\n\
+         | protocol | items | rate | s, shaped | s, tc |\n|---|---|---|---|---|\n",
+    );
+    let Some((_, files)) = newest(|name| name.starts_with("check-") && name.ends_with("-tc.json")) else { return text + "| not measured | | | | |\n" };
+    for file in files {
+        let tc: Run = parse(&file);
+        let name = super::name(&file);
+        let shaped: Run = parse(&file.with_file_name(name.replace("-tc.json", "-shaped.json")));
+        let rate = name.trim_end_matches("-tc.json").rsplit('-').next().expect("a rate");
+        let [shaped, tc_seconds] = [&shaped, &tc].map(|run| seconds(run.spread().median));
+        let _ = writeln!(text, "| `{}` | {} | {rate} | {shaped} | {tc_seconds} |", tc.protocol, tc.sender_items);
+    }
     text
 }
 

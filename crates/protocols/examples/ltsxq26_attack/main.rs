@@ -5,6 +5,7 @@
 //! dictionary. One run of the protocol over memory, then the attack on all threads.
 
 mod attack;
+mod cost;
 
 use std::time::{Duration, Instant};
 
@@ -20,8 +21,11 @@ const BUDGET: u64 = 1 << 36;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments == ["cost"] {
+        return cost::print();
+    }
     let [figure, row, log_items, log_dictionary] = arguments.as_slice() else {
-        panic!("ltsxq26_attack fig14|fig15|fig16 ROW LOG2_ITEMS LOG2_DICTIONARY")
+        panic!("ltsxq26_attack fig14|fig15|fig16 ROW LOG2_ITEMS LOG2_DICTIONARY, or ltsxq26_attack cost")
     };
     let status = registry::find(row).expect("an id of `vesica protocols`").status;
     assert!(matches!(status, Status::Broken { .. }), "{row} is not broken");
@@ -67,7 +71,6 @@ fn print_secret(secret: &Secret, width: u32) {
 
 fn print_found(scene: &Scene, found: &[usize]) {
     let (right, wrong) = scene.judge(found);
-    let own = scene.members.len() - scene.beyond_the_output();
     println!("  found: {right} of {} items of the sender in the dictionary, {wrong} others", scene.members.len());
-    println!("  of these the protocol's output has {own}");
+    println!("  the protocol's output has {} of them", scene.known_by_output());
 }

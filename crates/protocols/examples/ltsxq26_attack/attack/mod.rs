@@ -80,7 +80,7 @@ fn lines_of<V: Narrow>(view: &View<V>, items: &[u128]) -> Vec<Line> {
 }
 
 /// A function of blocks of items over all items, on all threads.
-fn sweep<T: Send>(items: &[u128], of: impl Fn(&[u128]) -> Vec<T> + Sync) -> Vec<T> {
+fn sweep<T: Send>(items: &[u128], of: impl Fn(&[u128]) -> Vec<T> + Send + Sync) -> Vec<T> {
     items.par_chunks(BLOCK).flat_map_iter(of).collect()
 }
 

@@ -42,10 +42,10 @@ fn digest(country: &str, number: usize) -> u128 {
 }
 
 impl Scene {
-    /// How many of the members the receiver does not have: what its output does not tell.
-    pub fn beyond_the_output(&self) -> usize {
+    /// How many of the members the receiver has as well: what the protocol's output tells it.
+    pub fn known_by_output(&self) -> usize {
         let asked: HashSet<u128> = self.asked.iter().copied().collect();
-        self.members.iter().filter(|&&i| !asked.contains(&self.dictionary[i])).count()
+        self.members.iter().filter(|&&i| asked.contains(&self.dictionary[i])).count()
     }
 
     /// How many of `found` are the sender's, and how many are not.

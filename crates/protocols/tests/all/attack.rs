@@ -1,0 +1,70 @@
+//! The rows of LTSXQ26 are broken: the receiver's view gives the sender's secret and set, as docs/ltsxq26.md says. The example `ltsxq26_attack` runs the same at large sizes.
+
+#[path = "../../examples/ltsxq26_attack/attack/mod.rs"]
+mod attack;
+
+use attack::play::{self, Conduct};
+use attack::scene::{Scene, scene};
+use attack::{Narrow, Outcome};
+use vesica_party::{Security, Status};
+use vesica_protocols::psi::ltsxq26::{Aes, AesBand, Sha, ShaBand, View};
+use vesica_protocols::registry;
+
+/// Far more outer hashes than an attack within reach takes.
+const BUDGET: u64 = 1 << 28;
+
+/// All of `s`, all of the sender's items in the dictionary, and nothing else.
+fn assert_all_is_found<V: Narrow>(scene: &Scene, view: &View<V>, outcome: &Outcome) {
+    assert_eq!(outcome.secret.known.count_ones() as usize, view.params.width, "{:?}", outcome.secret);
+    assert_eq!(outcome.found, scene.members);
+    assert!(scene.members.len() - scene.known_by_output() > scene.members.len() / 2, "most of it is beyond the output");
+}
+
+fn figure_14<V: Narrow>(items: usize, entries: usize) {
+    let scene = scene(items, entries, 14);
+    let view = play::psi::<V>(&scene, Security::SemiHonest, Conduct::Honest);
+    assert_all_is_found(&scene, &view, &attack::psi(&view, None, &scene.dictionary, BUDGET));
+}
+
+fn figure_15<V: Narrow>(items: usize, entries: usize) {
+    let scene = scene(items, entries, 15);
+    let view = play::psi::<V>(&scene, Security::Malicious, Conduct::Flips);
+    let outcome = attack::psi(&view, Some(&scene.asked), &scene.dictionary, BUDGET);
+    assert_all_is_found(&scene, &view, &outcome);
+    assert!(outcome.secret.guesses < 1 << 14, "a few guesses a bit: {:?}", outcome.secret);
+}
+
+#[test]
+fn an_honest_receiver_of_figure_14_finds_the_senders_set() {
+    figure_14::<Aes>(1 << 14, 1 << 16);
+    figure_14::<AesBand>(1 << 12, 1 << 14);
+    figure_14::<Sha>(1 << 10, 1 << 12);
+    figure_14::<ShaBand>(1 << 10, 1 << 12);
+}
+
+#[test]
+fn a_receiver_of_figure_15_that_flips_bits_finds_the_senders_set() {
+    figure_15::<Aes>(1 << 14, 1 << 15);
+    figure_15::<AesBand>(1 << 12, 1 << 13);
+    figure_15::<Sha>(1 << 12, 1 << 13);
+    figure_15::<ShaBand>(1 << 12, 1 << 13);
+}
+
+/// What the attack finds it finds by the guesses: without them there is the output of the protocol and no more.
+#[test]
+fn without_guesses_there_is_the_output_only() {
+    let scene = scene(1 << 12, 1 << 14, 3);
+    let view = play::psi::<Aes>(&scene, Security::SemiHonest, Conduct::Honest);
+    let outcome = attack::psi(&view, None, &scene.dictionary, 0);
+    assert_eq!((outcome.secret.known, outcome.found.len()), (0, scene.known_by_output()));
+    let view = play::psi::<Aes>(&scene, Security::Malicious, Conduct::Honest);
+    let outcome = attack::psi(&view, None, &scene.dictionary, 1 << 20);
+    assert_eq!((outcome.secret.known, outcome.found.len()), (0, scene.known_by_output()), "128 bits take 2^40 guesses");
+}
+
+#[test]
+fn the_rows_under_attack_are_marked() {
+    for id in ["ltsxq26", "ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band"] {
+        assert!(matches!(registry::find(id).expect("a row").status, Status::Broken { .. }), "{id}");
+    }
+}
