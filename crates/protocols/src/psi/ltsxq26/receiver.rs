@@ -67,7 +67,7 @@ impl Keys {
     /// Steps 1 and 2.
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let promise = if params.is_malicious() { Some(ch.recv(())?) } else { None };
-        let transfers = <BaseOt as Protocol>::Sender::setup(&params.transfers(), ch, rng)?.run((), ch, rng)?;
+        let transfers = ch.reversed(|ch| <BaseOt as Protocol>::Sender::setup(&params.transfers(), ch, rng)?.run((), ch, rng))?;
         Ok(Self { transfers, promise })
     }
 

@@ -94,7 +94,7 @@ impl Keys {
             ch.send(&Commitment { commitment: V::Oracle::commit(omega), tau: salt })?;
             tau = Some(salt);
         }
-        let transfers = <BaseOt as Protocol>::Receiver::setup(&params.transfers(), ch, rng)?.run((), ch, rng)?;
+        let transfers = ch.reversed(|ch| <BaseOt as Protocol>::Receiver::setup(&params.transfers(), ch, rng)?.run((), ch, rng))?;
         Ok(Self { transfers, omega, tau })
     }
 }
