@@ -7,8 +7,10 @@
 mod attack;
 mod cost;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use attack::bins::{self, BinsView};
+use attack::figure16;
 use attack::play::{self, Conduct};
 use attack::scene::{Scene, scene};
 use attack::{Narrow, Secret};
@@ -37,27 +39,44 @@ fn main() {
         ("fig14" | "fig15", "ltsxq26-band") => psi::<ShaBand>(&scene, figure),
         ("fig14" | "fig15", "ltsxq26-aes") => psi::<Aes>(&scene, figure),
         ("fig14" | "fig15", "ltsxq26-aes-band") => psi::<AesBand>(&scene, figure),
+        ("fig16", "ltsxq26") => circuit::<Sha>(&scene),
+        ("fig16", "ltsxq26-aes") => circuit::<Aes>(&scene),
         _ => panic!("no attack on {figure} of {row}"),
     }
 }
 
+/// Prints what each step took since the one before it.
+fn stopwatch() -> impl FnMut(&'static str) {
+    let mut start = Instant::now();
+    move |step| {
+        println!("  {step:40} {:9.3} s", start.elapsed().as_secs_f64());
+        start = Instant::now();
+    }
+}
+
+const PROTOCOL: &str = "the protocol, both parties";
+
 fn psi<V: Narrow>(scene: &Scene, figure: &str) {
-    let start = Instant::now();
     let (security, conduct) =
         if figure == "fig14" { (Security::SemiHonest, Conduct::Honest) } else { (Security::Malicious, Conduct::Flips) };
+    let mut ended = stopwatch();
     let view = play::psi::<V>(scene, security, conduct);
-    print_time("the protocol, both parties", start.elapsed());
+    ended(PROTOCOL);
     let guess_from = (conduct == Conduct::Flips).then_some(scene.asked.as_slice());
-    let outcome = attack::psi(&view, guess_from, &scene.dictionary, BUDGET);
-    print_time("A(x) and delta(x) of the dictionary", outcome.sweep);
-    print_time("the search for s", outcome.guess);
-    print_time("the sender's function on the dictionary", outcome.evaluate);
+    let outcome = attack::psi(&view, guess_from, &scene.dictionary, BUDGET, ended);
     print_secret(&outcome.secret, view.params.width as u32);
     print_found(scene, &outcome.found);
 }
 
-fn print_time(what: &str, time: Duration) {
-    println!("  {what:40} {:9.3} s", time.as_secs_f64());
+fn circuit<V: Narrow>(scene: &Scene) {
+    let mut ended = stopwatch();
+    let view = figure16::figure_16::<V>(scene, 2);
+    ended(PROTOCOL);
+    let outcome = bins::circuit(&view, &scene.dictionary, BUDGET, ended);
+    print_secret(&outcome.secret, view.width());
+    print_found(scene, &outcome.found);
+    let (group, right) = outcome.judge_payloads(|i| figure16::payload(scene.dictionary[i]));
+    println!("  payloads up to one constant: of {group} of these, {right} right");
 }
 
 fn print_secret(secret: &Secret, width: u32) {

@@ -4,11 +4,9 @@
 //! of the sender's items of a bin then show the same `r_i`; anything else shows random bits. To find `s`: the receiver's own item of the bin shows `r_i` without any guess if it is
 //! common, so a guess is right that makes another candidate show the same.
 
-use std::time::{Duration, Instant};
-
 use rayon::prelude::*;
 
-use super::{BLOCK, Line, Secret, recover, sweep};
+use super::{BLOCK, Line, STEPS, Secret, recover, sweep};
 
 /// A place of an item: its bin, and the key that it has there.
 #[derive(Clone, Copy)]
@@ -50,23 +48,25 @@ pub struct Outcome {
     pub found: Vec<usize>,
     /// The payload of each, up to a constant of its group, and the group. Groups are ordered by size: nearly all items are in group 0.
     pub payloads: Vec<(u64, u32)>,
-    /// Keys of the dictionary.
-    pub sweep: Duration,
-    /// The search for `s`.
-    pub guess: Duration,
-    /// The rest.
-    pub evaluate: Duration,
+}
+
+impl Outcome {
+    /// Items of group 0, and for how many of them the payload is `truth` up to one constant.
+    pub fn judge_payloads(&self, truth: impl Fn(usize) -> u64) -> (usize, usize) {
+        let first = self.found.iter().zip(&self.payloads).filter(|(_, (_, group))| *group == 0);
+        let differences: Vec<u64> = first.map(|(&i, (payload, _))| payload ^ truth(i)).collect();
+        let constant = differences.get(differences.len() / 2);
+        (differences.len(), differences.iter().filter(|&difference| Some(difference) == constant).count())
+    }
 }
 
 /// The attack by a receiver that followed the protocol.
-pub fn circuit(view: &impl BinsView, dictionary: &[u128], budget: u64) -> Outcome {
-    let start = Instant::now();
+pub fn circuit(view: &impl BinsView, dictionary: &[u128], budget: u64, mut ended: impl FnMut(&'static str)) -> Outcome {
     let places: Vec<Place> = sweep(dictionary, |items| view.places(items).into_flattened());
     let keys: Vec<u128> = places.par_iter().map(|place| place.key).collect();
     let lines = sweep(&keys, |keys| view.lines(keys));
-    let sweep_time = start.elapsed();
+    ended(STEPS[0]);
 
-    let start = Instant::now();
     let own: Vec<Option<u64>> = view.own().iter().map(|key| key.map(|key| own_tag(view, key))).collect();
     let is_right = |i: usize, inputs: &[u128]| {
         let tag = own[places[i].bin as usize]?;
@@ -75,9 +75,8 @@ pub fn circuit(view: &impl BinsView, dictionary: &[u128], budget: u64) -> Outcom
         shown.iter().position(|shown| shown.tag == tag)
     };
     let secret = recover(view.width(), &lines, budget, is_right);
-    let guess_time = start.elapsed();
+    ended(STEPS[1]);
 
-    let start = Instant::now();
     let blocks = keys.par_chunks(BLOCK).zip(lines.par_chunks(BLOCK));
     let shown = blocks.flat_map_iter(|(keys, lines)| {
         let inputs: Vec<u128> = lines.iter().map(|line| line.a ^ (line.delta & secret.bits)).collect();
@@ -88,7 +87,8 @@ pub fn circuit(view: &impl BinsView, dictionary: &[u128], budget: u64) -> Outcom
     let shown: Vec<Shown> = shown.collect();
     let repeats = repeats(&places, &shown);
     let (found, payloads) = join(&repeats, view.own().len());
-    Outcome { secret, found, payloads, sweep: sweep_time, guess: guess_time, evaluate: start.elapsed() }
+    ended(STEPS[2]);
+    Outcome { secret, found, payloads }
 }
 
 /// What the receiver's own key shows; its `delta` is zero.

@@ -12,12 +12,11 @@
 //! Nothing in `psi` and `bins` sees the sender's input or secret: the receiver's view is all there is. `play` runs the protocol to get one. docs/ltsxq26.md has the outcomes.
 
 pub mod bins;
+pub mod figure16;
 mod guess;
 mod masks;
 pub mod play;
 pub mod scene;
-
-use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use vesica_protocols::psi::ltsxq26::oracle::Oracle;
@@ -32,32 +31,33 @@ pub trait Narrow: Variant<Oracle: Oracle<Bits = Gf128>> {}
 
 impl<V: Variant<Oracle: Oracle<Bits = Gf128>>> Narrow for V {}
 
-/// What came of an attack, and where its time went.
+/// What came of an attack.
 pub struct Outcome {
     /// What is known of `s`.
     pub secret: Secret,
     /// Which items of the dictionary are the sender's, ascending.
     pub found: Vec<usize>,
-    /// `A(x)` and `delta(x)` of the dictionary.
-    pub sweep: Duration,
-    /// The search for `s`.
-    pub guess: Duration,
-    /// The sender's function on the dictionary.
-    pub evaluate: Duration,
 }
+
+/// The steps of an attack: a caller that asks is told when each has ended.
+pub const STEPS: [&str; 3] = ["A(x) and delta(x) of the dictionary", "the search for s", "the sender's function on the dictionary"];
 
 /// Items that a thread takes at once.
 const BLOCK: usize = 1 << 12;
 
 /// The attack on Figure 14. `guess_from` are the candidates by which `s` is found: the whole dictionary for a receiver that followed the protocol; its own set for one that
 /// flipped a bit of each of its values (Figure 15), each of which then has one unknown bit.
-pub fn psi<V: Narrow>(view: &View<V>, guess_from: Option<&[u128]>, dictionary: &[u128], budget: u64) -> Outcome {
+pub fn psi<V: Narrow>(
+    view: &View<V>,
+    guess_from: Option<&[u128]>,
+    dictionary: &[u128],
+    budget: u64,
+    mut ended: impl FnMut(&'static str),
+) -> Outcome {
     let masks = MaskSet::new(view.masks.clone());
-    let start = Instant::now();
     let lines = sweep(dictionary, |items| lines_of(view, items));
-    let sweep_time = start.elapsed();
+    ended(STEPS[0]);
 
-    let start = Instant::now();
     let width = view.params.width as u32;
     let is_right = |item: u128, inputs: &[u128]| {
         let inputs: Vec<Gf128> = inputs.iter().copied().map(Gf128).collect();
@@ -67,11 +67,10 @@ pub fn psi<V: Narrow>(view: &View<V>, guess_from: Option<&[u128]>, dictionary: &
         None => recover(width, &lines, budget, |i, inputs| is_right(dictionary[i], inputs)),
         Some(own) => recover(width, &sweep(own, |items| lines_of(view, items)), budget, |i, inputs| is_right(own[i], inputs)),
     };
-    let guess_time = start.elapsed();
-
-    let start = Instant::now();
+    ended(STEPS[1]);
     let found = evaluate(view, &secret, &masks, dictionary, &lines);
-    Outcome { secret, found, sweep: sweep_time, guess: guess_time, evaluate: start.elapsed() }
+    ended(STEPS[2]);
+    Outcome { secret, found }
 }
 
 fn lines_of<V: Narrow>(view: &View<V>, items: &[u128]) -> Vec<Line> {
