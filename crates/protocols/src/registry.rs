@@ -22,6 +22,7 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
     &Row::<VolePsi<Rr22>>::new(),
     &Row::<VolePsi<VoleFast>>::new(),
     &Row::<VolePsi<VoleLean>>::new(),
+    &Row::<Ltsxq26<ltsxq26::Wide>>::new(),
     &Row::<Ltsxq26<ltsxq26::Sha>>::new(),
     &Row::<Ltsxq26<ltsxq26::ShaBand>>::new(),
     &Row::<Ltsxq26<ltsxq26::Aes>>::new(),

@@ -1,6 +1,7 @@
 //! Local algorithms of the Vesica engine: fields, hashing, oblivious key-value stores, coding. No channel, no role.
 #![forbid(unsafe_code)]
 
+pub mod bit_prf;
 pub mod facts;
 pub mod fields;
 pub mod golomb;

@@ -1,6 +1,6 @@
 //! Values of a width that is no whole number of bytes, side by side.
 
-use crate::fields::Value;
+use crate::fields::Cell;
 
 /// Bytes of `count` values of `width` bits.
 pub fn packed_len(count: usize, width: u32) -> usize {
@@ -11,7 +11,7 @@ pub fn packed_len(count: usize, width: u32) -> usize {
 ///
 /// # Panics
 /// If `width` is not in `1..=V::BITS`.
-pub fn pack<V: Value>(values: &[V], width: u32, out: &mut Vec<u8>) {
+pub fn pack<V: Cell>(values: &[V], width: u32, out: &mut Vec<u8>) {
     assert!((1..=V::BITS).contains(&width), "a width of 1 to {} bits", V::BITS);
     out.reserve(packed_len(values.len(), width));
     let (mut word, mut filled) = (0u128, 0);
@@ -24,12 +24,15 @@ pub fn pack<V: Value>(values: &[V], width: u32, out: &mut Vec<u8>) {
             filled -= 64;
         }
     };
-    let (low, high) = (width.min(64), width.saturating_sub(64));
-    for &value in values {
-        let bits = value.embed().0;
-        push(bits as u64 & (u64::MAX >> (64 - low)), low, out);
-        if high > 0 {
-            push((bits >> 64) as u64 & (u64::MAX >> (64 - high)), high, out);
+    let whole = (width / 64) as usize;
+    let rest = width % 64;
+    for value in values {
+        let words = value.words();
+        for &word in &words[..whole] {
+            push(word, 64, out);
+        }
+        if rest > 0 {
+            push(words[whole] & (u64::MAX >> (64 - rest)), rest, out);
         }
     }
     out.extend_from_slice(&word.to_le_bytes()[..filled.div_ceil(8) as usize]);
@@ -40,7 +43,7 @@ pub fn pack<V: Value>(values: &[V], width: u32, out: &mut Vec<u8>) {
 /// # Panics
 /// If `width` is not in `1..=V::BITS`, or there is another number of bytes.
 #[must_use]
-pub fn unpack<V: Value>(bytes: &[u8], width: u32, values: &mut [V]) -> Option<()> {
+pub fn unpack<V: Cell>(bytes: &[u8], width: u32, values: &mut [V]) -> Option<()> {
     assert!((1..=V::BITS).contains(&width), "a width of 1 to {} bits", V::BITS);
     assert_eq!(bytes.len(), packed_len(values.len(), width), "as many bytes as the values take");
     let (words, rest) = bytes.as_chunks::<8>();
@@ -59,10 +62,17 @@ pub fn unpack<V: Value>(bytes: &[u8], width: u32, values: &mut [V]) -> Option<()
         filled -= count;
         bits
     };
-    let (low, high) = (width.min(64), width.saturating_sub(64));
+    let whole = (width / 64) as usize;
+    let rest = width % 64;
     for value in &mut *values {
-        let bits = u128::from(pull(low)) | if high > 0 { u128::from(pull(high)) << 64 } else { 0 };
-        *value = V::from_bits(bits);
+        *value = V::default();
+        let words = value.words_mut();
+        for word in &mut words[..whole] {
+            *word = pull(64);
+        }
+        if rest > 0 {
+            words[whole] = pull(rest);
+        }
     }
     (word == 0).then_some(())
 }
@@ -70,14 +80,23 @@ pub fn unpack<V: Value>(bytes: &[u8], width: u32, values: &mut [V]) -> Option<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::{Gf64, Gf128};
+    use crate::fields::{self, Bits512, Gf64, Gf128};
     use crate::rng::SecretRng;
 
-    fn comes_back<V: Value>() {
+    /// A random value of `width` bits.
+    fn narrow<V: Cell>(width: u32, rng: &mut SecretRng) -> V {
+        let mut value: V = fields::random(rng);
+        for (word, from) in value.words_mut().iter_mut().zip((0..).step_by(64)) {
+            *word &= u64::MAX.checked_shr((from + 64u32).saturating_sub(width)).unwrap_or(0);
+        }
+        value
+    }
+
+    fn comes_back<V: Cell>() {
         let mut rng = SecretRng::insecure_from_seed(5);
         for width in 1..=V::BITS {
             for count in [0usize, 1, 2, 3, 7, 8, 63, 64, 65] {
-                let values: Vec<V> = (0..count).map(|_| V::from_bits(rng.block() & (u128::MAX >> (128 - width)))).collect();
+                let values: Vec<V> = (0..count).map(|_| narrow(width, &mut rng)).collect();
                 let mut bytes = vec![9];
                 pack(&values, width, &mut bytes);
                 let bytes = &mut bytes[1..];
@@ -87,8 +106,8 @@ mod tests {
                     for bit in 0..width as usize {
                         let place = i * width as usize + bit;
                         assert_eq!(
-                            u128::from(bytes[place / 8] >> (place % 8) & 1),
-                            value.embed().0 >> bit & 1,
+                            u64::from(bytes[place / 8] >> (place % 8) & 1),
+                            value.words()[bit / 64] >> (bit % 64) & 1,
                             "{width} bits, {count} values"
                         );
                     }
@@ -108,5 +127,6 @@ mod tests {
     fn values_of_every_width_come_back_and_stray_bits_are_seen() {
         comes_back::<Gf64>();
         comes_back::<Gf128>();
+        comes_back::<Bits512>();
     }
 }

@@ -1,4 +1,4 @@
-//! AVX2: products by masked loads, four limbs each.
+//! AVX2: products by masked loads, four limbs each; of values wider than 128 bits, the portable twin compiled once more.
 
 use std::arch::x86_64::*;
 
@@ -13,6 +13,9 @@ pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Eq
 /// See [`super::System::back_substitute`].
 #[target_feature(enable = "avx2")]
 pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L]], leads: &[u8], table: &mut [[u64; L]], known: usize) {
+    if L > 2 {
+        return portable::back_substitute(leading, values, leads, table, known);
+    }
     for column in (0..table.len() - LINE * known).rev() {
         if leads[column / LINE] >> (column % LINE) & 1 == 1 {
             // The cell itself takes part in the product, so it starts at zero.
@@ -25,6 +28,9 @@ pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L
 /// See [`super::products`].
 #[target_feature(enable = "avx2")]
 pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[Row], out: &mut [[u64; L]]) {
+    if L > 2 {
+        return portable::products(table, lines, rows, out);
+    }
     for ((&line, row), out) in lines.iter().zip(rows).zip(out) {
         *out = product(table, line as usize, row);
     }
@@ -32,7 +38,7 @@ pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: 
 
 #[target_feature(enable = "avx2")]
 fn product<const L: usize>(table: &[[u64; L]], line: usize, row: &Row) -> [u64; L] {
-    const { assert!(L == 1 || L == 2, "values have 64 or 128 bits") }
+    assert!(L <= 2, "wider values do not come here");
     let (lines, _) = table.as_chunks::<LINE>();
     let coefficients: &[u8; ROW_LINES] = bytemuck::cast_ref(&row.0);
     // Limb i of a line is of cell i / L; a shift by 7 - cell brings the cell's coefficient to the sign of its limb.

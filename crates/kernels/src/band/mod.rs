@@ -4,7 +4,7 @@
 //! column `8 * line + i`. Starting at a line costs an encoding 7 of 512 columns of slack at most and buys aligned memory and, on
 //! AVX-512 with GFNI, products of eight rows with a line in one instruction.
 //!
-//! Values are `[u64; L]`: `L = 1` for 64-bit values, `L = 2` for 128-bit ones.
+//! Values are `[u64; L]`: `L = 1` for 64-bit values, `L = 2` for 128-bit ones. Wider ones take the loops of the portable twin, which add whole cells.
 //!
 //! **Variable time:** unlike the other kernels, elimination branches on the rows and indexes by them. A party runs it on data of its own.
 
@@ -96,7 +96,7 @@ impl<const L: usize> Stretch<'_, L> {
         self.line = lines.last().map_or(self.line, |&line| line as usize);
         assert!(LINE * (self.line - self.first) < self.values.len() || lines.is_empty(), "rows start in their stretch");
         let equations = Equations { lines, rows, values };
-        match Twin::of_backend() {
+        match Twin::of_backend(L) {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `of_backend` found the target features of this twin.
             Twin::Avx512 => unsafe { avx512::insert(self, equations) },
@@ -241,7 +241,7 @@ impl<const L: usize> System<L> {
         assert!(end == columns || (end < columns && known >= ROW_LINES), "rows meet known cells");
         let leading = &bytemuck::pod_align_to::<u64, Row>(&self.rows).1[LINE * first..columns];
         let (values, leads) = (&self.values[LINE * first..], &self.leads[first..]);
-        match Twin::of_backend() {
+        match Twin::of_backend(L) {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `of_backend` found the target features of this twin.
             Twin::Avx512 => unsafe { avx512::back_substitute(leading, values, leads, table, known) },
@@ -263,7 +263,7 @@ pub fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[Row],
     assert!(lines.len() == rows.len() && lines.len() == out.len(), "one line and one result a row");
     let table_lines = table.len() / LINE;
     assert!(lines.iter().all(|&line| (line as usize) < table_lines), "a row starts in the table");
-    match Twin::of_backend() {
+    match Twin::of_backend(L) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `of_backend` found the target features of this twin.
         Twin::Avx512 => unsafe { avx512::products(table, lines, rows, out) },
@@ -286,17 +286,17 @@ enum Twin {
 
 impl Twin {
     #[cfg(target_arch = "x86_64")]
-    fn of_backend() -> Self {
+    fn of_backend(words: usize) -> Self {
         use std::arch::is_x86_feature_detected as has;
         match backend() {
-            Backend::Vaes if has!("gfni") && has!("avx512vbmi") && has!("bmi1") && has!("bmi2") => Self::Avx512,
+            Backend::Vaes if words <= 2 && has!("gfni") && has!("avx512vbmi") && has!("bmi1") && has!("bmi2") => Self::Avx512,
             Backend::Portable => Self::Portable,
             _ => Self::Avx2,
         }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn of_backend() -> Self {
+    fn of_backend(_words: usize) -> Self {
         let _: Backend = backend();
         Self::Portable
     }
@@ -363,6 +363,7 @@ mod tests {
     fn products_are_as_defined_on_every_backend() {
         products_are_as_defined::<1>();
         products_are_as_defined::<2>();
+        products_are_as_defined::<8>();
     }
 
     fn solutions_solve<const L: usize>() {
@@ -414,6 +415,7 @@ mod tests {
     fn solutions_solve_on_every_backend() {
         solutions_solve::<1>();
         solutions_solve::<2>();
+        solutions_solve::<8>();
     }
 
     #[test]

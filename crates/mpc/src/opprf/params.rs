@@ -2,7 +2,7 @@
 
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::fields::{Cell, Gf64, Gf128};
 
 use super::Store;
 use crate::oprf::{ValueField, table, value_bits};

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use vesica_party::{Abort, Channel, Party, Phase};
-use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::fields::{Cell, Gf64, Gf128, Value};
 use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use rand_core::Rng;
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Party, Phase};
-use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::fields::{Cell, Gf64, Gf128, Value};
 use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;

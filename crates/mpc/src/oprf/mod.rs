@@ -8,7 +8,7 @@ pub mod table;
 
 use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, ceil_log2};
-use vesica_structures::fields::{Gf128, Value};
+use vesica_structures::fields::{Cell, Gf128};
 
 pub use hash::{correct, outer_hash, values};
 

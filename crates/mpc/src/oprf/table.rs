@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use vesica_party::{Abort, Channel, Stream};
-use vesica_structures::fields::Value;
+use vesica_structures::fields::Cell;
 use vesica_structures::okvs::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use vesica_structures::packing::{pack, packed_len, unpack};
 use vesica_structures::secret::Secret;
@@ -18,7 +18,7 @@ pub fn predicted_bytes(parts: &[Range<usize>], width: u32) -> u64 {
 }
 
 /// Sends a part of the table, of which cells are `width` bits wide.
-pub fn send<S: Stream<Element = u8>, B: Value>(part: &[B], width: u32, ch: &mut Channel) -> Result<(), Abort> {
+pub fn send<S: Stream<Element = u8>, B: Cell>(part: &[B], width: u32, ch: &mut Channel) -> Result<(), Abort> {
     if width == B::BITS {
         return part.chunks(CELLS).try_for_each(|cells| ch.send_stream::<S>(bytemuck::cast_slice(cells)));
     }
@@ -34,7 +34,7 @@ pub fn send<S: Stream<Element = u8>, B: Value>(part: &[B], width: u32, ch: &mut 
 ///
 /// # Errors
 /// A statistical failure if the pairs cannot be encoded.
-pub fn encode_and_send<S: Stream<Element = u8>, B: Value>(
+pub fn encode_and_send<S: Stream<Element = u8>, B: Cell>(
     okvs: &impl Okvs,
     (keys, values): (&Arrangement, &[B]),
     free: FreeCells<'_>,
@@ -53,7 +53,7 @@ pub fn encode_and_send<S: Stream<Element = u8>, B: Value>(
 }
 
 /// For a table that is sent under a mask: adds its part of the mask to a part of the table.
-pub fn under<B: Value>(mask: &[B]) -> impl FnMut(Range<usize>, &mut [B]) {
+pub fn under<B: Cell>(mask: &[B]) -> impl FnMut(Range<usize>, &mut [B]) {
     move |place, cells| cells.iter_mut().zip(&mask[place]).for_each(|(cell, &mask)| *cell += mask)
 }
 
@@ -70,7 +70,7 @@ impl From<EncodeFailure> for Unsent {
 }
 
 /// Receives a part of `cells` cells, and hands them to `take` some at a time with their places in the part.
-pub fn receive<S: Stream<Element = u8>, B: Value>(
+pub fn receive<S: Stream<Element = u8>, B: Cell>(
     cells: usize,
     width: u32,
     ch: &mut Channel,

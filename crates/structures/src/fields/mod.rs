@@ -1,4 +1,4 @@
-//! GF(2^64) and its tower GF(2^128), and what an OKVS or a VOLE asks of a value.
+//! GF(2^64) and its tower GF(2^128), strings of bits, and what an OKVS or a VOLE asks of a value.
 //!
 //! `B = GF(2)[x] / (x^64 + x^4 + x^3 + x + 1)` and `F = B[Y] / (Y^2 + Y + theta)`: the low 64 bits of an element of `F` are its
 //! coefficient of 1, the high 64 bits that of `Y`, so that `B` really is a subfield of `F` (the low half of the GHASH field is not).
@@ -18,13 +18,43 @@ pub struct Gf64(pub u64);
 #[repr(transparent)]
 pub struct Gf128(pub u128);
 
-/// A value that an OKVS stores or a VOLE's receiver holds: a subfield `B` of `F = GF(2^128)`. Addition is exclusive or.
-pub trait Value:
+/// 512 bits that are only ever added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable, zeroize::Zeroize)]
+#[repr(transparent)]
+pub struct Bits512(pub [u64; 8]);
+
+/// A value that an OKVS stores: a string of bits. Addition is exclusive or.
+pub trait Cell:
     Pod + Default + PartialEq + Send + Sync + std::fmt::Debug + Add<Output = Self> + AddAssign + zeroize::Zeroize + 'static
 {
-    /// Width in bits, the size of the field being `2^BITS`.
+    /// Width in bits, a multiple of 64.
     const BITS: u32;
 
+    /// The bits, the lowest first.
+    fn words(&self) -> &[u64] {
+        bytemuck::cast_slice(std::slice::from_ref(self))
+    }
+
+    /// The bits, the lowest first.
+    fn words_mut(&mut self) -> &mut [u64] {
+        bytemuck::cast_slice_mut(std::slice::from_mut(self))
+    }
+}
+
+impl Cell for Bits512 {
+    const BITS: u32 = 512;
+}
+
+impl Cell for Gf64 {
+    const BITS: u32 = 64;
+}
+
+impl Cell for Gf128 {
+    const BITS: u32 = 128;
+}
+
+/// A value that a VOLE's receiver holds: a subfield `B` of `F = GF(2^128)`, of size `2^BITS`.
+pub trait Value: Cell {
     /// The low `BITS` bits of `bits`.
     fn from_bits(bits: u128) -> Self;
 
@@ -36,8 +66,6 @@ pub trait Value:
 }
 
 impl Value for Gf64 {
-    const BITS: u32 = 64;
-
     #[inline]
     fn from_bits(bits: u128) -> Self {
         Self(bits as u64)
@@ -54,8 +82,6 @@ impl Value for Gf64 {
 }
 
 impl Value for Gf128 {
-    const BITS: u32 = 128;
-
     #[inline]
     fn from_bits(bits: u128) -> Self {
         Self(bits)
@@ -95,6 +121,23 @@ macro_rules! xor_addition {
 xor_addition!(Gf64);
 xor_addition!(Gf128);
 
+impl Add for Bits512 {
+    type Output = Self;
+
+    #[inline]
+    #[allow(clippy::suspicious_arithmetic_impl, reason = "addition in characteristic two")]
+    fn add(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] ^ other.0[i]))
+    }
+}
+
+impl AddAssign for Bits512 {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
 impl Mul for Gf64 {
     type Output = Self;
 
@@ -111,6 +154,17 @@ impl Mul for Gf128 {
     fn mul(self, other: Self) -> Self {
         Self(clmul::gf128_mul(self.0, other.0))
     }
+}
+
+/// A random value.
+#[cfg(test)]
+pub(crate) fn random<C: Cell>(rng: &mut crate::rng::SecretRng) -> C {
+    let mut cell = C::default();
+    for words in cell.words_mut().chunks_mut(2) {
+        let block = rng.block();
+        words.iter_mut().zip([block as u64, (block >> 64) as u64]).for_each(|(word, bits)| *word = bits);
+    }
+    cell
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub use band::Band;
 pub use clustered::Clustered;
 
 use crate::facts::Unsupported;
-use crate::fields::Value;
+use crate::fields::Cell;
 use crate::rng::SecretRng;
 
 /// What the cells that no equation fixes become.
@@ -60,7 +60,7 @@ pub trait Okvs: Sized + Send + Sync {
     ///
     /// # Panics
     /// If there are more keys than pairs, or not one value a key.
-    fn encode_arranged<V: Value, E: From<EncodeFailure>>(
+    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
@@ -73,13 +73,13 @@ pub trait Okvs: Sized + Send + Sync {
     ///
     /// # Panics
     /// If there is no such part, or `table` or `out` has another length.
-    fn decode_part<V: Value>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]);
+    fn decode_part<V: Cell>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]);
 
     /// A table `P` of `len()` cells with `Decode(P, keys[i]) = values[i]`.
     ///
     /// # Panics
     /// As [`Self::encode_arranged`].
-    fn encode<V: Value>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure> {
+    fn encode<V: Cell>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure> {
         let keys = self.arrange(keys);
         let values = keys.arranged(values);
         let mut table = vec![V::default(); self.len()];
@@ -94,7 +94,7 @@ pub trait Okvs: Sized + Send + Sync {
     ///
     /// # Panics
     /// If `table` has not `len()` cells, or `out` not the length of `keys`.
-    fn decode<V: Value>(&self, table: &[V], keys: &[u128], out: &mut [V]) {
+    fn decode<V: Cell>(&self, table: &[V], keys: &[u128], out: &mut [V]) {
         assert_eq!(keys.len(), out.len(), "an output for each key");
         let keys = self.arrange(keys);
         let mut decoded = Vec::new();

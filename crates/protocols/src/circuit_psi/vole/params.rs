@@ -8,7 +8,7 @@ use vesica_mpc::tasks::OpprfRequest;
 use vesica_mpc::{inner_product, opprf, peqt};
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::fields::{Gf128, Value};
+use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::hashing::cuckoo_bins;
 
 use super::Variant;

@@ -62,7 +62,7 @@ use vesica_structures::okvs::Okvs;
 pub use params::Params;
 pub use receiver::{Own, Receiver};
 pub use sender::Sender;
-pub use variants::{Aes, AesBand, Sha, ShaBand};
+pub use variants::{Aes, AesBand, Sha, ShaBand, Wide};
 pub use view::View;
 
 use crate::masks::MaskCoding;

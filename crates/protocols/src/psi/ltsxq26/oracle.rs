@@ -15,12 +15,13 @@
 use rayon::prelude::*;
 use sha2::Digest;
 use vesica_party::Security;
-use vesica_structures::fields::{Gf128, Value};
+use vesica_structures::bit_prf::{AesBits, Sha256Bits};
+use vesica_structures::fields::{Bits512, Cell, Gf128};
 use vesica_structures::prf::DigestPrf;
 use vesica_structures::secret::Secret;
 
 /// Items hashed at a time.
-const BATCH: usize = 128;
+const BATCH: usize = 1 << 10;
 
 /// The key of fixed-key AES where the figure has none.
 const FIXED_KEY: u128 = u128::from_le_bytes(*b"ltsxq26 constant");
@@ -28,15 +29,15 @@ const FIXED_KEY: u128 = u128::from_le_bytes(*b"ltsxq26 constant");
 /// The three oracles, and the strings of bits that go through them.
 pub trait Oracle: Send + Sync + 'static {
     /// A string of `l` bits and zeros.
-    type Bits: Value;
+    type Bits: Cell;
     /// What is made of the `l` keys of `H^b` beforehand.
     type Keys: Sync;
 
-    /// Prepares for `H^b` under these keys, at most as many as a string has bits.
-    fn keys(keys: &[u128]) -> Self::Keys;
+    /// Prepares for `H^b` under these keys, with `tau` behind each item where there is one.
+    fn keys(keys: &[u128], tau: Option<u128>) -> Self::Keys;
 
-    /// Bit `i` of `out[j]` is `H^b(keys[i], items[j])`, with `tau` behind where there is one; `out` is zero before.
-    fn bits(keys: &Self::Keys, tau: Option<u128>, items: &[u128], out: &mut [Self::Bits]);
+    /// Bit `i` of `out[j]` is `H^b` of key `i` and `items[j]`.
+    fn bits(keys: &Self::Keys, items: &[u128], out: &mut [Self::Bits]);
 
     /// `H^o(inputs[j], items[j])`, with `omega` behind where there is one.
     fn outer(omega: Option<u128>, inputs: &[Self::Bits], items: &[u128], out: &mut [u128]);
@@ -47,10 +48,9 @@ pub trait Oracle: Send + Sync + 'static {
 
 /// `H^b` of all items under all keys.
 pub(super) fn bits<O: Oracle>(keys: &[u128], tau: Option<u128>, items: &[u128]) -> Secret<Vec<O::Bits>> {
-    assert!(keys.len() <= O::Bits::BITS as usize, "a bit for each key");
-    let keys = O::keys(keys);
+    let keys = O::keys(keys, tau);
     let mut out = Secret::new(vec![O::Bits::default(); items.len()]);
-    items.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(items, out)| O::bits(&keys, tau, items, out));
+    items.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(items, out)| O::bits(&keys, items, out));
     out
 }
 
@@ -61,7 +61,9 @@ pub(super) fn outer<O: Oracle>(security: Security, omega: u128, items: &[u128], 
     parts.for_each(|((inputs, items), out)| match security {
         Security::SemiHonest => O::outer(Some(omega), inputs, items, out),
         Security::Malicious => {
-            inputs.iter_mut().for_each(|input| *input += O::Bits::from_bits(omega));
+            for input in &mut *inputs {
+                input.words_mut().iter_mut().zip([omega as u64, (omega >> 64) as u64]).for_each(|(word, omega)| *word ^= omega);
+            }
             O::outer(None, inputs, items, out);
         }
     });
@@ -69,56 +71,60 @@ pub(super) fn outer<O: Oracle>(security: Security, omega: u128, items: &[u128], 
 }
 
 /// A string of these bits.
-pub(super) fn from_bits<B: Value>(bits: impl Iterator<Item = bool>) -> B {
-    let mut string = B::default();
-    let words: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut string));
+pub(super) fn from_bits<C: Cell>(bits: impl Iterator<Item = bool>) -> C {
+    let mut string = C::default();
     for (i, bit) in bits.enumerate() {
-        words[i / 64] |= u64::from(bit) << (i % 64);
+        string.words_mut()[i / 64] |= u64::from(bit) << (i % 64);
     }
     string
+}
+
+/// `strings[j] += s & added[j]`.
+pub(super) fn add_masked<C: Cell>(strings: &mut [C], s: &C, added: &[C]) {
+    for (string, added) in strings.iter_mut().zip(added) {
+        for ((word, added), s) in string.words_mut().iter_mut().zip(added.words()).zip(s.words()) {
+            *word ^= added & s;
+        }
+    }
 }
 
 /// SHA-256, all of it.
 #[derive(Clone, Copy, Debug)]
 pub enum Sha256 {}
 
-/// The first 16 bytes of a digest, and its last one.
-fn digest(parts: &[&[u8]]) -> (u128, u8) {
+/// The first 16 bytes of SHA-256 of these blocks and, behind them, the byte 1.
+fn sha256(blocks: &[u128]) -> u128 {
     let mut hasher = sha2::Sha256::new();
-    parts.iter().for_each(|part| hasher.update(part));
-    let digest = hasher.finalize();
+    blocks.iter().for_each(|block| hasher.update(block.to_le_bytes()));
+    let digest = hasher.chain_update([1]).finalize();
     let mut first = [0; 16];
     first.copy_from_slice(&digest[..16]);
-    (u128::from_le_bytes(first), digest[31])
+    u128::from_le_bytes(first)
 }
 
 impl Oracle for Sha256 {
     type Bits = Gf128;
-    type Keys = Secret<Vec<u128>>;
+    type Keys = Sha256Bits;
 
-    fn keys(keys: &[u128]) -> Self::Keys {
-        Secret::new(keys.to_vec())
+    fn keys(keys: &[u128], tau: Option<u128>) -> Sha256Bits {
+        Sha256Bits::new(keys, tau)
     }
 
-    fn bits(keys: &Self::Keys, tau: Option<u128>, items: &[u128], out: &mut [Gf128]) {
-        let tau = tau.map(u128::to_le_bytes);
-        for (item, out) in items.iter().zip(out) {
-            for (i, key) in keys.iter().enumerate() {
-                let (_, last) = digest(&[&key.to_le_bytes(), &item.to_le_bytes(), tau.as_slice().as_flattened()]);
-                out.0 |= u128::from(last & 1) << i;
-            }
-        }
+    fn bits(keys: &Sha256Bits, items: &[u128], out: &mut [Gf128]) {
+        keys.eval(items, out);
     }
 
     fn outer(omega: Option<u128>, inputs: &[Gf128], items: &[u128], out: &mut [u128]) {
-        let omega = omega.map(u128::to_le_bytes);
-        for ((input, item), out) in inputs.iter().zip(items).zip(out) {
-            *out = digest(&[&input.0.to_le_bytes(), &item.to_le_bytes(), omega.as_slice().as_flattened(), &[1]]).0;
+        for ((input, &item), out) in inputs.iter().zip(items).zip(out) {
+            *out = match omega {
+                Some(omega) => sha256(&[input.0, item, omega]),
+                None => sha256(&[input.0, item]),
+            };
         }
     }
 
     fn commit(value: u128) -> u128 {
-        digest(&[&value.to_le_bytes(), &[1]]).0
+        sha256(&[value])
     }
 }
 
@@ -128,24 +134,14 @@ pub enum FixedKeyAes {}
 
 impl Oracle for FixedKeyAes {
     type Bits = Gf128;
-    type Keys = Vec<DigestPrf>;
+    type Keys = AesBits;
 
-    fn keys(keys: &[u128]) -> Vec<DigestPrf> {
-        keys.iter().map(|&key| DigestPrf::new(key)).collect()
+    fn keys(keys: &[u128], tau: Option<u128>) -> AesBits {
+        AesBits::new(keys, tau.unwrap_or(0))
     }
 
-    fn bits(keys: &Vec<DigestPrf>, tau: Option<u128>, items: &[u128], out: &mut [Gf128]) {
-        let (mut salted, mut hashes) = (Secret::new([0; BATCH]), Secret::new([0; BATCH]));
-        let (salted, hashes) = (&mut salted[..items.len()], &mut hashes[..items.len()]);
-        for (salted, item) in salted.iter_mut().zip(items) {
-            *salted = item ^ tau.unwrap_or(0);
-        }
-        for (i, key) in keys.iter().enumerate() {
-            key.eval(salted, hashes);
-            for (out, &hash) in out.iter_mut().zip(&*hashes) {
-                out.0 |= (hash & 1) << i;
-            }
-        }
+    fn bits(keys: &AesBits, items: &[u128], out: &mut [Gf128]) {
+        keys.eval(items, out);
     }
 
     fn outer(omega: Option<u128>, inputs: &[Gf128], items: &[u128], out: &mut [u128]) {
@@ -156,6 +152,36 @@ impl Oracle for FixedKeyAes {
         let mut out = [0];
         DigestPrf::new(FIXED_KEY).eval(&[value], &mut out);
         out[0]
+    }
+}
+
+/// The repair's: AES for `H^b`, as a PRF under keys of which one party misses half; BLAKE3 for `H^o`, keyed by `w` and the item, on a string in
+/// which at least 128 bits are unknown.
+#[derive(Clone, Copy, Debug)]
+pub enum Wide {}
+
+impl Oracle for Wide {
+    type Bits = Bits512;
+    type Keys = AesBits;
+
+    fn keys(keys: &[u128], tau: Option<u128>) -> AesBits {
+        FixedKeyAes::keys(keys, tau)
+    }
+
+    fn bits(keys: &AesBits, items: &[u128], out: &mut [Bits512]) {
+        keys.eval(items, out);
+    }
+
+    fn outer(omega: Option<u128>, inputs: &[Bits512], items: &[u128], out: &mut [u128]) {
+        for ((input, &item), out) in inputs.iter().zip(items).zip(out) {
+            let key: [u8; 32] = bytemuck::cast([omega.unwrap_or(0), item]);
+            let digest = blake3::keyed_hash(&key, bytemuck::bytes_of(input));
+            *out = digest.as_bytes().first_chunk().map_or(0, |first| u128::from_le_bytes(*first));
+        }
+    }
+
+    fn commit(value: u128) -> u128 {
+        FixedKeyAes::commit(value)
     }
 }
 

@@ -119,10 +119,7 @@ fn receive_and_decode<V: Variant>(
         decoded.clear();
         decoded.resize(range.len(), Bits::<V>::default());
         okvs.decode_part(&table, items, part, &mut decoded);
-        let words = bytemuck::cast_slice_mut::<_, u64>(&mut inputs[range]).iter_mut().zip(bytemuck::cast_slice::<_, u64>(&decoded[..]));
-        for ((input, decoded), s) in words.zip(bytemuck::cast_slice::<_, u64>(std::slice::from_ref(&*s)).iter().cycle()) {
-            *input ^= decoded & s;
-        }
+        oracle::add_masked(&mut inputs[range], &s, &decoded);
     }
     Ok(())
 }

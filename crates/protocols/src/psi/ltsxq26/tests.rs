@@ -28,10 +28,7 @@ fn the_view_explains_the_masks<V: Variant>(security: Security) {
     let (mut inputs, delta) = view.a_and_delta(&sent).expect("served");
     assert_eq!(delta.iter().filter(|&&delta| delta == Default::default()).count(), 50);
     let s: Bits<V> = oracle::from_bits(s.into_iter());
-    let s: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&s));
-    let words =
-        bytemuck::cast_slice_mut::<_, u64>(&mut inputs).iter_mut().zip(bytemuck::cast_slice::<_, u64>(&delta)).zip(s.iter().cycle());
-    words.for_each(|((input, delta), s)| *input ^= delta & s);
+    oracle::add_masked(&mut inputs, &s, &delta);
     let (mut expected, mut seen) = (view.masks_of(&inputs, &sent), view.masks);
     expected.sort_unstable();
     seen.sort_unstable();

@@ -1,12 +1,12 @@
 //! The rows.
 
 use vesica_party::{Entry, Leak, Learner, Mode, Resistance, Security, Status, Task};
-use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::facts::{Paper, Unsupported, bitwise_and_width};
 use vesica_structures::okvs;
 
-use super::oracle::{FixedKeyAes, Sha256};
+use super::oracle::{self, FixedKeyAes, Sha256};
 use super::{Variant, params};
-use crate::masks::MaskCoding;
+use crate::masks::{self, MaskCoding};
 use crate::tasks::Intersect;
 
 const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
@@ -87,3 +87,50 @@ broken_row!(
     /// `ltsxq26-aes-band`: fixed-key AES and the band OKVS.
     AesBand, "ltsxq26-aes-band", FixedKeyAes, okvs::Band, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER, TWEAK], AES_MODES
 );
+
+/// `ltsxq26-wide`: Figure 14 with strings so wide that it holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Wide {}
+
+impl Variant for Wide {
+    const ENTRY: Entry = Entry {
+        id: "ltsxq26-wide",
+        aliases: &[],
+        task: Intersect::NAME,
+        paper: Paper {
+            reference: "Ling, Tang, Shan, Xiang, Qiu. 2026; widened as Pinkas, Rosulek, Trieu, Yanai (Crypto 2019, ePrint 2019/634) have it",
+            ..PAPER
+        },
+        status: Status::Sound,
+        deviations: &[
+            "Figure 14 with l of 396 to 461 in the place of log2(n_s n_r) + 40, so that each of the sender's items outside of the intersection differs from what the receiver \
+             knows in 128 unknown bits of s, except with 2^-41 for all of them together: half of the failure budget.",
+            "H^b is AES under the keys a_i, b_i; H^o is BLAKE3, keyed by w and the item: of a string with 128 unknown bits it gives nothing away. The paper's out of log2(n_s n_r) + 40 bits \
+             is 42 + log2(n_s) + log2(n_r), for collisions have a share of the budget.",
+            "Masks are sorted on all bits and Golomb-Rice coded: the sort is the shuffle.",
+            "No malicious mode: a receiver that encodes other strings than D(y) finds s bit by bit, whatever l is.",
+            BASE_OTS,
+            OKVS_SHAPES,
+            FREE,
+        ],
+        modes: &[Mode {
+            security: Security::SemiHonest,
+            corrupt_sender: Resistance::SemiHonest,
+            corrupt_receiver: Resistance::SemiHonest,
+            assumptions: &[
+                "gap-CDH on Ristretto",
+                "random oracles (SHA-512, BLAKE3)",
+                "AES-128 is a PRF whose Davies-Meyer form is one too (H^b), and a PRF for rows",
+            ],
+            leakage: &[SIZES],
+        }],
+    };
+    type Oracle = oracle::Wide;
+    type Okvs = okvs::Band;
+    const CODING: MaskCoding = MaskCoding::SortedCoded;
+
+    fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {
+        // Twice as many evaluations are half the probability.
+        Ok((bitwise_and_width(2 * sender_items)?, masks::mask_bits(sender_items, receiver_items)))
+    }
+}

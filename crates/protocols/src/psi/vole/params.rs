@@ -6,7 +6,7 @@ pub use vesica_mpc::oprf::value_bits;
 use vesica_mpc::oprf::{ValueField, table};
 use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::fields::{Cell, Gf64, Gf128};
 use vesica_structures::okvs::Okvs;
 
 use super::{Variant, VolePsi, correlation};

@@ -24,7 +24,7 @@ pub use self::shape::Shape;
 use super::arrangement::Buckets;
 use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
-use crate::fields::Value;
+use crate::fields::Cell;
 
 /// Buckets that keys are put into at once, at most about.
 const MOST_BUCKETS: usize = 1 << 10;
@@ -179,7 +179,7 @@ impl Okvs for Band {
         Arrangement { keys: buckets.keys, places: buckets.places, parts }
     }
 
-    fn encode_arranged<V: Value, E: From<EncodeFailure>>(
+    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
@@ -188,22 +188,34 @@ impl Okvs for Band {
     ) -> Result<(), E> {
         assert!(values.len() <= self.pairs && keys.keys.len() == values.len(), "at most as many keys as pairs, and a value each");
         assert_eq!(keys.parts.len(), self.parts().len(), "keys arranged for this shape");
+        macro_rules! encode {
+            ($words:literal) => {
+                self.encode_words::<$words, E>(keys, bytemuck::cast_slice(values), free, |part, cells| {
+                    finished(part, bytemuck::cast_slice_mut(cells))
+                })
+            };
+        }
         match V::BITS {
-            64 => self.encode_words::<1, E>(keys, bytemuck::cast_slice(values), free, |part, cells| {
-                finished(part, bytemuck::cast_slice_mut(cells))
-            }),
-            _ => self.encode_words::<2, E>(keys, bytemuck::cast_slice(values), free, |part, cells| {
-                finished(part, bytemuck::cast_slice_mut(cells))
-            }),
+            64 => encode!(1),
+            128 => encode!(2),
+            512 => encode!(8),
+            bits => unreachable!("there are no values of {bits} bits"),
         }
     }
 
-    fn decode_part<V: Value>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
+    fn decode_part<V: Cell>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
         let keys = &keys.keys[keys.part(part)];
         assert!(table.len() == self.len() && keys.len() == out.len(), "a whole table, and an output for each key");
+        macro_rules! decode {
+            ($words:literal) => {
+                self.decode_words::<$words>(bytemuck::cast_slice(table), keys, bytemuck::cast_slice_mut(out))
+            };
+        }
         match V::BITS {
-            64 => self.decode_words::<1>(bytemuck::cast_slice(table), keys, bytemuck::cast_slice_mut(out)),
-            _ => self.decode_words::<2>(bytemuck::cast_slice(table), keys, bytemuck::cast_slice_mut(out)),
+            64 => decode!(1),
+            128 => decode!(2),
+            512 => decode!(8),
+            bits => unreachable!("there are no values of {bits} bits"),
         }
     }
 }

@@ -1,25 +1,25 @@
 use vesica_kernels::{Backend, with_backend};
 
 use super::*;
-use crate::fields::{Gf64, Gf128};
+use crate::fields::{Bits512, Gf64, Gf128, random};
 use crate::rng::SecretRng;
 
 const SEED: u128 = 0x5eed;
 
 /// Distinct keys and random values.
-fn pairs<V: Value>(count: usize, rng: &mut SecretRng) -> (Vec<u128>, Vec<V>) {
+fn pairs<V: Cell>(count: usize, rng: &mut SecretRng) -> (Vec<u128>, Vec<V>) {
     let first = rng.block();
     let keys = (0..count as u128).map(|i| first.wrapping_add(i * i)).collect();
-    (keys, (0..count).map(|_| V::from_bits(rng.block())).collect())
+    (keys, (0..count).map(|_| random(rng)).collect())
 }
 
-fn decoded<V: Value>(band: &Band, table: &[V], keys: &[u128]) -> Vec<V> {
+fn decoded<V: Cell>(band: &Band, table: &[V], keys: &[u128]) -> Vec<V> {
     let mut out = vec![V::default(); keys.len()];
     band.decode(table, keys, &mut out);
     out
 }
 
-fn decodes_what_it_encodes<V: Value>(sizes: impl Iterator<Item = usize>) {
+fn decodes_what_it_encodes<V: Cell>(sizes: impl Iterator<Item = usize>) {
     let mut rng = SecretRng::insecure_from_seed(7);
     for count in sizes {
         let (keys, values) = pairs::<V>(count, &mut rng);
@@ -43,7 +43,8 @@ fn decodes_what_it_encodes<V: Value>(sizes: impl Iterator<Item = usize>) {
 fn decodes_what_it_encodes_at_all_sizes() {
     let sizes = [0, 1, 2, 3, 10, 100, 470, 471, 1000, 3000].into_iter().chain((12..=16).map(|log| 1 << log));
     decodes_what_it_encodes::<Gf64>(sizes.clone());
-    decodes_what_it_encodes::<Gf128>(sizes);
+    decodes_what_it_encodes::<Gf128>(sizes.clone());
+    decodes_what_it_encodes::<Bits512>(sizes.take(11));
 }
 
 #[test]
@@ -75,9 +76,14 @@ fn decoding_is_linear() {
 
 #[test]
 fn every_backend_gives_the_same_tables_and_values() {
+    every_backend_agrees::<Gf128>();
+    every_backend_agrees::<Bits512>();
+}
+
+fn every_backend_agrees<V: Cell>() {
     let mut rng = SecretRng::insecure_from_seed(10);
     for count in [20, 600, 4096, 30_000] {
-        let (keys, values) = pairs::<Gf128>(count, &mut rng);
+        let (keys, values) = pairs::<V>(count, &mut rng);
         let results: Vec<_> = Backend::available()
             .map(|backend| {
                 with_backend(backend, || {

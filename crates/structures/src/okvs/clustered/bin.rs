@@ -7,7 +7,7 @@ use super::core::Deferred;
 use super::dense::SubsetSums;
 use super::params::Shape;
 use super::rows::RowHash;
-use crate::fields::Value;
+use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
 use crate::rng::SecretRng;
 
@@ -84,7 +84,7 @@ impl Bin {
     }
 
     /// The cells of a bin for these pairs, into `table` (sparse cells, then dense ones); free ones random, or zero.
-    pub fn encode<V: Value>(
+    pub fn encode<V: Cell>(
         &mut self,
         (hash, shape): (&RowHash, &Shape),
         (keys, values): (&[u128], &[V]),
@@ -94,9 +94,7 @@ impl Bin {
         self.load(hash, shape, keys)?;
         self.peel(hash, shape, keys);
         if let Some(rng) = free {
-            for cell in table.iter_mut() {
-                *cell = V::from_bits(u128::from(rng.next_u64()) | if V::BITS > 64 { u128::from(rng.next_u64()) << 64 } else { 0 });
-            }
+            table.iter_mut().flat_map(V::words_mut).for_each(|word| *word = rng.next_u64());
         } else {
             table.fill(V::default());
         }
@@ -198,7 +196,7 @@ impl Bin {
     }
 
     /// Determines the pivots' cells from all others, last peeled first.
-    fn substitute<V: Value>(&self, sparse: usize, values: &[V], table: &mut [V]) {
+    fn substitute<V: Cell>(&self, sparse: usize, values: &[V], table: &mut [V]) {
         let (table, dense) = table.split_at_mut(sparse);
         let sums = dense.iter().any(|&cell| cell != V::default()).then(|| SubsetSums::new(dense));
         for pivot in self.pivots.iter().rev() {

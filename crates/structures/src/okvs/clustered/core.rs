@@ -3,7 +3,7 @@
 use super::bin::{Bin, Numbered};
 use super::dense::SubsetSums;
 use super::params::Shape;
-use crate::fields::Value;
+use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
 
 /// Words of a block of columns: what one pass over the peeled rows follows.
@@ -15,7 +15,7 @@ const DENSE_COLUMNS: usize = 64;
 /// The deferred rows as equations in what is added to the free cells: once every peeled row is used to replace its pivot's cell, a deferred
 /// row depends on free cells only. A few free cells more than there are equations will nearly always do, and all of them are tried before the
 /// system is given up: it then has dependent rows.
-pub struct Deferred<'a, V: Value> {
+pub struct Deferred<'a, V: Cell> {
     bin: &'a Bin,
     shape: &'a Shape,
     /// What each deferred row lacks of its value under the present table.
@@ -24,7 +24,7 @@ pub struct Deferred<'a, V: Value> {
     free: Vec<u16>,
 }
 
-impl<'a, V: Value> Deferred<'a, V> {
+impl<'a, V: Cell> Deferred<'a, V> {
     /// The deferred rows of `bin` under a `table` that satisfies all others.
     pub fn new(bin: &'a Bin, shape: &'a Shape, values: &[V], table: &[V]) -> Self {
         let (sparse, dense) = table.split_at(shape.sparse);
@@ -114,7 +114,7 @@ fn free_cells(bin: &Bin, shape: &Shape) -> Vec<u16> {
 
 /// Gauss-Jordan elimination over GF(2): columns and their values that solve `matrix * x = right`, all other columns zero; none if the rows are
 /// dependent.
-fn eliminate<V: Value>(mut matrix: Vec<Vec<u64>>, mut right: Vec<V>) -> Option<Vec<(usize, V)>> {
+fn eliminate<V: Cell>(mut matrix: Vec<Vec<u64>>, mut right: Vec<V>) -> Option<Vec<(usize, V)>> {
     let mut columns = Vec::with_capacity(right.len());
     for i in 0..matrix.len() {
         let row = std::mem::take(&mut matrix[i]);

@@ -1,13 +1,13 @@
 //! Sums of subsets of a bin's dense cells, by the method of four Russians.
 
-use crate::fields::Value;
+use crate::fields::Cell;
 
 /// For each eight dense cells the sums of all their subsets.
 pub struct SubsetSums<V> {
     sums: Vec<[V; 256]>,
 }
 
-impl<V: Value> SubsetSums<V> {
+impl<V: Cell> SubsetSums<V> {
     /// The sums for these cells, at most 64.
     pub fn new(cells: &[V]) -> Self {
         let sums_of = |cells: &[V]| {

@@ -30,7 +30,7 @@ use self::rows::RowHash;
 use super::arrangement::Buckets;
 use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
-use crate::fields::Value;
+use crate::fields::Cell;
 use crate::rng::SecretRng;
 
 /// Keys of a bin that a thread decodes at a time.
@@ -88,7 +88,7 @@ impl Okvs for Clustered {
         Arrangement { keys: buckets.keys, places: buckets.places, parts }
     }
 
-    fn encode_arranged<V: Value, E: From<EncodeFailure>>(
+    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
@@ -127,7 +127,7 @@ impl Okvs for Clustered {
         Ok(())
     }
 
-    fn decode_part<V: Value>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
+    fn decode_part<V: Cell>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
         assert_eq!(table.len(), self.len(), "a table of this shape");
         assert_eq!(keys.parts.len(), self.shape.bins, "keys arranged for this shape");
         let keys = &keys.keys[keys.part(part)];
@@ -159,7 +159,7 @@ struct Solver<V> {
     cells: Vec<V>,
 }
 
-impl<V: Value> Solver<V> {
+impl<V: Cell> Solver<V> {
     fn new(stride: usize) -> Self {
         Self { bin: Bin::new(), number: 0, rng: None, cells: vec![V::default(); stride] }
     }

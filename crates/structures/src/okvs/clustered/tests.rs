@@ -4,22 +4,22 @@ use proptest::prelude::*;
 use vesica_kernels::{Backend, with_backend};
 
 use super::*;
-use crate::fields::{Gf64, Gf128};
+use crate::fields::{Bits512, Gf64, Gf128, Value, random};
 
 const SIZES: [usize; 15] = [0, 1, 2, 3, 4, 10, 100, 1000, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 51_200, 51_201, 1 << 16];
 
-fn pairs<V: Value>(count: usize, seed: u64) -> (Vec<u128>, Vec<V>) {
+fn pairs<V: Cell>(count: usize, seed: u64) -> (Vec<u128>, Vec<V>) {
     let mut rng = SecretRng::insecure_from_seed(seed);
-    (0..count).map(|_| (rng.block(), V::from_bits(rng.block()))).unzip()
+    (0..count).map(|_| (rng.block(), random::<V>(&mut rng))).unzip()
 }
 
-fn decoded<V: Value>(okvs: &Clustered, table: &[V], keys: &[u128]) -> Vec<V> {
+fn decoded<V: Cell>(okvs: &Clustered, table: &[V], keys: &[u128]) -> Vec<V> {
     let mut out = vec![V::default(); keys.len()];
     okvs.decode(table, keys, &mut out);
     out
 }
 
-fn roundtrip<V: Value>() {
+fn roundtrip<V: Cell>() {
     for (seed, count) in SIZES.into_iter().enumerate() {
         let (keys, values) = pairs::<V>(count, seed as u64);
         let okvs = Clustered::new(count, 42, 7 + seed as u128).unwrap();
@@ -41,6 +41,11 @@ fn decodes_what_was_encoded_64() {
 #[test]
 fn decodes_what_was_encoded_128() {
     roundtrip::<Gf128>();
+}
+
+#[test]
+fn decodes_what_was_encoded_512() {
+    roundtrip::<Bits512>();
 }
 
 #[test]
