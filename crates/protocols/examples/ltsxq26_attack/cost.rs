@@ -1,6 +1,7 @@
 //! What the repair costs, from the protocols' own formulas, and what an honest receiver's attack costs where it is out of reach.
 
-use vesica_party::Security;
+use vesica_party::{Protocol, Security};
+use vesica_protocols::psi::ltsxq26::{Ltsxq26, Wide};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
 use vesica_structures::facts::bitwise_and_width;
@@ -10,9 +11,10 @@ const ROWS: [&str; 4] = ["ltsxq26-band", "ltsxq26-wide", "vole-fast", "vole-lean
 
 /// Prints the tables of docs/ltsxq26.md that need no run.
 pub fn print() {
-    println!("Least l with n_s Pr[Bin(l, 1/2) < 128] <= 2^-40");
+    println!("Least l with n_s Pr[Bin(l, 1/2) < 128] <= 2^-40, and l of ltsxq26-wide (2^-41)");
     for log in (10..=26).step_by(2) {
-        println!("  2^{log}: {}", bitwise_and_width(1 << log).expect("a width"));
+        let params = <Ltsxq26<Wide> as Protocol>::derive(&request(log)).expect("sizes that are served");
+        println!("  2^{log}: {} {}", bitwise_and_width(1 << log).expect("a width"), params.width);
     }
     println!("\nBits an item of a whole semi-honest run of n x n items, by formula (the most, where coding varies)");
     println!("  n     {}", ROWS.map(|id| format!("{id:>14}")).concat());
@@ -29,17 +31,14 @@ pub fn print() {
     }
 }
 
-fn bits(id: &str, log: u32) -> f64 {
+fn request(log: u32) -> IntersectRequest {
     let items = 1 << log;
-    let request = IntersectRequest {
-        sender_items: items,
-        receiver_items: items,
-        security: Security::SemiHonest,
-        payload_bytes: 0,
-        both_learn: false,
-    };
+    IntersectRequest { sender_items: items, receiver_items: items, security: Security::SemiHonest, payload_bytes: 0, both_learn: false }
+}
+
+fn bits(id: &str, log: u32) -> f64 {
     let row = registry::find_intersect(id).expect("a row");
-    *row.predicted_bytes(&request).expect("sizes that are served").end() as f64 * 8.0 / items as f64
+    *row.predicted_bytes(&request(log)).expect("sizes that are served").end() as f64 * 8.0 / f64::from(1u32 << log)
 }
 
 /// `log2` of the guesses for as many of the lightest of `2^dictionary` candidates as hold one of the sender's, one of `2^rarity` being its.

@@ -11,8 +11,9 @@ use attack::play::{self, Conduct};
 use attack::scene::{Scene, scene};
 use attack::{Narrow, Outcome};
 use vesica_party::{Security, Status};
-use vesica_protocols::psi::ltsxq26::{Aes, AesBand, Sha, ShaBand, View};
+use vesica_protocols::psi::ltsxq26::{Aes, AesBand, Sha, ShaBand, View, Wide};
 use vesica_protocols::registry;
+use vesica_structures::fields::Cell;
 
 /// Far more outer hashes than an attack within reach takes.
 const BUDGET: u64 = 1 << 28;
@@ -86,9 +87,21 @@ fn an_honest_receiver_of_figure_16_finds_members_and_payloads() {
     assert!(group == right && group * 100 > scene.members.len() * 99, "{right} of {group} of {}", scene.members.len());
 }
 
+/// The repair: between the receiver and the mask of any item that it does not have lie 128 bits of `s` or more.
+#[test]
+fn no_candidate_of_the_wide_row_is_light() {
+    let scene = scene(1 << 12, 1 << 14, 5);
+    let view = play::psi::<Wide>(&scene, Security::SemiHonest, Conduct::Honest);
+    let (_, delta) = view.a_and_delta(&scene.dictionary).expect("sizes of the run");
+    let weights: Vec<u32> = delta.iter().map(|delta| delta.words().iter().map(|word| word.count_ones()).sum()).collect();
+    assert_eq!(weights.iter().filter(|&&weight| weight == 0).count(), scene.asked.len());
+    assert!(weights.iter().all(|&weight| weight == 0 || weight >= 128));
+}
+
 #[test]
 fn the_rows_under_attack_are_marked() {
     for id in ["ltsxq26", "ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band"] {
         assert!(matches!(registry::find(id).expect("a row").status, Status::Broken { .. }), "{id}");
     }
+    assert!(!matches!(registry::find("ltsxq26-wide").expect("a row").status, Status::Broken { .. }));
 }

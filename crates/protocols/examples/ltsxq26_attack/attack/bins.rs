@@ -68,13 +68,16 @@ pub fn circuit(view: &impl BinsView, dictionary: &[u128], budget: u64, mut ended
     ended(STEPS[0]);
 
     let own: Vec<Option<u64>> = view.own().iter().map(|key| key.map(|key| own_tag(view, key))).collect();
+    let tag_of = |i: usize| own[places[i].bin as usize];
+    // There is nothing to check a guess by in a bin where the receiver has no item.
+    let guessable: Vec<Line> = (0..lines.len()).map(|i| tag_of(i).map_or(Line::default(), |_| lines[i])).collect();
     let is_right = |i: usize, inputs: &[u128]| {
-        let tag = own[places[i].bin as usize]?;
+        let tag = tag_of(i)?;
         let mut shown = vec![Shown::default(); inputs.len()];
         view.show(&vec![keys[i]; inputs.len()], inputs, &mut shown);
         shown.iter().position(|shown| shown.tag == tag)
     };
-    let secret = recover(view.width(), &lines, budget, is_right);
+    let secret = recover(view.width(), &guessable, budget, is_right);
     ended(STEPS[1]);
 
     let blocks = keys.par_chunks(BLOCK).zip(lines.par_chunks(BLOCK));

@@ -2,12 +2,12 @@
 
 use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, ChannelOptions, Party, Protocol, Security};
-use vesica_protocols::psi::ltsxq26::{Ltsxq26, Receiver, Sender, View};
+use vesica_protocols::psi::ltsxq26::{Ltsxq26, Receiver, Sender, Variant, View};
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica_structures::fields::Cell;
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{options, two_party_over};
 
-use super::Narrow;
 use super::scene::Scene;
 
 /// What the receiver does.
@@ -20,7 +20,7 @@ pub enum Conduct {
 }
 
 /// A run of Figure 14 or 15. The view of a receiver that flips bits still has the right `A(y)`, so that it finds its matches by two guesses an item.
-pub fn psi<V: Narrow>(scene: &Scene, security: Security, conduct: Conduct) -> View<V> {
+pub fn psi<V: Variant>(scene: &Scene, security: Security, conduct: Conduct) -> View<V> {
     let (sender_items, receiver_items) = (scene.sent.len(), scene.asked.len());
     let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
     let params = <Ltsxq26<V> as Protocol>::derive(&request).expect("sizes that are served");
@@ -30,7 +30,10 @@ pub fn psi<V: Narrow>(scene: &Scene, security: Security, conduct: Conduct) -> Vi
         let receiver = Receiver::<V>::setup(&params, ch, rng)?;
         let mut own = receiver.hash(asked)?;
         if conduct == Conduct::Flips {
-            own.d.iter_mut().enumerate().for_each(|(i, d)| d.0 ^= 1 << (i % params.width));
+            for (i, d) in own.d.iter_mut().enumerate() {
+                let bit = i % params.width;
+                d.words_mut()[bit / 64] ^= 1 << (bit % 64);
+            }
         }
         Ok(receiver.run_observed(own, ch, rng)?.1)
     };
