@@ -84,7 +84,20 @@ mod tests {
         let text = "a = \"x, [y]\" \n# no\n[b]\nc = 1.5\n[[d]]\ne = [1, \"-\", 2.5]\n[[d]]\ne = []";
         let expected = json!({"a": "x, [y]", "b": {"c": 1.5}, "d": [{"e": [1.0, "-", 2.5]}, {"e": []}]});
         assert_eq!(read(text), Ok(expected));
-        for bad in ["a", "a = ", "a = \"x", "a = \"x\" y", "a = \"\\n\"", "a = [1", "a = [1 2]", "a = [1] 2", "a = [[1]]", "a = 1\na = 1", "[[b]]\n[b]", "[b"] {
+        for bad in [
+            "a",
+            "a = ",
+            "a = \"x",
+            "a = \"x\" y",
+            "a = \"\\n\"",
+            "a = [1",
+            "a = [1 2]",
+            "a = [1] 2",
+            "a = [[1]]",
+            "a = 1\na = 1",
+            "[[b]]\n[b]",
+            "[b",
+        ] {
             assert!(read(bad).is_err(), "{bad}");
         }
     }

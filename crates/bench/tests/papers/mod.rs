@@ -94,7 +94,9 @@ fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
         for row in group {
             assert_eq!(row.cells.len(), columns.len(), "table {}, {}", table.number, row.protocol);
             lines.push((row.security, row.protocol.clone(), row.cells.iter().map(of_paper).collect()));
-            lines.extend(row.ours.iter().filter(|id| shown.insert((*id, row.security.to_string()))).filter_map(|id| of_us(id, row.security)));
+            lines.extend(
+                row.ours.iter().filter(|id| shown.insert((*id, row.security.to_string()))).filter_map(|id| of_us(id, row.security)),
+            );
         }
         for security in [Security::SemiHonest, Security::Malicious] {
             let is_there = group.iter().any(|row| row.security == security && row.ours.is_some());
@@ -155,7 +157,9 @@ fn link_check() -> String {
          both directions share the rate.\n\n\
          | protocol | items | rate | s, shaped | s, tc |\n|---|---|---|---|---|\n",
     );
-    let Some((_, files)) = newest(|name| name.starts_with("check-") && name.ends_with("-tc.json")) else { return text + "| not measured | | | | |\n" };
+    let Some((_, files)) = newest(|name| name.starts_with("check-") && name.ends_with("-tc.json")) else {
+        return text + "| not measured | | | | |\n";
+    };
     for file in files {
         let tc: Run = parse(&file);
         let name = super::name(&file);

@@ -218,7 +218,8 @@ mod tests {
     fn a_thousand_runs_cost_their_time_and_bytes() {
         let prices = Prices::built_in().expect("the project's prices");
         let runs = Runs(vec![run("loopback", 3.6)]);
-        let expected = 1000.0 * (2.0 * prices.core.usd_per_hour / 1000.0 + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);
+        let expected =
+            1000.0 * (2.0 * prices.core.usd_per_hour / 1000.0 + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);
         let shown = runs.cost(&prices, "same-site", "vole-fast", Security::SemiHonest, 16, Link::Loopback);
         assert_eq!(shown, Some(amount(expected)));
         assert!(runs.costs(&prices).contains("not measured"));

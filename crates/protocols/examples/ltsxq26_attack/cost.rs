@@ -21,7 +21,9 @@ pub fn print() {
     for log in 8..=24 {
         println!("  2^{log:<3} {}", ROWS.map(|id| format!("{:14.1}", bits(id, log))).concat());
     }
-    println!("\nOuter hashes until the first hit, Figure 15 with an honest receiver, one of 16 entries of the dictionary being the sender's");
+    println!(
+        "\nOuter hashes until the first hit, Figure 15 with an honest receiver, one of 16 entries of the dictionary being the sender's"
+    );
     for log in [16, 20, 24] {
         println!("  2^{log} items: 2^{:.1}", first_hit(128, log + 4, 4));
     }

@@ -33,7 +33,10 @@ fn main() {
     assert!(matches!(status, Status::Broken { .. }), "{row} is not broken");
     let power = |log: &String| 1usize << log.parse::<u32>().expect("a number");
     let scene = scene(power(log_items), power(log_dictionary), 1);
-    println!("{figure}, {row}: 2^{log_items} items a side, a dictionary of 2^{log_dictionary} with {} of the sender's", scene.members.len());
+    println!(
+        "{figure}, {row}: 2^{log_items} items a side, a dictionary of 2^{log_dictionary} with {} of the sender's",
+        scene.members.len()
+    );
     match (figure.as_str(), row.as_str()) {
         ("fig14" | "fig15", "ltsxq26") => psi::<Sha>(&scene, figure),
         ("fig14" | "fig15", "ltsxq26-band") => psi::<ShaBand>(&scene, figure),

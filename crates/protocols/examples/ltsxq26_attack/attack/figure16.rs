@@ -78,7 +78,7 @@ pub fn figure_16<V: Narrow>(scene: &Scene, seed: u64) -> Figure16<V> {
     let d = psi.a_and_delta(&asked_keys).expect("sizes of the run").1;
     psi.table = store.encode(&asked_keys, &d, FreeCells::Random(&mut rng)).expect("a table");
     // `l` bits a cell are sent.
-    psi.table.iter_mut().for_each(|cell| cell.0 &= u128::MAX >> (128 - width));
+    psi.table.iter_mut().for_each(|cell: &mut Gf128| cell.0 &= u128::MAX >> (128 - width));
     // The sender has c_i twice where the receiver has a_i and b_i: its "A" is C, and its "delta" is Decode(P, x).
     let s = rng.block() & (u128::MAX >> (128 - width));
     let transfers = psi.transfers.iter().enumerate().map(|(i, pair)| [pair[(s >> i & 1) as usize]; 2]).collect();
