@@ -1,6 +1,8 @@
 //! The README's section on speed is made from the newest recorded runs: no figure in it can be invented.
 //!
-//! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes it.
+//! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes it, and docs/paper-tables.md.
+
+mod papers;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,6 +29,10 @@ struct Run {
     key_bytes: Option<KeyBytes>,
     samples: Vec<Value>,
     bits_per_item: Option<f64>,
+    #[serde(default)]
+    sender_bytes: u64,
+    #[serde(default)]
+    receiver_bytes: u64,
     peak_rss_sender: u64,
     peak_rss_receiver: u64,
 }

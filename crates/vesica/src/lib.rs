@@ -19,6 +19,7 @@ pub mod session;
 pub mod shares;
 pub mod table;
 pub mod threads;
+pub mod toml;
 
 pub use failure::Failure;
 pub use report::Report;

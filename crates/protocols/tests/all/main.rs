@@ -1,5 +1,6 @@
 //! What must hold for every protocol: one test binary, driven by the registries.
 
+mod attack;
 mod conformance;
 mod docs;
 mod faults;

@@ -3,10 +3,10 @@
 //! Prices are data with a date and a source each: `docs/prices-2026-11.toml`, or a file of the user's own in its place.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use super::model::Prediction;
 use crate::failure::{Failure, code};
+use crate::toml;
 
 /// The prices that the program brings along.
 const BUILT_IN: &str = include_str!("../../../../docs/prices-2026-11.toml");
@@ -64,7 +64,7 @@ impl Prices {
         let refused = |fault: &dyn std::fmt::Display| {
             Failure::new(code::INPUT, format_args!("{name}: {fault}"), "see docs/prices-2026-11.toml for what such a file looks like")
         };
-        let prices: Self = tables(text)
+        let prices: Self = toml::read(text)
             .and_then(|list| serde_json::from_value(list).map_err(|error| error.to_string()))
             .map_err(|fault| refused(&fault))?;
         let each = prices.traffic.iter().flat_map(|traffic| [traffic.sender_usd_per_gb, traffic.receiver_usd_per_gb]);
@@ -96,46 +96,6 @@ impl Prices {
             + run.sender_bytes as f64 / 1e9 * traffic.sender_usd_per_gb
             + run.receiver_bytes as f64 / 1e9 * traffic.receiver_usd_per_gb
     }
-}
-
-/// Reads the part of TOML that a list of prices is written in: comments, `[table]`, `[[table]]`, and one string without escapes, or one number, a line.
-fn tables(text: &str) -> Result<Value, String> {
-    let mut list = Map::new();
-    // The table that lines belong to: its name, and whether it is the last of several.
-    let mut open: Option<(String, bool)> = None;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        let wrong = || format!("line {} is not understood", number + 1);
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let several = line.strip_prefix("[[").and_then(|line| line.strip_suffix("]]"));
-        if let Some(name) = several.or_else(|| line.strip_prefix('[')?.strip_suffix(']')) {
-            let table = Value::from(Map::new());
-            match (several, list.get_mut(name)) {
-                (Some(_), None) => _ = list.insert(name.into(), Value::from(vec![table])),
-                (Some(_), Some(Value::Array(tables))) => tables.push(table),
-                (None, None) => _ = list.insert(name.into(), table),
-                _ => return Err(wrong()),
-            }
-            open = Some((name.into(), several.is_some()));
-            continue;
-        }
-        let (key, value) = line.split_once('=').ok_or_else(wrong)?;
-        let value = match value.trim().strip_prefix('"') {
-            Some(string) => Value::from(string.strip_suffix('"').filter(|string| !string.contains(['"', '\\'])).ok_or_else(wrong)?),
-            None => Value::from(value.trim().parse::<f64>().map_err(|_| wrong())?),
-        };
-        let table = match &open {
-            None => Some(&mut list),
-            Some((name, false)) => list.get_mut(name).and_then(Value::as_object_mut),
-            Some((name, true)) => list.get_mut(name).and_then(|tables| tables.as_array_mut()?.last_mut()?.as_object_mut()),
-        };
-        if table.ok_or_else(wrong)?.insert(key.trim().into(), value).is_some() {
-            return Err(format!("line {} says {} a second time", number + 1, key.trim()));
-        }
-    }
-    Ok(Value::from(list))
 }
 
 #[cfg(test)]

@@ -1,0 +1,208 @@
+//! docs/paper-tables.md: tables of papers (bench/papers) with ours beside them, from the newest recorded runs of `bench/papers-record` and from the protocols' own formulas.
+
+mod ours;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::Value;
+use vesica::plan::Prices;
+use vesica_party::Security;
+
+use super::{BLESS, Run, fs, newest, parse, seconds, top};
+use ours::{Column, Runs};
+
+/// The numbers of one paper.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paper {
+    key: String,
+    title: String,
+    table: Vec<Table>,
+    row: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    number: String,
+    caption: String,
+    note: String,
+    machine: String,
+    network: String,
+    columns: Vec<String>,
+    /// Protocols of ours that the paper has no row for.
+    also: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    table: String,
+    /// As `log2`; without them, columns have sizes of their own.
+    log_sender: Option<f64>,
+    log_receiver: Option<f64>,
+    protocol: String,
+    /// Ours of the same kind.
+    ours: Option<String>,
+    security: Security,
+    cells: Vec<Value>,
+    /// Not shown: two parties of four threads need eight cores.
+    #[serde(default)]
+    four_threads: Vec<Value>,
+}
+
+impl Row {
+    fn sizes(&self) -> Option<(u32, u32)> {
+        self.log_sender.zip(self.log_receiver).map(|(sender, receiver)| (sender as u32, receiver as u32))
+    }
+}
+
+const PAPERS: [&str; 2] = ["spot-light.toml", "ltsxq26.toml"];
+
+fn paper(file: &str) -> Paper {
+    let path = top().join("bench/papers").join(file);
+    let text = fs::read_to_string(&path).expect("a readable file");
+    let list = vesica::toml::read(&text).unwrap_or_else(|fault| panic!("{file}: {fault}"));
+    serde_json::from_value(list).unwrap_or_else(|fault| panic!("{file}: {fault}"))
+}
+
+/// As the paper writes it.
+fn of_paper(cell: &Value) -> String {
+    match cell.as_f64() {
+        Some(number) => number.to_string(),
+        None => cell.as_str().filter(|&text| text == "-").map(|_| "–".into()).expect("a number, or that there is none"),
+    }
+}
+
+fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
+    let columns: Vec<Column> = table.columns.iter().map(|column| Column::parse(column)).collect();
+    let by_size = rows[0].sizes().is_some();
+    let heads: Vec<String> = columns.iter().map(|column| column.head()).collect();
+    let _ = writeln!(text, "|{} mode | protocol | {} |", if by_size { " sender x receiver |" } else { "" }, heads.join(" | "));
+    let _ = writeln!(text, "|{}", "---|".repeat(columns.len() + 2 + usize::from(by_size)));
+    for group in rows.chunk_by(|a, b| a.sizes() == b.sizes()) {
+        let sizes = group[0].sizes();
+        let size = sizes.map_or(String::new(), |(sender, receiver)| format!(" 2^{sender} x 2^{receiver} |"));
+        let mut shown = BTreeSet::new();
+        let mut lines = Vec::new();
+        let of_us = |id: &String, security: Security| {
+            let cells = || columns.iter().map(|column| runs.cell(id, security, sizes, column)).collect();
+            runs.serves(id, security, sizes.unwrap_or((16, 16))).then(|| (security, format!("**`{id}`**"), cells()))
+        };
+        for row in group {
+            assert_eq!(row.cells.len(), columns.len(), "table {}, {}", table.number, row.protocol);
+            lines.push((row.security, row.protocol.clone(), row.cells.iter().map(of_paper).collect()));
+            lines.extend(
+                row.ours.iter().filter(|id| shown.insert((*id, row.security.to_string()))).filter_map(|id| of_us(id, row.security)),
+            );
+        }
+        for security in [Security::SemiHonest, Security::Malicious] {
+            let is_there = group.iter().any(|row| row.security == security && row.ours.is_some());
+            lines.extend(table.also.iter().filter(|_| is_there).filter_map(|id| of_us(id, security)));
+        }
+        for (security, protocol, cells) in lines {
+            let cells: Vec<String> = cells;
+            let _ = writeln!(text, "|{size} {security} | {protocol} | {} |", cells.join(" | "));
+        }
+    }
+}
+
+fn document() -> String {
+    let newest = newest(|name| name.starts_with("papers-") && name.ends_with(".json"));
+    let (folder, files) = newest.unwrap_or_default();
+    let runs = Runs(files.iter().map(|path| parse(path)).collect());
+    let about = fs::read_to_string(top().join("bench/runs").join(&folder).join("README.md")).unwrap_or_default();
+    let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).unwrap_or("none yet");
+    let prices = Prices::built_in().expect("the project's prices");
+    let mut text = format!(
+        "# Tables of papers, and ours\n\n\
+         Made from `bench/papers` (numbers of the papers), the newest folder of runs of `bench/papers-record` (bench/runs/{folder}) and the protocols' own formulas, by\n\
+         `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme`; do not edit.\n\n\
+         A paper's rows are as it has them, on its machine; ours are **bold**: two processes, one thread each, set-up included, on {processor}.\n\
+         What is slower or faster by the machine alone, these tables cannot tell; the communication is comparable.\n\n\
+         - A number: measured, the median. MiB are 2^20 bytes of payload and framing.\n\
+         - `~`: computed. The run at the next faster rate with the same round trip, and the time that its bytes take longer at this one.\n\
+         - `*`: by the protocol's formula, without framing (below 0.1% of it from 2^16 items).\n\
+         - *not measured*: there is no run to say it from. *not in this release*: there is no such protocol.\n\
+         - Links are shaped inside of the transport; loopback is as it is. `ltsxq26` and its kind are broken ([ltsxq26.md](ltsxq26.md)) and are here for comparison only.\n"
+    );
+    for file in PAPERS {
+        let paper = paper(file);
+        let _ = writeln!(text, "\n## {}\n\n{}. Numbers: [bench/papers/{file}](../bench/papers/{file}).", paper.key, paper.title);
+        for table in &paper.table {
+            let rows: Vec<&Row> = paper.row.iter().filter(|row| row.table == table.number).collect();
+            let _ = writeln!(text, "\n### Table {}: {}\n", table.number, table.caption);
+            let said: Vec<String> = [("Its machine", &table.machine), ("its network", &table.network)]
+                .iter()
+                .filter(|(_, said)| *said != "-")
+                .map(|(what, said)| format!("{what}: {said}."))
+                .collect();
+            let note = if table.note == "-" { "" } else { &table.note };
+            let _ = writeln!(text, "{}\n", [&said.join(" "), note].join(" ").trim());
+            lines(&mut text, table, &rows, &runs);
+        }
+    }
+    text.push_str(&runs.costs(&prices));
+    text.push_str(&link_check());
+    text
+}
+
+/// The link shaped inside of the transport beside the kernel's.
+fn link_check() -> String {
+    let mut text = String::from(
+        "\n## The shaped link, checked\n\n\
+         The same runs over a link of that rate without delay: shaped inside of the transport, as all runs above, and by `tc` (tbf) on the loopback of a network namespace, where\n\
+         both directions share the rate.\n\n\
+         | protocol | items | rate | s, shaped | s, tc |\n|---|---|---|---|---|\n",
+    );
+    let Some((_, files)) = newest(|name| name.starts_with("check-") && name.ends_with("-tc.json")) else {
+        return text + "| not measured | | | | |\n";
+    };
+    for file in files {
+        let tc: Run = parse(&file);
+        let name = super::name(&file);
+        let shaped: Run = parse(&file.with_file_name(name.replace("-tc.json", "-shaped.json")));
+        let rate = name.trim_end_matches("-tc.json").rsplit('-').next().expect("a rate");
+        let [shaped, tc_seconds] = [&shaped, &tc].map(|run| seconds(run.spread().median));
+        let _ = writeln!(text, "| `{}` | {} | {rate} | {shaped} | {tc_seconds} |", tc.protocol, tc.sender_items);
+    }
+    text
+}
+
+#[test]
+fn the_tables_of_papers_state_what_was_recorded() {
+    let path = top().join("docs/paper-tables.md");
+    let is = document();
+    if std::env::var_os(BLESS).is_some() {
+        fs::write(&path, is).expect("a document that can be written");
+        return;
+    }
+    let was = fs::read_to_string(&path).unwrap_or_default();
+    let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);
+    assert!(was == is, "docs/paper-tables.md is not what bench/papers and bench/runs say; {BLESS}=1 writes it\n  {differs:?}");
+}
+
+/// The numbers that the papers state in their text as well.
+#[test]
+fn the_papers_numbers_are_theirs() {
+    let cell = |paper: &Paper, table: &str, sizes, protocol: &str, security, column: usize| {
+        let is = |row: &&Row| row.table == table && row.sizes() == sizes && row.protocol == protocol && row.security == security;
+        let rows: Vec<&Row> = paper.row.iter().filter(is).collect();
+        assert_eq!(rows.len(), 1, "{table} {sizes:?} {protocol}");
+        rows[0].cells[column].as_f64().expect("a number")
+    };
+    let spot = paper(PAPERS[0]);
+    let at = |protocol, column| cell(&spot, "2", Some((20, 20)), protocol, Security::SemiHonest, column);
+    assert_eq!((at("spot-fast", 0), at("spot-fast", 1), at("KKRT", 3), at("spot-low", 0)), (76.4, 25.6, 120.1, 63.1));
+    let ltsxq26 = paper(PAPERS[1]);
+    let at = |security, column| cell(&ltsxq26, "III", Some((24, 24)), "Ours, RR", security, column);
+    assert_eq!((at(Security::SemiHonest, 0), at(Security::Malicious, 0), at(Security::SemiHonest, 1)), (490.8, 570.8, 14.4));
+    assert_eq!(cell(&ltsxq26, "VIII", Some((22, 14)), "Ours, RR", Security::Malicious, 1), 0.36);
+    for paper in [&spot, &ltsxq26] {
+        let numbers: BTreeSet<&String> = paper.table.iter().map(|table| &table.number).collect();
+        assert!(paper.row.iter().all(|row| numbers.contains(&row.table)), "{}", paper.key);
+        assert!(paper.row.iter().all(|row| row.four_threads.is_empty() || row.four_threads.len() + 1 == row.cells.len()), "{}", paper.key);
+    }
+}

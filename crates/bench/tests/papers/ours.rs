@@ -1,0 +1,227 @@
+//! Our cells: measured, computed from a faster link, by formula, or said to be missing.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use vesica::plan::{Prediction, Prices};
+use vesica_bench::Link;
+use vesica_party::Security;
+use vesica_protocols::any::{AnyProtocol, SetTask, Terms};
+
+use super::super::Run;
+use super::seconds;
+
+/// What a column states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum What {
+    /// Bits over the number of items.
+    Bits,
+    /// Communication of both sides in MiB.
+    MiB,
+    /// Seconds over a link.
+    Seconds(Link),
+}
+
+/// A column; where rows have no sizes, with one of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Column {
+    pub what: What,
+    pub log: Option<u32>,
+}
+
+impl Column {
+    /// `bits`, `MiB`, `s loopback` or `s RATE RTT`, and perhaps `log2` of a size behind it.
+    pub fn parse(text: &str) -> Self {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (what, rest) = match words.as_slice() {
+            ["bits", rest @ ..] => (What::Bits, rest),
+            ["MiB", rest @ ..] => (What::MiB, rest),
+            ["s", "loopback", rest @ ..] => (What::Seconds(Link::Loopback), rest),
+            ["s", rate, trip, rest @ ..] => (What::Seconds(format!("{rate},{trip}").parse().expect("a link")), rest),
+            _ => panic!("no column {text:?}"),
+        };
+        Self { what, log: rest.first().map(|log| log.parse().expect("a size")) }
+    }
+
+    /// Its title.
+    pub fn head(&self) -> String {
+        let what = match self.what {
+            What::Bits => "bits an item".into(),
+            What::MiB => "MiB".into(),
+            What::Seconds(link) => format!("s, {}", link_name(link)),
+        };
+        self.log.map_or(what.clone(), |log| format!("{what}, 2^{log}"))
+    }
+}
+
+fn link_name(link: Link) -> String {
+    match link {
+        Link::Loopback | Link::Lan => "LAN".into(),
+        Link::Shaped { bits_per_second, round_trip } => format!("{} Mbit/s, {} ms", bits_per_second as f64 / 1e6, round_trip.as_millis()),
+    }
+}
+
+/// The rate and the round trip of a shaped link.
+fn shape(link: Link) -> Option<(u64, u128)> {
+    match link {
+        Link::Loopback | Link::Lan => None,
+        Link::Shaped { bits_per_second, round_trip } => Some((bits_per_second, round_trip.as_micros())),
+    }
+}
+
+const MIB: f64 = (1 << 20) as f64;
+
+/// Seconds, and whether a run said so.
+struct Time {
+    seconds: f64,
+    is_measured: bool,
+}
+
+/// All recorded runs.
+pub struct Runs(pub Vec<Run>);
+
+impl Runs {
+    /// Whether the protocol has this mode, or is not there at all, which is to be said.
+    pub fn serves(&self, id: &str, security: Security, sizes: (u32, u32)) -> bool {
+        AnyProtocol::find(SetTask::Intersect, id).is_none_or(|row| row.predicted_bytes(&terms(security, sizes)).is_ok())
+    }
+
+    /// The text of a cell.
+    pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> String {
+        let sizes = column.log.map(|log| (log, log)).or(sizes).expect("sizes of the row or the column");
+        let Some(row) = AnyProtocol::find(SetTask::Intersect, id) else { return "not in this release".into() };
+        let predicted = row.predicted_bytes(&terms(security, sizes)).map(|bytes| *bytes.end() as f64);
+        match column.what {
+            What::Bits => predicted.map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
+            What::MiB => match (self.bytes(id, security, sizes), predicted) {
+                (Some(bytes), _) => amount(bytes / MIB),
+                (None, Ok(bytes)) => format!("{}*", amount(bytes / MIB)),
+                (None, Err(_)) => "–".into(),
+            },
+            What::Seconds(link) => match self.time(id, security, sizes, link) {
+                Some(Time { seconds: time, is_measured: true }) => seconds(time),
+                Some(Time { seconds: time, .. }) => format!("~{}", seconds(time)),
+                None => "not measured".into(),
+            },
+        }
+    }
+
+    fn of(&self, id: &str, security: Security, sizes: (u32, u32)) -> impl Iterator<Item = &Run> {
+        let security = security.to_string();
+        self.0.iter().filter(move |run| run.protocol == id && run.security == security && run.has_sizes(sizes.0, sizes.1))
+    }
+
+    /// What both sides sent, the same over all links.
+    fn bytes(&self, id: &str, security: Security, sizes: (u32, u32)) -> Option<f64> {
+        self.of(id, security, sizes).next().map(|run| (run.sender_bytes + run.receiver_bytes) as f64)
+    }
+
+    fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Link) -> Option<Time> {
+        let measured = |run: &&Run| run.link.is_some_and(|of_run| of_run == link);
+        if let Some(run) = self.of(id, security, sizes).find(measured) {
+            return Some(Time { seconds: run.spread().median, is_measured: true });
+        }
+        let (rate, trip) = shape(link)?;
+        let faster = self.of(id, security, sizes).filter_map(|run| Some((shape(run.link?)?, run)));
+        let faster = faster.filter(|((other, of_run), _)| *other > rate && *of_run == trip);
+        let ((other, _), run) = faster.min_by_key(|((other, _), _)| *other)?;
+        let bits = (run.sender_bytes + run.receiver_bytes) as f64 * 8.0;
+        Some(Time { seconds: run.spread().median + bits / rate as f64 - bits / other as f64, is_measured: false })
+    }
+
+    /// What runs cost, as section 6.2 of SpOT-Light counts it.
+    pub fn costs(&self, prices: &Prices) -> String {
+        let slow = |rate: &str| format!("{rate},80ms").parse::<Link>().expect("a link");
+        let places =
+            [("same-site", Link::Loopback), ("other-site", slow("100mbit")), ("internet", slow("100mbit")), ("internet", slow("10mbit"))];
+        let mut text = format!(
+            "\n## What a run costs\n\n\
+             US dollars for 1000 runs, counted as section 6.2 of SpOT-Light does: the time of one core on either side, and what each side sends at its site's rate. Prices: {}\n\
+             ([prices-2026-11.toml](prices-2026-11.toml)); between businesses both are in the cloud, at one site or two; over the internet both pay for what they send. Times of a\n\
+             `~` cell are computed. SpOT-Light shows its costs in figures only.\n\n",
+            prices.title
+        );
+        let heads = places.map(|(kind, link)| format!("{kind}, {}", link_name(link)));
+        let _ = writeln!(text, "| sets | mode | protocol | {} |\n|---|---|---|{}", heads.join(" | "), "---|".repeat(places.len()));
+        for log in [16, 20] {
+            let wanted = self.0.iter().filter(|run| run.has_sizes(log, log) && run.task == "intersect");
+            let ids: BTreeSet<(&str, &str)> = wanted.map(|run| (run.security.as_str(), run.protocol.as_str())).collect();
+            for (security, id) in ids.into_iter().rev() {
+                let mode = if security == "malicious" { Security::Malicious } else { Security::SemiHonest };
+                let cells = places.map(|(kind, link)| self.cost(prices, kind, id, mode, log, link).unwrap_or("not measured".into()));
+                let _ = writeln!(text, "| 2^{log} x 2^{log} | {security} | `{id}` | {} |", cells.join(" | "));
+            }
+        }
+        text
+    }
+
+    fn cost(&self, prices: &Prices, kind: &str, id: &str, security: Security, log: u32, link: Link) -> Option<String> {
+        let time = self.time(id, security, (log, log), link)?;
+        let run = self.of(id, security, (log, log)).next()?;
+        let prediction = Prediction {
+            compute_us: (time.seconds * 1e6) as u64,
+            transfer_us: 0,
+            round_trips_us: 0,
+            bytes: run.sender_bytes + run.receiver_bytes,
+            sender_bytes: run.sender_bytes,
+            receiver_bytes: run.receiver_bytes,
+            sender_memory: 0,
+            receiver_memory: 0,
+        };
+        let usd = prices.usd(prices.of(kind).ok()?, &prediction, 1);
+        Some(format!("{}{}", if time.is_measured { "" } else { "~" }, amount(usd * 1000.0)))
+    }
+}
+
+fn terms(security: Security, (sender, receiver): (u32, u32)) -> Terms {
+    Terms::new(SetTask::Intersect, 1 << sender, 1 << receiver, security)
+}
+
+/// Three digits that count.
+fn amount(value: f64) -> String {
+    let decimals = match value {
+        v if v < 0.9995 => 3,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(link: &str, seconds: f64) -> Run {
+        serde_json::from_value(serde_json::json!({
+            "protocol": "vole-fast", "task": "intersect", "security": "semi-honest", "sender_items": 65536, "receiver_items": 65536,
+            "intersection": 32768, "link": link, "key_bytes": null, "samples": [seconds], "bits_per_item": 1.0,
+            "peak_rss_sender": 0, "peak_rss_receiver": 0, "sender_bytes": 1_000_000, "receiver_bytes": 250_000,
+        }))
+        .expect("a run")
+    }
+
+    #[test]
+    fn cells_are_measured_computed_or_missing() {
+        let runs = Runs(vec![run("loopback", 0.5), run("100mbit,80ms", 1.0), run("10mbit,40ms", 9.0)]);
+        let cell = |column: &str| runs.cell("vole-fast", Security::SemiHonest, Some((16, 16)), &Column::parse(column));
+        assert_eq!((cell("s loopback"), cell("s 100mbit 80ms"), cell("MiB")), ("0.50".into(), "1.0".into(), "1.19".into()));
+        // 10^7 bits take 0.1 s at the faster rate and 10 s at this one.
+        assert_eq!(cell("s 1mbit 80ms"), "~11");
+        assert_eq!(cell("s loopback 20"), "not measured");
+        assert!(cell("MiB 20").ends_with('*') && cell("bits 20").ends_with('*'));
+        assert_eq!(runs.cell("no-such", Security::SemiHonest, Some((16, 16)), &Column::parse("MiB")), "not in this release");
+        assert!(!runs.serves("ecdh-hfh99", Security::Malicious, (16, 16)) && runs.serves("no-such", Security::Malicious, (16, 16)));
+    }
+
+    #[test]
+    fn a_thousand_runs_cost_their_time_and_bytes() {
+        let prices = Prices::built_in().expect("the project's prices");
+        let runs = Runs(vec![run("loopback", 3.6)]);
+        let expected =
+            1000.0 * (2.0 * prices.core.usd_per_hour / 1000.0 + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);
+        let shown = runs.cost(&prices, "same-site", "vole-fast", Security::SemiHonest, 16, Link::Loopback);
+        assert_eq!(shown, Some(amount(expected)));
+        assert!(runs.costs(&prices).contains("not measured"));
+    }
+}

@@ -1,0 +1,48 @@
+//! Runs of the protocol with an honest sender, for the receiver's view of them.
+
+use vesica_party::transport::memory;
+use vesica_party::{Abort, Channel, ChannelOptions, Party, Protocol, Security};
+use vesica_protocols::psi::ltsxq26::{Ltsxq26, Receiver, Sender, Variant, View};
+use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica_structures::fields::Cell;
+use vesica_structures::rng::SecretRng;
+use vesica_testkit::{options, two_party_over};
+
+use super::scene::Scene;
+
+/// What the receiver does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conduct {
+    /// It follows the figure.
+    Honest,
+    /// It encodes each `D(y)` with one bit flipped: bit `i mod l` for its item number `i`. The sender cannot tell; `P` is as random as before.
+    Flips,
+}
+
+/// A run of Figure 14 or 15. The view of a receiver that flips bits still has the right `A(y)`, so that it finds its matches by two guesses an item.
+pub fn psi<V: Variant>(scene: &Scene, security: Security, conduct: Conduct) -> View<V> {
+    let (sender_items, receiver_items) = (scene.sent.len(), scene.asked.len());
+    let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
+    let params = <Ltsxq26<V> as Protocol>::derive(&request).expect("sizes that are served");
+    let sent = IntersectSenderInput { items: scene.sent.clone(), payloads: Vec::new() };
+    let asked = IntersectReceiverInput { items: scene.asked.clone() };
+    let receive = |ch: &mut Channel, rng: &mut SecretRng| -> Result<View<V>, Abort> {
+        let receiver = Receiver::<V>::setup(&params, ch, rng)?;
+        let mut own = receiver.hash(asked)?;
+        if conduct == Conduct::Flips {
+            for (i, d) in own.d.iter_mut().enumerate() {
+                let bit = i % params.width;
+                d.words_mut()[bit / 64] ^= 1 << (bit % 64);
+            }
+        }
+        Ok(receiver.run_observed(own, ch, rng)?.1)
+    };
+    let (sender, receiver) = two_party_over(
+        memory::pair(),
+        ChannelOptions { deadline: None, ..options() },
+        |ch, rng| Sender::<V>::setup(&params, ch, rng)?.run(sent, ch, rng),
+        receive,
+    );
+    sender.result.map(drop).expect("the sender succeeds");
+    receiver.result.expect("the receiver succeeds")
+}
