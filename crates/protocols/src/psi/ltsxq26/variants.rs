@@ -13,7 +13,7 @@ const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct item
 
 const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's mask of x hides A(x) + (s & delta(x)), \
      and the receiver knows A(x) and delta(x) for every x: it takes candidates of light delta(x), guesses the few bits of s that matter, and \
-     sees by a mask when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs 2^12. \
+     sees by a mask when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs about 2^15. \
      See docs/ltsxq26.md; ltsxq26-wide is the sound repair";
 
 const PAPER: Paper = Paper {

@@ -154,6 +154,9 @@ pub(super) fn evaluate_polynomials(
     Ok(())
 }
 
+/// Evaluations of a bin that are made at a time: their powers stay in the second-level cache.
+const AT_A_TIME: usize = 1 << 10;
+
 /// The outputs of the items that may be in some bins.
 fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: &Bins, range: Range<usize>, words: &[u64]) -> Made {
     let all = bins.places(range.clone());
@@ -170,10 +173,13 @@ fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: 
         }
         let (outputs, coordinates) = (&mut outputs[places.clone()], &hashed.coordinates[places.clone()]);
         rows_of(own, &hashed.inputs[places], outputs);
-        values.resize(coordinates.len(), Row::default());
-        evaluate_small(&coefficients, coordinates, &mut powers, &mut values);
-        for ((row, value), &coordinate) in outputs.iter_mut().zip(values.iter()).zip(coordinates) {
-            rows.correct(row, value, coordinate);
+        // A bin has as many of the sender's items as there are, if the receiver's are few.
+        for (outputs, coordinates) in outputs.chunks_mut(AT_A_TIME).zip(coordinates.chunks(AT_A_TIME)) {
+            values.resize(coordinates.len(), Row::default());
+            evaluate_small(&coefficients, coordinates, &mut powers, &mut values);
+            for ((row, value), &coordinate) in outputs.iter_mut().zip(values.iter()).zip(coordinates) {
+                rows.correct(row, value, coordinate);
+            }
         }
     }
     Made::of(rows.keys, rows.params, &outputs)
@@ -186,11 +192,12 @@ mod tests {
     #[test]
     fn an_item_with_the_coordinate_of_another_moves_to_its_other_bin() {
         let table = TwoChoiceShape { bins: 3, capacity: 2 };
-        let positions = vec![[0, 1], [0, 2], [1, 2]];
+        // Items 2 and 3 find bin 0 no fuller than their other one.
+        let positions = vec![[1, 1], [2, 2], [0, 1], [0, 2]];
         let plain = |evaluations: &[u32]| Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation)).collect::<Vec<_>>());
         let bins = assign(table, positions.clone(), plain).unwrap();
         assert_eq!(bins.places(0..1).len(), 2, "by the first choice all fit");
-        // Items 0 and 1 have one coordinate at their first choices.
+        // Items 2 and 3 have one coordinate at their first choices.
         let meeting =
             |evaluations: &[u32]| Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation & !2)).collect::<Vec<_>>());
         let bins = assign(table, positions.clone(), meeting).unwrap();
