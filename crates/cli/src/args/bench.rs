@@ -23,6 +23,9 @@ With --commands it is `receive` and `send` that are timed, from their start to t
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct BenchArgs {
+    /// Measure a protocol that is broken, for research
+    #[arg(long)]
+    pub allow_broken: bool,
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::Role;
+use vesica::party::{Role, Status};
 use vesica::plan::{self, Terms};
 use vesica::protocols::any::AnyProtocol;
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
@@ -53,7 +53,15 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
         plan::automatic(&terms, &plan_link(args.link))?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
-        AnyProtocol::find(task, &args.protocol).map_or(args.protocol, |row| row.entry().id.to_owned())
+        let row = AnyProtocol::find(task, &args.protocol);
+        if let Some((id, Status::Broken { how })) = row.map(|row| (row.entry().id, row.entry().status)) {
+            if !args.allow_broken {
+                let mend = "measure another one; to measure it nevertheless, for research, add --allow-broken";
+                return Err(Failure::new(code::REFUSED, format_args!("protocol {id} is broken: {how}"), mend));
+            }
+            eprintln!("warning: protocol {id} is broken: {how}");
+        }
+        row.map_or(args.protocol, |row| row.entry().id.to_owned())
     };
     let settings = Settings {
         overlap: args.overlap.map(items).transpose()?,

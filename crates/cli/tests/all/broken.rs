@@ -71,6 +71,14 @@ fn with_permission_it_runs_and_both_sides_read_what_is_wrong() {
 }
 
 #[test]
+fn a_benchmark_wants_permission_too() {
+    let folder = tables();
+    let bench = "bench --protocol ltsxq26-aes --security semi-honest --sender-items 50 --receiver-items 50 --repeat 1 --json";
+    folder.run(bench).expect(11, &["protocol ltsxq26-aes is broken", "--allow-broken"]);
+    folder.run(&format!("{bench} --allow-broken")).expect(0, &["warning: protocol ltsxq26-aes is broken"]);
+}
+
+#[test]
 fn a_plan_refuses_it() {
     let folder = tables();
     for security in ["malicious", "semi-honest"] {
