@@ -90,14 +90,14 @@ mod tests {
         Sha256Bits::new(&keys, Some(offset)).eval(&items, &mut sha);
         AesBits::new(&keys, offset).eval(&items, &mut aes);
         let bit = |strings: &[C], item: usize, i: usize| strings[item].words()[i / 64] >> (i % 64) & 1;
-        for item in 0..items.len() {
+        for (item, &own) in items.iter().enumerate() {
             for i in 0..C::BITS as usize {
                 let (mut of_sha, mut of_aes) = (0, [0]);
                 if let Some(&key) = keys.get(i) {
                     let mut word = [0];
-                    KeyedBits::new(&[key], Some(offset)).eval(&[items[item]], 1, &mut word);
+                    KeyedBits::new(&[key], Some(offset)).eval(&[own], 1, &mut word);
                     of_sha = word[0] & 1;
-                    Aes128::new(key).mmo(&[items[item] ^ offset], &mut of_aes);
+                    Aes128::new(key).mmo(&[own ^ offset], &mut of_aes);
                 }
                 assert_eq!(bit(&sha, item, i), u64::from(of_sha), "{width} bits, item {item}, bit {i}");
                 assert_eq!(bit(&aes, item, i), of_aes[0] as u64 & 1, "{width} bits, item {item}, bit {i}");

@@ -1,9 +1,9 @@
 //! What must hold for every protocol: one test binary, driven by the registries.
 
-mod attack;
 mod conformance;
 mod docs;
 mod faults;
 mod golden;
 mod inputs;
+mod ltsxq26;
 mod shares;

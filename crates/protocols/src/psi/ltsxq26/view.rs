@@ -44,6 +44,9 @@ impl<V: Variant> Receiver<V> {
     }
 }
 
+/// A string an item.
+type Strings<V> = Vec<Bits<V>>;
+
 impl<V: Variant> View<V> {
     /// Before anything came.
     pub(crate) fn empty(params: &Params) -> Self {
@@ -60,7 +63,7 @@ impl<V: Variant> View<V> {
     ///
     /// # Errors
     /// None for the sizes of a run.
-    pub fn a_and_delta(&self, items: &[u128]) -> Result<(Vec<Bits<V>>, Vec<Bits<V>>), Unsupported> {
+    pub fn a_and_delta(&self, items: &[u128]) -> Result<(Strings<V>, Strings<V>), Unsupported> {
         let [a, b] = [0, 1].map(|slot| {
             let keys: Vec<u128> = self.transfers.iter().map(|pair| pair[slot]).collect();
             oracle::bits::<V::Oracle>(&keys, self.tau, items)
