@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_kernels::{Backend, aes, clmul, gf64, ntt, selection, transpose, with_backend, xor};
+use vesica_kernels::{Backend, aes, clmul, gf64, ntt, ristretto, selection, transpose, with_backend, xor};
 
 /// Elements of each input.
 const LEN: usize = 1 << 13;
@@ -170,12 +170,30 @@ fn rows(criterion: &mut Criterion) {
     });
 }
 
+/// Elements of the Ristretto group: 64 of them, as protocols multiply them.
+fn group(criterion: &mut Criterion) {
+    let rng = &mut ChaCha20Rng::seed_from_u64(7);
+    let mut uniform = [[0; 64]; 64];
+    uniform.iter_mut().for_each(|uniform| rng.fill_bytes(uniform));
+    let scalar = curve25519_dalek::Scalar::from_bytes_mod_order([0x5a; 32]);
+    let mut elements = [[0; ristretto::ENCODED_BYTES]; 64];
+    on_backends(criterion, "ristretto/map-and-multiply", 64, || {
+        let (scalar, uniform, mut out) = (scalar, uniform, elements);
+        move || ristretto::map_and_multiply(black_box(&scalar), black_box(&uniform), black_box(&mut out))
+    });
+    ristretto::map_and_multiply(&scalar, &uniform, &mut elements);
+    on_backends(criterion, "ristretto/multiply", 64, || {
+        let (scalar, mut elements) = (scalar, elements);
+        move || assert!(ristretto::multiply(black_box(&scalar), black_box(&mut elements)))
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = aes, clmul, matrices, polynomials, rows
+    targets = aes, clmul, matrices, polynomials, group, rows
 }
 criterion_main!(benches);

@@ -21,6 +21,7 @@ pub mod gather;
 pub mod gf64;
 pub mod memory;
 pub mod ntt;
+pub mod ristretto;
 pub mod selection;
 pub mod sha256;
 pub mod transpose;

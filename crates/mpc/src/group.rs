@@ -13,9 +13,14 @@ const DIGEST_BYTES: usize = 64;
 ///
 /// `dst` is the domain separation tag, of at most 255 bytes; a longer one is hashed first, as section 5.3.3 says.
 pub fn hash_to_group(dst: &[u8], message: &[u8]) -> RistrettoPoint {
+    RistrettoPoint::from_uniform_bytes(&hash_to_uniform(dst, message))
+}
+
+/// The uniform bytes from which [`hash_to_group`] derives its element.
+pub fn hash_to_uniform(dst: &[u8], message: &[u8]) -> [u8; 64] {
     let mut uniform = [0u8; 64];
     expand_message_xmd(dst, message, &mut uniform);
-    RistrettoPoint::from_uniform_bytes(&uniform)
+    uniform
 }
 
 /// `expand_message_xmd` with SHA-512 (RFC 9380, section 5.3.1), for at most 64 bytes of output: one block `b_1` is enough then.

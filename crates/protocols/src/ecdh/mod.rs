@@ -3,30 +3,29 @@
 pub(crate) mod digests;
 pub(crate) mod exchange;
 
-use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
-use curve25519_dalek::traits::IsIdentity;
 use rayon::prelude::*;
-use vesica_mpc::group::hash_to_group;
+use vesica_kernels::ristretto;
+use vesica_mpc::group::hash_to_uniform;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-/// Bytes of a compressed point.
-pub(crate) const POINT_BYTES: usize = 32;
+/// Bytes of an encoded point.
+pub(crate) const POINT_BYTES: usize = ristretto::ENCODED_BYTES;
 /// Points that are masked, sent and answered at a time.
 pub(crate) const CHUNK: usize = 512;
 /// Chunks that the receiver sends before it waits for the first answer.
 pub(crate) const WINDOW: usize = 3;
 
-/// Points of one batched compression: large enough to share the inversion, small enough to spread a chunk over threads.
+/// Points that a thread masks at a time: large enough to fill the lanes and share an inversion, small enough to spread a chunk over threads.
 const BATCH: usize = 64;
 
 /// What a point is that is refused.
 pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
 
-/// A compressed point.
-pub(crate) type Point = [u8; POINT_BYTES];
+/// An encoded point.
+pub(crate) type Point = ristretto::Encoded;
 
 /// A party's secret mask, uniform and not zero.
 pub(crate) fn random_exponent(rng: &mut SecretRng) -> Secret<Scalar> {
@@ -52,51 +51,23 @@ pub(crate) fn inverse(exponent: &Secret<Scalar>) -> Secret<Scalar> {
 
 /// `exponent H(item)` for each item; `H` hashes under `domain` and `session`.
 pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Vec<Point> {
-    let half = halved(exponent);
-    items
-        .par_chunks(BATCH)
-        .flat_map_iter(|items| {
-            let points: Vec<RistrettoPoint> = items
-                .iter()
-                .map(|item| {
-                    let mut message = [0; 48];
-                    message[..32].copy_from_slice(session);
-                    message[32..].copy_from_slice(&item.to_le_bytes());
-                    hash_to_group(domain, &message) * *half
-                })
-                .collect();
-            compress(&points)
-        })
-        .collect()
+    let mut masked = vec![[0; POINT_BYTES]; items.len()];
+    masked.par_chunks_mut(BATCH).zip(items.par_chunks(BATCH)).for_each(|(masked, items)| {
+        let mut message = [0; 48];
+        message[..32].copy_from_slice(session);
+        let hash = |item: &u128| {
+            message[32..].copy_from_slice(&item.to_le_bytes());
+            hash_to_uniform(domain, &message)
+        };
+        let hashed: Secret<Vec<ristretto::Uniform>> = Secret::new(items.iter().map(hash).collect());
+        ristretto::map_and_multiply(exponent, &hashed, masked);
+    });
+    masked
 }
 
 /// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the neutral element.
-pub(crate) fn mask_points(points: &[Point], exponent: &Secret<Scalar>) -> Option<Vec<Point>> {
-    let half = halved(exponent);
-    let batches: Option<Vec<Vec<Point>>> = points
-        .par_chunks(BATCH)
-        .map(|points| {
-            let masked: Option<Vec<RistrettoPoint>> = points
-                .iter()
-                .map(|bytes| {
-                    let point = CompressedRistretto(*bytes).decompress().filter(|point| !point.is_identity())?;
-                    Some(point * *half)
-                })
-                .collect();
-            Some(compress(&masked?).collect())
-        })
-        .collect();
-    Some(batches?.concat())
-}
-
-/// Half of an exponent: the batched compression doubles what it is given.
-fn halved(exponent: &Secret<Scalar>) -> Secret<Scalar> {
-    Secret::new(**exponent * Scalar::from(2u8).invert())
-}
-
-/// The compressed doubles of `halves`.
-fn compress(halves: &[RistrettoPoint]) -> impl Iterator<Item = Point> + use<> {
-    RistrettoPoint::double_and_compress_batch(halves).into_iter().map(|point| point.to_bytes())
+pub(crate) fn mask_points(mut points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Vec<Point>> {
+    points.par_chunks_mut(BATCH).all(|points| ristretto::multiply(exponent, points)).then_some(points)
 }
 
 #[cfg(test)]
@@ -113,9 +84,9 @@ mod tests {
         let session = [7; 32];
         let under_a = mask_items(DOMAIN, &session, &items, &a);
         let under_b = mask_items(DOMAIN, &session, &items, &b);
-        let both = mask_points(&under_b, &a).unwrap();
-        assert_eq!(both, mask_points(&under_a, &b).unwrap());
-        assert_eq!(mask_points(&both, &inverse(&b)).unwrap(), under_a);
+        let both = mask_points(under_b.clone(), &a).unwrap();
+        assert_eq!(both, mask_points(under_a.clone(), &b).unwrap());
+        assert_eq!(mask_points(both, &inverse(&b)).unwrap(), under_a);
         assert_ne!(mask_items(DOMAIN, &[8; 32], &items, &a), under_a);
         assert_ne!(mask_items(b"another", &session, &items, &a), under_a);
     }
@@ -123,8 +94,8 @@ mod tests {
     #[test]
     fn invalid_and_neutral_points_are_refused() {
         let exponent = random_exponent(&mut SecretRng::insecure_from_seed(2));
-        assert!(mask_points(&[[0; 32]], &exponent).is_none(), "the neutral element");
-        assert!(mask_points(&[[0xff; 32]], &exponent).is_none(), "no encoding");
-        assert!(mask_points(&[], &exponent).unwrap().is_empty());
+        assert!(mask_points(vec![[0; 32]], &exponent).is_none(), "the neutral element");
+        assert!(mask_points(vec![[0xff; 32]], &exponent).is_none(), "no encoding");
+        assert!(mask_points(Vec::new(), &exponent).unwrap().is_empty());
     }
 }

@@ -39,7 +39,7 @@ impl Party for Sender {
         while doubly_masked.len() < points {
             let mut masked = vec![[0; POINT_BYTES]; (points - doubly_masked.len()).min(CHUNK)];
             ch.recv_stream::<Masked>(&mut masked)?;
-            let again = mask_points(&masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
+            let again = mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
             doubly_masked.extend(again);
         }
 

@@ -93,5 +93,5 @@ impl Receiver {
 fn unmask(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Vec<Point>, Abort> {
     let mut doubly_masked = vec![[0; POINT_BYTES]; count];
     ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
-    mask_points(&doubly_masked, inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))
+    mask_points(doubly_masked, inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))
 }

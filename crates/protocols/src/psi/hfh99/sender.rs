@@ -74,9 +74,9 @@ impl Sender {
         while left > 0 {
             let mut masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];
             ch.recv_stream::<Masked>(&mut masked)?;
-            let doubly_masked = mask_points(&masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
-            ch.send_stream::<DoublyMasked>(&doubly_masked)?;
             left -= masked.len();
+            let doubly_masked = mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
+            ch.send_stream::<DoublyMasked>(&doubly_masked)?;
             points.extend(own.next().map(|items| mask_items(session, items, &self.exponent)).unwrap_or_default());
         }
         for items in own {

@@ -1,0 +1,183 @@
+//! One scalar times many elements of the Ristretto group (RFC 9496): what all protocols on Diffie-Hellman spend their time with.
+//!
+//! Elements are multiplied eight at a time, a lane of a register each, where AVX-512 is there; else one after the other by `curve25519-dalek`, which is the
+//! definition. As all lanes share the scalar, they go through the same steps.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod field;
+mod portable;
+
+use curve25519_dalek::Scalar;
+
+use crate::dispatch::{Backend, backend};
+
+/// Bytes of an encoded element.
+pub const ENCODED_BYTES: usize = 32;
+
+/// An encoded element.
+pub type Encoded = [u8; ENCODED_BYTES];
+
+/// Bytes from which an element is derived.
+pub type Uniform = [u8; 64];
+
+/// Multiplies each element by `scalar`, in place.
+///
+/// Says whether all of them were elements, and none the neutral one; where it says no, `elements` holds nothing of use.
+#[must_use]
+pub fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
+    match backend() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the twin is safe but for its target features, which a backend of `Avx512` and above has.
+        on if on >= Backend::Avx512 => unsafe { avx512::multiply(scalar, elements) },
+        _ => portable::multiply(scalar, elements),
+    }
+}
+
+/// `scalar` times the elements that the one-way map of RFC 9496 (section 4.3.4) derives from `uniform`.
+///
+/// # Panics
+/// If `out` is not as long as `uniform`.
+pub fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {
+    assert_eq!(uniform.len(), out.len(), "an element for each input");
+    match backend() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        on if on >= Backend::Avx512 => unsafe { avx512::map_and_multiply(scalar, uniform, out) },
+        _ => portable::map_and_multiply(scalar, uniform, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing;
+
+    fn bytes<const N: usize>(seed: u64) -> [u8; N] {
+        let words = testing::words(seed, N / 16);
+        std::array::from_fn(|i| words[i / 16].to_le_bytes()[i % 16])
+    }
+
+    fn scalars() -> impl Iterator<Item = Scalar> {
+        let edges = [0u64, 1, 2, 7, 8, 9, 15, 16, 0x8888_8888, 0x7777_7777_7777_7777, u64::MAX].map(Scalar::from);
+        let negated = edges.map(|scalar| -scalar);
+        edges.into_iter().chain(negated).chain((0..9).map(|seed| Scalar::from_bytes_mod_order(bytes(seed))))
+    }
+
+    /// RFC 9496, appendix A.3: what the one-way map gives.
+    #[test]
+    fn the_map_is_that_of_rfc_9496() {
+        let hex =
+            |text: &str| -> Vec<u8> { (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect() };
+        let cases = [
+            (
+                "5d1be09e3d0c82fc538112490e35701979d99e06ca3e2b5b54bffe8b4dc772c14d98b696a1bbfb5ca32c436cc61c16563790306c79eaca7705668b47dffe5bb6",
+                "3066f82a1a747d45120d1740f14358531a8f04bbffe6a819f86dfe50f44a0a46",
+            ),
+            (
+                "f116b34b8f17ceb56e8732a60d913dd10cce47a6d53bee9204be8b44f6678b270102a56902e2488c46120e9276cfe54638286b9e4b3cdb470b542d46c2068d38",
+                "f26e5b6f7d362d2d2a94c5d0e7602cb4773c95a2e5c31a64f133189fa76ed61b",
+            ),
+        ];
+        for (uniform, expected) in cases {
+            let got = testing::on_every_backend(|| {
+                let mut out = [[0; ENCODED_BYTES]];
+                map_and_multiply(&Scalar::ONE, &[hex(uniform).try_into().unwrap()], &mut out);
+                out
+            });
+            assert_eq!(got[0][..], hex(expected));
+        }
+    }
+
+    #[test]
+    fn products_are_those_of_the_group_for_every_scalar_and_length() {
+        for (i, scalar) in scalars().enumerate() {
+            let uniform: Vec<Uniform> = (0..i % 19).map(|seed| bytes(1000 + seed as u64)).collect();
+            let got = testing::on_every_backend(|| {
+                let mut out = vec![[0; ENCODED_BYTES]; uniform.len()];
+                map_and_multiply(&scalar, &uniform, &mut out);
+                let mut again = out.clone();
+                let valid = multiply(&scalar, &mut again);
+                (out, valid, if valid { again } else { Vec::new() })
+            });
+            let points: Vec<RistrettoPoint> = uniform.iter().map(RistrettoPoint::from_uniform_bytes).collect();
+            let times = |factor: Scalar| points.iter().map(|point| (point * factor).compress().to_bytes()).collect::<Vec<_>>();
+            assert_eq!(got.0, times(scalar));
+            assert_eq!(got.1, uniform.is_empty() || scalar != Scalar::ZERO, "the neutral element is refused");
+            if got.1 {
+                assert_eq!(got.2, times(scalar * scalar));
+            }
+        }
+    }
+
+    /// Halves at the edges of the field, and those that the map sends to the neutral element.
+    #[test]
+    fn the_map_takes_every_input() {
+        let mut modulus = [0xffu8; 32];
+        (modulus[0], modulus[31]) = (0xed, 0x7f);
+        let mut small = [0; 32];
+        let halves: Vec<[u8; 32]> = (0..40)
+            .map(|i| {
+                small[0] = i;
+                let mut near = modulus;
+                near[0] = near[0].wrapping_add(i).wrapping_sub(20);
+                if i % 2 == 0 { small } else { near }
+            })
+            .chain([[0xff; 32], [0; 32], modulus])
+            .collect();
+        let uniform: Vec<Uniform> = halves.iter().flat_map(|a| halves.iter().map(|b| [*a, *b].concat().try_into().unwrap())).collect();
+        let got = testing::on_every_backend(|| {
+            let mut out = vec![[0; ENCODED_BYTES]; uniform.len()];
+            map_and_multiply(&Scalar::ONE, &uniform, &mut out);
+            out
+        });
+        assert!(got.contains(&[0; ENCODED_BYTES]), "the neutral element is among them");
+        for (got, uniform) in got.iter().zip(&uniform) {
+            assert_eq!(got, RistrettoPoint::from_uniform_bytes(uniform).compress().as_bytes());
+        }
+    }
+
+    /// RFC 9496, appendix A.2, has encodings to refuse; here they are found by what dalek says of all small and all nearly maximal values.
+    #[test]
+    fn what_is_no_encoding_is_refused_in_every_lane() {
+        let good = RistrettoPoint::from_uniform_bytes(&bytes(3)).compress().to_bytes();
+        let candidates = (0..=255u8).flat_map(|low| {
+            [0x00, 0x7f, 0x80, 0xff].into_iter().map(move |high| {
+                let mut bytes = [if high == 0x7f || high == 0xff { 0xff } else { 0 }; 32];
+                (bytes[0], bytes[31]) = (low, high);
+                bytes
+            })
+        });
+        let mut refused = 0;
+        for (i, candidate) in candidates.enumerate() {
+            let expected = candidate != [0; 32] && CompressedRistretto(candidate).decompress().is_some();
+            refused += usize::from(!expected);
+            let got = testing::on_every_backend(|| {
+                let mut elements = [good; 11];
+                elements[i % 11] = candidate;
+                multiply(&Scalar::from(5u8), &mut elements)
+            });
+            assert_eq!(got, expected, "{candidate:x?}");
+        }
+        assert!((600..1000).contains(&refused), "{refused} refused: both kinds are among the candidates");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_treated_alike(scalar in any::<[u8; 32]>(), uniform in proptest::collection::vec(any::<[[u8; 32]; 2]>(), 0..20), wild in any::<[u8; 32]>()) {
+            let scalar = Scalar::from_bytes_mod_order(scalar);
+            let uniform: Vec<Uniform> = uniform.iter().map(|halves| halves.concat().try_into().unwrap()).collect();
+            testing::on_every_backend(|| {
+                let mut out = vec![[0; ENCODED_BYTES]; uniform.len()];
+                map_and_multiply(&scalar, &uniform, &mut out);
+                let mut wild = [wild];
+                let valid = multiply(&scalar, &mut wild);
+                (out, valid, valid.then_some(wild))
+            });
+        }
+    }
+}
