@@ -80,7 +80,7 @@ fn rounds<R: Read, W: Write>(
             Meeting::Listens(listener)
         }
     };
-    for repeat in 0..=settings.repeat {
+    for repeat in settings.repeats() {
         let stream = match &meeting {
             Meeting::Listens(listener) => tcp::accept(listener, PATIENCE).map(|(stream, _)| stream),
             Meeting::Connects(address) => tcp::connect(&address.to_string(), PATIENCE),

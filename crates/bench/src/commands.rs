@@ -92,7 +92,7 @@ pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) 
 
     let mut samples = Vec::with_capacity(settings.repeat);
     let mut peaks = [0; 2];
-    for repeat in 0..=settings.repeat {
+    for repeat in settings.repeats() {
         let begin = clock::monotonic();
         let mut receiver = Party::start(program, &folder.0, settings, Role::Receiver, "us.key", &["--listen", "127.0.0.1:0"])?;
         let address = receiver.address()?;
@@ -109,7 +109,7 @@ pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) 
         if fs::read(folder.0.join("matches.csv"))? != expected {
             return Err(BenchError::Party { role: Role::Receiver, fault: "what it wrote is not the join of the tables".into() });
         }
-        // The first repeat warms up.
+        // Repeat 0 warms up.
         if repeat > 0 {
             samples.push(seconds);
         }

@@ -125,7 +125,7 @@ fn measure(
     let mut sender = start(Role::Sender, Some(address))?;
 
     let mut rounds = Vec::with_capacity(settings.repeat);
-    for repeat in 0..=settings.repeat {
+    for repeat in settings.repeats() {
         for wire in [&mut sender, &mut receiver] {
             let Said::Ready = wire.hear()? else {
                 return Err(wire.unexpected());
@@ -137,7 +137,7 @@ fn measure(
         // The receiver is heard first: where both fail, its error is the one that says what the peer reported.
         let asked = round(&mut receiver)?;
         let sent = round(&mut sender)?;
-        // The first repeat warms up.
+        // Repeat 0 warms up.
         if repeat > 0 {
             rounds.push((begin, sent, asked));
         }

@@ -87,6 +87,9 @@ pub struct Report {
     pub groups: usize,
     /// Counted repeats.
     pub repeats: usize,
+    /// Whether they had no warm-up.
+    #[serde(default)]
+    pub cold: bool,
     /// Median set-up seconds.
     pub setup_seconds: f64,
     /// Median of total minus set-up.
@@ -159,6 +162,7 @@ impl Report {
             columns: settings.columns,
             groups: settings.groups,
             repeats: rounds.len(),
+            cold: settings.cold,
             setup_seconds: median(samples.iter().map(|s| s.setup_seconds)),
             online_seconds: median(samples.iter().map(|s| s.total_seconds - s.setup_seconds)),
             total_seconds: total.median,

@@ -111,8 +111,10 @@ pub struct Settings {
     pub link: Link,
     /// Compute threads of each party.
     pub threads: usize,
-    /// Counted repeats, after one warm-up.
+    /// Counted repeats.
     pub repeat: usize,
+    /// No warm-up before them: the first repeat meets cold caches and fresh memory.
+    pub cold: bool,
 }
 
 impl Settings {
@@ -134,7 +136,13 @@ impl Settings {
             link: Link::Loopback,
             threads: 1,
             repeat: 1,
+            cold: false,
         }
+    }
+
+    /// The repeats by number; 0 is the warm-up.
+    pub(crate) fn repeats(&self) -> std::ops::RangeInclusive<usize> {
+        usize::from(self.cold)..=self.repeat
     }
 
     /// What the protocol is asked for.

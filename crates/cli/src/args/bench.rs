@@ -15,7 +15,7 @@ Examples:
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
 
-The two parties are two processes over loopback TCP and live through all repeats, after one warm-up. The clock starts at a barrier with
+The two parties are two processes over loopback TCP and live through all repeats, after one warm-up (unless --cold). The clock starts at a barrier with
 connection and inputs ready, and stops when both have their outputs; every repeat makes a fresh set-up. Outputs are checked, untimed.
 With --commands it is `receive` and `send` that are timed, from their start to their end, on two CSV files with a row an item.";
 
@@ -53,6 +53,9 @@ pub struct BenchArgs {
     /// Counted repeats
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub repeat: usize,
+    /// No warm-up before the first counted repeat: for runs that wait for a slow link
+    #[arg(long)]
+    pub cold: bool,
     /// Time whole commands: `receive` and `send` of two CSV files over TLS, with their own threads
     #[arg(long, conflicts_with_all = ["in_process", "link", "item_bytes", "payload_bytes", "threads"])]
     pub commands: bool,

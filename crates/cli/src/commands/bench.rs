@@ -74,6 +74,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
         link: args.link,
         threads: args.threads,
         repeat: args.repeat,
+        cold: args.cold,
         ..Settings::new(task.name(), &protocol, security, sender_items, receiver_items)
     };
     Ok(settings.checked()?)

@@ -23,7 +23,7 @@ const DIGITS: usize = 64;
 /// Multiples that a digit asks for.
 const MULTIPLES: usize = 8;
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     let digits = digits(scalar);
     let mut valid = true;
@@ -38,7 +38,7 @@ pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     valid
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 pub(super) fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {
     let digits = digits(scalar);
     for (uniform, out) in uniform.chunks(LANES).zip(out.chunks_mut(LANES)) {
@@ -101,20 +101,20 @@ struct Completed {
 
 impl Completed {
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn extended(&self) -> Point {
         Point { x: self.x.mul(&self.t), y: self.y.mul(&self.z), z: self.z.mul(&self.t), t: self.x.mul(&self.y) }
     }
 
     /// Twice the point. `T` of a point is not needed for that, and not computed.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn doubled(&self) -> Self {
         double(&self.x.mul(&self.t), &self.y.mul(&self.z), &self.z.mul(&self.t))
     }
 }
 
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 fn double(x: &Field, y: &Field, z: &Field) -> Completed {
     let (xx, yy, zz2) = (x.square(), y.square(), z.square_twice());
     let (sum, difference) = (yy.add(&xx), yy.sub(&xx));
@@ -123,18 +123,18 @@ fn double(x: &Field, y: &Field, z: &Field) -> Completed {
 
 impl Point {
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn cached(&self) -> Cached {
         Cached { sum: self.y.add(&self.x), difference: self.y.sub(&self.x), z: self.z, t2d: self.t.mul(&Field::splat(&D2)) }
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn add(&self, other: &Cached) -> Self {
         self.add_completed(other).extended()
     }
 
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn add_completed(&self, other: &Cached) -> Completed {
         let plus = self.y.add(&self.x).mul(&other.sum);
         let minus = self.y.sub(&self.x).mul(&other.difference);
@@ -145,7 +145,7 @@ impl Point {
     }
 
     /// The multiple of each point by the scalar of these digits.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn times(&self, digits: &[i8; DIGITS]) -> Self {
         let mut multiples = [self.cached(); MULTIPLES];
         let mut last = *self;
@@ -162,7 +162,7 @@ impl Point {
     }
 
     /// RFC 9496, section 4.3.1, from step 2 on; the lanes that are elements.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn decode(bytes: &[Encoded; LANES]) -> (__mmask8, Self) {
         let one = Field::splat(&ONE);
         let s = Field::load(bytes);
@@ -180,7 +180,7 @@ impl Point {
     }
 
     /// RFC 9496, section 4.3.2.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn encode(&self) -> [Encoded; LANES] {
         let Self { x, y, z, t } = self;
         let u1 = z.add(y).mul(&z.sub(y));
@@ -197,7 +197,7 @@ impl Point {
     }
 
     /// `MAP` of RFC 9496, section 4.3.4.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn map(t: &Field) -> Self {
         let (one, d) = (Field::splat(&ONE), Field::splat(&D));
         let r = Field::splat(&SQRT_M1).mul(&t.square());
@@ -217,7 +217,7 @@ impl Point {
 
 impl Cached {
     /// The multiple that a digit asks for. All are read, whatever the digit: it is secret.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn multiple(multiples: &[Self; MULTIPLES], digit: i8) -> Self {
         let one = Field::splat(&ONE);
         let mut chosen = Self { sum: one, difference: one, z: one, t2d: Field::splat(&ZERO) };

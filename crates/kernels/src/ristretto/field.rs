@@ -1,15 +1,20 @@
-//! The field of p = 2^255 - 19, eight elements side by side.
+//! The field of p = 2^255 - 19, eight elements side by side, in floating point: without IFMA it is the fused multiply-add that multiplies widest.
 //!
-//! An element is ten signed limbs of 26 and 25 bits in turns; limb `i` counts 2^ceil(25.5 i). "Tight" limbs lie within 2^25 (even `i`) or 2^24 (odd `i`) of zero, but
-//! for a few units: products and squares give such. A sum or difference of up to three tight elements may be a factor: 19 times its limbs are
-//! below 2^31, as the 32-bit multiplier wants, and ten products of limbs below 2^62.
+//! An element is six signed limbs of 43 and 42 bits in turns, each a double that holds an integer; limb `i` counts 2^ceil(42.5 i). "Tight" limbs lie within 2^42
+//! (even `i`) or 2^41 (odd `i`) of zero, but for 2^13: products and squares give such. Factors may be sums or differences of up to three tight elements. Then nothing is ever
+//! rounded but where it is meant to be: 19 times a limb is below 2^53, and a column of a product below 2^94 (9 * 2^84 * (1 + 19 * 3.5), the
+//! lowest).
+//!
+//! A column is summed twice. `high` begins at 1.5 * 2^95, where doubles are multiples of 2^43 up to 2^94 on either side, so that each multiply-add rounds to
+//! such. What it has rounded off, below 2^42, is exact in a second multiply-add, and six of these sum up exactly.
+//! There are no subnormal numbers, and no other ones on which the time of an instruction depends.
 
 use std::arch::x86_64::*;
 
 use super::Encoded;
 
 /// Limbs of an element.
-const LIMBS: usize = 10;
+const LIMBS: usize = 6;
 
 /// Elements side by side.
 pub(super) const LANES: usize = 8;
@@ -24,21 +29,26 @@ pub(super) const SQRT_M1: Words = [0xc4ee_1b27_4a0e_a0b0, 0x2f43_1806_ad2f_e478,
 
 /// Eight elements of the field.
 #[derive(Clone, Copy)]
-pub(super) struct Field([__m512i; LIMBS]);
+pub(super) struct Field([__m512d; LIMBS]);
 
 /// Bits of limb `i`.
 const fn width(i: usize) -> u32 {
-    26 - (i as u32 & 1)
+    43 - (i as u32 & 1)
+}
+
+/// 2^`exponent`.
+const fn power(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 /// The bit at which limb `i` begins.
 const fn start(i: usize) -> usize {
-    (51 * i).div_ceil(2)
+    (85 * i).div_ceil(2)
 }
 
 /// `$body` for each of these limbs, `$i` a constant in it: the compiler leaves loops of this length as they are, at half the speed.
 macro_rules! unrolled {
-    ($i:ident, $body:block) => { unrolled!($i in 0 1 2 3 4 5 6 7 8 9, $body) };
+    ($i:ident, $body:block) => { unrolled!($i in 0 1 2 3 4 5, $body) };
     ($i:ident in $($limb:literal)+, $body:block) => {$({
         const $i: usize = $limb;
         $body
@@ -58,13 +68,13 @@ fn limbs(words: &Words) -> [i64; LIMBS] {
 impl Field {
     /// One element in all lanes.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn splat(words: &Words) -> Self {
-        Self(limbs(words).map(|limb| _mm512_set1_epi64(limb)))
+        Self(limbs(words).map(|limb| _mm512_set1_pd(limb as f64)))
     }
 
     /// An element a lane, from 32 little-endian bytes whose highest bit is dropped; all values below 2^255 are taken.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn load(bytes: &[Encoded; LANES]) -> Self {
         let mut lanes = [[0i64; LANES]; LIMBS];
         for (lane, bytes) in bytes.iter().enumerate() {
@@ -74,13 +84,13 @@ impl Field {
                 limb[lane] = value;
             }
         }
-        Self(lanes.map(|limb| bytemuck::must_cast(limb)))
+        Self(lanes.map(|limb| _mm512_cvtepi64_pd(bytemuck::must_cast(limb))))
     }
 
     /// The canonical bytes of each lane.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn store(&self) -> [Encoded; LANES] {
-        let lanes: [[u64; LANES]; LIMBS] = self.canonical().0.map(|limb| bytemuck::must_cast(limb));
+        let lanes: [[u64; LANES]; LIMBS] = self.canonical().map(|limb| bytemuck::must_cast(limb));
         std::array::from_fn(|lane| {
             let mut words = [0u64; 4];
             for (i, limb) in lanes.iter().enumerate() {
@@ -95,98 +105,92 @@ impl Field {
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn add(&self, other: &Self) -> Self {
         let mut sum = *self;
         for (sum, other) in sum.0.iter_mut().zip(other.0) {
-            *sum = _mm512_add_epi64(*sum, other);
+            *sum = _mm512_add_pd(*sum, other);
         }
         sum
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn sub(&self, other: &Self) -> Self {
         let mut difference = *self;
         for (difference, other) in difference.0.iter_mut().zip(other.0) {
-            *difference = _mm512_sub_epi64(*difference, other);
+            *difference = _mm512_sub_pd(*difference, other);
         }
         difference
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn negated(&self) -> Self {
-        Self([_mm512_setzero_si512(); LIMBS]).sub(self)
+        Self([_mm512_setzero_pd(); LIMBS]).sub(self)
     }
 
     /// `other` in the lanes of `mask`.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn select(&self, mask: __mmask8, other: &Self) -> Self {
         let mut chosen = *self;
         for (chosen, other) in chosen.0.iter_mut().zip(other.0) {
-            *chosen = _mm512_mask_mov_epi64(*chosen, mask, other);
+            *chosen = _mm512_mask_mov_pd(*chosen, mask, other);
         }
         chosen
     }
 
     /// Negated in the lanes of `mask`.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn negated_where(&self, mask: __mmask8) -> Self {
         self.select(mask, &self.negated())
     }
 
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn mul(&self, other: &Self) -> Self {
         let (f, g) = (&self.0, &other.0);
-        let nineteen = _mm512_set1_epi64(19);
         let (mut f2, mut g19) = (*f, *g);
         unrolled!(I, {
-            f2[I] = _mm512_add_epi64(f[I], f[I]);
-            g19[I] = _mm512_mul_epi32(g[I], nineteen);
+            f2[I] = _mm512_add_pd(f[I], f[I]);
+            g19[I] = _mm512_mul_pd(g[I], _mm512_set1_pd(19.0));
         });
-        // Limbs of two odd indices begin half a bit late each: their product counts twice.
-        let mut h = [_mm512_setzero_si512(); LIMBS];
+        let mut columns = [Column::new(); LIMBS];
         unrolled!(K, {
             unrolled!(I, {
                 const J: usize = (K + LIMBS - I) % LIMBS;
+                // Limbs of two odd indices begin half a bit late each: their product counts twice.
                 let left = if I % 2 == 1 && J % 2 == 1 { f2[I] } else { f[I] };
                 let right = if I + J >= LIMBS { g19[J] } else { g[J] };
-                h[K] = _mm512_add_epi64(h[K], _mm512_mul_epi32(left, right));
+                columns[K].add(left, right);
             });
         });
-        carried(h)
+        carried(&columns, 1.0)
     }
 
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn square(&self) -> Self {
-        carried(self.squared_limbs())
+        carried(&self.squared_columns(), 1.0)
     }
 
     /// Twice the square.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn square_twice(&self) -> Self {
-        let mut h = self.squared_limbs();
-        for h in &mut h {
-            *h = _mm512_add_epi64(*h, *h);
-        }
-        carried(h)
+        carried(&self.squared_columns(), 2.0)
     }
 
-    /// Limbs of the square before the carries.
     #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn squared_limbs(&self) -> [__m512i; LIMBS] {
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn squared_columns(&self) -> [Column; LIMBS] {
         let f = &self.0;
         let (mut f2, mut f19) = (*f, *f);
         unrolled!(I, {
-            f2[I] = _mm512_add_epi64(f[I], f[I]);
+            f2[I] = _mm512_add_pd(f[I], f[I]);
             // 38 for odd limbs: the half bit of the factor is in it.
-            f19[I] = _mm512_mul_epi32(f[I], _mm512_set1_epi64(19 << (I % 2)));
+            f19[I] = _mm512_mul_pd(f[I], _mm512_set1_pd((19 << (I % 2)) as f64));
         });
-        let mut h = [_mm512_setzero_si512(); LIMBS];
+        let mut columns = [Column::new(); LIMBS];
         unrolled!(K, {
             unrolled!(I, {
                 const J: usize = (K + LIMBS - I) % LIMBS;
@@ -194,24 +198,30 @@ impl Field {
                 const WRAPS: bool = I + J >= LIMBS;
                 // The multiple of f_i that is left beside f_j, 2 f_j, 19 f_j or 38 f_j.
                 if I <= J {
-                    let right = if WRAPS { f19[J] } else { if ODD { f2[J] } else { f[J] } };
+                    let right = if WRAPS {
+                        f19[J]
+                    } else if ODD {
+                        f2[J]
+                    } else {
+                        f[J]
+                    };
                     let left = if I < J && (!WRAPS || J % 2 == 0 || ODD) { f2[I] } else { f[I] };
-                    h[K] = _mm512_add_epi64(h[K], _mm512_mul_epi32(left, right));
+                    columns[K].add(left, right);
                 }
             });
         });
-        h
+        columns
     }
 
     /// Squared `times` times.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     fn squares(&self, times: usize) -> Self {
         (0..times).fold(*self, |x, _| x.square())
     }
 
     /// To the power (p - 5) / 8 = 2^252 - 3.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn root_power(&self) -> Self {
         // ones_k is the power of 2^k - 1.
         let squared = self.square();
@@ -227,18 +237,19 @@ impl Field {
         ones_250.squares(2).mul(self)
     }
 
-    /// The representative below p, each limb from 0 to its width.
+    /// The representative below p as integers, each limb from 0 to its width.
     #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn canonical(&self) -> Self {
-        let mut h = self.0;
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn canonical(&self) -> [__m512i; LIMBS] {
+        let mut h = self.0.map(|limb| _mm512_cvtpd_epi64(limb));
+        let nineteen = _mm512_set1_epi64(19);
         // The quotient by p, rounded down: what carries out of the top when 19 2^-255 of the value are added.
-        let half = _mm512_set1_epi64(1 << 24);
-        let mut quotient = _mm512_srai_epi64::<25>(_mm512_add_epi64(_mm512_mul_epi32(h[LIMBS - 1], _mm512_set1_epi64(19)), half));
+        let half = _mm512_set1_epi64(1 << (width(LIMBS - 1) - 1));
+        let mut quotient = shift_down(LIMBS - 1, _mm512_add_epi64(_mm512_mullo_epi64(h[LIMBS - 1], nineteen), half));
         for (i, &limb) in h.iter().enumerate() {
             quotient = shift_down(i, _mm512_add_epi64(limb, quotient));
         }
-        h[0] = _mm512_add_epi64(h[0], _mm512_mul_epi32(quotient, _mm512_set1_epi64(19)));
+        h[0] = _mm512_add_epi64(h[0], _mm512_mullo_epi64(quotient, nineteen));
         for i in 0..LIMBS {
             let carry = shift_down(i, h[i]);
             h[i] = _mm512_and_si512(h[i], _mm512_set1_epi64((1 << width(i)) - 1));
@@ -246,33 +257,33 @@ impl Field {
                 h[i + 1] = _mm512_add_epi64(h[i + 1], carry);
             }
         }
-        Self(h)
+        h
     }
 
     /// Lanes whose canonical representative is odd: the "negative" ones of RFC 9496.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn is_negative(&self) -> __mmask8 {
-        _mm512_test_epi64_mask(self.canonical().0[0], _mm512_set1_epi64(1))
+        _mm512_test_epi64_mask(self.canonical()[0], _mm512_set1_epi64(1))
     }
 
     /// Lanes that are zero.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn is_zero(&self) -> __mmask8 {
-        let bits = self.canonical().0.into_iter().fold(_mm512_setzero_si512(), |all, limb| _mm512_or_si512(all, limb));
+        let bits = self.canonical().into_iter().fold(_mm512_setzero_si512(), |all, limb| _mm512_or_si512(all, limb));
         _mm512_testn_epi64_mask(bits, bits)
     }
 
     /// The representative that is not negative, of each lane or its negation.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn abs(&self) -> Self {
         self.negated_where(self.is_negative())
     }
 
     /// `SQRT_RATIO_M1(self, v)` of RFC 9496, section 4.2: the root of `self / v` that is not negative, and the lanes that have one (others get that of `sqrt(-1) self / v`).
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn sqrt_ratio(&self, v: &Self) -> (__mmask8, Self) {
         let v3 = v.square().mul(v);
         let v7 = v3.square().mul(v);
@@ -289,32 +300,58 @@ impl Field {
 
 /// `value` over 2^width(i), rounded down.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 fn shift_down(i: usize, value: __m512i) -> __m512i {
-    if i % 2 == 0 { _mm512_srai_epi64::<26>(value) } else { _mm512_srai_epi64::<25>(value) }
+    if i % 2 == 0 { _mm512_srai_epi64::<43>(value) } else { _mm512_srai_epi64::<42>(value) }
 }
 
-/// Tight limbs of the same value, for limbs below 2^62.
+/// Where doubles are multiples of 2^43.
+const HIGH: f64 = 1.5 * power(95);
+
+/// A column of a product: the sum is `high - HIGH + low`.
+#[derive(Clone, Copy)]
+struct Column {
+    high: __m512d,
+    low: __m512d,
+}
+
+impl Column {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn new() -> Self {
+        Self { high: _mm512_set1_pd(HIGH), low: _mm512_setzero_pd() }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn add(&mut self, left: __m512d, right: __m512d) {
+        let high = _mm512_fmadd_pd(left, right, self.high);
+        let rounded = _mm512_sub_pd(high, self.high);
+        self.low = _mm512_add_pd(self.low, _mm512_fmsub_pd(left, right, rounded));
+        self.high = high;
+    }
+}
+
+/// `times` (1 or 2) the value of these columns, tight.
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn carried(mut h: [__m512i; LIMBS]) -> Field {
-    // With half a unit of the next limb added, rounding down is rounding to the nearest; it is taken off again at the end.
+#[target_feature(enable = "avx512f,avx512dq")]
+fn carried(columns: &[Column; LIMBS], times: f64) -> Field {
+    let mut x = columns.map(|column| _mm512_mul_pd(column.low, _mm512_set1_pd(times)));
+    let high = columns.map(|column| _mm512_sub_pd(column.high, _mm512_set1_pd(HIGH)));
+    // Below 2^53 afterwards: the highest column, whose carry counts 19 times, has no terms that do.
+    unrolled!(I, { x[(I + 1) % LIMBS] = _mm512_fmadd_pd(high[I], _mm512_set1_pd(times * carry_counts(I)), x[(I + 1) % LIMBS]) });
+    // What carries now is below 2^13 and disturbs no limb that it comes to: all at once.
+    let mut carry = x;
     unrolled!(I, {
-        h[I] = _mm512_add_epi64(h[I], _mm512_set1_epi64(1 << (width(I) - 1)));
+        let multiples = _mm512_set1_pd(1.5 * power(52 + width(I) as i32));
+        carry[I] = _mm512_sub_pd(_mm512_add_pd(x[I], multiples), multiples);
     });
-    // Two chains side by side, each step of which waits for the one before.
-    unrolled!(I in 0 4 1 5 2 6 3 7 4 8 9 0, {
-        let carry = shift_down(I, h[I]);
-        h[I] = _mm512_and_si512(h[I], _mm512_set1_epi64((1 << width(I)) - 1));
-        if I + 1 < LIMBS {
-            h[(I + 1) % LIMBS] = _mm512_add_epi64(h[(I + 1) % LIMBS], carry);
-        } else {
-            let times_18 = _mm512_add_epi64(_mm512_slli_epi64::<4>(carry), _mm512_slli_epi64::<1>(carry));
-            h[0] = _mm512_add_epi64(h[0], _mm512_add_epi64(times_18, carry));
-        }
-    });
-    unrolled!(I, {
-        h[I] = _mm512_sub_epi64(h[I], _mm512_set1_epi64(1 << (width(I) - 1)));
-    });
-    Field(h)
+    unrolled!(I, { x[I] = _mm512_sub_pd(x[I], carry[I]) });
+    unrolled!(I, { x[(I + 1) % LIMBS] = _mm512_fmadd_pd(carry[I], _mm512_set1_pd(carry_counts(I)), x[(I + 1) % LIMBS]) });
+    Field(x)
+}
+
+/// What a unit of limb `i` is in the next one, 19 of which begin again below the first.
+const fn carry_counts(i: usize) -> f64 {
+    (if i + 1 == LIMBS { 19.0 } else { 1.0 }) * power(-(width(i) as i32))
 }
