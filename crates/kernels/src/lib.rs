@@ -5,7 +5,7 @@
 //!
 //! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`], and the
 //! allocator of [`memory`].
-//! The kernels of [`aes`], [`blake3`], [`clmul`], [`gf64`], [`ntt`], [`sha256`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
+//! The kernels of [`aes`], [`blake3`], [`clmul`], [`gf64`], [`ntt`], [`ristretto`], [`sha256`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
 //! public, decide their running time.
 
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]

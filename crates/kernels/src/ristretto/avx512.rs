@@ -35,6 +35,10 @@ pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
         valid &= on_curve == u8::MAX;
         elements.copy_from_slice(&point.times(&digits).encode()[..elements.len()]);
     }
+    if !valid {
+        // Multiples of what is no element could say something of the scalar.
+        elements.fill([0; ENCODED_BYTES]);
+    }
     valid
 }
 
@@ -42,21 +46,21 @@ pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
 pub(super) fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {
     let digits = digits(scalar);
     for (uniform, out) in uniform.chunks(LANES).zip(out.chunks_mut(LANES)) {
-        let mut halves = [[[0; ENCODED_BYTES]; LANES]; 2];
+        let mut halves = Zeroizing::new([[[0; ENCODED_BYTES]; LANES]; 2]);
         for (lane, uniform) in uniform.iter().enumerate() {
             let (bytes, _) = uniform.as_chunks();
             (halves[0][lane], halves[1][lane]) = (bytes[0], bytes[1]);
         }
-        let [first, second] = halves.map(|half| Point::map(&Field::load(&half)));
+        let [first, second] = halves.each_ref().map(|half| Point::map(&Field::load(half)));
         let point = first.add(&second.cached());
         out.copy_from_slice(&point.times(&digits).encode()[..out.len()]);
     }
 }
 
-/// The scalar to the base of 16, lowest digit first, digits from -8 to 8.
+/// The scalar to the base of 16, lowest digit first, digits from -8 to 7.
 fn digits(scalar: &Scalar) -> Zeroizing<[i8; DIGITS]> {
-    let mut digits = Zeroizing::new([0; DIGITS]);
     let bytes = Zeroizing::new(scalar.to_bytes());
+    let mut digits = Zeroizing::new([0; DIGITS]);
     let mut carry = 0;
     for (i, digit) in digits.iter_mut().enumerate() {
         let nibble = (bytes[i / 2] >> (4 * (i % 2)) & 15) as i8 + carry;
@@ -173,7 +177,8 @@ impl Point {
         let (was_square, inverse_root) = one.sqrt_ratio(&v.mul(&u2_squared));
         let den_x = inverse_root.mul(&u2);
         let den_y = inverse_root.mul(&den_x).mul(&v);
-        let x = s.add(&s).mul(&den_x).abs();
+        let x = s.mul(&den_x);
+        let x = x.add(&x).abs();
         let y = u1.mul(&den_y);
         let t = x.mul(&y);
         (was_square & !t.is_negative() & !y.is_zero(), Self { x, y, z: one, t })
@@ -238,9 +243,9 @@ impl Cached {
     }
 }
 
-/// All lanes if the two are the same, else none; without a branch.
+/// All lanes if the two are the same, else none; without a branch, and in a way that the compiler cannot see through to make one.
 #[inline]
 fn lanes_if(a: u8, b: u8) -> __mmask8 {
     let different = u16::from(a ^ b);
-    (different.wrapping_sub(1) >> 8) as u8
+    std::hint::black_box((different.wrapping_sub(1) >> 8) as u8)
 }

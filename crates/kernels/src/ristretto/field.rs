@@ -1,13 +1,13 @@
 //! The field of p = 2^255 - 19, eight elements side by side, in floating point: without IFMA it is the fused multiply-add that multiplies widest.
 //!
 //! An element is six signed limbs of 43 and 42 bits in turns, each a double that holds an integer; limb `i` counts 2^ceil(42.5 i). "Tight" limbs lie within 2^42
-//! (even `i`) or 2^41 (odd `i`) of zero, but for 2^13: products and squares give such. Factors may be sums or differences of up to three tight elements. Then nothing is ever
+//! (even `i`) or 2^41 (odd `i`) of zero, but for 2^13: products and squares give such, and [`Field::load`] counts as two. Factors may be sums or differences of up to three tight elements. Then nothing is ever
 //! rounded but where it is meant to be: 19 times a limb is below 2^53, and a column of a product below 2^94 (9 * 2^84 * (1 + 19 * 3.5), the
 //! lowest).
 //!
 //! A column is summed twice. `high` begins at 1.5 * 2^95, where doubles are multiples of 2^43 up to 2^94 on either side, so that each multiply-add rounds to
 //! such. What it has rounded off, below 2^42, is exact in a second multiply-add, and six of these sum up exactly.
-//! There are no subnormal numbers, and no other ones on which the time of an instruction depends.
+//! All of it takes rounding to the nearest, as every thread begins with. There are no subnormal numbers, and no other ones on which the time of an instruction depends.
 
 use std::arch::x86_64::*;
 
@@ -354,4 +354,88 @@ fn carried(columns: &[Column; LIMBS], times: f64) -> Field {
 /// What a unit of limb `i` is in the next one, 19 of which begin again below the first.
 const fn carry_counts(i: usize) -> f64 {
     (if i + 1 == LIMBS { 19.0 } else { 1.0 }) * power(-(width(i) as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, testing};
+
+    /// `-a`, `0` or `a` in each limb, where `a` is `tight` tight limbs.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn extreme(signs: u128, tight: f64) -> Field {
+        let digit = |i: usize| f64::from((signs >> (2 * i)) as u8 & 3).min(2.0) - 1.0;
+        Field(std::array::from_fn(|i| _mm512_set1_pd(digit(i) * tight * (power(width(i) as i32 - 1) + power(13)))))
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn reduced(x: &Field) -> Field {
+        Field::load(&x.store())
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn assert_tight(x: &Field) {
+        for (i, limb) in x.0.iter().enumerate() {
+            let lanes: [f64; LANES] = bytemuck::must_cast(*limb);
+            assert!(lanes.iter().all(|lane| lane.abs() <= power(width(i) as i32 - 1) + power(13)), "limb {i}: {lanes:?}");
+        }
+    }
+
+    /// Products of the largest factors that are allowed are those of the same elements with small limbs, and tight.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn extremes() {
+        let words = testing::words(1, 2000).into_iter().zip(testing::words(2, 2000));
+        for (f, g) in words.chain([(0, 0), (0, u128::MAX), (u128::MAX, u128::MAX)]) {
+            let (f, g) = (extreme(f, 3.0), extreme(g, 3.0));
+            let (small_f, small_g) = (reduced(&f), reduced(&g));
+            let product = f.mul(&g);
+            assert_tight(&product);
+            assert_eq!(product.store(), small_f.mul(&small_g).store());
+            assert_eq!(product.store(), g.mul(&f).store());
+            let (square, twice) = (f.square(), f.square_twice());
+            assert_tight(&square);
+            assert_tight(&twice);
+            assert_eq!(square.store(), small_f.mul(&small_f).store());
+            assert_eq!(twice.store(), square.add(&square).store());
+        }
+    }
+
+    /// Values around multiples of p, in limbs of every sign, come out below p.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn canonical_forms() {
+        let small = |value: f64| {
+            let mut limbs = [_mm512_setzero_pd(); LIMBS];
+            limbs[0] = _mm512_set1_pd(value);
+            Field(limbs)
+        };
+        let mut modulus = [0xff; 32];
+        (modulus[0], modulus[31]) = (0xed, 0x7f);
+        let p = Field::load(&[modulus; LANES]);
+        // Zero, borrowed from the highest limb.
+        let mut borrowed = small(0.0);
+        borrowed.0[LIMBS - 1] = _mm512_set1_pd(-1.0);
+        borrowed.0[LIMBS - 2] = _mm512_set1_pd(power(width(LIMBS - 2) as i32));
+        for base in [small(0.0), p, p.negated(), p.add(&p), borrowed] {
+            for offset in -30..=30i8 {
+                let got = base.add(&small(f64::from(offset)));
+                let mut expected = if offset < 0 { modulus } else { [0u8; 32] };
+                expected[0] = expected[0].wrapping_add_signed(offset);
+                assert_eq!(got.store()[3], expected, "offset {offset}");
+                assert_eq!(got.is_zero() == u8::MAX, offset == 0);
+                assert_eq!(got.is_negative() == u8::MAX, expected[0] & 1 == 1);
+            }
+        }
+        assert_eq!(Field::load(&[[0xff; 32]; LANES]).store()[0][0], 18);
+    }
+
+    #[test]
+    fn limbs_at_their_bounds() {
+        if Backend::Avx512.is_available() {
+            // SAFETY: the backend has the features.
+            unsafe {
+                extremes();
+                canonical_forms();
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::traits::IsIdentity;
 use zeroize::Zeroizing;
 
-use super::{Encoded, Uniform};
+use super::{ENCODED_BYTES, Encoded, Uniform};
 
 pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     let half = halved(scalar);
@@ -16,9 +16,14 @@ pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
             Some(element * *half)
         })
         .collect();
-    let valid = products.is_some();
-    encode_doubles(&products.unwrap_or_default(), elements);
-    valid
+    match products {
+        Some(products) => encode_doubles(&products, elements),
+        None => {
+            elements.fill([0; ENCODED_BYTES]);
+            return false;
+        }
+    }
+    true
 }
 
 pub(super) fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {

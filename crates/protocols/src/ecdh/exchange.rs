@@ -100,7 +100,7 @@ impl Theirs {
         let mut points = vec![[0; POINT_BYTES]; self.left.min(CHUNK)];
         ch.recv_stream::<S>(&mut points)?;
         self.left -= points.len();
-        self.masked.extend(mask_points(points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT))?);
+        self.masked.extend_from_slice(&mask_points(points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT))?);
         Ok(())
     }
 }

@@ -50,8 +50,8 @@ pub(crate) fn inverse(exponent: &Secret<Scalar>) -> Secret<Scalar> {
 }
 
 /// `exponent H(item)` for each item; `H` hashes under `domain` and `session`.
-pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Vec<Point> {
-    let mut masked = vec![[0; POINT_BYTES]; items.len()];
+pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
+    let mut masked = Secret::new(vec![[0; POINT_BYTES]; items.len()]);
     masked.par_chunks_mut(BATCH).zip(items.par_chunks(BATCH)).for_each(|(masked, items)| {
         let mut message = [0; 48];
         message[..32].copy_from_slice(session);
@@ -66,7 +66,8 @@ pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], expo
 }
 
 /// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the neutral element.
-pub(crate) fn mask_points(mut points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Vec<Point>> {
+pub(crate) fn mask_points(points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Secret<Vec<Point>>> {
+    let mut points = Secret::new(points);
     points.par_chunks_mut(BATCH).all(|points| ristretto::multiply(exponent, points)).then_some(points)
 }
 
@@ -82,20 +83,27 @@ mod tests {
         let (a, b) = (random_exponent(&mut rng), random_exponent(&mut rng));
         let items: Vec<u128> = (0..BATCH as u128 + 3).collect();
         let session = [7; 32];
-        let under_a = mask_items(DOMAIN, &session, &items, &a);
-        let under_b = mask_items(DOMAIN, &session, &items, &b);
-        let both = mask_points(under_b.clone(), &a).unwrap();
-        assert_eq!(both, mask_points(under_a.clone(), &b).unwrap());
-        assert_eq!(mask_points(both, &inverse(&b)).unwrap(), under_a);
-        assert_ne!(mask_items(DOMAIN, &[8; 32], &items, &a), under_a);
-        assert_ne!(mask_items(b"another", &session, &items, &a), under_a);
+        let under_a = mask_items(DOMAIN, &session, &items, &a).to_vec();
+        let under_b = mask_items(DOMAIN, &session, &items, &b).to_vec();
+        let both = mask_points(under_b, &a).unwrap().to_vec();
+        assert_eq!(both, *mask_points(under_a.clone(), &b).unwrap());
+        assert_eq!(*mask_points(both, &inverse(&b)).unwrap(), under_a);
+        assert_ne!(*mask_items(DOMAIN, &[8; 32], &items, &a), under_a);
+        assert_ne!(*mask_items(b"another", &session, &items, &a), under_a);
     }
 
     #[test]
-    fn invalid_and_neutral_points_are_refused() {
+    fn invalid_and_neutral_points_are_refused_wherever_they_are() {
         let exponent = random_exponent(&mut SecretRng::insecure_from_seed(2));
-        assert!(mask_points(vec![[0; 32]], &exponent).is_none(), "the neutral element");
-        assert!(mask_points(vec![[0xff; 32]], &exponent).is_none(), "no encoding");
+        let good = mask_items(DOMAIN, &[7; 32], &(0..2 * BATCH as u128 + 3).collect::<Vec<_>>(), &exponent);
+        assert!(mask_points(good.to_vec(), &exponent).is_some());
+        for at in [0, BATCH, BATCH + 7, 2 * BATCH - 1, good.len() - 1] {
+            for bad in [[0; 32], [0xff; 32]] {
+                let mut points = good.to_vec();
+                points[at] = bad;
+                assert!(mask_points(points, &exponent).is_none(), "{bad:x?} at {at}");
+            }
+        }
         assert!(mask_points(Vec::new(), &exponent).unwrap().is_empty());
     }
 }

@@ -45,7 +45,7 @@ impl Party for Receiver {
         while points.len() < asked {
             let mut doubly_masked = vec![[0; POINT_BYTES]; (asked - points.len()).min(CHUNK)];
             ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
-            points.extend(mask_points(doubly_masked, &inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))?);
+            points.extend_from_slice(&mask_points(doubly_masked, &inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))?);
         }
         drop(phase);
 

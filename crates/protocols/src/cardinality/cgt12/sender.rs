@@ -40,7 +40,7 @@ impl Party for Sender {
             let mut masked = vec![[0; POINT_BYTES]; (points - doubly_masked.len()).min(CHUNK)];
             ch.recv_stream::<Masked>(&mut masked)?;
             let again = mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
-            doubly_masked.extend(again);
+            doubly_masked.extend_from_slice(&again);
         }
 
         // Step 2, with a share of the own items behind each chunk: the receiver takes its masks off meanwhile.
@@ -50,7 +50,9 @@ impl Party for Sender {
         let mut own = Secret::new(Vec::with_capacity(digested));
         for chunk in doubly_masked.chunks(CHUNK) {
             ch.send_stream::<DoublyMasked>(chunk)?;
-            own.extend(shares.next().map(|items| mask_items(DOMAIN, &session, items, &self.exponent)).unwrap_or_default());
+            if let Some(items) = shares.next() {
+                own.extend_from_slice(&mask_items(DOMAIN, &session, items, &self.exponent));
+            }
         }
         drop(phase);
 

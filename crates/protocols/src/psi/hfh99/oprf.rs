@@ -12,7 +12,7 @@ const DOMAIN: &[u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255M
 const OUTPUT_CONTEXT: &str = "vesica v1 ecdh-hfh99 2026 output of the pseudo-random function";
 
 /// `exponent H(item)` for each item, hashed under `session`.
-pub(super) fn mask_items(session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Vec<Point> {
+pub(super) fn mask_items(session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
     ecdh::mask_items(DOMAIN, session, items, exponent)
 }
 

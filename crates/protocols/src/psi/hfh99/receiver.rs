@@ -77,20 +77,20 @@ impl Receiver {
         let mut asked = VecDeque::with_capacity(WINDOW);
         for chunk in items.chunks(CHUNK) {
             if asked.len() == WINDOW {
-                points.extend(unmask(asked.pop_front().unwrap_or(0), &inverse, ch)?);
+                points.extend_from_slice(&unmask(asked.pop_front().unwrap_or(0), &inverse, ch)?);
             }
             ch.send_stream::<Masked>(&mask_items(session, chunk, &self.exponent))?;
             asked.push_back(chunk.len());
         }
         for count in asked {
-            points.extend(unmask(count, &inverse, ch)?);
+            points.extend_from_slice(&unmask(count, &inverse, ch)?);
         }
         Ok(points)
     }
 }
 
 /// Receives `count` doubly masked points and takes the own mask off.
-fn unmask(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Vec<Point>, Abort> {
+fn unmask(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
     let mut doubly_masked = vec![[0; POINT_BYTES]; count];
     ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
     mask_points(doubly_masked, inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))

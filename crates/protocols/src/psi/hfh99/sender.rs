@@ -77,10 +77,12 @@ impl Sender {
             left -= masked.len();
             let doubly_masked = mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
             ch.send_stream::<DoublyMasked>(&doubly_masked)?;
-            points.extend(own.next().map(|items| mask_items(session, items, &self.exponent)).unwrap_or_default());
+            if let Some(items) = own.next() {
+                points.extend_from_slice(&mask_items(session, items, &self.exponent));
+            }
         }
         for items in own {
-            points.extend(mask_items(session, items, &self.exponent));
+            points.extend_from_slice(&mask_items(session, items, &self.exponent));
         }
         Ok(points)
     }
