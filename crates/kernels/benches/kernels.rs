@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_kernels::{Backend, aes, clmul, gf64, ntt, ristretto, selection, transpose, with_backend, xor};
+use vesica_kernels::{Backend, aes, clmul, gf64, ntt, ristretto, selection, sha256, transpose, with_backend, xor};
 
 /// Elements of each input.
 const LEN: usize = 1 << 13;
@@ -49,6 +49,10 @@ fn aes(criterion: &mut Criterion) {
     on_backends(criterion, "aes/mmo", LEN, || {
         let (cipher, mut out) = (aes::Aes128::new(1), vec![0; LEN]);
         move || cipher.mmo(black_box(x), black_box(&mut out))
+    });
+    on_backends(criterion, "aes/mmo-bits", LEN, || {
+        let (cipher, (x, _)) = (aes::Aes128::new(1), x.as_chunks());
+        move || x.iter().for_each(|x| _ = black_box(cipher.mmo_bits(black_box(x))))
     });
     on_backends(criterion, "aes/tmmo", LEN, || {
         let (cipher, mut out) = (aes::Aes128::new(1), vec![0; LEN]);
@@ -188,12 +192,27 @@ fn group(criterion: &mut Criterion) {
     });
 }
 
+fn sha_256(criterion: &mut Criterion) {
+    let rng = &mut ChaCha20Rng::seed_from_u64(5);
+    let (x, y, keys) = (random_blocks(rng, LEN), random_blocks(rng, LEN), random_blocks(rng, 80));
+    let (x, y) = (&x[..], &y[..]);
+    on_backends(criterion, "sha256/digests", LEN, || {
+        let mut out = vec![0; LEN];
+        move || sha256::digests(black_box(x), black_box(y), &[1; 17], black_box(&mut out))
+    });
+    // Compressions: a bit of 80 keys for each message.
+    on_backends(criterion, "sha256/bits-80-keys", 80 * 1024, || {
+        let (keys, mut out) = (sha256::KeyedBits::new(&keys, None), vec![0; 5 * 1024]);
+        move || keys.eval(black_box(&x[..1024]), 5, black_box(&mut out))
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = aes, clmul, matrices, polynomials, group, rows
+    targets = aes, sha_256, clmul, matrices, polynomials, group, rows
 }
 criterion_main!(benches);

@@ -5,11 +5,12 @@
 
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::sha256::KeyedBits;
+use vesica_kernels::transpose::transpose_128x128;
 use zeroize::Zeroize;
 
 use crate::fields::Cell;
 
-/// Items hashed under one key at a time.
+/// Items hashed under one key at a time, and bits of a string that are put in place together.
 const BATCH: usize = 128;
 
 /// Bit `i` is the lowest bit of `SHA-256(key i, item, suffix)`, as a number whose first byte is its highest; all have 16 bytes, the lowest first.
@@ -48,24 +49,25 @@ impl AesBits {
     /// If there are more keys than a string has bits, or not as many strings as items.
     pub fn eval<C: Cell>(&self, items: &[u128], out: &mut [C]) {
         assert!(items.len() == out.len() && self.keys.len() <= C::BITS as usize, "a string for each item, a bit for each key");
-        let words_each = size_of::<C>() / size_of::<u64>();
-        let (mut salted, mut hashes) = ([0; BATCH], [0; BATCH]);
+        let (mut salted, mut tile) = ([0; BATCH], [0; BATCH]);
         for (items, out) in items.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            let (salted, hashes) = (&mut salted[..items.len()], &mut hashes[..items.len()]);
             for (salted, item) in salted.iter_mut().zip(items) {
                 *salted = item ^ self.offset;
             }
-            let strings: &mut [u64] = bytemuck::cast_slice_mut(out);
-            strings.fill(0);
-            for (i, key) in self.keys.iter().enumerate() {
-                key.mmo(salted, hashes);
-                for (string, &hash) in strings[i / 64..].iter_mut().step_by(words_each).zip(&*hashes) {
-                    *string |= (hash as u64 & 1) << (i % 64);
+            for (place, keys) in (0..C::BITS as usize).step_by(BATCH).zip(self.keys.chunks(BATCH).chain(std::iter::repeat(&[][..]))) {
+                tile.fill(0);
+                for (bits, key) in tile.iter_mut().zip(keys) {
+                    *bits = key.mmo_bits(&salted);
+                }
+                transpose_128x128(&mut tile);
+                for (string, bits) in out.iter_mut().zip(&tile) {
+                    let words = &mut string.words_mut()[place / 64..];
+                    words.iter_mut().zip([*bits as u64, (bits >> 64) as u64]).for_each(|(word, bits)| *word = bits);
                 }
             }
         }
         salted.zeroize();
-        hashes.zeroize();
+        tile.zeroize();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Public keyed functions on batches of blocks, built from AES-128: what PSI makes of 128-bit digests under a session's salt.
+//! Public keyed functions on batches of blocks, built from AES-128 or SHA-256: what PSI makes of 128-bit digests under a session's salt.
 //!
 //! No key here is secret: keys come from a salt that both parties know, and each function is modelled as its construction's proof asks
 //! (a random permutation for fixed keys, the ideal cipher for one key an item). Fixed keys differ from function to function.
@@ -6,6 +6,7 @@
 use std::fmt;
 
 use vesica_kernels::aes::{self, Aes128};
+use vesica_kernels::sha256;
 
 /// `x -> pi(x) + x` with `pi` = AES under a public key: a random-looking function of the whole digest.
 ///
@@ -39,6 +40,11 @@ impl fmt::Debug for DigestPrf {
 /// length.
 pub fn ideal_cipher_hash(keys: &[u128], messages: &[u128], out: &mut [u128]) {
     aes::davies_meyer(keys, messages, out);
+}
+
+/// `out[i]` = the first 16 bytes of SHA-256 of `first[i]`, `second[i]` and a suffix of at most 23 bytes: one compression each; all of one length.
+pub fn sha256_digests(first: &[u128], second: &[u128], suffix: &[u8], out: &mut [u128]) {
+    sha256::digests(first, second, suffix, out);
 }
 
 #[cfg(test)]

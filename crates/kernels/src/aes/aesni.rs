@@ -116,6 +116,12 @@ fn low_bits(x: Vectors) -> u32 {
     _mm_movemask_epi8(_mm_slli_epi64::<7>(bytes)) as u32 & 0xff
 }
 
+#[target_feature(enable = "aes,avx2")]
+pub(super) fn mmo_bits(keys: &[u128; 11], x: &[u128; 128]) -> u128 {
+    let (groups, _) = x.as_chunks();
+    groups.iter().rev().fold(0, |bits, x| bits << LANES | u128::from(low_bits(mmo_vectors(keys, load(x)))))
+}
+
 #[inline]
 #[target_feature(enable = "aes,avx2")]
 fn tables<const ELEMENTS: usize, const PLACES: usize>(keys: &[u128; 11], x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {

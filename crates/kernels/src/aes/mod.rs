@@ -112,6 +112,11 @@ impl Aes128 {
         pass!(&self.0, mmo_in_place(x));
     }
 
+    /// Bit `i` is the lowest bit of `pi(x[i]) ^ x[i]`.
+    pub fn mmo_bits(&self, x: &[u128; 128]) -> u128 {
+        pass!(&self.0, mmo_bits(x))
+    }
+
     /// Bit `j` of `out[i]` is the lowest bit of `pi(y) ^ y` for `y = x[i] ^ offsets[j]`; the bits above are zero.
     ///
     /// # Panics

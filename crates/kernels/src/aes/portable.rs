@@ -35,6 +35,11 @@ impl Cipher {
         lanes::map_in_place::<LANES>(x, |x| *x = xor(self.permute(x), x));
     }
 
+    pub(super) fn mmo_bits(&self, x: &[u128; 128]) -> u128 {
+        let (groups, _) = x.as_chunks();
+        groups.iter().rev().fold(0, |bits, x| bits << LANES | u128::from(low_bits(xor(self.permute(x), x))))
+    }
+
     pub(super) fn mmo_tables(&self, x: &[u128], offsets: &[u128], out: &mut [u16]) {
         lanes::by_places!(tables::<16, 8, 4, 2>(self, x, offsets, out));
     }
@@ -56,10 +61,13 @@ impl Cipher {
 fn tables<const ELEMENTS: usize, const PLACES: usize>(cipher: &Cipher, x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
     lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
         let x: [u128; LANES] = lanes::shifted(x, offsets);
-        let hashed = xor(cipher.permute(&x), &x);
-        let bits = hashed.iter().rev().fold(0, |bits, hashed| bits << 1 | (hashed & 1) as u32);
-        lanes::tables(bits, PLACES, out);
+        lanes::tables(low_bits(xor(cipher.permute(&x), &x)), PLACES, out);
     });
+}
+
+/// The lowest bit of each block, that of the first one lowest.
+fn low_bits(x: [u128; LANES]) -> u32 {
+    x.iter().rev().fold(0, |bits, x| bits << 1 | (x & 1) as u32)
 }
 
 fn xor<const N: usize>(a: [u128; N], b: &[u128; N]) -> [u128; N] {

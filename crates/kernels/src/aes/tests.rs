@@ -131,6 +131,17 @@ fn every_pass_is_its_formula_at_every_length() {
 }
 
 #[test]
+fn bits_are_those_of_a_hash_of_each_block() {
+    for seed in 0..10 {
+        let (key, x) = (words(seed, 1)[0], words(100 + seed, 128).try_into().unwrap());
+        let bits = on_every_backend(|| Aes128::new(key).mmo_bits(&x));
+        for (i, x) in x.into_iter().enumerate() {
+            assert_eq!(bits >> i & 1, (reference(key, x) ^ x) & 1, "bit {i}");
+        }
+    }
+}
+
+#[test]
 fn counters_carry_into_the_high_half_and_wrap() {
     let low_half = u128::from(u64::MAX);
     for first in [0, low_half - 40, low_half - 3, low_half, u128::MAX - 20, u128::MAX] {

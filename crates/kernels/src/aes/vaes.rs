@@ -121,6 +121,12 @@ fn low_bits(x: Vectors) -> u32 {
     bits
 }
 
+#[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
+pub(super) fn mmo_bits(keys: &[u128; 11], x: &[u128; 128]) -> u128 {
+    let (keys, (groups, _)) = (broadcast(keys), x.as_chunks());
+    groups.iter().rev().fold(0, |bits, x| bits << LANES | u128::from(low_bits(mmo_vectors(&keys, load(x)))))
+}
+
 #[inline]
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
 fn tables<const ELEMENTS: usize, const PLACES: usize>(keys: &[__m512i; 11], x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {

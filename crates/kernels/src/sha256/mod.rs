@@ -1,4 +1,5 @@
-//! Single bits of SHA-256 in bulk: the lowest bit of the digest of a key and a message, for many keys and many messages.
+//! SHA-256 of one block in bulk: [`digests`], and [`KeyedBits`] for the lowest bit of the digest of a key and a message, for many keys and many
+//! messages.
 //!
 //! A key has 16 bytes and comes first, a message has 16, and 16 fixed bytes may follow: one block of the compression function. All of the function is
 //! computed that the bit depends on, and no more. What depends on the key alone (four rounds, five words of the schedule) is computed once;
@@ -87,6 +88,37 @@ const ROUND_CONSTANTS: [u32; 64] = [
     0xc671_78f2,
 ];
 
+/// `out[i]` = the first 16 bytes of SHA-256 of `first[i]`, `second[i]` and `suffix`; all have 16 bytes, the lowest first.
+///
+/// # Panics
+/// If the slices differ in length, or the suffix has more than 23 bytes.
+pub fn digests(first: &[u128], second: &[u128], suffix: &[u8], out: &mut [u128]) {
+    assert!(first.len() == out.len() && second.len() == out.len(), "digests takes slices of one length");
+    let tail = tail(suffix);
+    match backend() {
+        #[cfg(target_arch = "x86_64")]
+        on if on >= Backend::Avx512 => {
+            for ((first, second), out) in first.chunks(GROUP).zip(second.chunks(GROUP)).zip(out.chunks_mut(GROUP)) {
+                let (mut firsts, mut seconds) = ([0; GROUP], [0; GROUP]);
+                firsts[..out.len()].copy_from_slice(first);
+                seconds[..out.len()].copy_from_slice(second);
+                // SAFETY: the twin is safe but for its target features, which a backend of `Avx512` and above has.
+                let digests = unsafe { avx512::digests(&firsts, &seconds, &tail) };
+                out.copy_from_slice(&digests[..out.len()]);
+            }
+        }
+        _ => {
+            for ((&first, &second), out) in first.iter().zip(second).zip(out) {
+                let mut digest = [0; 16];
+                for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(compress(first, second, tail)) {
+                    *bytes = word.to_be_bytes();
+                }
+                *out = u128::from_le_bytes(digest);
+            }
+        }
+    }
+}
+
 /// A word of each of a group's keys.
 #[derive(Clone, Copy, Default, Zeroize)]
 #[repr(align(64))]
@@ -130,15 +162,8 @@ impl ZeroizeOnDrop for KeyedBits {}
 impl KeyedBits {
     /// For these keys; `suffix` follows each message.
     pub fn new(keys: &[u128], suffix: Option<u128>) -> Self {
-        let mut tail = [0; 8];
-        let end = if let Some(suffix) = suffix {
-            tail[..4].copy_from_slice(&words(suffix));
-            4
-        } else {
-            0
-        };
-        tail[end] = 0x8000_0000;
-        tail[7] = 32 * (8 + end as u32);
+        let suffix = suffix.map(u128::to_le_bytes);
+        let tail = tail(suffix.as_ref().map_or(&[], |suffix| suffix));
         let groups = keys.chunks(GROUP).map(|keys| Group::new(keys, &tail)).collect();
         Self { keys: keys.to_vec(), groups, tail }
     }
@@ -170,17 +195,12 @@ impl KeyedBits {
         }
     }
 
-    /// Block by block: on the machine's own instructions for SHA-256 where it has them.
+    /// Block by block.
     fn portable(&self, message: u128, out: &mut [u16]) {
         for (keys, out) in self.keys.chunks(GROUP).zip(out) {
             *out = 0;
             for (i, &key) in keys.iter().enumerate() {
-                let mut block = [0; 64];
-                let bytes = words(key).into_iter().chain(words(message)).chain(self.tail).flat_map(u32::to_be_bytes);
-                block.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
-                let mut state = INITIAL;
-                sha2::block_api::compress256(&mut state, &[block]);
-                *out |= ((state[7] & 1) as u16) << i;
+                *out |= ((compress(key, message, self.tail)[7] & 1) as u16) << i;
             }
         }
     }
@@ -238,6 +258,26 @@ impl Group {
     }
 }
 
+/// The digest of one block, on the machine's own instructions for SHA-256 where it has them.
+fn compress(first: u128, second: u128, tail: [u32; 8]) -> [u32; 8] {
+    let mut block = [0; 64];
+    let bytes = words(first).into_iter().chain(words(second)).chain(tail).flat_map(u32::to_be_bytes);
+    block.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+    let mut state = INITIAL;
+    sha2::block_api::compress256(&mut state, &[block]);
+    state
+}
+
+/// Words 8 to 15 of a block whose first 32 bytes are followed by `suffix`: that, the padding, the length.
+fn tail(suffix: &[u8]) -> [u32; 8] {
+    assert!(suffix.len() <= 23, "the message is one block");
+    let mut bytes = [0; 32];
+    bytes[..suffix.len()].copy_from_slice(suffix);
+    bytes[suffix.len()] = 0x80;
+    bytes[28..].copy_from_slice(&(8 * (32 + suffix.len() as u32)).to_be_bytes());
+    std::array::from_fn(|i| u32::from_be_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]))
+}
+
 /// One round (FIPS 180-4, section 6.2.2); `word` has the round's constant in it.
 fn round([a, b, c, d, e, f, g, h]: [u32; 8], word: u32) -> [u32; 8] {
     let choice = (e & f) ^ (!e & g);
@@ -267,6 +307,23 @@ mod tests {
 
     use super::*;
     use crate::testing;
+
+    #[test]
+    fn digests_are_those_of_sha_256_on_every_backend() {
+        for (seed, len) in testing::lengths().take(70).chain([1000]).enumerate() {
+            let (first, second) = (testing::words(seed as u64, len), testing::words(1000 + seed as u64, len));
+            let suffix = &[0x80, 1, 0xff, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22][..seed % 24];
+            let got = testing::on_every_backend(|| {
+                let mut out = vec![u128::MAX; len];
+                digests(&first, &second, suffix, &mut out);
+                out
+            });
+            for ((first, second), got) in first.iter().zip(&second).zip(got) {
+                let message = [&first.to_le_bytes(), &second.to_le_bytes(), suffix].concat();
+                assert_eq!(got.to_le_bytes(), sha2::Sha256::digest(&message)[..16], "{len} messages, {suffix:?}");
+            }
+        }
+    }
 
     #[test]
     fn all_backends_give_the_bits_of_whole_digests() {

@@ -17,7 +17,7 @@ use sha2::Digest;
 use vesica_party::Security;
 use vesica_structures::bit_prf::{AesBits, Sha256Bits};
 use vesica_structures::fields::{Bits512, Cell, Gf128};
-use vesica_structures::prf::DigestPrf;
+use vesica_structures::prf::{DigestPrf, sha256_digests};
 use vesica_structures::secret::Secret;
 
 /// Items hashed at a time.
@@ -92,16 +92,6 @@ pub(crate) fn add_masked<C: Cell>(strings: &mut [C], s: &C, added: &[C]) {
 #[derive(Clone, Copy, Debug)]
 pub enum Sha256 {}
 
-/// The first 16 bytes of SHA-256 of these blocks and, behind them, the byte 1.
-fn sha256(blocks: &[u128]) -> u128 {
-    let mut hasher = sha2::Sha256::new();
-    blocks.iter().for_each(|block| hasher.update(block.to_le_bytes()));
-    let digest = hasher.chain_update([1]).finalize();
-    let mut first = [0; 16];
-    first.copy_from_slice(&digest[..16]);
-    u128::from_le_bytes(first)
-}
-
 impl Oracle for Sha256 {
     type Bits = Gf128;
     type Keys = Sha256Bits;
@@ -115,16 +105,14 @@ impl Oracle for Sha256 {
     }
 
     fn outer(omega: Option<u128>, inputs: &[Gf128], items: &[u128], out: &mut [u128]) {
-        for ((input, &item), out) in inputs.iter().zip(items).zip(out) {
-            *out = match omega {
-                Some(omega) => sha256(&[input.0, item, omega]),
-                None => sha256(&[input.0, item]),
-            };
-        }
+        let mut suffix: Vec<u8> = omega.into_iter().flat_map(u128::to_le_bytes).collect();
+        suffix.push(1);
+        sha256_digests(bytemuck::cast_slice(inputs), items, &suffix, out);
     }
 
     fn commit(value: u128) -> u128 {
-        sha256(&[value])
+        let digest = sha2::Sha256::new().chain_update(value.to_le_bytes()).chain_update([1]).finalize();
+        digest.first_chunk().map_or(0, |first| u128::from_le_bytes(*first))
     }
 }
 
