@@ -97,7 +97,8 @@ pub enum Status {
     Recommended,
     /// No attack known; kept for comparison.
     Sound,
-    /// Attacked. Runs only with an explicit permission; never chosen by `auto`.
+    /// Attacked. Never chosen by `auto`; sessions and benchmarks run it only with an explicit permission. This library asks for none, for it is also
+    /// where such a protocol is attacked: whoever runs rows past `vesica`'s engine looks at [`Entry::broken`] first.
     Broken {
         /// How it fails.
         how: &'static str,
@@ -124,10 +125,17 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// How the protocol fails, if it is broken.
+    pub fn broken(&self) -> Option<&'static str> {
+        match self.status {
+            Status::Broken { how } => Some(how),
+            Status::Recommended | Status::Sound => None,
+        }
+    }
+
     /// The mode that a request for `security` selects: the one of that name that also meets it. What is broken meets nothing, and goes by the name
     /// alone: who may run it is asked before.
     pub fn mode(&self, security: Security) -> Option<&'static Mode> {
-        let broken = matches!(self.status, Status::Broken { .. });
-        self.modes.iter().find(|mode| mode.security == security && (broken || mode.meets(security)))
+        self.modes.iter().find(|mode| mode.security == security && (self.broken().is_some() || mode.meets(security)))
     }
 }

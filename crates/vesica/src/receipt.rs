@@ -32,6 +32,9 @@ pub struct Statement {
     pub task: String,
     /// The protocol's id.
     pub protocol: String,
+    /// How the protocol fails; absent unless it is broken, and then `security` is only a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
     /// Why this one was chosen.
     pub choice: String,
     /// The security that both sides asked for.
@@ -163,6 +166,7 @@ mod tests {
             started_at: 1_700_000_000,
             task: "intersect".into(),
             protocol: "rr22".into(),
+            broken: None,
             choice: "the only one that both sides allow".into(),
             security: Security::Malicious,
             sender_items: 10,
@@ -193,6 +197,9 @@ mod tests {
         let mut again: Receipt = serde_json::from_str(&text).expect("its own JSON");
         assert_eq!(again.verify(), (true, true));
         again.statement.sender_items += 1;
+        assert_eq!(again.verify(), (false, false));
+        again = receipt.clone();
+        again.statement.broken = Some("it is not".into());
         assert_eq!(again.verify(), (false, false));
         again = receipt.clone();
         again.statement.transcript.replace_range(0..1, "2");

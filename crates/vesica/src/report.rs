@@ -20,6 +20,8 @@ pub struct Report {
     pub task: &'static str,
     /// The protocol that was run.
     pub protocol: &'static str,
+    /// How the protocol fails, if it is broken: `security` is then only a name; null otherwise.
+    pub broken: Option<&'static str>,
     /// Why this one was chosen.
     pub choice: String,
     /// The security that both sides asked for.

@@ -221,8 +221,9 @@ fn summary(report: &Report) -> String {
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     text.push_str(&format!(
-        "{} ({}), {:.2} s, sent {:.2} MB, received {:.2} MB\nchosen as {}\n",
+        "{}{} ({}), {:.2} s, sent {:.2} MB, received {:.2} MB\nchosen as {}\n",
         report.protocol,
+        if report.broken.is_some() { ", BROKEN" } else { "" },
         report.security,
         report.seconds,
         megabytes(report.bytes_sent),

@@ -70,6 +70,7 @@ fn describe(receipt: &Receipt) -> String {
         started_at,
         task,
         protocol,
+        broken,
         choice,
         security,
         sender_items,
@@ -104,7 +105,10 @@ fn describe(receipt: &Receipt) -> String {
     };
     let lines = [
         ("task", format!("{}{learns}", printable(task))),
-        ("protocol", format!("{} ({security}), wire version {wire_version}", printable(protocol))),
+        (
+            "protocol",
+            format!("{}{} ({security}), wire version {wire_version}", printable(protocol), if broken.is_some() { ", BROKEN" } else { "" }),
+        ),
         ("chosen as", printable(choice)),
         ("started", format!("{started_at} s after the start of 1970 (UTC), by the receiver's clock")),
         ("keys", format!("{sender_items} of the sender, {receiver_items} of the receiver, dummies included")),
@@ -120,8 +124,9 @@ fn describe(receipt: &Receipt) -> String {
         ("signatures", signatures(receipt)),
     ];
     let mut text = String::new();
+    let broken = broken.iter().map(|how| ("broken", printable(how)));
     let revealed = revealed.iter().map(|sentence| ("revealed", printable(sentence)));
-    for (name, value) in lines.into_iter().chain(revealed) {
+    for (name, value) in lines.into_iter().chain(broken).chain(revealed) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{name:<12} {value}");
     }

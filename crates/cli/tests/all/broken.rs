@@ -60,13 +60,24 @@ fn with_permission_it_runs_and_both_sides_read_what_is_wrong() {
     for (id, security) in [("ltsxq26", "malicious"), ("ltsxq26-aes-band", "semi-honest")] {
         let both = format!("--protocol {id} --allow-broken --security {security}");
         let (receiver, sender) = folder.join(
-            &format!("--input ours.csv --key email --output out.csv --force {both}"),
-            &format!("--input theirs.csv --key mail {both}"),
+            &format!("--input ours.csv --key email --output out.csv --force --receipt run.json {both}"),
+            &format!("--input theirs.csv --key mail --json {both}"),
         );
         let warning = format!("warning: protocol {id} is broken: the receiver gets the sender's secret");
         receiver.expect(0, &[&warning]);
         sender.expect(0, &[&warning]);
         assert_eq!(folder.read("out.csv"), "id,email\n1,a@x.org\n3,c@x.org\n");
+        // What is left of the run says it as well, beside the security that it names.
+        let named = format!("{id}, BROKEN ({security})");
+        assert!(receiver.stdout.contains(&named) || receiver.stderr.contains(&named), "{}{}", receiver.stdout, receiver.stderr);
+        let report: Value = serde_json::from_str(&sender.stdout).expect("JSON");
+        let receipt: Value = serde_json::from_str(&folder.read("run.json")).expect("a receipt");
+        for broken in [&report["broken"], &receipt["statement"]["broken"]] {
+            assert!(broken.as_str().is_some_and(|how| how.starts_with("the receiver gets the sender's secret")), "{broken}");
+        }
+        let shown = folder.run("receipt run.json");
+        shown.expect(0, &[]);
+        assert!(shown.stdout.contains(&named) && shown.stdout.contains("the receiver gets the sender's secret"), "{}", shown.stdout);
     }
 }
 

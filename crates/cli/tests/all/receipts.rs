@@ -27,6 +27,7 @@ fn both_sides_sign_the_same_statement_which_holds_no_result() {
     assert_eq!(folder.read("ours.json"), folder.read("theirs.json"));
     assert_eq!(ours.verify(), (true, true));
     assert_eq!((ours.statement.sender_items, ours.statement.receiver_items), (3, 3));
+    assert_eq!(ours.statement.broken, None);
     let (again, _) = joined(&folder);
     assert_eq!((again.statement.transcript.len(), again.statement.session.len()), (64, 64));
     assert_ne!(ours.statement.transcript, again.statement.transcript, "every run has its own");

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use vesica_party::transport::tls::PublicKey;
-use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role, Status, Tally};
+use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role, Tally};
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
@@ -153,10 +153,7 @@ impl Conversation<'_> {
             noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?;
         }
         let entry = agreement.row.entry();
-        let broken = match entry.status {
-            Status::Broken { how } => Some(format!("protocol {} is broken: {how}", entry.id)),
-            Status::Recommended | Status::Sound => None,
-        };
+        let broken = entry.broken().map(|how| format!("protocol {} is broken: {how}", entry.id));
         let mut warnings: Vec<String> = broken.into_iter().chain(agreement.may_wrap.clone()).collect();
         for warning in &warnings {
             self.events.notice(&format!("warning: {warning}"));
@@ -290,6 +287,7 @@ impl Conversation<'_> {
             started_at: agreement.clock,
             task: self.hello.task.clone(),
             protocol: agreement.row.entry().id.into(),
+            broken: agreement.row.entry().broken().map(Into::into),
             choice: agreement.why.clone(),
             security: self.hello.security,
             sender_items: agreement.terms.sender_items as u64,
@@ -342,6 +340,7 @@ impl Done {
             role: config.role,
             task: config.task.name(),
             protocol: self.agreement.row.entry().id,
+            broken: self.agreement.row.entry().broken(),
             choice: self.agreement.why.clone(),
             security: terms.security,
             session: to_hex(&self.agreement.session),
