@@ -75,9 +75,7 @@ pub fn psi<V: Narrow>(
 
 fn lines_of<V: Narrow>(view: &View<V>, items: &[u128]) -> Vec<Line> {
     let (a, delta) = view.a_and_delta(items).expect("sizes of a run");
-    // The receiver's own copy of its table is wider than what it sends.
-    let sent = u128::MAX >> (128 - view.params.width);
-    a.iter().zip(&delta).map(|(a, delta)| Line { a: a.0, delta: delta.0 & sent }).collect()
+    a.iter().zip(&delta).map(|(a, delta)| Line { a: a.0, delta: delta.0 }).collect()
 }
 
 /// A function of blocks of items over all items, on all threads.

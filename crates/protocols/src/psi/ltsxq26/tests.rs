@@ -42,3 +42,31 @@ fn the_sender_evaluates_what_the_receiver_knows_but_for_s() {
         the_view_explains_the_masks::<AesBand>(security);
     }
 }
+
+/// As PARAMETERS.md and docs/ltsxq26.md have them.
+#[test]
+fn widths_are_the_documented_ones() {
+    let of = |log: u32| Wide::widths(1 << log, 1 << log).expect("served");
+    assert_eq!([10, 16, 20, 24].map(of), [(418, 62), (430, 74), (438, 82), (446, 90)]);
+    let of = |log: u32| Sha::widths(1 << log, 1 << log).expect("served");
+    assert_eq!([16, 20, 24].map(of), [(72, 72), (80, 80), (88, 88)]);
+}
+
+/// The receiver's view has the bits that were sent and no others.
+#[test]
+fn a_view_has_no_more_bits_than_the_table() {
+    let request =
+        IntersectRequest { sender_items: 5, receiver_items: 200, security: Security::SemiHonest, payload_bytes: 0, both_learn: false };
+    let params = Params::derive::<Sha>(&request).expect("served");
+    let (_, (_, view)) = two_party(
+        |ch, rng| {
+            Sender::<Sha>::setup(&params, ch, rng)?.run(IntersectSenderInput { items: (1..6).collect(), payloads: Vec::new() }, ch, rng)
+        },
+        |ch, rng| {
+            let receiver = Receiver::<Sha>::setup(&params, ch, rng)?;
+            let own = receiver.hash(IntersectReceiverInput { items: (1..201).collect() })?;
+            receiver.run_observed(own, ch, rng)
+        },
+    );
+    assert!(view.table.iter().any(|cell| cell.0 != 0) && view.table.iter().all(|cell| cell.0 >> params.width == 0));
+}

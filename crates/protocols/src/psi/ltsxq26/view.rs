@@ -5,6 +5,7 @@
 
 use vesica_party::{Abort, Channel};
 use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::fields::Cell;
 use vesica_structures::okvs::Okvs;
 use vesica_structures::rng::SecretRng;
 
@@ -53,7 +54,12 @@ impl<V: Variant> View<V> {
         Self { params: params.clone(), transfers: Vec::new(), tau: None, r: 0, table: Vec::new(), omega: 0, masks: Vec::new() }
     }
 
-    pub(super) fn fill(&mut self, keys: &Keys, r: u128, table: Vec<Bits<V>>, omega: u128) {
+    pub(super) fn fill(&mut self, keys: &Keys, r: u128, mut table: Vec<Bits<V>>, omega: u128) {
+        // The bits that are sent.
+        let sent = oracle::from_bits::<Bits<V>>((0..self.params.width).map(|_| true));
+        for cell in &mut table {
+            cell.words_mut().iter_mut().zip(sent.words()).for_each(|(word, sent)| *word &= sent);
+        }
         self.transfers.clone_from(&keys.transfers.pairs);
         (self.tau, self.r, self.table, self.omega) = (keys.tau(), r, table, omega);
     }

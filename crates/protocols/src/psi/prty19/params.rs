@@ -170,3 +170,20 @@ impl Params {
         fixed + base.start() + masks.start() + proofs.start()..=fixed + base.end() + masks.end() + proofs.end()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SpotFast, SpotLow};
+    use super::*;
+
+    /// Rows have 448 bits, which Figure 6 has for 2^26 evaluations: with half of the budget they serve half as many.
+    #[test]
+    fn more_items_than_rows_are_wide_enough_for_are_refused() {
+        let serves = |derive: fn(&IntersectRequest) -> Result<Params, Unsupported>, sender_items| {
+            let security = Security::SemiHonest;
+            derive(&IntersectRequest { sender_items, receiver_items: 100, security, payload_bytes: 0, both_learn: false }).is_ok()
+        };
+        assert!(serves(Params::derive::<SpotLow>, 1 << 25) && !serves(Params::derive::<SpotLow>, (1 << 25) + 1));
+        assert!(serves(Params::derive::<SpotFast>, 1 << 24) && !serves(Params::derive::<SpotFast>, (1 << 24) + 1));
+    }
+}
