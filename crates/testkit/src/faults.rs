@@ -44,22 +44,34 @@ impl Fault {
 pub enum Thorough {
     /// Each of them.
     Every,
-    /// One of them, in turn from frame to frame: for a row whose runs take long, and whose parts meet every fault in tests of their own.
+    /// One of them, in turn from frame to frame, and fewer frames: for a row whose runs take long, and whose parts meet every fault in tests of their own. Each fault is met, however few frames there are.
     InTurn,
 }
 
 impl Thorough {
-    fn faults(self, turn: usize) -> &'static [Fault] {
-        const ALL: &[Fault] = &Fault::ALL;
+    /// Frames of each direction at which faults are placed, at most, evenly spread and with the first and the last one.
+    const fn frames(self) -> usize {
         match self {
-            Self::Every => ALL,
-            Self::InTurn => &ALL[turn % ALL.len()..][..1],
+            Self::Every => 40,
+            Self::InTurn => 10,
+        }
+    }
+
+    /// A fault for each run, at one of `frames`.
+    fn spots(self, frames: &[(Role, usize)]) -> Vec<Spot> {
+        let spot = |(&(from, frame), &fault): (&(Role, usize), &Fault)| Spot { fault, from, frame };
+        match self {
+            Self::Every => frames.iter().flat_map(|frame| Fault::ALL.iter().map(move |fault| (frame, fault))).map(spot).collect(),
+            Self::InTurn => {
+                let runs = frames.len().max(Fault::ALL.len());
+                frames.iter().cycle().zip(Fault::ALL.iter().cycle()).take(runs).map(spot).collect()
+            }
         }
     }
 }
 
 /// A fault at a frame.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Spot {
     fault: Fault,
     from: Role,
@@ -82,8 +94,6 @@ pub struct Harm {
     pub unharmed: usize,
 }
 
-/// Frames of each direction at which faults are placed, at most, evenly spread and with the first and the last one.
-const FRAMES: usize = 40;
 /// A run that takes longer is stuck.
 const STUCK: Duration = Duration::from_secs(20);
 
@@ -113,27 +123,26 @@ pub fn faults_of<T: Task>(
     let run = |spot| faulty_run(protocol, request.clone(), sender_input.clone(), receiver_input.clone(), spot);
     let what = |spot: Spot| format!("{} with {request:?}, {spot}", protocol.entry().id);
     let frames = run(None).unwrap_or_else(|stuck| panic!("{}: {stuck} without any fault", protocol.entry().id)).frames;
+    let frames: Vec<(Role, usize)> = [(Role::Sender, frames[0]), (Role::Receiver, frames[1])]
+        .into_iter()
+        .flat_map(|(from, frames)| spread(frames, thorough.frames()).map(move |frame| (from, frame)))
+        .collect();
     let mut harm = Harm::default();
-    for (from, frames) in [(Role::Sender, frames[0]), (Role::Receiver, frames[1])] {
-        for (turn, frame) in spread(frames).enumerate() {
-            for &fault in thorough.faults(turn) {
-                let spot = Spot { fault, from, frame };
-                let outcome = run(Some(spot)).unwrap_or_else(|stuck| panic!("{}: {stuck}", what(spot)));
-                if outcome.failed {
-                    harm.failed += 1;
-                } else {
-                    assert!(!fault.is_fatal() || !outcome.struck, "{}: neither side noticed", what(spot));
-                    harm.unharmed += 1;
-                }
-            }
+    for spot in thorough.spots(&frames) {
+        let outcome = run(Some(spot)).unwrap_or_else(|stuck| panic!("{}: {stuck}", what(spot)));
+        if outcome.failed {
+            harm.failed += 1;
+        } else {
+            assert!(!spot.fault.is_fatal() || !outcome.struck, "{}: neither side noticed", what(spot));
+            harm.unharmed += 1;
         }
     }
     harm
 }
 
-/// Up to `FRAMES` numbers below `count`.
-fn spread(count: usize) -> impl Iterator<Item = usize> {
-    let taken = count.min(FRAMES);
+/// Up to `most` numbers below `count`.
+fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let taken = count.min(most);
     (0..taken).map(move |i| if taken < 2 { i } else { i * (count - 1) / (taken - 1) })
 }
 
@@ -232,4 +241,20 @@ fn flip(frame: &mut Frame, number: usize) {
     }
     let bit = number.wrapping_mul(0x9e37_79b9) % bits;
     frame.body[start + bit / 8] ^= 1 << (bit % 8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_is_met_in_turn_too_and_every_frame() {
+        for count in [0, 1, 4, 5, 7, 40] {
+            let frames: Vec<_> = (0..count).map(|frame| (Role::Sender, frame)).collect();
+            assert_eq!(Thorough::Every.spots(&frames).len(), count * Fault::ALL.len());
+            let spots = Thorough::InTurn.spots(&frames);
+            assert!((0..count).all(|frame| spots.iter().any(|spot| spot.frame == frame)), "{spots:?}");
+            assert!(count == 0 || Fault::ALL.iter().all(|fault| spots.iter().any(|spot| spot.fault == *fault)), "{spots:?}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use vesica_party::transport::Connection;
 use vesica_party::wire::Kind;
-use vesica_party::{Role, Task};
+use vesica_party::{Role, Step, Task};
 
 use crate::conformance::{Runnable, run_over};
 use crate::pair::options;
@@ -35,8 +35,7 @@ struct Entry {
     tag: u16,
     step: u8,
     streamed: bool,
-    length: u64,
-    hash: blake3::Hasher,
+    body: Vec<u8>,
 }
 
 impl fmt::Display for Transcript {
@@ -49,8 +48,8 @@ impl fmt::Display for Transcript {
             writeln!(f, "{speaker}, fork {path:?}")?;
             for entry in entries {
                 let kind = if entry.streamed { "stream" } else { "message" };
-                let hash = entry.hash.finalize().to_hex();
-                writeln!(f, "  tag {:#06x} step {} {kind} of {} bytes {}", entry.tag, entry.step, entry.length, &hash[..32])?;
+                let hash = blake3::hash(&entry.body).to_hex();
+                writeln!(f, "  tag {:#06x} step {} {kind} of {} bytes {}", entry.tag, entry.step, entry.body.len(), &hash[..32])?;
             }
         }
         Ok(())
@@ -66,13 +65,19 @@ impl Transcript {
         let entry = match last {
             Some(entry) => entry,
             None => {
-                entries.push(Entry { tag, step, streamed, length: 0, hash: blake3::Hasher::new() });
+                entries.push(Entry { tag, step, streamed, body: Vec::new() });
                 let end = entries.len() - 1;
                 &mut entries[end]
             }
         };
-        entry.length += frame.body.len() as u64;
-        entry.hash.update(&frame.body);
+        entry.body.extend_from_slice(&frame.body);
+    }
+
+    /// All that was said in this step of `protocol`, by whomever.
+    pub fn of(&self, protocol: &'static str, step: u8) -> Vec<u8> {
+        let tag = Step { protocol, number: step, from: Role::Sender, carries: "" }.tag();
+        let entries = self.0.values().flatten().filter(|entry| (entry.tag, entry.step) == (tag, step));
+        entries.flat_map(|entry| &entry.body).copied().collect()
     }
 }
 
@@ -120,6 +125,37 @@ impl Hook for Recorder {
     }
 }
 
+/// What is sent in a run with the harness's seeds.
+///
+/// # Panics
+/// If the run fails.
+pub fn transcript_of<T: Task>(
+    protocol: Runnable<T>,
+    request: &T::Request,
+    sender_input: T::SenderInput,
+    receiver_input: T::ReceiverInput,
+) -> Transcript {
+    let (ends, recording) = record(vesica_party::transport::memory::pair());
+    let (sent, received) = run_over(ends, options(), protocol, request, sender_input, receiver_input);
+    sent.result.map(drop).unwrap_or_else(|failure| panic!("the sender failed: {failure}"));
+    received.result.map(drop).unwrap_or_else(|failure| panic!("the receiver failed: {failure}"));
+    recording.transcript()
+}
+
+/// Checks that bytes take all values about equally often.
+///
+/// # Panics
+/// If they do not, with a probability of about 2^-24 where they are random, or if they are fewer than 1280.
+pub fn assert_uniform(bytes: &[u8], what: &str) {
+    assert!(bytes.len() >= 5 * 256, "{what}: {} bytes say nothing", bytes.len());
+    let mut counts = [0usize; 256];
+    bytes.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    let mean = bytes.len() as f64 / 256.0;
+    let chi_squared: f64 = counts.iter().map(|&count| (count as f64 - mean).powi(2) / mean).sum();
+    // 255 degrees of freedom: a mean of 255 and a deviation of 23.
+    assert!((115.0..395.0).contains(&chi_squared), "{what}: {chi_squared}");
+}
+
 /// Runs a protocol with the harness's seeds and compares what was sent with the golden file at `path`.
 ///
 /// # Panics
@@ -131,11 +167,7 @@ pub fn golden<T: Task>(
     sender_input: T::SenderInput,
     receiver_input: T::ReceiverInput,
 ) {
-    let (ends, recording) = record(vesica_party::transport::memory::pair());
-    let (sent, received) = run_over(ends, options(), protocol, request, sender_input, receiver_input);
-    sent.result.map(drop).unwrap_or_else(|failure| panic!("the sender failed: {failure}"));
-    received.result.map(drop).unwrap_or_else(|failure| panic!("the receiver failed: {failure}"));
-    check_golden(path, &recording.transcript());
+    check_golden(path, &transcript_of(protocol, request, sender_input, receiver_input));
 }
 
 /// Compares a transcript with the golden file at `path`.
