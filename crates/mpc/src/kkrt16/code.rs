@@ -77,3 +77,51 @@ impl RowHash {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::{Protocol, Security};
+    use vesica_testkit::two_party;
+
+    use super::*;
+    use crate::kkrt16::Kkrt16;
+    use crate::tasks::BatchPrfRequest;
+
+    fn binding() -> Binding {
+        two_party(|ch, _| Ok(Binding::new(ch, "test")), |_, _| Ok(())).0
+    }
+
+    #[test]
+    fn a_code_word_has_all_bits_of_the_width_and_none_beyond() {
+        for width in [120, 128, 400, 448, 512] {
+            let mut ones = [0; QUARTERS];
+            Code::new(binding(), width).words(&(0..300).collect::<Vec<u128>>(), |_, word| {
+                ones.iter_mut().zip(word).for_each(|(ones, word)| *ones |= word);
+            });
+            // Of 300 words every bit is one in some.
+            let expected: Row = std::array::from_fn(|quarter| (0..128).filter(|bit| 128 * quarter + bit < width).map(|bit| 1 << bit).sum());
+            assert_eq!(ones, expected, "{width}");
+        }
+    }
+
+    /// The proof has a function of its own for each instance, and the parties see more than one block.
+    #[test]
+    fn a_value_depends_on_the_row_and_the_instance_and_the_block() {
+        let request = BatchPrfRequest { instances: 9, evaluations: 9, evaluations_in_all: 9, blocks: 2, security: Security::SemiHonest };
+        let hash = RowHash::new(binding(), &Kkrt16::derive(&request).unwrap());
+        let mut seen = Vec::new();
+        for row in [[0; QUARTERS], [1, 0, 0, 0], [0, 0, 0, 1]] {
+            for instance in [0, 1, 1 << 8, 1 << 16, 1 << 24] {
+                for block in 0..2 {
+                    let mut out = [0];
+                    hash.hash(block, &[row], |_| instance, &mut out);
+                    seen.push(out[0]);
+                }
+            }
+        }
+        let count = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), count);
+    }
+}

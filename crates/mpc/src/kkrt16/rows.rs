@@ -54,16 +54,19 @@ mod tests {
     fn a_row_holds_its_bit_of_each_stream() {
         let width = 300;
         let columns = Columns::new((0..width).map(|key| key * 77));
-        let mut rows = vec![[9; QUARTERS]; 200];
-        rows.iter_mut().for_each(|row| row[3] = 0);
-        columns.rows(256, &mut rows);
-        for (i, row) in (256..).zip(&rows) {
-            for (j, key) in (0..width).enumerate() {
-                let mut block = [0];
-                Aes128::new(key * 77).ctr(i / 128, &mut block);
-                assert_eq!(row[j / 128] >> (j % 128) & 1, block[0] >> (i % 128) & 1, "row {i}, column {j}");
+        // In the first piece, at the start of a later one, and within it: what is used once is not used again.
+        for first in [256, PIECE, 3 * PIECE + STRIP] {
+            let mut rows = vec![[9; QUARTERS]; 200];
+            rows.iter_mut().for_each(|row| row[3] = 0);
+            columns.rows(first, &mut rows);
+            for (i, row) in (first as u128..).zip(&rows) {
+                for (j, key) in (0..width).enumerate() {
+                    let mut block = [0];
+                    Aes128::new(key * 77).ctr(i / 128, &mut block);
+                    assert_eq!(row[j / 128] >> (j % 128) & 1, block[0] >> (i % 128) & 1, "row {i}, column {j}");
+                }
+                assert_eq!((row[2] >> (width - 256), row[3]), (0, 0));
             }
-            assert_eq!((row[2] >> (width - 256), row[3]), (0, 0));
         }
     }
 }

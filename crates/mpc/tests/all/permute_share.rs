@@ -6,7 +6,7 @@ use vesica_party::{Abort, Protocol, Security};
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::shuffle::random_order;
-use vesica_testkit::{Run, conformance, faults, row, try_two_party};
+use vesica_testkit::{Run, assert_uniform, conformance, faults, row, transcript_of, try_two_party};
 
 fn request(len: usize, bits: u32) -> PermuteShareRequest {
     PermuteShareRequest { len, bits, security: Security::SemiHonest }
@@ -93,4 +93,15 @@ fn what_cannot_be_served_is_refused() {
 fn faults_end_both_sides() {
     let sent = ToPermute { values: vec![Gf128(1); 20], shares: vec![Gf128(2); 20] };
     faults::<SwitchingNetwork<Gf128>>(&request(20, 100), &sent, &(0..20).collect());
+}
+
+/// Whatever the values and the order are: here all are zero, and stay where they are.
+#[test]
+fn all_messages_look_random() {
+    let (of, rng) = (request(2000, 64), &mut SecretRng::insecure_from_seed(6));
+    let sent = ToPermute { values: vec![Gf64(0); of.len], shares: random(of.len, of.bits, rng) };
+    let transcript = transcript_of(row::<SwitchingNetwork<Gf64>>(), &of, sent, (0..of.len as u32).collect());
+    for step in 1..=3 {
+        assert_uniform(&transcript.of("permute-share", step), &format!("step {step}"));
+    }
 }
