@@ -3,7 +3,7 @@
 use vesica_party::Security;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesInput, SharesRequest};
-use vesica_testkit::{Run, Thorough, conformance_of, faults_of};
+use vesica_testkit::{Run, Runnable, Thorough, assert_uniform, conformance_of, faults_of, transcript_of};
 
 use crate::inputs::{inputs, request};
 
@@ -73,12 +73,7 @@ fn a_share_alone_is_uniform() {
                 assert!(away < 6.0 * (bins as f64).sqrt() / 2.0, "{ones} of {bins} bits");
             }
             for share in [&run.sender.payloads, &run.receiver.payloads] {
-                let mut counts = [0usize; 256];
-                share.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
-                let mean = share.len() as f64 / 256.0;
-                let chi_squared: f64 = counts.iter().map(|&count| (count as f64 - mean).powi(2) / mean).sum();
-                // 255 degrees of freedom: a mean of 255 and a deviation of 23.
-                assert!((115.0..395.0).contains(&chi_squared), "{chi_squared}");
+                assert_uniform(share, "payloads");
             }
         }
     }
@@ -92,11 +87,34 @@ fn every_row_refuses_malicious_parties_and_names_the_way_out() {
     }
 }
 
+/// The row of this name.
+fn row(id: &str) -> Runnable<Shares> {
+    *registry::shares().iter().find(|row| row.entry().id == id).expect("in the registry")
+}
+
+/// Tables look random, the places that nothing is in among them: which places are used depends on items.
+#[test]
+fn hints_look_random() {
+    let of = shares_request(300, 200, [3, 1]);
+    // Before the cells of the last one there is a byte for each bin.
+    for (id, protocol, step, has_nonces) in
+        [("vesica-circuit", "opprf", 3, false), ("psty19", "psty19", 6, false), ("cgs22", "cgs22", 6, false), ("cgs22", "cgs22", 9, true)]
+    {
+        let (sent, asked) = shares_inputs(&of, 100);
+        let bins = conformance_of(row(id), &of, sent.clone(), asked.clone()).receiver.items.len();
+        let bytes = transcript_of(row(id), &of, sent, asked).of(protocol, step);
+        assert_uniform(&bytes[if has_nonces { bins } else { 0 }..], &format!("{id}, step {step}"));
+    }
+}
+
 #[test]
 fn no_fault_makes_a_side_hang() {
-    // The rows differ in parts whose own tests go through their faults.
-    let row = registry::shares().iter().find(|row| row.entry().id == "vesica-circuit").expect("in the registry");
-    let of = shares_request(2, 2, [1, 0]);
-    let (sent, asked) = shares_inputs(&of, 1);
-    faults_of(*row, &of, &sent, &asked, Thorough::InTurn);
+    // The others differ from these in parts whose own tests go through their faults.
+    for id in ["vesica-circuit", "psty19", "cgs22"] {
+        let of = shares_request(2, 2, [1, 0]);
+        let (sent, asked) = shares_inputs(&of, 1);
+        let harm = faults_of(row(id), &of, &sent, &asked, Thorough::InTurn);
+        // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed.
+        assert!(2 * harm.failed > harm.unharmed, "{id}: {harm:?}");
+    }
 }

@@ -127,3 +127,39 @@ fn candidates(
     }
     Ok(candidates)
 }
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::Security;
+    use vesica_testkit::{assert_uniform, try_two_party, two_party};
+
+    use super::*;
+    use crate::circuit_psi::cgs22::{Sender, params};
+
+    const ITEMS: usize = 300;
+    const OWN: usize = 8;
+
+    /// All items are common, and all payloads alike: neither the candidates nor what either side is left with show them.
+    #[test]
+    fn payloads_are_masked_at_every_step() {
+        let items: Vec<u128> = (0..ITEMS as u128).collect();
+        let params = params::derive(ITEMS, ITEMS, Security::SemiHonest, OWN).unwrap();
+        let send = |ch: &mut Channel, rng: &mut SecretRng| Sender::setup(&params, ch, rng)?.run(&items, &[7; ITEMS * OWN], ch, rng);
+        let ((_, sender), receiver) = two_party(send, |ch, rng| Receiver::setup(&params, ch, rng)?.run(&items, ch, rng));
+        assert_uniform(&sender, "the sender's share");
+        assert_uniform(&receiver.carried, "the receiver's share");
+
+        // The receiver stops there.
+        let mut seen = Vec::new();
+        try_two_party(send, |ch, rng| {
+            let Receiver { params, parts } = Receiver::setup(&params, ch, rng)?;
+            let ((hashes, _, first, _), (sizes, _)) = (parts.expect("a set"), params.parts.as_ref().expect("a set"));
+            let (_, asked) = place(&hashes, &items, params.bins)?;
+            let positions = Positions::new(hashes.further(), sizes.cells).of(&asked.keys);
+            let outputs = first.run(asked.in_all_bins(params.bins, rng), ch, rng)?;
+            seen = candidates(&params, sizes, &asked, &positions, outputs, ch, rng)?.carried.to_vec();
+            Ok(())
+        });
+        assert_uniform(&seen, "the candidates");
+    }
+}

@@ -104,3 +104,32 @@ fn program(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use vesica_structures::polynomial::evaluate;
+
+    use super::*;
+    use crate::circuit_psi::OpprfSizes;
+
+    /// A value that many points have in common would tell how many points are no item's.
+    #[test]
+    fn what_fills_up_a_polynomial_has_random_keys_and_values() {
+        let params = Params::derive(&OpprfSizes { receiver_keys: 9, sender_keys: 40, bins: 9, output_bits: 128 }).unwrap();
+        let keys: Vec<u128> = (0..40).collect();
+        let masked = PrfOutputs { values: (100..140).collect() };
+        let (places, seed) = ([3, 7, 8], || SecretRng::insecure_from_seed(4));
+        let mut hint = vec![0; params.capacity];
+        program(&params, &keys, &masked, &places, seed(), &mut hint).unwrap();
+        let at = |key: u128| evaluate(bytemuck::cast_slice(&hint), Gf128(key)).0;
+        assert_eq!(places.map(|place| at(place.into())), [103, 107, 108]);
+        // The keys are what is drawn first.
+        let mut rng = seed();
+        let random: Vec<u128> = (places.len()..params.capacity).map(|_| rng.block()).collect();
+        let values: HashSet<u128> = random.iter().map(|&key| at(key)).collect();
+        assert_eq!(random.iter().collect::<HashSet<_>>().len(), random.len());
+        assert!(values.len() == random.len() && values.iter().all(|value| value >> 64 != 0));
+    }
+}

@@ -78,3 +78,44 @@ impl Sender {
         Ok(Secret::new(order.iter().map(item).collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use vesica_structures::fields::Gf128;
+    use vesica_testkit::two_party;
+
+    use super::*;
+    use crate::membership::gmr21::Receiver;
+
+    /// The receiver learns which of the places are common ones. If a place were a bin, it would tell in which of its bins an item lies, and so which others are in the set.
+    #[test]
+    fn a_place_says_nothing_of_the_bin() {
+        let items: Vec<u128> = (1..=400).collect();
+        let params = Params::derive(items.len(), items.len()).unwrap();
+        let parts = params.parts.as_ref().unwrap();
+        let ((order, positions), found) = two_party(
+            |ch, rng| {
+                let sender = Sender::setup(&params, parts, ch, rng)?;
+                let positions = sender.functions.bins.positions(&items);
+                Ok((sender.ask(&items, ch, rng)?, positions))
+            },
+            |ch, rng| Receiver::setup(&params, parts, ch, rng)?.test(&items, ch, rng),
+        );
+        assert_eq!(found.len(), items.len());
+        let held: HashSet<u32> = found.iter().map(|&place| order[place as usize]).collect();
+        assert_eq!(held, (0..items.len() as u32).collect());
+        // Three of more than 520 places are an item's bins: two items are in place on average.
+        let in_place = found.iter().filter(|&&place| positions[order[place as usize] as usize].contains(&place)).count();
+        assert!(in_place < 20, "{in_place}");
+    }
+
+    #[test]
+    fn a_digest_is_of_its_place() {
+        let params = Params::derive(9, 9).unwrap();
+        let (functions, ()) = two_party(|ch, _| Ok(Functions::derive(ch, &params, &[1; 32])), |_, _| Ok(()));
+        let at = |place| functions.digests(place, &[Gf128(5); 2], params.digest_bits);
+        assert!(at(7)[1] == at(8)[0] && at(7)[0] != at(7)[1]);
+    }
+}
