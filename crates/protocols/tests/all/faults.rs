@@ -1,4 +1,4 @@
-//! Every fault at every frame of every row: neither side panics or hangs.
+//! Every fault in every row, at frames all over the run: neither side panics or hangs.
 
 use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
@@ -17,8 +17,9 @@ fn no_fault_makes_a_row_panic_or_hang() {
             let labelled = IntersectRequest { payload_bytes: 3, both_learn: true, ..plain };
             let request = if row.predicted_bytes(&labelled).is_ok() { labelled } else { plain };
             let (sent, asked) = inputs(&request, 10, 1);
-            // Many OTs, which meet every fault in the tests of `mpc`.
-            let thorough = if ["ltsxq26", "ltsxq26-wide", "gmr21"].contains(&row.entry().id) { Thorough::InTurn } else { Thorough::Every };
+            // Many OTs, which meet every fault in the tests of `mpc`, or the arrows of `vole-fast` and `vole-lean`.
+            let slow = ["ltsxq26", "ltsxq26-wide", "gmr21", "spot-low", "spot-fast", "rs21", "rr22"];
+            let thorough = if slow.contains(&row.entry().id) { Thorough::InTurn } else { Thorough::Every };
             let harm = faults_of(*row, &request, &sent, &asked, thorough);
             // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where parties are taken to be honest.
             assert!(2 * harm.failed > harm.unharmed, "{} {}: {harm:?}", row.entry().id, mode.security);
