@@ -96,6 +96,14 @@ mod tests {
             fit(SetTask::JoinAndCompute, two, one) && !fit(SetTask::JoinAndCompute, one, none) && !fit(SetTask::JoinAndCompute, one, two)
         );
         assert!(fit(SetTask::Shares, none, two) && fit(SetTask::Shares, none, none));
+        let scaled = |role, scale| {
+            let column = ValueColumn { name: "column".into(), scale, clamp: None };
+            Hello { values: vec![column], ..side(role, none) }
+        };
+        let product = |task, sender, receiver| go_with(task, &scaled(Role::Sender, sender), &scaled(Role::Receiver, receiver));
+        let most = decimal::MOST_SCALE;
+        assert!(product(SetTask::JoinAndCompute, most - 1, 1) && !product(SetTask::JoinAndCompute, most, 1), "digits of a product");
+        assert!(product(SetTask::Shares, most, 1));
         let noisy = |at_least| Hello { noise: Some("1".into()), at_least, ..side(Role::Sender, one) };
         assert!(go_with(SetTask::Sum, &noisy(0), &side(Role::Receiver, none)));
         assert!(!go_with(SetTask::Sum, &noisy(2), &side(Role::Receiver, none)));

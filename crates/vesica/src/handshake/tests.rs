@@ -114,6 +114,8 @@ fn sizes_that_no_honest_peer_has_are_refused() {
     assert_eq!(code(too_many), Some(11));
     let huge = receiver_against(hello(Role::Sender), |ch| bring(ch, sizes(u64::MAX)));
     assert_eq!(code(huge), Some(11));
+    let grouped = receiver_against(hello(Role::Sender), |ch| bring(ch, Sizes { groups: 2, ..sizes(5) }));
+    assert!(grouped.err().expect("refused").to_string().contains("groups, which are for the receiver"));
 }
 
 #[test]

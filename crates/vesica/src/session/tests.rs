@@ -323,6 +323,31 @@ fn rows_of_one_key_are_refused_or_the_first_counts_or_they_are_added_up() {
 }
 
 #[test]
+fn rows_of_one_key_that_leave_64_bits_together_are_refused() {
+    let folder = Folder::new();
+    fs::write(folder.path("theirs.csv"), "id,amount\na,90000000000000000\nb,1\na,90000000000000000\n").expect("written");
+    let mut sender = folder.config(Role::Sender, SetTask::Sum);
+    amount(&mut sender);
+    sender.source.values.duplicates = ValueDuplicates::Sum;
+    let (_, sent) = both(folder.config(Role::Receiver, SetTask::Sum), sender);
+    let sent = sent.expect_err("refused");
+    assert!(sent.code == 3 && sent.fault.contains("row 3 of"), "{sent}");
+}
+
+#[test]
+fn a_key_in_two_groups_is_refused() {
+    let folder = Folder::new();
+    fs::write(folder.path("ours.csv"), "id,region\na,north\nb,north\na,south\n").expect("written");
+    let mut receiver = folder.config(Role::Receiver, SetTask::Cardinality);
+    receiver.source.values.group_by = Some("region".into());
+    let mut sender = folder.config(Role::Sender, SetTask::Cardinality);
+    sender.max_groups = 2;
+    let (received, _) = both(receiver, sender);
+    let received = received.expect_err("refused");
+    assert!(received.fault.contains("several different values or groups (the second one is row 3)"), "{received}");
+}
+
+#[test]
 fn noise_is_added_debited_and_stated() {
     let folder = Folder::new();
     let budget = folder.path("budget.json");
