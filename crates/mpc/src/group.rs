@@ -1,7 +1,9 @@
-//! Hashing to the Ristretto group after RFC 9380.
+//! The Ristretto group: hashing to it after RFC 9380, and many elements times one scalar.
 
 use curve25519_dalek::RistrettoPoint;
 use sha2::{Digest, Sha512};
+
+pub use vesica_kernels::ristretto::{ENCODED_BYTES, Encoded, Uniform, map_and_multiply, multiply};
 
 /// Input block of SHA-512, in bytes (`s_in_bytes` in RFC 9380).
 const BLOCK_BYTES: usize = 128;
@@ -16,8 +18,8 @@ pub fn hash_to_group(dst: &[u8], message: &[u8]) -> RistrettoPoint {
     RistrettoPoint::from_uniform_bytes(&hash_to_uniform(dst, message))
 }
 
-/// The uniform bytes from which [`hash_to_group`] derives its element.
-pub fn hash_to_uniform(dst: &[u8], message: &[u8]) -> [u8; 64] {
+/// The uniform bytes from which [`hash_to_group`] derives its element, as [`map_and_multiply`] does.
+pub fn hash_to_uniform(dst: &[u8], message: &[u8]) -> Uniform {
     let mut uniform = [0u8; 64];
     expand_message_xmd(dst, message, &mut uniform);
     uniform

@@ -5,14 +5,13 @@ pub(crate) mod exchange;
 
 use curve25519_dalek::scalar::Scalar;
 use rayon::prelude::*;
-use vesica_kernels::ristretto;
-use vesica_mpc::group::hash_to_uniform;
+use vesica_mpc::group;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 /// Bytes of an encoded point.
-pub(crate) const POINT_BYTES: usize = ristretto::ENCODED_BYTES;
+pub(crate) const POINT_BYTES: usize = group::ENCODED_BYTES;
 /// Points that are masked, sent and answered at a time.
 pub(crate) const CHUNK: usize = 512;
 /// Chunks that the receiver sends before it waits for the first answer.
@@ -25,7 +24,7 @@ const BATCH: usize = 64;
 pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
 
 /// An encoded point.
-pub(crate) type Point = ristretto::Encoded;
+pub(crate) type Point = group::Encoded;
 
 /// A party's secret mask, uniform and not zero.
 pub(crate) fn random_exponent(rng: &mut SecretRng) -> Secret<Scalar> {
@@ -57,10 +56,10 @@ pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], expo
         message[..32].copy_from_slice(session);
         let hash = |item: &u128| {
             message[32..].copy_from_slice(&item.to_le_bytes());
-            hash_to_uniform(domain, &message)
+            group::hash_to_uniform(domain, &message)
         };
-        let hashed: Secret<Vec<ristretto::Uniform>> = Secret::new(items.iter().map(hash).collect());
-        ristretto::map_and_multiply(exponent, &hashed, masked);
+        let hashed: Secret<Vec<group::Uniform>> = Secret::new(items.iter().map(hash).collect());
+        group::map_and_multiply(exponent, &hashed, masked);
     });
     masked
 }
@@ -68,7 +67,7 @@ pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], expo
 /// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the neutral element.
 pub(crate) fn mask_points(points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Secret<Vec<Point>>> {
     let mut points = Secret::new(points);
-    points.par_chunks_mut(BATCH).all(|points| ristretto::multiply(exponent, points)).then_some(points)
+    points.par_chunks_mut(BATCH).all(|points| group::multiply(exponent, points)).then_some(points)
 }
 
 #[cfg(test)]

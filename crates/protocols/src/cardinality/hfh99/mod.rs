@@ -18,7 +18,7 @@
 //! |---|---|---|
 //! | `A`, `B` | [`Sender`], [`Receiver`] | the two communities |
 //! | `x^a`, `y^b` | `exponent` | a party's secret mask, a scalar |
-//! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `ristretto::map_and_multiply` |
+//! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `map_and_multiply` |
 //!
 //! The random order of arrow 3 is the ascending one: to the receiver the points are pseudo-random, and nothing else decides it.
 

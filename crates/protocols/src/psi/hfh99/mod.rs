@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | `A`, `B` | [`Sender`], [`Receiver`] | the two communities |
 //! | `x^a`, `y^b` | `exponent` | a party's secret mask, a scalar |
-//! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `ristretto::map_and_multiply` |
+//! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `map_and_multiply` |
 //! | `(y^b)^a` | `DoublyMasked` | both masks on an item |
 //!
 //! The receiver runs at most `ecdh::WINDOW` chunks ahead of the sender's answers, and the sender masks its own items between two
