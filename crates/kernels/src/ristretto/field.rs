@@ -90,7 +90,7 @@ impl Field {
     /// The canonical bytes of each lane.
     #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn store(&self) -> [Encoded; LANES] {
-        let lanes: [[u64; LANES]; LIMBS] = self.canonical().map(|limb| bytemuck::must_cast(limb));
+        let lanes: [[u64; LANES]; LIMBS] = self.canonical().map(bytemuck::must_cast);
         std::array::from_fn(|lane| {
             let mut words = [0u64; 4];
             for (i, limb) in lanes.iter().enumerate() {
@@ -149,6 +149,7 @@ impl Field {
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
+    #[expect(clippy::absurd_extreme_comparisons, reason = "indices are constants, and some of them the least")]
     pub(super) fn mul(&self, other: &Self) -> Self {
         let (f, g) = (&self.0, &other.0);
         let (mut f2, mut g19) = (*f, *g);
@@ -182,6 +183,7 @@ impl Field {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
+    #[expect(clippy::absurd_extreme_comparisons, reason = "indices are constants, and some of them the least")]
     fn squared_columns(&self) -> [Column; LIMBS] {
         let f = &self.0;
         let (mut f2, mut f19) = (*f, *f);
@@ -205,7 +207,7 @@ impl Field {
                     } else {
                         f[J]
                     };
-                    let left = if I < J && (!WRAPS || J % 2 == 0 || ODD) { f2[I] } else { f[I] };
+                    let left = if I < J && (!WRAPS || J.is_multiple_of(2) || ODD) { f2[I] } else { f[I] };
                     columns[K].add(left, right);
                 }
             });
@@ -302,7 +304,7 @@ impl Field {
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn shift_down(i: usize, value: __m512i) -> __m512i {
-    if i % 2 == 0 { _mm512_srai_epi64::<43>(value) } else { _mm512_srai_epi64::<42>(value) }
+    if i.is_multiple_of(2) { _mm512_srai_epi64::<43>(value) } else { _mm512_srai_epi64::<42>(value) }
 }
 
 /// Where doubles are multiples of 2^43.

@@ -14,8 +14,8 @@ use vesica_structures::shuffle::random_order;
 pub(crate) const POINT_BYTES: usize = group::ENCODED_BYTES;
 /// Points that are masked, sent and answered at a time.
 pub(crate) const CHUNK: usize = 512;
-/// Chunks that the receiver sends before it waits for the first answer.
-pub(crate) const WINDOW: usize = 3;
+/// Chunks that the receiver sends before it waits for the first answer: half a MiB, and as much time as the longest round trips take.
+pub(crate) const WINDOW: usize = 32;
 
 /// Points that a thread masks at a time: large enough to fill the lanes and share an inversion, small enough to spread a chunk over threads.
 const BATCH: usize = 64;
