@@ -133,6 +133,11 @@ impl Entry {
         }
     }
 
+    /// What to tell whoever asks for the protocol, if it is broken.
+    pub fn warning(&self) -> Option<String> {
+        self.broken().map(|how| format!("protocol {} is broken: {how}", self.id))
+    }
+
     /// The mode that a request for `security` selects: the one of that name that also meets it. What is broken meets nothing, and goes by the name
     /// alone: who may run it is asked before.
     pub fn mode(&self, security: Security) -> Option<&'static Mode> {

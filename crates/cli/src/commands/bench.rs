@@ -6,7 +6,7 @@ use std::process::Command;
 
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::{Role, Status};
+use vesica::party::Role;
 use vesica::plan::{self, Terms};
 use vesica::protocols::any::AnyProtocol;
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
@@ -54,12 +54,12 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
     } else {
         // The report names the protocol by its id, whatever alias was typed.
         let row = AnyProtocol::find(task, &args.protocol);
-        if let Some((id, Status::Broken { how })) = row.map(|row| (row.entry().id, row.entry().status)) {
+        if let Some(fault) = row.and_then(|row| row.entry().warning()) {
             if !args.allow_broken {
                 let mend = "measure another one; to measure it nevertheless, for research, add --allow-broken";
-                return Err(Failure::new(code::REFUSED, format_args!("protocol {id} is broken: {how}"), mend));
+                return Err(Failure::new(code::REFUSED, fault, mend));
             }
-            eprintln!("warning: protocol {id} is broken: {how}");
+            eprintln!("warning: {fault}");
         }
         row.map_or(args.protocol, |row| row.entry().id.to_owned())
     };

@@ -46,10 +46,9 @@ pub(crate) fn allowed(task: SetTask, named: Option<&str>, security: Security, al
             )
         })?;
         let entry = row.entry();
-        if let Status::Broken { how } = entry.status
+        if let Some(fault) = entry.warning()
             && !allow_broken
         {
-            let fault = format!("protocol {} is broken: {how}", entry.id);
             let mend = "choose another one; to run it nevertheless, for research, add --allow-broken";
             return Err(Failure::new(code::REFUSED, fault, mend));
         }
@@ -64,7 +63,7 @@ pub(crate) fn allowed(task: SetTask, named: Option<&str>, security: Security, al
         return Ok(vec![row]);
     }
     let reach = |security| {
-        let reaches = |row: &AnyProtocol| row.entry().mode(security).is_some() && !matches!(row.entry().status, Status::Broken { .. });
+        let reaches = |row: &AnyProtocol| row.entry().mode(security).is_some() && row.entry().broken().is_none();
         rows.iter().copied().filter(reaches).collect::<Vec<_>>()
     };
     let found = reach(security);

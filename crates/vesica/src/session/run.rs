@@ -153,8 +153,7 @@ impl Conversation<'_> {
             noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?;
         }
         let entry = agreement.row.entry();
-        let broken = entry.broken().map(|how| format!("protocol {} is broken: {how}", entry.id));
-        let mut warnings: Vec<String> = broken.into_iter().chain(agreement.may_wrap.clone()).collect();
+        let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.may_wrap.clone()).collect();
         for warning in &warnings {
             self.events.notice(&format!("warning: {warning}"));
         }
