@@ -133,6 +133,18 @@ fn a_peer_that_closes() {
     no_output(&folder);
 }
 
+/// The table is read on a thread of its own, which the end of the run does not wait for.
+#[test]
+fn a_peer_that_closes_while_a_long_table_is_read() {
+    let folder = Folder::new();
+    let table: String = (0..1_000_000).map(|i| format!("{i}\n")).collect();
+    folder.write("ours.csv", format!("email\n{table}"));
+    let (receiver, peer) = plaintext(&folder, "");
+    drop(peer);
+    receiver.end().expect(10, &[]);
+    no_output(&folder);
+}
+
 #[test]
 fn a_peer_that_sends_garbage() {
     let folder = tables();

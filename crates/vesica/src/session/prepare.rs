@@ -15,6 +15,10 @@ const TELL_PEER: Duration = Duration::from_secs(5);
 /// Time between two looks at an interruption.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// How long a run that ends early waits for the output's place, so as to leave nothing there. Longer than making a file takes; what takes
+/// longer is an input or output that is a pipe, and those leave nothing.
+const PLACING: Duration = Duration::from_secs(1);
+
 /// What the preparation gives.
 pub(super) struct Prepared {
     pub input: Input,
@@ -31,20 +35,23 @@ pub(super) enum Destined {
     Bytes(Place),
 }
 
-/// A preparation on a thread of its own.
+/// A preparation on a thread of its own, which does not hold on to the output's place: whoever drops this, drops the place.
 pub(super) struct Preparation {
-    outcome: mpsc::Receiver<Result<Prepared, Failure>>,
-    early: Option<Result<Prepared, Failure>>,
+    placed: mpsc::Receiver<Option<Destined>>,
+    outcome: mpsc::Receiver<Outcome>,
+    early: Option<Outcome>,
     failed_at: Option<Instant>,
 }
 
+type Outcome = Result<(Input, KeyTable), Failure>;
+
 impl Preparation {
     pub fn start(config: &Config) -> Self {
-        let (done, outcome) = mpsc::channel();
+        let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
         let (task, source, destination) = (config.task, config.source.clone(), config.destination.clone());
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
-        thread::spawn(move || _ = done.send(prepare(task, &source, destination.as_ref())));
-        Self { outcome, early: None, failed_at: None }
+        thread::spawn(move || _ = done.send(prepare(task, &source, destination.as_ref(), &place)));
+        Self { placed, outcome, early: None, failed_at: None }
     }
 
     /// Notes an outcome that is there already, and gives the failure once it has waited long enough for the peer to come.
@@ -72,10 +79,16 @@ impl Preparation {
     }
 
     /// Waits for the outcome, but not beyond an interruption or the deadline.
-    pub fn finish(self, interrupt: &Interrupt, deadline: Option<Instant>) -> Result<Prepared, Failure> {
-        if let Some(outcome) = self.early {
-            return outcome;
-        }
+    pub fn finish(mut self, interrupt: &Interrupt, deadline: Option<Instant>) -> Result<Prepared, Failure> {
+        let (input, table) = match self.early.take() {
+            Some(outcome) => outcome?,
+            None => self.wait(interrupt, deadline)?,
+        };
+        let output = self.placed.recv().map_err(|_| panicked())?;
+        Ok(Prepared { input, table, output })
+    }
+
+    fn wait(&self, interrupt: &Interrupt, deadline: Option<Instant>) -> Outcome {
         loop {
             match self.outcome.recv_timeout(LOOK) {
                 Ok(outcome) => return outcome,
@@ -92,6 +105,13 @@ impl Preparation {
     }
 }
 
+impl Drop for Preparation {
+    /// The thread may be about to make a file that nobody would remove.
+    fn drop(&mut self) {
+        drop(self.placed.recv_timeout(PLACING));
+    }
+}
+
 fn panicked() -> Failure {
     Failure::new(
         code::INTERNAL,
@@ -100,14 +120,16 @@ fn panicked() -> Failure {
     )
 }
 
-fn prepare(task: SetTask, source: &Source, destination: Option<&Destination>) -> Result<Prepared, Failure> {
+fn prepare(task: SetTask, source: &Source, destination: Option<&Destination>, place: &mpsc::Sender<Option<Destined>>) -> Outcome {
     let input = Input::open(&source.path, &source.options)?;
     let output = destination.map(|to| destined(task, to, &input)).transpose()?;
+    // A run that has ended takes nothing, and the place is dropped here.
+    let _ = place.send(output);
     let table = match task {
         SetTask::Intersect => read_keys(&input, &source.key, source.payload.as_ref())?,
         _ => read_values(&input, &source.key, &source.values)?,
     };
-    Ok(Prepared { input, table, output })
+    Ok((input, table))
 }
 
 fn destined(task: SetTask, to: &Destination, input: &Input) -> Result<Destined, Failure> {
