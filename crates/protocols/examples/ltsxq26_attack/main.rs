@@ -1,16 +1,14 @@
 //! Recovers the sender's secret and set from the receiver's view of LTSXQ26 (docs/ltsxq26.md):
 //! `cargo run --release -p vesica-protocols --example ltsxq26_attack -- fig14 ltsxq26-aes 16 22`
 //!
-//! Figure 14 and an honest receiver, Figure 15 and one that flips bits, or Figure 16; the row whose oracles and OKVS are used; `log2` of the size of either set and of the
-//! dictionary. One run of the protocol over memory, then the attack on all threads.
+//! Figure 14 and an honest receiver, Figure 15 and one that flips bits, or Figure 16 (`fig16 ltsxq26-circuit`); the row; `log2` of the size of either set and of the dictionary. One run of the protocol over memory, then the attack on all threads.
 
 mod attack;
 mod cost;
 
 use std::time::Instant;
 
-use attack::bins::{self, BinsView};
-use attack::figure16;
+use attack::bins;
 use attack::play::{self, Conduct};
 use attack::scene::{Scene, scene};
 use attack::{Narrow, Secret};
@@ -42,8 +40,7 @@ fn main() {
         ("fig14" | "fig15", "ltsxq26-band") => psi::<ShaBand>(&scene, figure),
         ("fig14" | "fig15", "ltsxq26-aes") => psi::<Aes>(&scene, figure),
         ("fig14" | "fig15", "ltsxq26-aes-band") => psi::<AesBand>(&scene, figure),
-        ("fig16", "ltsxq26") => circuit::<Sha>(&scene),
-        ("fig16", "ltsxq26-aes") => circuit::<Aes>(&scene),
+        ("fig16", "ltsxq26-circuit") => circuit(&scene),
         _ => panic!("no attack on {figure} of {row}"),
     }
 }
@@ -69,17 +66,19 @@ fn psi<V: Narrow>(scene: &Scene, figure: &str) {
     let outcome = attack::psi(&view, guess_from, &scene.dictionary, BUDGET, ended);
     print_secret(&outcome.secret, view.params.width as u32);
     print_found(scene, &outcome.found);
+    println!("  the protocol's output has {} of them", scene.known_by_output());
 }
 
-fn circuit<V: Narrow>(scene: &Scene) {
+fn circuit(scene: &Scene) {
     let mut ended = stopwatch();
-    let view = figure16::figure_16::<V>(scene, 2);
+    let view = play::circuit(scene);
     ended(PROTOCOL);
-    let outcome = bins::circuit(&view, &scene.dictionary, BUDGET, ended);
-    print_secret(&outcome.secret, view.width());
+    let outcome = bins::circuit(&view, &scene.asked, &scene.dictionary, BUDGET, ended);
+    print_secret(&outcome.secret, bins::width(&view));
     print_found(scene, &outcome.found);
-    let (group, right) = outcome.judge_payloads(|i| figure16::payload(scene.dictionary[i]));
+    let (group, right) = outcome.judge_payloads(|i| play::payload(scene.dictionary[i]));
     println!("  payloads up to one constant: of {group} of these, {right} right");
+    println!("  the protocol's output is shares, and has none");
 }
 
 fn print_secret(secret: &Secret, width: u32) {
@@ -94,5 +93,4 @@ fn print_secret(secret: &Secret, width: u32) {
 fn print_found(scene: &Scene, found: &[usize]) {
     let (right, wrong) = scene.judge(found);
     println!("  found: {right} of {} items of the sender in the dictionary, {wrong} others", scene.members.len());
-    println!("  the protocol's output has {} of them", scene.known_by_output());
 }

@@ -5,8 +5,7 @@ mod attack;
 
 use std::collections::HashMap;
 
-use attack::bins::{self, BinsView, Place};
-use attack::figure16;
+use attack::bins;
 use attack::play::{self, Conduct};
 use attack::scene::{Scene, scene};
 use attack::{Narrow, Outcome};
@@ -72,18 +71,18 @@ fn without_guesses_there_is_the_output_only() {
 #[test]
 fn an_honest_receiver_of_figure_16_finds_members_and_payloads() {
     let scene = scene(1 << 12, 1 << 14, 16);
-    let view = figure16::figure_16::<Aes>(&scene, 16);
-    let outcome = bins::circuit(&view, &scene.dictionary, BUDGET, drop);
-    assert_eq!(outcome.secret.known.count_ones(), view.width(), "{:?}", outcome.secret);
+    let view = play::circuit(&scene);
+    let outcome = bins::circuit(&view, &scene.asked, &scene.dictionary, BUDGET, drop);
+    assert_eq!(outcome.secret.known.count_ones(), bins::width(&view), "{:?}", outcome.secret);
     let members: Vec<u128> = scene.members.iter().map(|&i| scene.dictionary[i]).collect();
     let places = view.places(&members);
     let mut load = HashMap::new();
-    places.iter().flatten().for_each(|place| *load.entry(place.bin).or_insert(0) += 1);
-    let shares = |places: &[Place; 3]| places.iter().any(|place| load[&place.bin] > 1);
+    places.iter().flatten().for_each(|(bin, _)| *load.entry(*bin).or_insert(0) += 1);
+    let shares = |places: &[(u32, u128); 3]| places.iter().any(|(bin, _)| load[bin] > 1);
     let expected: Vec<usize> = scene.members.iter().zip(&places).filter(|(_, places)| shares(places)).map(|(&i, _)| i).collect();
     assert_eq!(outcome.found, expected);
     assert!(outcome.found.len() * 1000 > scene.members.len() * 995, "{} of {}", outcome.found.len(), scene.members.len());
-    let (group, right) = outcome.judge_payloads(|i| figure16::payload(scene.dictionary[i]));
+    let (group, right) = outcome.judge_payloads(|i| play::payload(scene.dictionary[i]));
     assert!(group == right && group * 100 > scene.members.len() * 99, "{right} of {group} of {}", scene.members.len());
 }
 
@@ -101,7 +100,7 @@ fn no_candidate_of_the_wide_row_is_light() {
 
 #[test]
 fn the_rows_under_attack_are_marked() {
-    for id in ["ltsxq26", "ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band"] {
+    for id in ["ltsxq26", "ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band", "ltsxq26-circuit"] {
         assert!(matches!(registry::find(id).expect("a row").status, Status::Broken { .. }), "{id}");
     }
     assert!(!matches!(registry::find("ltsxq26-wide").expect("a row").status, Status::Broken { .. }));

@@ -5,39 +5,17 @@
 //! common, so a guess is right that makes another candidate show the same.
 
 use rayon::prelude::*;
+use vesica_protocols::circuit_psi::ltsxq26::{BinsView, View};
+use vesica_structures::fields::Gf128;
 
-use super::{BLOCK, Line, STEPS, Secret, recover, sweep};
-
-/// A place of an item: its bin, and the key that it has there.
-#[derive(Clone, Copy)]
-pub struct Place {
-    /// `h_j(x)`.
-    pub bin: u32,
-    /// `H(x || j, r)`.
-    pub key: u128,
-}
+use super::play::PAYLOAD_BITS;
+use super::{BLOCK, Line, STEPS, Secret, lines_of, recover, sweep};
 
 /// What a key shows below the hint: `r_i`, and the payload under `tau_i`.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Shown {
-    /// `r_i`, `lambda + log2 m` bits.
-    pub tag: u64,
-    /// The payload.
-    pub payload: u64,
-}
-
-/// The receiver's view of Figure 16, up to the generic part, as functions of any item.
-pub trait BinsView: Sync {
-    /// `l`: bits of `s`.
-    fn width(&self) -> u32;
-    /// The item's three places.
-    fn places(&self, items: &[u128]) -> Vec<[Place; 3]>;
-    /// `A(t)` and `delta(t)` of each key.
-    fn lines(&self, keys: &[u128]) -> Vec<Line>;
-    /// What each key shows with its mask input.
-    fn show(&self, keys: &[u128], inputs: &[u128], shown: &mut [Shown]);
-    /// The receiver's table: the key in each bin that has one.
-    fn own(&self) -> &[Option<u128>];
+#[derive(Clone, Copy)]
+struct Shown {
+    tag: u64,
+    payload: u64,
 }
 
 /// What came of the attack.
@@ -60,45 +38,69 @@ impl Outcome {
     }
 }
 
-/// The attack by a receiver that followed the protocol.
-pub fn circuit(view: &impl BinsView, dictionary: &[u128], budget: u64, mut ended: impl FnMut(&'static str)) -> Outcome {
-    let places: Vec<Place> = sweep(dictionary, |items| view.places(items).into_flattened());
-    let keys: Vec<u128> = places.par_iter().map(|place| place.key).collect();
-    let lines = sweep(&keys, |keys| view.lines(keys));
+/// The attack by a receiver that followed the protocol with the items `own`.
+pub fn circuit(view: &BinsView, own: &[u128], dictionary: &[u128], budget: u64, mut ended: impl FnMut(&'static str)) -> Outcome {
+    let places: Vec<(u32, u128)> = sweep(dictionary, |items| view.places(items).into_flattened());
+    let keys: Vec<u128> = places.par_iter().map(|&(_, key)| key).collect();
+    let lines = sweep(&keys, |keys| lines_of(&view.opprf.oprf, keys));
+    let hinted = sweep(&keys, |keys| hinted(view, keys));
     ended(STEPS[0]);
 
-    let own: Vec<Option<u64>> = view.own().iter().map(|key| key.map(|key| own_tag(view, key))).collect();
-    let tag_of = |i: usize| own[places[i].bin as usize];
+    let own = own_tags(view, own);
+    let tag_of = |i: usize| own[places[i].0 as usize];
     // There is nothing to check a guess by in a bin where the receiver has no item.
     let guessable: Vec<Line> = (0..lines.len()).map(|i| tag_of(i).map_or(Line::default(), |_| lines[i])).collect();
     let is_right = |i: usize, inputs: &[u128]| {
         let tag = tag_of(i)?;
-        let mut shown = vec![Shown::default(); inputs.len()];
-        view.show(&vec![keys[i]; inputs.len()], inputs, &mut shown);
-        shown.iter().position(|shown| shown.tag == tag)
+        let same = inputs.len();
+        show(view, &vec![keys[i]; same], &vec![hinted[i]; same], inputs).iter().position(|shown| shown.tag == tag)
     };
-    let secret = recover(view.width(), &guessable, budget, is_right);
+    let secret = recover(width(view), &guessable, budget, is_right);
     ended(STEPS[1]);
 
-    let blocks = keys.par_chunks(BLOCK).zip(lines.par_chunks(BLOCK));
-    let shown = blocks.flat_map_iter(|(keys, lines)| {
+    let blocks = keys.par_chunks(BLOCK).zip(hinted.par_chunks(BLOCK)).zip(lines.par_chunks(BLOCK));
+    let shown = blocks.flat_map_iter(|((keys, hinted), lines)| {
         let inputs: Vec<u128> = lines.iter().map(|line| line.a ^ (line.delta & secret.bits)).collect();
-        let mut shown = vec![Shown::default(); keys.len()];
-        view.show(keys, &inputs, &mut shown);
-        shown
+        show(view, keys, hinted, &inputs)
     });
     let shown: Vec<Shown> = shown.collect();
     let repeats = repeats(&places, &shown);
-    let (found, payloads) = join(&repeats, view.own().len());
+    let (found, payloads) = join(&repeats, view.items.len());
     ended(STEPS[2]);
     Outcome { secret, found, payloads }
 }
 
-/// What the receiver's own key shows; its `delta` is zero.
-fn own_tag(view: &impl BinsView, key: u128) -> u64 {
-    let mut shown = [Shown::default()];
-    view.show(&[key], &[view.lines(&[key])[0].a], &mut shown);
-    shown[0].tag
+/// `l`: bits of `s`.
+pub fn width(view: &BinsView) -> u32 {
+    view.opprf.params.oprf.width as u32
+}
+
+/// What the hint holds at each key.
+fn hinted(view: &BinsView, keys: &[u128]) -> Vec<Gf128> {
+    view.opprf.hinted(0, keys).expect("sizes of the run")
+}
+
+/// What each key shows with its mask input.
+fn show(view: &BinsView, keys: &[u128], hinted: &[Gf128], inputs: &[u128]) -> Vec<Shown> {
+    let View { params, .. } = &view.opprf;
+    let (width, tag_bits) = (params.output_bits, params.output_bits - PAYLOAD_BITS);
+    assert!(width <= 128, "r_i and payload in one block: {width} bits");
+    let inputs: Vec<Gf128> = inputs.iter().copied().map(Gf128).collect();
+    let values = view.opprf.shown(0, keys, hinted, &inputs);
+    let parts = |value: u128| Shown { tag: value as u64 & (u64::MAX >> (64 - tag_bits)), payload: (value >> tag_bits) as u64 };
+    values.into_iter().map(parts).collect()
+}
+
+/// What the receiver's own key of each bin shows, if the bin has one; its `delta` is zero.
+fn own_tags(view: &BinsView, items: &[u128]) -> Vec<Option<u64>> {
+    let places = view.places(items);
+    let key =
+        |(bin, item): (usize, &Option<u32>)| places[(*item)? as usize].iter().find(|place| place.0 as usize == bin).map(|place| place.1);
+    let keys: Vec<Option<u128>> = view.items.iter().enumerate().map(key).collect();
+    let full: Vec<u128> = keys.iter().flatten().copied().collect();
+    let inputs: Vec<u128> = lines_of(&view.opprf.oprf, &full).iter().map(|line| line.a).collect();
+    let mut shown = show(view, &full, &hinted(view, &full), &inputs).into_iter();
+    keys.iter().map(|key| key.and_then(|_| shown.next()).map(|shown| shown.tag)).collect()
 }
 
 /// An item of the sender in one of its bins.
@@ -109,8 +111,8 @@ struct Repeat {
 }
 
 /// The places whose tag shows up again in the same bin.
-fn repeats(places: &[Place], shown: &[Shown]) -> Vec<Repeat> {
-    let mut by_tag: Vec<(u32, u64, u32)> = (0..places.len()).map(|i| (places[i].bin, shown[i].tag, i as u32)).collect();
+fn repeats(places: &[(u32, u128)], shown: &[Shown]) -> Vec<Repeat> {
+    let mut by_tag: Vec<(u32, u64, u32)> = (0..places.len()).map(|i| (places[i].0, shown[i].tag, i as u32)).collect();
     by_tag.par_sort_unstable();
     let same = |a: &(u32, u64, u32), b: &(u32, u64, u32)| (a.0, a.1) == (b.0, b.1);
     let groups = by_tag.chunk_by(same).filter(|group| group.len() > 1);

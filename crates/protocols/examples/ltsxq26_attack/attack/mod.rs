@@ -12,7 +12,6 @@
 //! Nothing in `psi` and `bins` sees the sender's input or secret: the receiver's view is all there is. `play` runs the protocol to get one. docs/ltsxq26.md has the outcomes.
 
 pub mod bins;
-pub mod figure16;
 mod guess;
 mod masks;
 pub mod play;

@@ -1,7 +1,10 @@
 //! Runs of the protocol with an honest sender, for the receiver's view of them.
 
+use rand_core::Rng;
 use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, ChannelOptions, Party, Protocol, Security};
+use vesica_protocols::circuit_psi::Matching;
+use vesica_protocols::circuit_psi::ltsxq26::{BinsView, Circuit};
 use vesica_protocols::psi::ltsxq26::{Ltsxq26, Receiver, Sender, Variant, View};
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 use vesica_structures::fields::Cell;
@@ -37,12 +40,36 @@ pub fn psi<V: Variant>(scene: &Scene, security: Security, conduct: Conduct) -> V
         }
         Ok(receiver.run_observed(own, ch, rng)?.1)
     };
-    let (sender, receiver) = two_party_over(
-        memory::pair(),
-        ChannelOptions { deadline: None, ..options() },
-        |ch, rng| Sender::<V>::setup(&params, ch, rng)?.run(sent, ch, rng),
-        receive,
-    );
-    sender.result.map(drop).expect("the sender succeeds");
+    play(|ch, rng| Sender::<V>::setup(&params, ch, rng)?.run(sent, ch, rng).map(drop), receive)
+}
+
+/// Bits of a payload of Figure 16.
+pub const PAYLOAD_BITS: u32 = u64::BITS;
+
+/// The payload of an item of the sender.
+pub fn payload(item: u128) -> u64 {
+    (item >> 64) as u64
+}
+
+/// A run of Figure 16 with an honest receiver, up to the tests: `ltsxq26-circuit` with a payload of the sender's.
+pub fn circuit(scene: &Scene) -> BinsView {
+    let bytes = PAYLOAD_BITS as usize / 8;
+    let params = Circuit::derive(scene.sent.len(), scene.asked.len(), Security::SemiHonest, bytes).expect("sizes that are served");
+    let payloads: Vec<u8> = scene.sent.iter().flat_map(|&item| payload(item).to_le_bytes()).collect();
+    let send = |ch: &mut Channel, rng: &mut SecretRng| {
+        let sender = Circuit::sender(&params, ch, rng)?;
+        let mut masks = vec![0; params.bins * bytes];
+        rng.fill_bytes(&mut masks);
+        Circuit::send(sender, &scene.sent, &payloads, &masks, ch, rng).map(drop)
+    };
+    play(send, |ch, rng| Ok(BinsView::observe(&params, &scene.asked, ch, rng)?.1)).expect("sets that are not empty")
+}
+
+fn play<T: Send>(
+    sender: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<(), Abort> + Send,
+    receiver: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<T, Abort> + Send,
+) -> T {
+    let (sender, receiver) = two_party_over(memory::pair(), ChannelOptions { deadline: None, ..options() }, sender, receiver);
+    sender.result.expect("the sender succeeds");
     receiver.result.expect("the receiver succeeds")
 }

@@ -154,7 +154,7 @@ mod tests {
             let (mut inputs, delta) = view.oprf.a_and_delta(&keys).expect("sizes of the run");
             oracle::add_masked(&mut inputs, &oracle::from_bits(s.into_iter()), &delta);
             for (block, width) in block_widths(output_bits).enumerate() {
-                let shown = view.shown(block, &keys, &inputs).expect("sizes of the run");
+                let shown = view.shown(block, &keys, &view.hinted(block, &keys).expect("sizes of the run"), &inputs);
                 assert!(shown.iter().zip(&values[block * keys.len()..]).all(|(shown, value)| *shown == value & low(width)));
             }
         }

@@ -19,19 +19,24 @@ pub struct View {
 }
 
 impl View {
-    /// What block number `block` of the hint shows at each of these keys, if its mask input is the one beside it: the sender's value, where the key is the
-    /// sender's and the input `A(t) + (s & delta(t))`.
+    /// What block number `block` of the hint holds at each of these keys.
     ///
     /// # Errors
     /// None for the sizes of a run.
     ///
     /// # Panics
     /// If there is no such block.
-    pub fn shown(&self, block: usize, keys: &[u128], inputs: &[Gf128]) -> Result<Vec<u128>, Unsupported> {
+    pub fn hinted(&self, block: usize, keys: &[u128]) -> Result<Vec<Gf128>, Unsupported> {
+        let mut hinted = vec![Gf128::default(); keys.len()];
+        self.params.hint(self.oprf.omega)?.decode(&self.hint[block], keys, &mut hinted);
+        Ok(hinted)
+    }
+
+    /// What shows below the `hinted` of each key, if its mask input is the one beside it: the sender's value, where the key is the sender's and the input
+    /// `A(t) + (s & delta(t))`.
+    pub fn shown(&self, block: usize, keys: &[u128], hinted: &[Gf128], inputs: &[Gf128]) -> Vec<u128> {
         let width = block_widths(self.params.output_bits).nth(block).unwrap_or(128);
-        let mut decoded = vec![Gf128::default(); keys.len()];
-        self.params.hint(self.oprf.omega)?.decode(&self.hint[block], keys, &mut decoded);
         let masks = masks(self.oprf.omega, block, keys, inputs);
-        Ok(decoded.iter().zip(masks.iter()).map(|(decoded, mask)| (decoded.0 ^ mask) & low(width)).collect())
+        hinted.iter().zip(masks.iter()).map(|(hinted, mask)| (hinted.0 ^ mask) & low(width)).collect()
     }
 }

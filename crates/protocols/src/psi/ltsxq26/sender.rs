@@ -99,6 +99,11 @@ impl<V> Sender<V> {
     pub(crate) fn choices(&self) -> Vec<bool> {
         self.keys.as_ref().map_or(Vec::new(), |keys| keys.transfers.choices.clone())
     }
+
+    /// Cheats: `w` becomes another one after the set-up, which in Figure 15 has committed to it.
+    pub(crate) fn change_omega(&mut self) {
+        self.keys.iter_mut().for_each(|keys| keys.omega ^= 1);
+    }
 }
 
 impl Keys {

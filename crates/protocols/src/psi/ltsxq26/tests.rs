@@ -1,6 +1,7 @@
-use vesica_party::{Party, Security};
-use vesica_testkit::two_party;
+use vesica_party::{Abort, Message, Party, Security};
+use vesica_testkit::{try_two_party, two_party};
 
+use super::messages::Omega;
 use super::*;
 use crate::tasks::{IntersectReceiverInput, IntersectSenderInput};
 
@@ -50,6 +51,27 @@ fn widths_are_the_documented_ones() {
     assert_eq!([10, 16, 20, 24].map(of), [(418, 62), (430, 74), (438, 82), (446, 90)]);
     let of = |log: u32| Sha::widths(1 << log, 1 << log).expect("served");
     assert_eq!([16, 20, 24].map(of), [(72, 72), (80, 80), (88, 88)]);
+}
+
+/// Figure 15, step 6: a sender that has seen `w_2` cannot choose `w` by it.
+#[test]
+fn an_offset_that_was_not_committed_to_is_refused() {
+    let sizes = IntersectRequest { sender_items: 5, receiver_items: 9, security: Security::Malicious, payload_bytes: 0, both_learn: false };
+    for (security, refused) in [(Security::Malicious, true), (Security::SemiHonest, false)] {
+        let params = Params::derive::<Aes>(&IntersectRequest { security, ..sizes }).expect("served");
+        let (_, receiver) = try_two_party(
+            |ch, rng| {
+                let mut sender = Sender::<Aes>::setup(&params, ch, rng)?;
+                sender.change_omega();
+                sender.run(IntersectSenderInput { items: (1..6).collect(), payloads: Vec::new() }, ch, rng)
+            },
+            |ch, rng| Receiver::<Aes>::setup(&params, ch, rng)?.run(IntersectReceiverInput { items: (1..10).collect() }, ch, rng),
+        );
+        match receiver.result {
+            Ok(output) => assert!(!refused && output.matches.len() == 5, "{security:?}"),
+            Err(abort) => assert!(refused && matches!(abort, Abort::PeerMisbehaved(step, _) if step == Omega::STEP), "{abort:?}"),
+        }
+    }
 }
 
 /// The receiver's view has the bits that were sent and no others.
