@@ -2,8 +2,17 @@
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-const LAYERS: [&str; 8] =
-    ["vesica-kernels", "vesica-structures", "vesica-party", "vesica-mpc", "vesica-protocols", "vesica", "vesica-bench", "vesica-cli"];
+const LAYERS: [&str; 9] = [
+    "vesica-kernels",
+    "vesica-structures",
+    "vesica-party",
+    "vesica-mpc",
+    "vesica-protocols",
+    "vesica",
+    "vesica-bench",
+    "vesica-cli",
+    "vesica-fuzz",
+];
 
 const TESTKIT: &str = "vesica-testkit";
 
