@@ -28,6 +28,29 @@ pub trait Message: Sized {
     fn read(bytes: &mut Reader<'_>, shape: Self::Shape) -> Result<Self, Malformed>;
 }
 
+/// A message of one frame and one size, of which every bit pattern is valid. Travels in little-endian memory order.
+pub trait Fixed: Pod {
+    /// The arrow of the figure.
+    const STEP: Step;
+}
+
+impl<T: Fixed> Message for T {
+    const STEP: Step = <T as Fixed>::STEP;
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        size_of::<T>()..=size_of::<T>()
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(bytemuck::bytes_of(self));
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        Ok(bytemuck::pod_read_unaligned(bytes.bytes(size_of::<T>())?))
+    }
+}
+
 /// A message that is a sequence of fixed-size elements, sent and received in chunks; the count comes from agreed parameters.
 /// Elements travel in little-endian memory order.
 pub trait Stream {

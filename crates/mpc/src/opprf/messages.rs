@@ -1,31 +1,19 @@
 //! One type an arrow of the figure.
 
-use std::ops::RangeInclusive;
-
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+use bytemuck::{Pod, Zeroable};
+use vesica_party::{Fixed, Role, Step, Stream};
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "opprf", number, from, carries }
 }
 
 /// Arrow 1: the salt that keys all public functions of the run.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
 pub(super) struct Salt(pub(super) [u8; 32]);
 
-impl Message for Salt {
+impl Fixed for Salt {
     const STEP: Step = step(1, Role::Sender, "the salt");
-    type Shape = ();
-
-    fn len((): &()) -> RangeInclusive<usize> {
-        32..=32
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.bytes(&self.0);
-    }
-
-    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        Ok(Self(bytes.array()?))
-    }
 }
 
 /// Arrow 2: the receiver's table under the VOLE's mask.

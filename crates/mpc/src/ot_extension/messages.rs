@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+use bytemuck::{Pod, Zeroable};
+use vesica_party::{Fixed, Malformed, Message, Reader, Role, Step, Stream, Writer};
 
 use super::leaves::SHAPE;
 use super::{CHUNKS, NAME};
@@ -71,24 +72,12 @@ impl Stream for Corrections {
 }
 
 /// Arrow 4: the point of the universal hash.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Challenge(pub u128);
 
-impl Message for Challenge {
+impl Fixed for Challenge {
     const STEP: Step = step(4, Role::Sender, "the challenge of the consistency check");
-    type Shape = ();
-
-    fn len((): &()) -> RangeInclusive<usize> {
-        16..=16
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.elements(&[self.0]);
-    }
-
-    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        Ok(Self(u128::from_le_bytes(bytes.array()?)))
-    }
 }
 
 /// Arrow 5: the hashes of the bits and of the 128 columns.

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+use bytemuck::{Pod, Zeroable};
+use vesica_party::{Fixed, Malformed, Message, Reader, Role, Step, Stream, Writer};
 
 use super::NAME;
 
@@ -45,7 +46,8 @@ impl Stream for Trees {
 }
 
 /// Arrow 3: the point of the check, and the receiver's noise at that point under a mask.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
 pub struct CheckRequest {
     /// The point at which the polynomials are compared.
     pub chi: u128,
@@ -53,62 +55,24 @@ pub struct CheckRequest {
     pub noise: u128,
 }
 
-impl Message for CheckRequest {
+impl Fixed for CheckRequest {
     const STEP: Step = step(3, Role::Receiver, "the request of the trees' check");
-    type Shape = ();
-
-    fn len((): &()) -> RangeInclusive<usize> {
-        32..=32
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.elements(&[self.chi, self.noise]);
-    }
-
-    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        let mut block = || Ok(u128::from_le_bytes(bytes.array()?));
-        Ok(Self { chi: block()?, noise: block()? })
-    }
 }
 
 /// Arrow 4: the hash of the sender's side of the check.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct CheckAnswer(pub [u8; 32]);
 
-impl Message for CheckAnswer {
+impl Fixed for CheckAnswer {
     const STEP: Step = step(4, Role::Sender, "the answer to the trees' check");
-    type Shape = ();
-
-    fn len((): &()) -> RangeInclusive<usize> {
-        32..=32
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.bytes(&self.0);
-    }
-
-    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        Ok(Self(bytes.array()?))
-    }
 }
 
 /// Arrow 5: the public seed of the code.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct CodeSeed(pub u128);
 
-impl Message for CodeSeed {
+impl Fixed for CodeSeed {
     const STEP: Step = step(5, Role::Receiver, "the seed of the code");
-    type Shape = ();
-
-    fn len((): &()) -> RangeInclusive<usize> {
-        16..=16
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.elements(&[self.0]);
-    }
-
-    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        Ok(Self(u128::from_le_bytes(bytes.array()?)))
-    }
 }

@@ -24,6 +24,7 @@
 
 pub mod czz24;
 pub mod gmr21;
+mod messages;
 mod params;
 mod receiver;
 mod sender;

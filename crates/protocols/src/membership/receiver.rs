@@ -7,8 +7,9 @@ use std::marker::PhantomData;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 
+use super::messages::Items;
 use super::transfer::Taker;
-use super::{Arrows, For, MembershipTest, Params};
+use super::{For, MembershipTest, Params};
 use crate::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, Cardinality, Intersect, IntersectReceiverInput, IntersectReceiverOutput, Sum,
 };
@@ -62,7 +63,7 @@ impl<M: For<Intersect>> Party for Receiver<M, Intersect> {
         let opened = self.taker.take_items(&found, ch)?;
         let index: HashMap<u128, u32> = input.items.iter().copied().zip(0..).collect();
         let matches: Option<Vec<u32>> = found.iter().map(|&place| index.get(&opened[place as usize]).copied()).collect();
-        let misbehaved = |what| Abort::PeerMisbehaved(<M::Arrows as Arrows>::Items::STEP, what);
+        let misbehaved = |what| Abort::PeerMisbehaved(Items::<M::Arrows>::STEP, what);
         let mut matches = matches.ok_or_else(|| misbehaved("a common item that the receiver does not have"))?;
         matches.sort_unstable();
         if !matches.is_sorted_by(|one, next| one < next) {

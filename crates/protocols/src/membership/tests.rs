@@ -13,9 +13,9 @@ use crate::tasks::{AggregateReceiverInput, AggregateSenderInput, IntersectReceiv
 
 const N: usize = 40;
 
-type Items<M> = <<M as MembershipTest>::Arrows as Arrows>::Items;
-type Values<M> = <<M as MembershipTest>::Arrows as Arrows>::Values;
-type Totals<M> = <<M as MembershipTest>::Arrows as Arrows>::Totals;
+type Items<M> = messages::Items<<M as MembershipTest>::Arrows>;
+type Values<M> = messages::Values<<M as MembershipTest>::Arrows>;
+type Totals<M> = messages::Totals<<M as MembershipTest>::Arrows>;
 
 fn intersection<M: For<Intersect>>() -> Params<M> {
     let security = Security::SemiHonest;

@@ -5,24 +5,22 @@ use std::marker::PhantomData;
 
 use rayon::prelude::*;
 use vesica_mpc::tasks::{OtChosen, OtPairs, RandomOt};
-use vesica_party::{Abort, Channel, Party, Protocol, Stream};
+use vesica_party::{Abort, Channel, Party, Protocol};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-/// The arrows, as a protocol names them, and what they stand on.
+use super::messages::{Flips, Items, Totals, Values};
+
+/// Whose arrows they are, and what they stand on.
 pub trait Arrows: Send + Sync + fmt::Debug + 'static {
+    /// The protocol that errors name.
+    const PROTOCOL: &'static str;
+    /// The number of arrow I.
+    const FIRST: u8;
     /// Domain of `G`.
     const PAD_CONTEXT: &'static str;
     /// The random OTs.
     type Ots: Protocol<Task = RandomOt>;
-    /// Arrow I: a bit for each place, eight a byte from the lowest.
-    type Flips: Stream<Element = u8>;
-    /// Arrow II of the intersection.
-    type Items: Stream<Element = u128>;
-    /// Arrow II of the sum.
-    type Values: Stream<Element = u64>;
-    /// Arrow III.
-    type Totals: Stream<Element = u64>;
 }
 
 /// Places that are worth a task of a thread.
@@ -67,7 +65,7 @@ impl<A: Arrows> Giver<A> {
         let pairs = &self.0.pairs;
         let mut flips = vec![0; pairs.len().div_ceil(8)];
         if !flips.is_empty() {
-            ch.recv_stream::<A::Flips>(&mut flips)?;
+            ch.recv_stream::<Flips<A>>(&mut flips)?;
         }
         let turned =
             |(place, &[zero, one]): (usize, &[u128; 2])| if flips[place / 8] >> (place % 8) & 1 == 0 { [zero, one] } else { [one, zero] };
@@ -81,7 +79,7 @@ impl<A: Arrows> Giver<A> {
             return Ok(());
         }
         let padded: Vec<u128> = blocks.iter().enumerate().map(|(place, [_, common])| item(place) ^ common).collect();
-        ch.send_stream::<A::Items>(&padded)
+        ch.send_stream::<Items<A>>(&padded)
     }
 
     /// Steps I to III of the sum: `values` says what is to be added up for a place, `columns` of them.
@@ -106,10 +104,10 @@ impl<A: Arrows> Giver<A> {
             })
             .reduce(|| vec![0; columns], add);
         if !padded.is_empty() {
-            ch.send_stream::<A::Values>(&padded)?;
+            ch.send_stream::<Values<A>>(&padded)?;
         }
         let totals: Vec<u64> = masks.into_iter().map(u64::wrapping_neg).collect();
-        ch.send_stream::<A::Totals>(&totals)
+        ch.send_stream::<Totals<A>>(&totals)
     }
 }
 
@@ -141,7 +139,7 @@ impl<A: Arrows> Taker<A> {
         }
         let turned: Vec<bool> = common.iter().zip(&self.0.choices).map(|(common, choice)| common ^ choice).collect();
         let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
-        ch.send_stream::<A::Flips>(&turned.chunks(8).map(byte).collect::<Vec<u8>>())?;
+        ch.send_stream::<Flips<A>>(&turned.chunks(8).map(byte).collect::<Vec<u8>>())?;
         Ok(common)
     }
 
@@ -149,7 +147,7 @@ impl<A: Arrows> Taker<A> {
     pub(super) fn take_items(self, found: &[u32], ch: &mut Channel) -> Result<Vec<u128>, Abort> {
         let mut items = vec![0; self.choose(found, ch)?.len()];
         if !items.is_empty() {
-            ch.recv_stream::<A::Items>(&mut items)?;
+            ch.recv_stream::<Items<A>>(&mut items)?;
         }
         items.iter_mut().zip(self.chosen()).for_each(|(item, pad)| *item ^= pad);
         Ok(items)
@@ -160,7 +158,7 @@ impl<A: Arrows> Taker<A> {
         let common = self.choose(found, ch)?;
         let mut padded = vec![0; common.len() * columns];
         if !padded.is_empty() {
-            ch.recv_stream::<A::Values>(&mut padded)?;
+            ch.recv_stream::<Values<A>>(&mut padded)?;
         }
         let pad_of = Pad::new::<A>(ch);
         let pieces = padded.par_chunks(PIECE * columns).zip(self.chosen().par_chunks(PIECE)).zip(common.par_chunks(PIECE));
@@ -179,7 +177,7 @@ impl<A: Arrows> Taker<A> {
             })
             .reduce(|| vec![0; columns], add);
         let mut totals = vec![0; columns];
-        ch.recv_stream::<A::Totals>(&mut totals)?;
+        ch.recv_stream::<Totals<A>>(&mut totals)?;
         Ok(add(masked, totals))
     }
 }

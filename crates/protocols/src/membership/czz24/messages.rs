@@ -49,46 +49,8 @@ impl Stream for Digests {
 pub enum Transfer {}
 
 impl membership::Arrows for Transfer {
+    const PROTOCOL: &'static str = "czz24";
+    const FIRST: u8 = 4;
     const PAD_CONTEXT: &'static str = "vesica v1 czz24 2026 pad of values";
     type Ots = OtExtension;
-    type Flips = Flips;
-    type Items = Items;
-    type Values = Values;
-    type Totals = Totals;
-}
-
-/// Arrow 4: a bit for each item of the sender, eight a byte from the lowest.
-#[derive(Debug)]
-pub enum Flips {}
-
-impl Stream for Flips {
-    const STEP: Step = step(4, Role::Receiver, "flips of OTs");
-    type Element = u8;
-}
-
-/// Arrow 5 of the intersection.
-#[derive(Debug)]
-pub enum Items {}
-
-impl Stream for Items {
-    const STEP: Step = step(5, Role::Sender, "the items, each under a pad");
-    type Element = u128;
-}
-
-/// Arrow 5 of the sum.
-#[derive(Debug)]
-pub enum Values {}
-
-impl Stream for Values {
-    const STEP: Step = step(5, Role::Sender, "the values, each under a mask and a pad");
-    type Element = u64;
-}
-
-/// Arrow 6.
-#[derive(Debug)]
-pub enum Totals {}
-
-impl Stream for Totals {
-    const STEP: Step = step(6, Role::Sender, "what takes the masks off the sums");
-    type Element = u64;
 }

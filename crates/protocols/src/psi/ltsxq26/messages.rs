@@ -2,33 +2,23 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+use bytemuck::{Pod, Zeroable};
+use vesica_party::{Fixed, Malformed, Message, Reader, Role, Step, Stream, Writer};
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "ltsxq26", number, from, carries }
 }
 
 /// Arrow 1 (Figure 15): `tau_1 = H^k(w_1)`, and `tau`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Commitment {
     pub(super) commitment: u128,
     pub(super) tau: u128,
 }
 
-impl Message for Commitment {
+impl Fixed for Commitment {
     const STEP: Step = step(1, Role::Sender, "the commitment to its offset, and a salt");
-    type Shape = ();
-
-    fn len((): &()) -> RangeInclusive<usize> {
-        32..=32
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.elements(&[self.commitment, self.tau]);
-    }
-
-    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        Ok(Self { commitment: u128::from_le_bytes(bytes.array()?), tau: u128::from_le_bytes(bytes.array()?) })
-    }
 }
 
 /// Arrow 2: `r`, and in Figure 15 `w_2`. The shape says whether it is Figure 15.
@@ -67,23 +57,12 @@ impl Stream for Table {
 }
 
 /// Arrow 4: `w`; in Figure 15 `w_1`, which opens arrow 1.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
 pub(super) struct Omega(pub(super) u128);
 
-impl Message for Omega {
+impl Fixed for Omega {
     const STEP: Step = step(4, Role::Sender, "the randomness of the masks");
-    type Shape = ();
-
-    fn len((): &()) -> RangeInclusive<usize> {
-        16..=16
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.elements(&[self.0]);
-    }
-
-    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        Ok(Self(u128::from_le_bytes(bytes.array()?)))
-    }
 }
 
 /// Arrow 5: the masks `X'`.

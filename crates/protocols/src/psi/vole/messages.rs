@@ -1,62 +1,65 @@
 //! One type an arrow of the figure.
 
-use std::ops::RangeInclusive;
-
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+use bytemuck::{Pod, Zeroable};
+use vesica_party::{Fixed, Role, Step, Stream};
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "vole-psi", number, from, carries }
 }
 
-/// A message of `N` bytes.
-macro_rules! bytes_message {
-    ($(#[$doc:meta])* $name:ident, $bytes:literal, $step:expr) => {
-        $(#[$doc])*
-        pub(super) struct $name(pub(super) [u8; $bytes]);
+/// Arrow 1 (malicious): the commitment to the sender's share of the salt.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct SaltCommitment(pub(super) [u8; 32]);
 
-        impl Message for $name {
-            const STEP: Step = $step;
-            type Shape = ();
-
-            fn len((): &()) -> RangeInclusive<usize> {
-                $bytes..=$bytes
-            }
-
-            fn write(&self, out: &mut Writer) {
-                out.bytes(&self.0);
-            }
-
-            fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-                Ok(Self(bytes.array()?))
-            }
-        }
-    };
+impl Fixed for SaltCommitment {
+    const STEP: Step = step(1, Role::Sender, "the commitment to a share of the salt");
 }
 
-bytes_message!(
-    /// Arrow 1 (malicious): the commitment to the sender's share of the salt.
-    SaltCommitment, 32, step(1, Role::Sender, "the commitment to a share of the salt")
-);
-bytes_message!(
-    /// Arrow 2 (malicious): the receiver's share of the salt.
-    SaltShare, 32, step(2, Role::Receiver, "a share of the salt")
-);
-bytes_message!(
-    /// Arrow 3: the sender's share of the salt; in the malicious mode it opens arrow 1.
-    SaltOpening, 32, step(3, Role::Sender, "the opened share of the salt")
-);
-bytes_message!(
-    /// Arrow 4 (malicious): the commitment to `w_s`.
-    OffsetCommitment, 32, step(4, Role::Sender, "the commitment to its offset")
-);
-bytes_message!(
-    /// Arrow 6 (malicious): `w_r`.
-    OffsetShare, 16, step(6, Role::Receiver, "its offset")
-);
-bytes_message!(
-    /// Arrow 7 (malicious): `w_s` and the 32 bytes that its commitment hides it with.
-    OffsetOpening, 48, step(7, Role::Sender, "the opened offset")
-);
+/// Arrow 2 (malicious): the receiver's share of the salt.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct SaltShare(pub(super) [u8; 32]);
+
+impl Fixed for SaltShare {
+    const STEP: Step = step(2, Role::Receiver, "a share of the salt");
+}
+
+/// Arrow 3: the sender's share of the salt; in the malicious mode it opens arrow 1.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct SaltOpening(pub(super) [u8; 32]);
+
+impl Fixed for SaltOpening {
+    const STEP: Step = step(3, Role::Sender, "the opened share of the salt");
+}
+
+/// Arrow 4 (malicious): the commitment to `w_s`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct OffsetCommitment(pub(super) [u8; 32]);
+
+impl Fixed for OffsetCommitment {
+    const STEP: Step = step(4, Role::Sender, "the commitment to its offset");
+}
+
+/// Arrow 6 (malicious): `w_r`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct OffsetShare(pub(super) [u8; 16]);
+
+impl Fixed for OffsetShare {
+    const STEP: Step = step(6, Role::Receiver, "its offset");
+}
+
+/// Arrow 7 (malicious): `w_s` and the 32 bytes that its commitment hides it with.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct OffsetOpening(pub(super) [u8; 48]);
+
+impl Fixed for OffsetOpening {
+    const STEP: Step = step(7, Role::Sender, "the opened offset");
+}
 
 /// Arrow 5: the receiver's table under the VOLE's mask, `A = P + c`.
 pub(super) enum Table {}

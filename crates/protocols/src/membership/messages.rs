@@ -1,0 +1,43 @@
+//! Arrows I to III of the figure, numbered on from those of the test.
+
+use std::marker::PhantomData;
+
+use vesica_party::{Role, Step, Stream};
+
+use super::Arrows;
+
+const fn step<A: Arrows>(after: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: A::PROTOCOL, number: A::FIRST + after, from, carries }
+}
+
+/// Arrow I: a bit for each place, eight a byte from the lowest.
+pub(super) struct Flips<A>(PhantomData<A>);
+
+impl<A: Arrows> Stream for Flips<A> {
+    const STEP: Step = step::<A>(0, Role::Receiver, "flips of OTs");
+    type Element = u8;
+}
+
+/// Arrow II of the intersection.
+pub(super) struct Items<A>(PhantomData<A>);
+
+impl<A: Arrows> Stream for Items<A> {
+    const STEP: Step = step::<A>(1, Role::Sender, "the items, each under a pad");
+    type Element = u128;
+}
+
+/// Arrow II of the sum.
+pub(super) struct Values<A>(PhantomData<A>);
+
+impl<A: Arrows> Stream for Values<A> {
+    const STEP: Step = step::<A>(1, Role::Sender, "the values, each under a mask and a pad");
+    type Element = u64;
+}
+
+/// Arrow III.
+pub(super) struct Totals<A>(PhantomData<A>);
+
+impl<A: Arrows> Stream for Totals<A> {
+    const STEP: Step = step::<A>(2, Role::Sender, "what takes the masks off the sums");
+    type Element = u64;
+}
