@@ -8,9 +8,9 @@ use vesica_fuzz::TARGETS;
 
 #[test]
 fn no_bytes_make_a_parser_panic() {
-    let mutations = std::env::var("VESICA_FUZZ").map_or(1000, |text| text.parse().expect("VESICA_FUZZ is a number of mutations"));
+    let mutations = std::env::var("VESICA_FUZZ").map_or(1000u64, |text| text.parse().expect("VESICA_FUZZ is a number of mutations"));
     for target in TARGETS {
-        let mut rng = ChaCha8Rng::seed_from_u64(mutations);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut corpus = corpus(target.name);
         corpus.extend((target.seeds)());
         corpus.push(Vec::new());
