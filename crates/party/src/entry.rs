@@ -55,6 +55,22 @@ pub enum Learner {
     Both,
 }
 
+/// What a protocol shows beyond the promise of its task's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// The exact number of common items, beside a task that hides it.
+    Count,
+}
+
+impl Extra {
+    /// The flag by which a side permits it.
+    pub const fn flag(self) -> &'static str {
+        match self {
+            Self::Count => "--allow-count",
+        }
+    }
+}
+
 /// What a party learns beyond its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
@@ -62,6 +78,8 @@ pub struct Leak {
     pub to: Learner,
     /// What is learned.
     pub what: &'static str,
+    /// What it is, if the task's name promises that it stays hidden: `auto` takes such a protocol only if both sides permit it.
+    pub extra: Option<Extra>,
 }
 
 /// One way to run a protocol.
@@ -80,6 +98,11 @@ pub struct Mode {
 }
 
 impl Mode {
+    /// What the mode shows beyond the promise of the task's name.
+    pub fn extras(&self) -> impl Iterator<Item = Extra> {
+        self.leakage.iter().filter_map(|leak| leak.extra)
+    }
+
     /// Whether it resists as much as `security` asks, against either party.
     pub fn meets(&self, security: Security) -> bool {
         let least = match security {

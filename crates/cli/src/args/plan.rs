@@ -39,6 +39,9 @@ pub struct PlanArgs {
     /// The sender learns its matches too
     #[arg(long)]
     pub both_learn: bool,
+    /// Let `auto` take protocols that also show the receiver exactly how many keys are common
+    #[arg(long)]
+    pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms
     #[arg(long, value_name = "LINK", default_value = "1gbit,10ms")]
     pub link: Link,

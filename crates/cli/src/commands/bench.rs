@@ -7,7 +7,7 @@ use std::process::Command;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Role;
-use vesica::plan::{self, Terms};
+use vesica::plan::{self, Permissions, Terms};
 use vesica::protocols::any::AnyProtocol;
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
@@ -50,7 +50,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
     let Terms { task, sender_items, receiver_items, security, payload_bytes, receiver_payload_bytes, columns, groups, at_least, .. } =
         terms;
     let protocol = if args.protocol == "auto" {
-        plan::automatic(&terms, &plan_link(args.link))?.id.to_owned()
+        plan::automatic(&terms, &plan_link(args.link), Permissions::default())?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
         let row = AnyProtocol::find(task, &args.protocol);

@@ -6,8 +6,8 @@ use std::fs;
 use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::Status;
-use vesica::plan::{self, Eligible, Link, Plan, Prices, Setting, Terms, Traffic};
+use vesica::party::{Extra, Status};
+use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Setting, Terms, Traffic};
 
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
@@ -44,7 +44,9 @@ pub fn run(args: PlanArgs) -> Outcome {
             false => Ok(()),
         };
     };
-    let setting = Setting { machine: &known.calibration.speed, threads: args.threads.get(), link: &link, prices: &prices, traffic };
+    let permissions = Permissions { count: args.allow_count, ..Permissions::default() };
+    let setting =
+        Setting { machine: &known.calibration.speed, threads: args.threads.get(), link: &link, prices: &prices, traffic, permissions };
     let plan = plan::plan(&terms, &setting)?;
     if args.json {
         return print(&format!("{}\n", as_json(&terms, &plan, &link, &known, &prices, traffic)));
@@ -94,6 +96,7 @@ fn as_json(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pric
             "sender_memory_bytes": one.here.sender_memory,
             "receiver_memory_bytes": one.here.receiver_memory,
             "cost_usd": one.usd,
+            "needs": one.unpermitted.map(Extra::flag),
         })
     };
     json!({
@@ -139,9 +142,10 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
             mebibytes(one.here.sender_memory),
             mebibytes(one.here.receiver_memory),
             format!("{:.6}", one.usd),
-            match one.entry.status {
+            match (one.entry.status, one.unpermitted) {
                 _ if one.entry.id == plan.choice => "auto".into(),
-                Status::Recommended => String::new(),
+                (_, Some(extra)) => format!("if named, or with {}", extra.flag()),
+                (Status::Recommended, None) => String::new(),
                 _ => "if named".into(),
             },
         ]

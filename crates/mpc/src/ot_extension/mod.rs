@@ -166,8 +166,11 @@ pub(crate) const MALICIOUS: Mode = Mode {
 };
 
 /// What a corrupt receiver can try.
-pub(crate) const GUESSED_DELTA: Leak =
-    Leak { to: Learner::Receiver, what: "guesses at bits of delta by a corrupt receiver, right ones unnoticed; a wrong one stops the run" };
+pub(crate) const GUESSED_DELTA: Leak = Leak {
+    to: Learner::Receiver,
+    what: "guesses at bits of delta by a corrupt receiver, right ones unnoticed; a wrong one stops the run",
+    extra: None,
+};
 
 /// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves [`HASHED`] indices: who knows outputs can test a candidate
 /// for all indices of a key at once, tweak or not.

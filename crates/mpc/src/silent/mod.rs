@@ -124,6 +124,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                     Leak {
                         to: Learner::Sender,
                         what: "one guess at the places of the noise by a corrupt sender, who may have seen the code, a right one unnoticed; a wrong one stops the run",
+                        extra: None,
                     },
                 ],
             },

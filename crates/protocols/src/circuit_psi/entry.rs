@@ -1,10 +1,10 @@
 //! What the descriptions of rows have in common.
 
-use vesica_party::{Leak, Learner, Mode, Resistance, Security};
+use vesica_party::{Mode, Resistance, Security};
+
+use crate::tasks::SIZES;
 
 /// What both sides learn.
-const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
-
 /// How tables of items deviate from the papers'.
 pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a bound and not from evidence; sigma has a share of the failure budget.";
 

@@ -36,12 +36,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Leak, Learner, Mode, Protocol, Resistance, Security};
+use vesica_party::{Abort, Channel, Entry, Leak, Mode, Protocol, Resistance, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
+use crate::tasks::{AggregateRequest, Cardinality, EXACT_COUNT, Intersect, IntersectRequest, SIZES, Sum};
 
 pub use params::Params;
 pub use receiver::Receiver;
@@ -88,13 +88,10 @@ pub trait For<T>: MembershipTest {
 #[derive(Clone, Copy, Debug)]
 pub struct Membership<M, T>(PhantomData<fn() -> (M, T)>);
 
-const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
-const COUNT: Leak = Leak { to: Learner::Receiver, what: "the number of common items, exactly" };
-
 /// What leaks beside a cardinality, and beside an intersection, whose size is part of it.
 const BESIDE_COUNT: &[Leak] = &[SIZES];
 /// What leaks beside a sum.
-const BESIDE_SUM: &[Leak] = &[SIZES, COUNT];
+const BESIDE_SUM: &[Leak] = &[SIZES, EXACT_COUNT];
 
 const fn semi_honest(assumptions: &'static [&'static str], leakage: &'static [Leak]) -> [Mode; 1] {
     [Mode {

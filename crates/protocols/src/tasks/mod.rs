@@ -1,5 +1,7 @@
 //! The set tasks: what a protocol of each registry must compute, as predicates over both sides.
 
+use vesica_party::{Extra, Leak, Learner};
+
 mod aggregate;
 mod intersect;
 mod shares;
@@ -9,6 +11,12 @@ pub use intersect::{
     Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput,
 };
 pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
+
+/// What every protocol of every set task shows to both sides.
+pub const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)", extra: None };
+
+/// What protocols show in which the receiver counts the common items by itself, beside a task that hides their number.
+pub const EXACT_COUNT: Leak = Leak { to: Learner::Receiver, what: "the number of common items, exactly", extra: Some(Extra::Count) };
 
 /// An error that names the first place where two lists differ.
 fn differ<T: PartialEq + std::fmt::Debug>(what: &str, expected: &[T], got: &[T]) -> Result<(), String> {

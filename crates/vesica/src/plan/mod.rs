@@ -1,7 +1,7 @@
 //! Which protocol serves a request, and what it takes.
 //!
-//! **The rule of `auto`.** Candidates are the protocols that both sides allow: each lists those whose declared security meets the request, none of them broken, or the one that its user
-//! named. Of these, the recommended ones before those that are kept for comparison, the receiver chooses the fastest by the cost model of the *reference* machine and the agreed link, and the sender checks that the choice is on its own
+//! **The rule of `auto`.** Candidates are the protocols that both sides allow: each lists those whose declared security meets the request, none of them broken, none that shows more than
+//! the task's name promises unless its user permits that ([`Permissions`]), or the one that its user named. Of these, the recommended ones before those that are kept for comparison, the receiver chooses the fastest by the cost model of the *reference* machine and the agreed link, and the sender checks that the choice is on its own
 //! list. The model is one of whole numbers over what both sides know, so that the sender comes to the same choice by itself and says so if it does not. A side's own
 //! calibration never enters: the two differ, and a wish that only one side can check is no agreement. Whatever a peer says of its link, or chooses, only a protocol can come
 //! of it that this side allows: never a lower security.
@@ -11,7 +11,7 @@ mod link;
 mod model;
 mod prices;
 
-use vesica_party::{Entry, Security, Status};
+use vesica_party::{Entry, Extra, Security, Status};
 use vesica_protocols::any::AnyProtocol;
 pub use vesica_protocols::any::{SetTask, Terms};
 
@@ -24,6 +24,28 @@ use crate::failure::{Failure, code};
 /// Over a link below this rate, what was never measured is compared by its bytes alone.
 const SLOW_BITS_PER_SECOND: u64 = 10_000_000;
 
+/// What a side permits beyond what every run may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// A broken protocol, if one is named.
+    pub broken: bool,
+    /// Protocols that show the receiver the exact number of common keys where the task hides it.
+    pub count: bool,
+}
+
+impl Permissions {
+    fn include(self, extra: Extra) -> bool {
+        match extra {
+            Extra::Count => self.count,
+        }
+    }
+}
+
+/// What `entry` shows beyond its task's promise, and `permissions` do not include.
+fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> Option<Extra> {
+    entry.mode(security)?.extras().find(|&extra| !permissions.include(extra))
+}
+
 /// All protocols for the task.
 pub(crate) fn rows(task: SetTask) -> Vec<AnyProtocol> {
     #[allow(unused_mut, reason = "tests add to the registry")]
@@ -33,8 +55,13 @@ pub(crate) fn rows(task: SetTask) -> Vec<AnyProtocol> {
     rows
 }
 
-/// The protocols that a side allows: the one named, or all that reach `security`, in the registry's order.
-pub(crate) fn allowed(task: SetTask, named: Option<&str>, security: Security, allow_broken: bool) -> Result<Vec<AnyProtocol>, Failure> {
+/// The protocols that a side allows: the one named, or all that reach `security` and show no more than is permitted, in the registry's order.
+pub(crate) fn allowed(
+    task: SetTask,
+    named: Option<&str>,
+    security: Security,
+    permissions: Permissions,
+) -> Result<Vec<AnyProtocol>, Failure> {
     let rows = rows(task);
     if let Some(name) = named {
         let row = rows.iter().copied().find(|row| row.answers_to(name)).ok_or_else(|| {
@@ -47,7 +74,7 @@ pub(crate) fn allowed(task: SetTask, named: Option<&str>, security: Security, al
         })?;
         let entry = row.entry();
         if let Some(fault) = entry.warning()
-            && !allow_broken
+            && !permissions.broken
         {
             let mend = "choose another one; to run it nevertheless, for research, add --allow-broken";
             return Err(Failure::new(code::REFUSED, fault, mend));
@@ -76,7 +103,15 @@ pub(crate) fn allowed(task: SetTask, named: Option<&str>, security: Security, al
         };
         return Err(Failure::new(code::REFUSED, format_args!("no protocol for {task} withstands a {security} partner"), mend));
     }
-    Ok(found)
+    let (discreet, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|row| unpermitted(row.entry(), security, permissions).is_none());
+    match others.first().and_then(|row| unpermitted(row.entry(), security, permissions)) {
+        Some(extra) if discreet.is_empty() => Err(Failure::new(
+            code::REFUSED,
+            format_args!("every protocol for {task} shows more than the task's name says"),
+            format_args!("say {} on both sides, or choose another task", extra.flag()),
+        )),
+        _ => Ok(discreet),
+    }
 }
 
 /// The receiver's choice, or the sender's own view of it.
@@ -162,12 +197,13 @@ impl Chosen {
     }
 }
 
-/// What `auto` runs for terms when both sides allow everything that reaches their security.
+/// What `auto` runs for terms when both sides give these permissions and name no protocol.
 ///
 /// # Errors
 /// If no protocol serves them.
-pub fn automatic(terms: &Terms, link: &Link) -> Result<&'static Entry, Failure> {
-    let all: Vec<String> = allowed(terms.task, None, terms.security, false)?.into_iter().map(|row| row.entry().id.to_owned()).collect();
+pub fn automatic(terms: &Terms, link: &Link, permissions: Permissions) -> Result<&'static Entry, Failure> {
+    let all: Vec<String> =
+        allowed(terms.task, None, terms.security, permissions)?.into_iter().map(|row| row.entry().id.to_owned()).collect();
     Ok(choose(terms, &all, &all, link)?.row.entry())
 }
 
@@ -197,6 +233,8 @@ pub struct Eligible {
     pub bytes: [u64; 2],
     /// The cost of the run on the given machine, in US dollars.
     pub usd: f64,
+    /// What it shows beyond its task's promise, if `auto` leaves it out for that.
+    pub unpermitted: Option<Extra>,
 }
 
 /// A protocol that would not serve.
@@ -221,6 +259,8 @@ pub struct Setting<'a> {
     pub prices: &'a Prices,
     /// What traffic costs.
     pub traffic: &'a Traffic,
+    /// What both sides permit.
+    pub permissions: Permissions,
 }
 
 /// What each protocol of a task takes for these terms, and which one `auto` would run.
@@ -231,7 +271,7 @@ pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
     let (mut eligible, mut refused) = (Vec::new(), Vec::new());
     for row in rows(terms.task) {
         let entry = row.entry();
-        let outcome = match allowed(terms.task, Some(entry.id), terms.security, false) {
+        let outcome = match allowed(terms.task, Some(entry.id), terms.security, Permissions::default()) {
             Err(failure) => Err(failure.fault),
             Ok(_) => row.predicted_bytes(terms).map_err(|unsupported| unsupported.what),
         };
@@ -246,11 +286,12 @@ pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
             Err(why) => refused.push(Refused { entry, why }),
             Ok((bytes, here, reference)) => {
                 let usd = setting.prices.usd(setting.traffic, &here, setting.threads);
-                eligible.push(Eligible { entry, here, reference, bytes: [*bytes.start(), *bytes.end()], usd });
+                let unpermitted = unpermitted(entry, terms.security, setting.permissions);
+                eligible.push(Eligible { entry, here, reference, bytes: [*bytes.start(), *bytes.end()], usd, unpermitted });
             }
         }
     }
-    let choice = automatic(terms, setting.link)?.id;
+    let choice = automatic(terms, setting.link, setting.permissions)?.id;
     let reason = reason(&eligible, choice);
     Ok(Plan { eligible, refused, choice, reason })
 }
@@ -260,7 +301,10 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
     let seconds = |us: u64| us as f64 / 1e6;
     let find = |id: &str| eligible.iter().find(|one| one.entry.id == id);
     let Some(chosen) = find(choice) else { return format!("{choice} serves, though nothing is known of its time") };
-    let others = || eligible.iter().filter(|one| one.entry.id != choice && (recommended(one.entry) || !recommended(chosen.entry)));
+    let others = || {
+        let rivals = eligible.iter().filter(|one| one.entry.id != choice && one.unpermitted.is_none());
+        rivals.filter(|one| recommended(one.entry) || !recommended(chosen.entry))
+    };
     let Some(next) = others().min_by_key(|one| one.reference.total_us()) else {
         return format!("{choice} is the only one that serves and is recommended");
     };
@@ -289,12 +333,16 @@ mod tests {
         Terms::new(SetTask::Intersect, items, items, security)
     }
 
-    fn allowed(named: Option<&str>, security: Security, allow_broken: bool) -> Result<Vec<AnyProtocol>, Failure> {
-        super::allowed(SetTask::Intersect, named, security, allow_broken)
+    const DEFAULT: Permissions = Permissions { broken: false, count: false };
+    const COUNT: Permissions = Permissions { count: true, ..DEFAULT };
+    const BROKEN: Permissions = Permissions { broken: true, ..DEFAULT };
+
+    fn allowed(named: Option<&str>, security: Security) -> Result<Vec<AnyProtocol>, Failure> {
+        super::allowed(SetTask::Intersect, named, security, DEFAULT)
     }
 
     fn ids(security: Security) -> Vec<String> {
-        allowed(None, security, false).expect("some").iter().map(|row| row.entry().id.into()).collect()
+        allowed(None, security).expect("some").iter().map(|row| row.entry().id.into()).collect()
     }
 
     fn chosen(terms: &Terms, ours: &[String], theirs: &[String], link: &Link) -> &'static str {
@@ -317,7 +365,7 @@ mod tests {
         ] {
             let choice = |items, link| {
                 let columns = usize::from(task == SetTask::Sum);
-                automatic(&Terms { columns, ..Terms::new(task, items, items, Security::SemiHonest) }, link).expect("a protocol").id
+                automatic(&Terms { columns, ..Terms::new(task, items, items, Security::SemiHonest) }, link, COUNT).expect("a protocol").id
             };
             assert!(curves.contains(&choice(50, &Link::LAN)) && curves.contains(&choice(1 << 12, &slow)), "{task}");
             assert_eq!(choice(1 << 18, &Link::LAN), circuit);
@@ -331,7 +379,7 @@ mod tests {
             let (all, terms) = (ids(security), terms(1 << 20, security));
             let choice = chosen(&terms, &all, &all, &slow);
             let bytes = |row: &AnyProtocol| middle(&row.predicted_bytes(&terms).expect("served"));
-            let least = allowed(None, security, false)
+            let least = allowed(None, security)
                 .expect("some")
                 .into_iter()
                 .filter(|row| recommended(row.entry()) && row.entry().id != "ecdh-hfh99")
@@ -343,7 +391,7 @@ mod tests {
     #[test]
     fn only_what_both_allow_and_what_reaches_the_security_is_chosen() {
         for security in [Security::SemiHonest, Security::Malicious] {
-            let rows = allowed(None, security, false).expect("some");
+            let rows = allowed(None, security).expect("some");
             assert!(rows.iter().all(|row| row.entry().mode(security).is_some_and(|mode| mode.meets(security))));
             let all = ids(security);
             for id in &all {
@@ -374,6 +422,40 @@ mod tests {
         }
     }
 
+    #[test]
+    fn no_side_alone_brings_about_a_protocol_that_shows_the_count() {
+        let list = |task, permissions| -> Vec<String> {
+            let rows = super::allowed(task, None, Security::SemiHonest, permissions).expect("some");
+            rows.iter().map(|row| row.entry().id.into()).collect()
+        };
+        for task in SetTask::ALL {
+            let shows = |row: &AnyProtocol| row.entry().mode(Security::SemiHonest).is_some_and(|mode| mode.extras().next().is_some());
+            let showing: Vec<AnyProtocol> = rows(task).into_iter().filter(shows).collect();
+            assert_eq!(!showing.is_empty(), task == SetTask::Sum, "{task}");
+            let (discreet, all) = (list(task, DEFAULT), list(task, COUNT));
+            for row in &showing {
+                let id = row.entry().id;
+                assert!(!discreet.iter().any(|other| other == id) && all.iter().any(|other| other == id), "{id}");
+                // Who names it has said enough.
+                assert!(super::allowed(task, Some(id), Security::SemiHonest, DEFAULT).is_ok());
+            }
+            for link in
+                [Link { bits_per_second: 1, round_trip_us: 0 }, Link { bits_per_second: 1_000_000, round_trip_us: 40_000 }, Link::LAN]
+            {
+                for items in [1, 50, 1 << 12, 1 << 18] {
+                    let columns = usize::from(task == SetTask::Sum || task == SetTask::JoinAndCompute);
+                    let terms = Terms { columns, ..Terms::new(task, items, items, Security::SemiHonest) };
+                    for (ours, theirs) in [(&discreet, &all), (&all, &discreet), (&discreet, &discreet)] {
+                        assert!(!shows(&choose(&terms, ours, theirs, &link).expect("a protocol").row), "{task}, {items} items, {link}");
+                    }
+                    if !showing.is_empty() && items == 50 {
+                        assert!(shows(&choose(&terms, &all, &all, &link).expect("a protocol").row), "both permit it");
+                    }
+                }
+            }
+        }
+    }
+
     /// Whatever link a peer claims: the choice is one of ours, and the same on both sides.
     #[test]
     fn no_link_lowers_the_security() {
@@ -394,13 +476,19 @@ mod tests {
     fn a_plan_lists_every_protocol_once_and_agrees_with_auto() {
         let prices = Prices::built_in().expect("prices");
         let machine = Machine { curve: 200, ..Machine::REFERENCE };
-        let setting =
-            Setting { machine: &machine, threads: 1, link: &Link::LAN, prices: &prices, traffic: prices.of("internet").expect("a kind") };
+        let setting = Setting {
+            machine: &machine,
+            threads: 1,
+            link: &Link::LAN,
+            prices: &prices,
+            traffic: prices.of("internet").expect("a kind"),
+            permissions: DEFAULT,
+        };
         for (security, items) in [(Security::SemiHonest, 1 << 11), (Security::Malicious, 1 << 20)] {
             let terms = terms(items, security);
             let plan = plan(&terms, &setting).expect("a plan");
             assert_eq!(plan.eligible.len() + plan.refused.len(), rows(SetTask::Intersect).len());
-            assert_eq!(plan.choice, automatic(&terms, &Link::LAN).expect("a protocol").id);
+            assert_eq!(plan.choice, automatic(&terms, &Link::LAN, DEFAULT).expect("a protocol").id);
             assert!(plan.reason.starts_with(plan.choice), "{}", plan.reason);
             for one in &plan.eligible {
                 assert!(one.entry.mode(security).is_some() && !matches!(one.entry.status, Status::Broken { .. }));
@@ -418,16 +506,16 @@ mod tests {
             for row in rows(task).iter().filter(|row| is_broken(row)) {
                 let entry = row.entry();
                 for security in entry.modes.iter().map(|mode| mode.security) {
-                    let failure = super::allowed(task, Some(entry.id), security, false).err().expect("it is broken");
+                    let failure = super::allowed(task, Some(entry.id), security, DEFAULT).err().expect("it is broken");
                     assert_eq!(failure.code, code::REFUSED);
                     let Status::Broken { how } = entry.status else { unreachable!("filtered") };
                     assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
-                    assert_eq!(super::allowed(task, Some(entry.id), security, true).map(|rows| rows.len()).ok(), Some(1), "{}", entry.id);
+                    assert_eq!(super::allowed(task, Some(entry.id), security, BROKEN).map(|rows| rows.len()).ok(), Some(1), "{}", entry.id);
                 }
             }
             // Permission is not a wish.
             for security in [Security::SemiHonest, Security::Malicious] {
-                assert!(super::allowed(task, None, security, true).into_iter().flatten().all(|row| !is_broken(&row)), "{task}");
+                assert!(super::allowed(task, None, security, BROKEN).into_iter().flatten().all(|row| !is_broken(&row)), "{task}");
             }
         }
         assert!(rows(SetTask::Intersect).iter().any(is_broken), "or this tests nothing");
@@ -439,8 +527,8 @@ mod tests {
 
     #[test]
     fn an_unknown_protocol_and_a_missing_mode_are_refused() {
-        assert_eq!(allowed(Some("md5"), Security::SemiHonest, false).err().map(|failure| failure.code), Some(code::REFUSED));
-        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious, false).err().expect("it has no such mode");
+        assert_eq!(allowed(Some("md5"), Security::SemiHonest).err().map(|failure| failure.code), Some(code::REFUSED));
+        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).err().expect("it has no such mode");
         assert!(failure.mend.contains("--security semi-honest"), "{failure}");
     }
 
@@ -460,10 +548,10 @@ mod tests {
     #[test]
     fn a_task_without_a_malicious_protocol_names_the_flag_to_type() {
         for task in [SetTask::Cardinality, SetTask::Sum, SetTask::JoinAndCompute, SetTask::Shares] {
-            let failure = super::allowed(task, None, Security::Malicious, false).err().expect("none is malicious");
+            let failure = super::allowed(task, None, Security::Malicious, DEFAULT).err().expect("none is malicious");
             assert_eq!(failure.code, code::REFUSED);
             assert!(failure.mend.contains("--security semi-honest"), "{failure}");
-            assert!(super::allowed(task, None, Security::SemiHonest, false).is_ok());
+            assert!(super::allowed(task, None, Security::SemiHonest, DEFAULT).is_ok());
         }
     }
 }

@@ -89,6 +89,8 @@ pub struct Config {
     pub security: Security,
     /// Whether a named protocol may be a broken one.
     pub allow_broken: bool,
+    /// Whether `auto` may take a protocol that shows the receiver the number of common keys where the task hides it.
+    pub allow_count: bool,
     /// Whether the sender learns its matches too.
     pub both_learn: bool,
     /// Fill the own set with dummies to this many items.

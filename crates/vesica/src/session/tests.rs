@@ -82,6 +82,7 @@ impl Folder {
             link: None,
             security: Security::SemiHonest,
             allow_broken: false,
+            allow_count: false,
             both_learn: false,
             pad_to: None,
             max_peer_items: 1000,

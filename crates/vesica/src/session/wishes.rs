@@ -8,7 +8,7 @@ use crate::failure::{Failure, code};
 use crate::handshake::Hello;
 use crate::key::DIGEST_VERSION;
 use crate::noise::check_budget;
-use crate::plan::{self, SetTask};
+use crate::plan::{self, Permissions, SetTask};
 use crate::table::Join;
 
 /// Refuses what the task does not take.
@@ -78,7 +78,8 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
 
 /// What the partner is told, without randomness.
 pub(super) fn hello(config: &Config) -> Result<Hello, Failure> {
-    let rows = plan::allowed(config.task, config.protocol.as_deref(), config.security, config.allow_broken)?;
+    let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
+    let rows = plan::allowed(config.task, config.protocol.as_deref(), config.security, permissions)?;
     Ok(Hello {
         role: config.role,
         task: config.task.name().into(),

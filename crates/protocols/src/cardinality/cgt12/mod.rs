@@ -31,14 +31,14 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::tasks::{AggregateRequest, Cardinality};
+use crate::tasks::{AggregateRequest, Cardinality, SIZES};
 
 /// Domain of the hash to the group.
 const DOMAIN: &[u8] = b"vesica-v1-ecdh-ca-cgt12-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
@@ -75,7 +75,7 @@ impl Protocol for EcdhCaCgt12 {
                 "hash-to-group is a random oracle",
                 "BLAKE3 is a pseudo-random generator on group elements",
             ],
-            leakage: &[Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" }],
+            leakage: &[SIZES],
         }],
     };
     type Task = Cardinality;

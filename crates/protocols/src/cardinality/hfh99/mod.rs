@@ -29,14 +29,14 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::tasks::{AggregateRequest, Cardinality};
+use crate::tasks::{AggregateRequest, Cardinality, SIZES};
 
 /// The protocol `ecdh-ca-hfh99`.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ impl Protocol for EcdhCaHfh99 {
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
             assumptions: &["DDH on Ristretto255", "hash-to-group is a random oracle"],
-            leakage: &[Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" }],
+            leakage: &[SIZES],
         }],
     };
     type Task = Cardinality;

@@ -12,7 +12,7 @@ use crate::circuit_psi::entry::{AND_TREES, BINS};
 use crate::circuit_psi::matching;
 use crate::circuit_psi::params::POSITIONS;
 use crate::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfSizes, Pairs, Variant};
-use crate::tasks::Shares;
+use crate::tasks::{SIZES, Shares};
 
 /// `ltsxq26-circuit`: SHA-256 and the clustered OKVS, AND trees.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +50,11 @@ impl Variant for Circuit {
                 "LPN over GF(2)^k with regular noise for the expand-convolute code (weight by length), relative distance 0.11",
             ],
             leakage: &[
-                Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" },
+                SIZES,
                 Leak {
                     to: Learner::Receiver,
                     what: "all items of the sender that the receiver can think of, and their payloads up to a constant",
+                    extra: None,
                 },
             ],
         }],

@@ -38,14 +38,14 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::tasks::{Intersect, IntersectRequest};
+use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The protocol `ecdh-hfh99`.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl Protocol for EcdhHfh99 {
                 "hash-to-group is a random oracle",
                 "BLAKE3 is a pseudo-random generator on group elements",
             ],
-            leakage: &[Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" }],
+            leakage: &[SIZES],
         }],
     };
     type Task = Intersect;

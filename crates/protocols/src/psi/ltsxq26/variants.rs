@@ -7,9 +7,7 @@ use vesica_structures::okvs;
 use super::oracle::{self, FixedKeyAes, Sha256};
 use super::{Variant, params};
 use crate::masks::{self, MaskCoding};
-use crate::tasks::Intersect;
-
-const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
+use crate::tasks::{Intersect, SIZES};
 
 const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's mask of x hides A(x) + (s & delta(x)), \
      and the receiver knows A(x) and delta(x) for every x: it takes candidates of light delta(x), guesses the few bits of s that matter, and \
@@ -22,7 +20,7 @@ const PAPER: Paper = Paper {
     reference: "Ling, Tang, Shan, Xiang, Qiu. 2026",
 };
 
-const ITEMS: Leak = Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of" };
+const ITEMS: Leak = Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of", extra: None };
 
 const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'static [&'static str]) -> Mode {
     Mode { security, corrupt_sender, corrupt_receiver: Resistance::None, assumptions, leakage: &[SIZES, ITEMS] }

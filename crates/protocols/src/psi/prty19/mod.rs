@@ -53,14 +53,14 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::tasks::{Intersect, IntersectRequest};
+use crate::tasks::{Intersect, IntersectRequest, SIZES};
 use params::Layout;
 
 /// A row of the registry.
@@ -105,7 +105,7 @@ const MODES: &[Mode] = &[Mode {
         "random oracles (SHA-512, BLAKE3)",
         "AES-128 as a random permutation (OT extension, hashes of items) and as a PRF (columns)",
     ],
-    leakage: &[Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" }],
+    leakage: &[SIZES],
 }];
 
 const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, in the place of a prime field of l bits: a slice of random bits is a uniform element, so \

@@ -38,14 +38,14 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::tasks::{AggregateRequest, Sum};
+use crate::tasks::{AggregateRequest, EXACT_COUNT, SIZES, Sum};
 
 /// Domain of the hash to the group.
 const DOMAIN: &[u8] = b"vesica-v1-ikn20-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
@@ -83,10 +83,7 @@ impl Protocol for Ikn20 {
                 "BLAKE3 is a pseudo-random generator on group elements, and a random oracle for public polynomials",
                 "ring-LWE of degree 8192 modulo 124 bits, ternary secrets, centred binomial noise of variance 10.5",
             ],
-            leakage: &[
-                Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" },
-                Leak { to: Learner::Receiver, what: "the number of common items, exactly" },
-            ],
+            leakage: &[SIZES, EXACT_COUNT],
         }],
     };
     type Task = Sum;
