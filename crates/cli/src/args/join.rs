@@ -77,8 +77,8 @@ pub struct SendArgs {
     /// Aggregates: add noise that hides single keys of yours (discrete Laplace), with this epsilon for the whole run
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
-    /// The file that holds how much epsilon each partner may use up; docs/tasks.md shows one
-    #[arg(long, value_name = "FILE", requires = "epsilon", help_heading = "Computation")]
+    /// The file that holds how much epsilon each partner may use up; docs/tasks.md shows one. A run that names it must add noise: without --epsilon it is refused
+    #[arg(long, value_name = "FILE", help_heading = "Computation")]
     pub budget: Option<PathBuf>,
     /// Flags that both commands have.
     #[command(flatten)]
@@ -161,6 +161,9 @@ pub struct JoinArgs {
     /// Run a protocol that is known to be broken, if --protocol names one. For research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
+    /// Let `auto` take protocols that also show the receiver exactly how many keys are common, where the task hides that (faster for small sets). Both sides must say it
+    #[arg(long, help_heading = "Protocol")]
+    pub allow_count: bool,
     /// The sender learns its matches too. Not fair: whoever is last may keep the result to itself. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,

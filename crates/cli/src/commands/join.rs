@@ -55,9 +55,16 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
         config.source.payload = Some(PayloadSpec { columns: args.payload, duplicates });
     }
     config.max_groups = args.max_groups;
-    if let (Some(epsilon), Some(budget)) = (&args.epsilon, args.budget) {
-        config.noise = Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget });
-    }
+    config.noise = match (&args.epsilon, args.budget) {
+        (Some(epsilon), Some(budget)) => Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget }),
+        (None, Some(_)) => {
+            return Err(usage(
+                "--budget is there and --epsilon is not: the partner would get exact results, which no budget counts",
+                "add noise with --epsilon; to give exact results all the same, leave --budget away",
+            ));
+        }
+        (_, None) => None,
+    };
     run(&config, &args.shared, verbose)
 }
 
@@ -159,6 +166,7 @@ fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
         link: args.link.map(plan_link),
         security: args.security.into(),
         allow_broken: args.allow_broken,
+        allow_count: args.allow_count,
         both_learn: args.both_learn,
         pad_to: args.pad_to,
         max_peer_items: args.max_peer_items,

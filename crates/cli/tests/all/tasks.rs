@@ -244,6 +244,44 @@ fn noise_is_paid_from_a_budget() {
 }
 
 #[test]
+fn a_run_that_names_a_budget_and_adds_no_noise_is_refused() {
+    let folder = tables();
+    let ended = folder.run(
+        "send --input theirs.csv --key id --task sum --security semi-honest --payload amount --scale amount=2 --budget budget.json \
+         --connect 127.0.0.1:1 --identity them.key --peer us.pub",
+    );
+    ended.expect(2, &["--epsilon", "exact results", "leave --budget away"]);
+}
+
+/// Small sets and a slow link, where protocols that show the count are much faster.
+#[test]
+fn protocols_that_show_the_count_run_only_if_both_sides_say_so() {
+    let folder = tables();
+    let plan = "plan --task sum --security semi-honest --sender-items 4 --receiver-items 4 --json";
+    for (flag, fastest) in [("", "vesica-sum"), ("--allow-count", "czz24-sum")] {
+        assert_eq!(json(&folder.run(&format!("{plan} {flag}")))["choice"], fastest);
+    }
+    for (ours, theirs, shows) in [("--allow-count", "", false), ("", "--allow-count", false), ("--allow-count", "--allow-count", true)] {
+        let slow = "--link 1mbit,40ms --json --force";
+        let send = format!("--payload points --link 1mbit,40ms --json {theirs}");
+        let (receiver, sender) = run(&folder, "sum", &format!("{slow} {ours}"), &send);
+        for ended in [receiver, sender] {
+            ended.expect(0, &[]);
+            let report = json(&ended);
+            let revealed = report["revealed"].as_array().expect("a list");
+            let says = revealed.iter().any(|what| what.as_str().is_some_and(|what| what.contains("the number of common items")));
+            assert_eq!((says, report["protocol"] != "vesica-sum"), (shows, shows), "{ours:?} and {theirs:?}: {report}");
+        }
+        assert_eq!(folder.read("result.csv"), "points\n7\n");
+    }
+    // Who names such a protocol has said enough.
+    let (receiver, sender) = run(&folder, "sum", "--protocol ikn20 --force", "--payload points --protocol ikn20");
+    for ended in [receiver, sender] {
+        ended.expect(0, &["the number of common items, exactly"]);
+    }
+}
+
+#[test]
 fn benchmarks_of_the_tasks_are_checked() {
     let folder = Folder::new();
     let groups = if has_groups(SetTask::Cardinality) { "--groups 2" } else { "" };

@@ -64,7 +64,9 @@ fn send(
         SenderParty::Aggregate(party) => {
             let values = values(table, items.len(), terms.columns);
             let group: Vec<_> = agreement.noise_scales.iter().collect();
-            let noise = (0..terms.groups).flat_map(|_| &group).map(|scale| scale.sample(rng) as u64).collect();
+            // Room for all of it at once: a vector that grows leaves copies behind, which nobody wipes.
+            let mut noise = Vec::with_capacity(terms.groups * group.len());
+            noise.extend((0..terms.groups).flat_map(|_| &group).map(|scale| scale.sample(rng) as u64));
             party.run(AggregateSenderInput { items, values, noise }, ch, rng)?;
             None
         }

@@ -66,7 +66,8 @@ fn batches_of_every_width_are_one_vole_under_one_delta() {
 
 /// The hashes' keys are told apart by batch and by place, and hash the elements in order.
 #[test]
-fn keys_are_used_for_a_thousand_elements_and_never_again() {
+fn keys_serve_sixteen_elements_and_never_again() {
+    assert_eq!(HASHED, 16);
     let params = Params::in_batches(50_001, 3, 20_000);
     let keys = |ch: &mut Channel, rng: &mut SecretRng| {
         let mut sender = Sender::setup(&params, ch, rng)?;

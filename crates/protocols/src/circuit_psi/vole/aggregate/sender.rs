@@ -41,9 +41,11 @@ impl<R: AggregateRow> Party for Sender<R> {
         })
     }
 
-    fn run(self, input: AggregateSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn run(self, mut input: AggregateSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
         let Self { params, count, columns, products, circuit, matching } = self;
         input.check(&params.request)?;
+        // Whoever reads the noise later reads the exact results.
+        let noise = Secret::new(std::mem::take(&mut input.noise));
         if params.is_silent() {
             return Ok(());
         }
@@ -70,18 +72,20 @@ impl<R: AggregateRow> Party for Sender<R> {
         }
 
         // Shares of the groups' totals.
-        let mut totals: Vec<Vec<u64>> = Vec::with_capacity(params.totals());
+        let mut totals: Vec<Secret<Vec<u64>>> = Vec::with_capacity(params.totals());
         if products.is_empty() {
-            totals.extend(bins.iter().map(|bins| vec![bins.iter().fold(0u64, |sum, &share| sum.wrapping_add(share))]));
+            totals.extend(bins.iter().map(|bins| Secret::new(vec![bins.iter().fold(0u64, |sum, &share| sum.wrapping_add(share))])));
         }
         for (product, bins) in products.into_iter().zip(&mut bins) {
-            totals.push(product.run(RingVector { values: std::mem::take(bins) }, ch, rng)?.values.clone());
+            totals.push(Secret::new(product.run(RingVector { values: std::mem::take(bins) }, ch, rng)?.values.clone()));
         }
         // Nothing but noise where a set is empty.
-        totals.resize(params.totals(), vec![0; params.request.groups]);
+        totals.resize_with(params.totals(), || Secret::new(vec![0; params.request.groups]));
 
-        let mut results = totals[..params.request.results()].to_vec();
-        for (group, noise) in input.noise.chunks(params.request.results()).enumerate() {
+        // The threshold goes by the exact count, also where the count is the result that gets noise.
+        let counts = Secret::new(totals.last().map_or_else(Vec::new, |counts| counts.to_vec()));
+        let results = &mut totals[..params.request.results()];
+        for (group, noise) in noise.chunks(params.request.results()).enumerate() {
             results.iter_mut().zip(noise).for_each(|(result, noise)| result[group] = result[group].wrapping_add(*noise));
         }
         let Some(circuit) = circuit else {
@@ -91,10 +95,9 @@ impl<R: AggregateRow> Party for Sender<R> {
             return ch.send(&Opened(opened.collect()));
         };
         let groups = params.request.groups;
-        let counts = totals.last().map_or(&[][..], |counts| &counts[..]);
         let both = |words: &[u64], bits: u32| known(words, bits).chain(unknown(groups, bits)).collect::<Vec<_>>();
         let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, params.result_bits())).collect();
-        inputs.extend(both(counts, params.threshold_bits()));
+        inputs.extend(both(&counts, params.threshold_bits()));
         let shares = circuit.run(inputs, ch, rng)?;
         open_to_receiver(&shares, ch).map(drop)
     }
