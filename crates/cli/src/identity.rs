@@ -10,6 +10,8 @@ use vesica::failure::code;
 use vesica::party::Abort;
 use vesica::party::transport::tls::{Identity, IdentityFileError, PublicKey};
 
+use crate::outcome::say;
+
 /// An identity file's failure with its mend.
 pub fn failed(error: IdentityFileError) -> Failure {
     Abort::from(error).into()
@@ -60,8 +62,8 @@ fn default() -> Result<Identity, Failure> {
     made.map_err(|error| failed(IdentityFileError::Io { path: folder, error }))?;
     let identity = fresh()?;
     let public = save(&identity, &private, "default identity")?;
-    eprintln!("note: made your default identity {}", private.display());
-    eprintln!("note: hand this line to your partner (it is in {}): {}", public.display(), identity.public());
+    say(format_args!("note: made your default identity {}", private.display()));
+    say(format_args!("note: hand this line to your partner (it is in {}): {}", public.display(), identity.public()));
     Ok(identity)
 }
 

@@ -50,18 +50,17 @@ fn dispatch(cli: Cli) -> Outcome {
     }
 }
 
-/// Help and version go to standard output; a wrong usage is also told in JSON where that was asked for.
+/// Help and version go to standard output; a wrong usage is also told in JSON where that was asked for. It ends the command at once: how to reach the
+/// partner, so as to tell it, is not known then.
 fn usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // A closed pipe behind `--help` is nothing to report.
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        return outcome::report(false, outcome::printed(error.print()));
     }
     let text = error.to_string();
     if std::env::args().any(|argument| argument == "--json") {
         let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
         outcome::print_json_failure(&vesica::Failure::new(vesica::failure::code::USAGE, fault, "see --help"));
     }
-    eprint!("{text}");
+    outcome::write_to_stderr(&text);
     ExitCode::from(vesica::failure::code::USAGE)
 }

@@ -1,5 +1,6 @@
 //! How a command ends: text or JSON, and the exit code.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ pub type Outcome = Result<(), Failure>;
 pub fn quiet_panics() {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-        eprintln!("error: vesica has a defect{place}");
+        say(format_args!("error: vesica has a defect{place}"));
     }));
 }
 
@@ -30,14 +31,31 @@ pub fn catching(command: impl FnOnce() -> Outcome) -> Outcome {
     })
 }
 
-/// Prints a failure and gives the exit code.
+/// Says a line on standard error. That nobody can read it, because standard error is full, closed or a broken pipe, ends nothing: unlike with the macros
+/// of the standard library, which panic then.
+pub fn say(line: impl Display) {
+    write_to_stderr(&format!("{line}\n"));
+}
+
+/// As [`say`], for text that ends its lines itself.
+pub fn write_to_stderr(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Says a failure on standard error.
+pub fn say_failure(failure: &Failure) {
+    write_to_stderr(&format!("error: {}\nhelp: {}\n", failure.fault, failure.mend));
+}
+
+/// Says a failure, unless that was done before, and gives the exit code.
 pub fn report(json: bool, outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     if json {
         print_json_failure(&failure);
     }
-    eprintln!("error: {}", failure.fault);
-    eprintln!("help: {}", failure.mend);
+    if !failure.announced {
+        say_failure(&failure);
+    }
     ExitCode::from(failure.code)
 }
 
@@ -50,10 +68,54 @@ pub fn print_json_failure(failure: &Failure) {
 
 /// Prints to standard output; a closed pipe is not an error, a full disk is.
 pub fn print(text: &str) -> Outcome {
-    match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(code::OUTPUT, format_args!("cannot write to standard output: {error}"), "free space or choose another place"))
-        }
+    printed(io::stdout().write_all(text.as_bytes()))
+}
+
+/// The outcome of a write to standard output, as for [`print`].
+pub fn printed(written: io::Result<()>) -> Outcome {
+    match written.and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unprinted(&error)),
         _ => Ok(()),
+    }
+}
+
+/// Prints the report of a run to standard output. Nobody can have it a second time, so that a closed pipe is an error too.
+pub fn print_report(text: &str) -> Outcome {
+    let written = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
+    written.map_err(|error| unprinted(&error))
+}
+
+fn unprinted(error: &io::Error) -> Failure {
+    Failure::new(code::OUTPUT, format_args!("cannot write to standard output: {error}"), "free space or choose another place")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::process::{self, Command, Stdio};
+
+    use super::*;
+
+    /// Exit code of the process below.
+    const CAUGHT: i32 = 42;
+
+    #[test]
+    #[ignore = "ends its process: run by the test below"]
+    fn panic_in_a_process_of_its_own() {
+        quiet_panics();
+        let outcome = catching(|| panic!("a defect"));
+        process::exit(if outcome.is_err_and(|failure| failure.code == code::INTERNAL) { CAUGHT } else { 1 });
+    }
+
+    /// A panic while the hook prints would abort the process.
+    #[test]
+    fn a_panic_is_caught_though_standard_error_is_full() {
+        let this = std::env::current_exe().expect("the tests' own program");
+        let status = Command::new(this)
+            .args(["--ignored", "--exact", "outcome::tests::panic_in_a_process_of_its_own", "--nocapture", "--test-threads=1"])
+            .stdout(Stdio::null())
+            .stderr(File::create("/dev/full").expect("there"))
+            .status();
+        assert_eq!(status.expect("started").code(), Some(CAUGHT));
     }
 }

@@ -1,8 +1,9 @@
 //! What a run shows on standard error while it goes on.
 
 use std::fmt;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,9 +12,11 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use vesica::Failure;
 use vesica::session::Events;
 
 use crate::args::ProgressName;
+use crate::outcome::{say, say_failure};
 
 /// Logs events of the libraries to standard error: none by default, phases with `-v`, all with `-vv`. None of them holds a key.
 pub fn log_to_stderr(verbose: u8) {
@@ -22,13 +25,29 @@ pub fn log_to_stderr(verbose: u8) {
         1 => Level::DEBUG,
         _ => Level::TRACE,
     };
-    tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false).init();
+    tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lossy).with_target(false).init();
+}
+
+/// Standard error as a writer that never fails: the subscriber answers a failure with a macro that panics on the next one.
+struct Lossy;
+
+impl Write for Lossy {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A line that says what is going on, on a terminal; nothing elsewhere. Notices are always printed.
 pub struct Progress {
     line: ProgressBar,
     verbose: bool,
+    /// Warnings that were printed already.
+    warned: Mutex<Vec<String>>,
 }
 
 impl fmt::Debug for Progress {
@@ -50,7 +69,7 @@ impl Progress {
             let _ = tracing_subscriber::registry().with(Phases(line.clone()).with_filter(LevelFilter::DEBUG)).try_init();
             line.enable_steady_tick(Duration::from_millis(100));
         }
-        Self { line, verbose: verbose > 0 }
+        Self { line, verbose: verbose > 0, warned: Mutex::default() }
     }
 
     /// Removes the line.
@@ -59,7 +78,7 @@ impl Progress {
     }
 
     fn print(&self, text: &str) {
-        self.line.suspend(|| eprintln!("{text}"));
+        self.line.suspend(|| say(text));
     }
 }
 
@@ -76,6 +95,18 @@ impl Events for Progress {
 
     fn notice(&self, text: &str) {
         self.print(&format!("note: {text}"));
+    }
+
+    fn warning(&self, text: &str) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if !warned.iter().any(|said| said == text) {
+            self.print(&format!("warning: {text}"));
+            warned.push(text.to_owned());
+        }
+    }
+
+    fn failed(&self, failure: &Failure) {
+        self.line.suspend(|| say_failure(failure));
     }
 
     fn stage(&self, name: &str) {

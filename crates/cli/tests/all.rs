@@ -22,5 +22,9 @@ mod mismatch;
 mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;
+#[path = "all/streams.rs"]
+mod streams;
 #[path = "all/tasks.rs"]
 mod tasks;
+#[path = "all/told.rs"]
+mod told;

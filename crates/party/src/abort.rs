@@ -37,7 +37,7 @@ pub enum Abort {
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The peer was silent, or the deadline has passed.
-    #[error("{what} took longer than {} s", .after.as_secs())]
+    #[error("{what} took longer than {} s", .after.as_secs_f64())]
     Timeout {
         /// What was waited for.
         what: &'static str,

@@ -49,18 +49,32 @@ pub struct Failure {
     /// What the peer is told instead of `fault`, where that names own files or columns.
     #[serde(skip)]
     pub told: Option<&'static str>,
+    /// Whether [`Events::failed`](crate::session::Events::failed) has said it already.
+    #[serde(skip)]
+    pub announced: bool,
 }
 
 impl Failure {
     /// A failure with its mend.
     pub fn new(code: u8, fault: impl fmt::Display, mend: impl fmt::Display) -> Self {
-        Self { code, fault: fault.to_string(), mend: mend.to_string(), told: None }
+        Self { code, fault: fault.to_string(), mend: mend.to_string(), told: None, announced: false }
+    }
+
+    /// The same failure, of which the partner hears no more than the class. For what fails without the partner: it then concerns own flags and files.
+    pub(crate) fn without_details(mut self) -> Self {
+        self.told.get_or_insert(match self.code {
+            code::USAGE | code::REFUSED => "the partner's settings are not usable",
+            code::INPUT => "the partner's input table cannot be used",
+            code::OUTPUT => "the partner cannot write its output",
+            _ => "the partner's side cannot start",
+        });
+        self
     }
 
     /// The failure as the peer gets it.
     pub(crate) fn for_peer(&self) -> Abort {
         let (fault, mend) = match self.told {
-            Some(told) => (told.to_owned(), "ask your partner to read the error message on their side and to start again".to_owned()),
+            Some(told) => (told.to_owned(), "follow the error message there, then start both sides again".to_owned()),
             None => (self.fault.clone(), self.mend.clone()),
         };
         Abort::Local { code: self.code, fault, mend }
@@ -75,7 +89,7 @@ impl From<TableError> for Failure {
             Blame::Output => code::OUTPUT,
             Blame::Peer => code::PEER_MISBEHAVED,
         };
-        Self { code, fault: error.to_string(), mend: error.mend(), told: Some(error.for_peer()) }
+        Self { code, fault: error.to_string(), mend: error.mend(), told: Some(error.for_peer()), announced: false }
     }
 }
 

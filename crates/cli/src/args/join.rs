@@ -127,7 +127,7 @@ pub struct JoinArgs {
     /// How long to wait for the partner, in seconds or with s, m, h
     #[arg(long, value_name = "TIME", default_value = "60", value_parser = duration, help_heading = "Partner")]
     pub wait: Duration,
-    /// Bound on the whole run
+    /// Bound on the whole run, the wait for the partner included; as for --wait
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Partner")]
     pub deadline: Option<Duration>,
 

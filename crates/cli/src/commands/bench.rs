@@ -13,7 +13,7 @@ use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
 use crate::args::{BenchArgs, BenchPartyArgs, PartyName, items};
 use crate::commands::join::plan_link;
-use crate::outcome::{Outcome, print};
+use crate::outcome::{Outcome, print, say};
 
 pub fn run(args: BenchArgs) -> Outcome {
     let json = args.json;
@@ -59,7 +59,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
                 let mend = "measure another one; to measure it nevertheless, for research, add --allow-broken";
                 return Err(Failure::new(code::REFUSED, fault, mend));
             }
-            eprintln!("warning: {fault}");
+            say(format_args!("warning: {fault}"));
         }
         row.map_or(args.protocol, |row| row.entry().id.to_owned())
     };

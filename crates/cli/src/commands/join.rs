@@ -1,5 +1,7 @@
 //! `vesica receive` and `vesica send`.
 
+use std::time::Duration;
+
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
@@ -7,17 +9,29 @@ use vesica::noise::{Epsilon, NoiseConfig};
 use vesica::party::Role;
 use vesica::plan::{Link, SetTask};
 use vesica::report::Report;
-use vesica::session::{self, Config, Destination, End, Interrupt, Protection, Source};
+use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
 use vesica::table::{Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, ValueDuplicates, ValueSpec};
 use vesica::threads;
 
 use crate::args::{JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
-use crate::outcome::{Outcome, print};
+use crate::outcome::{Outcome, print_report, say, write_to_stderr};
 use crate::progress::Progress;
 use crate::{identity, signals};
 
 pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
-    let mut config = config(Role::Receiver, &args.shared)?;
+    let side = Side::new(&args.shared, verbose)?;
+    let config = receiver(args, &side);
+    side.run(config)
+}
+
+pub fn send(args: SendArgs, verbose: u8) -> Outcome {
+    let side = Side::new(&args.shared, verbose)?;
+    let config = sender(args, &side);
+    side.run(config)
+}
+
+fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
+    let mut config = config(Role::Receiver, &args.shared, side)?;
     config.destination = Some(destination(args.output, args.join, &args.shared)?);
     match config.task {
         SetTask::Intersect => config.expected_payload = (!args.payload.is_empty()).then_some(args.payload),
@@ -26,11 +40,11 @@ pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
     if config.task == SetTask::Intersect && args.group_by.is_some() {
         return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
     }
-    run(&config, &args.shared, verbose)
+    Ok(config)
 }
 
-pub fn send(args: SendArgs, verbose: u8) -> Outcome {
-    let mut config = config(Role::Sender, &args.shared)?;
+fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
+    let mut config = config(Role::Sender, &args.shared, side)?;
     match args.output {
         Some(_) if !args.shared.both_learn && config.task != SetTask::Shares => {
             return Err(usage(
@@ -65,7 +79,7 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
         }
         (_, None) => None,
     };
-    run(&config, &args.shared, verbose)
+    Ok(config)
 }
 
 fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destination, Failure> {
@@ -126,7 +140,10 @@ pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure
     })
 }
 
-fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
+fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
+    if let Some(threads) = args.threads {
+        threads::set(threads)?;
+    }
     let task = SetTask::parse(&args.task)?;
     if task == SetTask::Intersect && !(args.scale.is_empty() && args.clamp.is_empty()) {
         return Err(usage("--scale and --clamp are for tasks that compute", "leave them away, or say for example --task sum"));
@@ -138,23 +155,13 @@ fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
         payload: None,
         values: ValueSpec::default(),
     };
-    let end = match (&args.listen, &args.connect) {
-        (Some(address), None) => End::Listen(address.clone()),
-        (None, Some(address)) => End::Connect(address.clone()),
-        _ => return Err(usage("it is not clear how to meet the partner", "say either --listen or --connect")),
-    };
-    let protection = match &args.peer {
-        Some(peer) => Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? },
-        None if args.insecure_plaintext => Protection::InsecurePlaintext,
-        None => return Err(usage("the partner's public key is missing", "pass the partner's .pub file or line to --peer")),
-    };
     Ok(Config {
         task,
         role,
-        end,
-        protection,
-        wait: args.wait,
-        deadline: args.deadline,
+        end: side.end.clone(),
+        protection: side.protection.clone(),
+        wait: side.wait,
+        deadline: side.deadline,
         source,
         destination: None,
         expected_payload: None,
@@ -175,29 +182,61 @@ fn config(role: Role, args: &JoinArgs) -> Result<Config, Failure> {
     })
 }
 
-fn run(config: &Config, args: &JoinArgs, verbose: u8) -> Outcome {
-    let interrupt = Interrupt::default();
-    signals::watch(&interrupt)?;
-    if args.insecure_plaintext {
-        eprintln!("warning: --insecure-plaintext: the traffic is not encrypted, and nobody knows who the partner is");
+/// What a side needs to meet its partner, if only to tell it that this side cannot start.
+struct Side {
+    end: End,
+    protection: Protection,
+    wait: Duration,
+    deadline: Option<Duration>,
+    json: bool,
+    interrupt: Interrupt,
+    progress: Progress,
+}
+
+impl Side {
+    fn new(args: &JoinArgs, verbose: u8) -> Result<Self, Failure> {
+        let interrupt = Interrupt::default();
+        signals::watch(&interrupt)?;
+        let end = match (&args.listen, &args.connect) {
+            (Some(address), None) => End::Listen(address.clone()),
+            (None, Some(address)) => End::Connect(address.clone()),
+            _ => return Err(usage("it is not clear how to meet the partner", "say either --listen or --connect")),
+        };
+        let protection = match &args.peer {
+            Some(peer) => Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? },
+            None if args.insecure_plaintext => Protection::InsecurePlaintext,
+            None => return Err(usage("the partner's public key is missing", "pass the partner's .pub file or line to --peer")),
+        };
+        if args.insecure_plaintext {
+            say("warning: --insecure-plaintext: the traffic is not encrypted, and nobody knows who the partner is");
+        }
+        let progress = Progress::new(args.progress, verbose);
+        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, json: args.json, interrupt, progress })
     }
-    if let Some(threads) = args.threads {
-        threads::set(threads)?;
-    }
-    let progress = Progress::new(args.progress, verbose);
-    let outcome = session::run(config, &interrupt, &progress);
-    progress.finish();
-    let report = outcome?;
-    for warning in &report.warnings {
-        eprintln!("warning: {warning}");
-    }
-    if args.json {
+
+    /// Runs what the flags say; or, where they do not say it, tells the partner so.
+    fn run(self, config: Result<Config, Failure>) -> Outcome {
+        let Self { ref end, ref protection, wait, deadline, json, ref interrupt, ref progress } = self;
+        let outcome = match config {
+            Ok(config) => session::run(&config, interrupt, progress),
+            Err(failure) => Err(session::tell_partner(&Meeting { end, protection, wait, deadline }, failure, interrupt, progress)),
+        };
+        progress.finish();
+        let report = outcome?;
+        for warning in &report.warnings {
+            progress.warning(warning);
+        }
+        if !json {
+            write_to_stderr(&summary(&report));
+            return Ok(());
+        }
         let text = serde_json::to_string(&report)
             .map_err(|error| Failure::new(code::INTERNAL, format_args!("the report cannot be written: {error}"), "please report this"))?;
-        return print(&format!("{text}\n"));
+        print_report(&format!("{text}\n")).map_err(|failure| {
+            let done = report.output.as_ref().map_or("the run".into(), |output| format!("the result in {}", output.path));
+            Failure { fault: format!("{}; {done} is complete", failure.fault), ..failure }
+        })
     }
-    eprint!("{}", summary(&report));
-    Ok(())
 }
 
 /// The report for people.

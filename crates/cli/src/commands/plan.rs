@@ -12,7 +12,7 @@ use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Setting, Ter
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
 use crate::commands::join::plan_link;
-use crate::outcome::{Outcome, print};
+use crate::outcome::{Outcome, print, say};
 
 pub fn run(args: PlanArgs) -> Outcome {
     // What is wrong with the command shows before anything is measured.
@@ -36,7 +36,7 @@ pub fn run(args: PlanArgs) -> Outcome {
     let link = plan_link(args.link);
     let known = calibration::know(args.threads, args.calibrate)?;
     if known.fresh {
-        eprintln!("note: {}", told(&known));
+        say(format_args!("note: {}", told(&known)));
     }
     let Some(terms) = terms else {
         return match args.json {

@@ -195,7 +195,8 @@ fn two_payloads_for_one_key() {
 #[test]
 fn wrong_usage_is_refused_before_anything_is_opened() {
     let folder = tables();
-    let base = "receive --input ours.csv --key email --output matches.csv";
+    // The partner, who would be told, does not come.
+    let base = "receive --input ours.csv --key email --output matches.csv --wait 0.1";
     for (arguments, code, text) in [
         (format!("{base} --listen 127.0.0.1:0"), 2, "--peer"),
         (format!("{base} --listen 127.0.0.1:0 --connect 127.0.0.1:1 --peer them.pub"), 2, "cannot be used with"),
@@ -205,7 +206,11 @@ fn wrong_usage_is_refused_before_anything_is_opened() {
         (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union"), 11, "choose one of intersect, cardinality"),
         (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol md5"), 11, "there is no protocol"),
         (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol ecdh-hfh99"), 11, "--security semi-honest"),
-        ("send --input theirs.csv --key mail --connect 127.0.0.1:1 --peer us.pub --identity them.key --both-learn".into(), 2, "--output"),
+        (
+            "send --input theirs.csv --key mail --connect 127.0.0.1:1 --wait 0.1 --peer us.pub --identity them.key --both-learn".into(),
+            2,
+            "--output",
+        ),
     ] {
         let ended = folder.run(&arguments);
         assert_eq!(ended.code, code, "{arguments}: {}", ended.stderr);
@@ -217,7 +222,7 @@ fn wrong_usage_is_refused_before_anything_is_opened() {
 #[test]
 fn with_json_a_failure_is_one_object_on_standard_output() {
     let folder = tables();
-    let ended = folder.run("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union --json");
+    let ended = folder.run("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 0.1 --task union --json");
     let object: serde_json::Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
     assert_eq!((&object["ok"], &object["error"]["code"]), (&false.into(), &11.into()));
     assert!(object["error"]["mend"].as_str().is_some_and(|mend| mend.contains("intersect")));

@@ -1,4 +1,7 @@
-//! The layers of the house: each crate depends downwards only.
+//! The layers of the house: each crate depends downwards only. And what no crate of the command may hold.
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
@@ -66,4 +69,51 @@ fn only_kernels_may_be_unsafe() {
             assert!(root.contains("#![forbid(unsafe_code)]"), "{} does not forbid unsafe code", target.src_path);
         }
     }
+}
+
+/// The output macros of the standard library panic where standard output or standard error is full or closed, and a panic in the panic hook aborts.
+#[test]
+fn no_shipped_crate_prints_by_macro() {
+    let workspace = workspace();
+    let shipped = workspace.packages.iter().filter(|package| height(&package.name).is_some() && package.name.as_str() != "vesica-fuzz");
+    let mut found = Vec::new();
+    for package in shipped {
+        let source = package.manifest_path.parent().expect("a folder").join("src");
+        for file in rust_files(source.as_std_path()) {
+            let text = fs::read_to_string(&file).expect("readable");
+            let shipped = without_tests(&text);
+            found.extend(output_macros(shipped).map(|line| format!("{}:{line}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "use `outcome::say` or `outcome::print` of the command instead: {found:#?}");
+}
+
+#[test]
+fn output_macros_are_found_in_shipped_code_only() {
+    let text = "// println!(x)\nfn f() { eprintln!(); }\n#[cfg(test)]\nuse x;\n  dbg!(1);\n#[cfg(test)]\nmod tests {\nprintln!();\n";
+    assert_eq!(output_macros(without_tests(text)).collect::<Vec<_>>(), [2, 5]);
+    assert_eq!(output_macros("my_print!(); reprint!(); fn print() {}").count(), 0);
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let files = entries.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|ending| ending == "rs")).collect()
+}
+
+/// What comes before a file's tests.
+fn without_tests(text: &str) -> &str {
+    let tests = ["#[cfg(test)]\nmod tests {", "#[test]"].iter().filter_map(|start| text.find(start)).min();
+    &text[..tests.unwrap_or(text.len())]
+}
+
+/// The numbers of the lines that use one.
+fn output_macros(text: &str) -> impl Iterator<Item = usize> {
+    let uses_one = |line: &str| {
+        ["print!", "println!", "eprint!", "eprintln!", "dbg!"].iter().any(|name| {
+            line.match_indices(name).any(|(at, _)| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_'))
+        })
+    };
+    let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    code.filter(move |(_, line)| uses_one(line)).map(|(index, _)| index + 1)
 }

@@ -157,7 +157,7 @@ fn the_malicious_default_is_refused_and_names_the_flag() {
     for task in ["cardinality", "sum", "join-and-compute", "shares"] {
         let values = if task == "sum" || task == "cardinality" { "" } else { "--payload quantity" };
         let ended = folder.run(&format!(
-            "receive --input ours.csv --key id --output result.csv --task {task} {values} --listen 127.0.0.1:0 --identity us.key --peer them.pub"
+            "receive --input ours.csv --key id --output result.csv --task {task} {values} --listen 127.0.0.1:0 --wait 0.1 --identity us.key --peer them.pub"
         ));
         ended.expect(11, &[task, "malicious"]);
         if !AnyProtocol::of(SetTask::parse(task).expect("a task")).is_empty() {
@@ -203,7 +203,8 @@ fn ranges_that_differ_are_named_on_both_sides() {
 #[test]
 fn tasks_and_flags_that_do_not_go_together() {
     let folder = tables();
-    let receive = "receive --input ours.csv --key id --output result.csv --security semi-honest --listen 127.0.0.1:0 --identity us.key --peer them.pub";
+    // The partner, who would be told, does not come.
+    let receive = "receive --input ours.csv --key id --output result.csv --security semi-honest --listen 127.0.0.1:0 --wait 0.1 --identity us.key --peer them.pub";
     for (arguments, text) in [
         ("--task sum --payload quantity", "the sender's columns"),
         ("--task join-and-compute", "one column of the receiver"),
@@ -238,7 +239,7 @@ fn noise_is_paid_from_a_budget() {
     // Scale 50,000 in cents: zero noise has a probability of 10^-5.
     assert_ne!(folder.read("result.csv"), "amount\n10.75\n");
     let ended = folder.run(&format!(
-        "send --input theirs.csv --key id --task sum --security semi-honest {noisy} --connect 127.0.0.1:1 --identity them.key --peer us.pub"
+        "send --input theirs.csv --key id --task sum --security semi-honest {noisy} --connect 127.0.0.1:1 --wait 0.1 --identity them.key --peer us.pub"
     ));
     ended.expect(11, &["of which 0.15 are spent"]);
 }

@@ -102,7 +102,7 @@ impl Link {
         let elapsed = self.opened.elapsed();
         let mut left = Duration::MAX;
         if let Some(deadline) = self.options.deadline {
-            left = deadline.saturating_sub(elapsed);
+            left = deadline.saturating_sub(self.options.elapsed.saturating_add(elapsed));
             if left.is_zero() {
                 return Err(Abort::Timeout { what: "the whole run", after: deadline });
             }

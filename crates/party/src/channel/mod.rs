@@ -104,6 +104,14 @@ impl Channel {
         self.link.peer_key.as_deref()
     }
 
+    /// Whether the conversation can go on, for a caller that is busy with something else: looks, and does not wait.
+    ///
+    /// # Errors
+    /// If the connection or the peer has failed, or a time limit has passed.
+    pub fn check(&self) -> Result<(), Abort> {
+        self.link.check(&self.link.lock())
+    }
+
     /// From now until the guard drops, time and bytes count for `phase` (phases nest: the innermost counts).
     pub fn phase(&mut self, phase: Phase) -> PhaseGuard {
         self.clock.enter(phase)

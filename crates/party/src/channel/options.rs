@@ -5,8 +5,10 @@ use std::time::Duration;
 /// How a channel behaves.
 #[derive(Clone, Debug)]
 pub struct ChannelOptions {
-    /// Bound on the whole run, from opening the channel: after it every call fails.
+    /// Bound on the whole run: after it every call fails.
     pub deadline: Option<Duration>,
+    /// How much of the deadline had passed when the channel was opened.
+    pub elapsed: Duration,
     /// A sign of life is sent when nothing else was for this long.
     pub ping_every: Duration,
     /// The link counts as dead when nothing came for this long. That the peer computes is no silence: its threads ping.
@@ -23,6 +25,7 @@ impl Default for ChannelOptions {
     fn default() -> Self {
         Self {
             deadline: None,
+            elapsed: Duration::ZERO,
             ping_every: Duration::from_secs(5),
             dead_after: Duration::from_secs(30),
             reason_wait: Duration::from_secs(1),

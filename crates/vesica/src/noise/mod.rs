@@ -7,7 +7,7 @@
 mod budget;
 mod sample;
 
-pub use budget::{check as check_budget, debit};
+pub use budget::{Moment, check as check_budget, debit};
 
 use std::fmt;
 use std::path::PathBuf;

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use vesica_party::Role;
 use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
 use vesica_party::transport::{Connection, tcp};
 
@@ -33,6 +34,16 @@ pub enum End {
     Connect(String),
 }
 
+impl End {
+    /// The role on the channel until those of the task are agreed.
+    pub(super) fn channel_role(&self) -> Role {
+        match self {
+            Self::Connect(_) => Role::Sender,
+            Self::Listen(_) => Role::Receiver,
+        }
+    }
+}
+
 /// What protects the connection.
 #[derive(Clone, Debug)]
 pub enum Protection {
@@ -51,6 +62,8 @@ pub enum Protection {
 pub(super) struct Patience<'a> {
     /// `--wait`, or less if the deadline comes first.
     pub wait: Duration,
+    /// The flag that sets this bound.
+    pub flag: &'static str,
     /// An interruption, or an own failure that the peer could not be told in reasonable time.
     pub stop: &'a dyn Fn() -> Option<Failure>,
 }
@@ -118,11 +131,7 @@ fn accept(listener: &tcp::Listener, protection: &Protection, patience: &Patience
             // Whoever came with the wrong key is the likeliest reason why the right one did not come.
             return Err(match refused {
                 Some(failure) => Failure::from(vesica_party::Abort::from(failure)),
-                None => absent(
-                    "nobody connected",
-                    patience.wait,
-                    "start the side that connects, check address and firewall, or wait longer with --wait",
-                ),
+                None => absent("nobody connected", patience, "start the side that connects"),
             });
         }
     }
@@ -144,7 +153,7 @@ fn connect(address: &str, protection: &Protection, patience: &Patience<'_>) -> R
             },
             Err(abort) if abort.exit_code() == code::PEER_ABSENT => {
                 let fault = format!("nobody answers at {address}");
-                absent(&fault, patience.wait, "start the side that listens, check address and firewall, or wait longer with --wait")
+                absent(&fault, patience, "start the side that listens")
             }
             Err(abort) => return Err(abort.into()),
         };
@@ -166,6 +175,10 @@ fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) ->
     }
 }
 
-fn absent(fault: &str, wait: Duration, mend: &str) -> Failure {
-    Failure::new(code::PEER_ABSENT, format_args!("{fault} within {} s", wait.as_secs_f64()), mend)
+fn absent(fault: &str, patience: &Patience<'_>, mend: &str) -> Failure {
+    Failure::new(
+        code::PEER_ABSENT,
+        format_args!("{fault} within {} s", patience.wait.as_secs_f64()),
+        format_args!("{mend}, check address and firewall, or wait longer with {}", patience.flag),
+    )
 }

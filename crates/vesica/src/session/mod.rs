@@ -1,11 +1,13 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
 
 mod compute;
+mod deadline;
 mod interrupt;
 mod link;
 mod prepare;
 mod revealed;
 mod run;
+mod tell;
 mod wishes;
 
 use std::net::SocketAddr;
@@ -17,7 +19,9 @@ use vesica_party::{Role, Security};
 pub use interrupt::Interrupt;
 pub use link::{End, Protection};
 pub use run::run;
+pub use tell::{Meeting, tell_partner};
 
+use crate::failure::Failure;
 use crate::key::KeySpec;
 use crate::noise::NoiseConfig;
 use crate::plan::{Link, SetTask};
@@ -111,6 +115,10 @@ pub trait Events: Sync {
     fn connected(&self) {}
     /// Something worth knowing that does not end the run.
     fn notice(&self, _text: &str) {}
+    /// Something that the user should act on, though the run goes on. It is among the report's warnings too.
+    fn warning(&self, _text: &str) {}
+    /// What keeps this side from starting, before it tries to tell the partner. The run returns it later, as [`Failure::announced`].
+    fn failed(&self, _failure: &Failure) {}
     /// A part of the run begins: `waiting`, `reading`, `agreeing`, `running ID`, `writing`, `closing`.
     fn stage(&self, _name: &str) {}
 }

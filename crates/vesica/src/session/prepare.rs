@@ -4,13 +4,11 @@ use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::deadline::Deadline;
 use super::{Config, Destination, Interrupt, Source};
 use crate::failure::{Failure, code};
 use crate::plan::SetTask;
 use crate::table::{Format, Input, KeyTable, Output, Place, read_keys, read_values};
-
-/// How long an own failure waits for the peer to be there and hear of it.
-const TELL_PEER: Duration = Duration::from_secs(5);
 
 /// Time between two looks at an interruption.
 const LOOK: Duration = Duration::from_millis(20);
@@ -50,25 +48,23 @@ impl Preparation {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
         let (task, source, destination) = (config.task, config.source.clone(), config.destination.clone());
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
-        thread::spawn(move || _ = done.send(prepare(task, &source, destination.as_ref(), &place)));
+        thread::spawn(move || _ = done.send(prepare(task, &source, destination.as_ref(), &place).map_err(Failure::without_details)));
         Self { placed, outcome, early: None, failed_at: None }
     }
 
-    /// Notes an outcome that is there already, and gives the failure once it has waited long enough for the peer to come.
-    pub fn overdue_failure(&mut self, notice: impl FnOnce(&Failure)) -> Option<Failure> {
+    /// Notes an outcome that is there already, and gives the failure once it has waited for `tell_for` for the peer to come.
+    pub fn overdue_failure(&mut self, tell_for: Duration, announce: impl FnOnce(Failure) -> Failure) -> Option<Failure> {
         if self.early.is_none() {
             self.early = match self.outcome.try_recv() {
-                Ok(outcome) => Some(outcome),
-                Err(TryRecvError::Disconnected) => Some(Err(panicked())),
+                Ok(Ok(outcome)) => Some(Ok(outcome)),
+                Ok(Err(failure)) => Some(Err(announce(failure))),
+                Err(TryRecvError::Disconnected) => Some(Err(announce(panicked()))),
                 Err(TryRecvError::Empty) => None,
             };
-            if let Some(Err(failure)) = &self.early {
-                notice(failure);
-                self.failed_at = Some(Instant::now());
-            }
+            self.failed_at = self.failure().map(|_| Instant::now());
         }
-        match (&self.early, self.failed_at) {
-            (Some(Err(failure)), Some(at)) if at.elapsed() >= TELL_PEER => Some(failure.clone()),
+        match (self.failure(), self.failed_at) {
+            (Some(failure), Some(at)) if at.elapsed() >= tell_for => Some(failure.clone()),
             _ => None,
         }
     }
@@ -79,7 +75,7 @@ impl Preparation {
     }
 
     /// Waits for the outcome, but not beyond an interruption or the deadline.
-    pub fn finish(mut self, interrupt: &Interrupt, deadline: Option<Instant>) -> Result<Prepared, Failure> {
+    pub fn finish(mut self, interrupt: &Interrupt, deadline: Option<Deadline>) -> Result<Prepared, Failure> {
         let (input, table) = match self.early.take() {
             Some(outcome) => outcome?,
             None => self.wait(interrupt, deadline)?,
@@ -88,7 +84,7 @@ impl Preparation {
         Ok(Prepared { input, table, output })
     }
 
-    fn wait(&self, interrupt: &Interrupt, deadline: Option<Instant>) -> Outcome {
+    fn wait(&self, interrupt: &Interrupt, deadline: Option<Deadline>) -> Outcome {
         loop {
             match self.outcome.recv_timeout(LOOK) {
                 Ok(outcome) => return outcome,
@@ -98,8 +94,8 @@ impl Preparation {
             if let Some(reason) = interrupt.reason() {
                 return Err(reason);
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(Failure::new(code::LINK, "the deadline passed while the input was read", "allow more time with --deadline"));
+            if let Some(deadline) = deadline {
+                deadline.check("the input was read")?;
             }
         }
     }

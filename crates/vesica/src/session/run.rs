@@ -8,9 +8,11 @@ use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
 use super::compute::{Learned, Writing, compute};
+use super::deadline::Deadline;
 use super::link::{self, Patience};
 use super::prepare::{Destined, Preparation, Prepared};
 use super::revealed::revealed;
+use super::tell::{self, Meeting, tell_partner};
 use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{Closing, Sizes, recv, send};
@@ -26,43 +28,48 @@ use crate::table::{Input, KeyTable};
 /// With the exit code of the command line. Whatever fails once the peer is there is also told to the peer.
 pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
     let started = Instant::now();
-    wishes::check(config)?;
-    let mut hello = wishes::hello(config)?;
-    let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
-    fill(&mut rng, &mut hello.nonce);
-    refuse_existing_receipt(config)?;
-
+    let meeting = Meeting::of(config);
+    let (hello, mut rng) = match ready(config) {
+        Ok(ready) => ready,
+        Err(failure) => return Err(tell_partner(&meeting, failure, interrupt, events)),
+    };
     let bound = link::bind(&config.end, events)?;
     let mut preparation = Preparation::start(config);
     events.stage("waiting for the peer");
     let connection = {
         let preparation = std::cell::RefCell::new(&mut preparation);
         let stop = || {
-            let own = |failure: &Failure| events.notice(&format!("{failure} (waiting some seconds for the peer, to tell it)"));
-            interrupt.reason().or_else(|| preparation.borrow_mut().overdue_failure(own))
+            let announce = |failure| tell::announce(&meeting, failure, events);
+            interrupt.reason().or_else(|| preparation.borrow_mut().overdue_failure(meeting.tell_for(), announce))
         };
-        let wait = config.deadline.map_or(config.wait, |deadline| config.wait.min(deadline));
-        link::reach(&bound, &config.protection, &Patience { wait, stop: &stop }, events)
+        let (wait, flag) = meeting.patience();
+        link::reach(&bound, &config.protection, &Patience { wait, flag, stop: &stop }, events)
     };
-    // Whether the peer never came matters less than an own failure that could not be told.
-    let connection = connection.map_err(|failure| preparation.failure().cloned().unwrap_or(failure))?;
+    let connection = connection.map_err(|failure| match preparation.failure() {
+        // Whether the peer never came matters less than an own failure that could not be told.
+        Some(own) => {
+            tell::not_told(Some(&failure).filter(|failure| *failure != own), events);
+            own.clone()
+        }
+        None => failure,
+    })?;
     drop(bound);
     events.connected();
 
-    // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
-    let as_connector = matches!(config.end, super::End::Connect(_));
-    let deadline = config.deadline.map(|deadline| deadline.saturating_sub(started.elapsed()));
     // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript. Without TLS there is no receipt.
     let transcript = matches!(config.protection, Protection::Tls { .. });
-    let options = ChannelOptions { deadline, transcript, ..ChannelOptions::default() };
-    let mut ch = Channel::open(connection, if as_connector { Role::Sender } else { Role::Receiver }, options)?;
+    let options = ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..ChannelOptions::default() };
+    // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
+    let mut ch = Channel::open(connection, config.end.channel_role(), options)?;
     interrupt.attach(ch.canceller());
-    let deadline = config.deadline.and_then(|deadline| started.checked_add(deadline));
-    let conversation = Conversation { config, hello, deadline, interrupt, events };
+    let conversation = Conversation { config, hello, deadline: Deadline::of(config, started), interrupt, events };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
             ch.abort(&failure.for_peer());
+            if failure.announced {
+                tell::told(events);
+            }
             // A signal also shows as a failure of whatever it cut short.
             return Err(interrupt.reason().unwrap_or(failure));
         }
@@ -84,6 +91,16 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
     }
 }
 
+/// All that can fail for want of usable flags and small files, before the partner is there.
+fn ready(config: &Config) -> Result<(Hello, SecretRng), Failure> {
+    wishes::check(config)?;
+    let mut hello = wishes::hello(config)?;
+    refuse_existing_receipt(config)?;
+    let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
+    fill(&mut rng, &mut hello.nonce);
+    Ok((hello, rng))
+}
+
 fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
     match &config.receipt {
         Some(path) if !config.force && path.exists() => Err(Failure::new(
@@ -98,7 +115,7 @@ fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
 }
@@ -148,14 +165,11 @@ impl Conversation<'_> {
         let Config { task, max_peer_items, max_groups, .. } = *self.config;
         let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups };
         let agreement = handshake::settle(ch, &bid)?;
-        // Before the first message of the protocol: what was spent stays spent, however the run ends.
-        if let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.noise, &self.config.protection) {
-            noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?;
-        }
+        self.debit(ch)?;
         let entry = agreement.row.entry();
         let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.may_wrap.clone()).collect();
         for warning in &warnings {
-            self.events.notice(&format!("warning: {warning}"));
+            self.events.warning(warning);
         }
 
         self.events.stage(&format!("running {}", agreement.row.entry().id));
@@ -194,6 +208,26 @@ impl Conversation<'_> {
         };
         let receipt = receipt.and_then(|receipt| self.save(&receipt, &mut warnings));
         Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
+    }
+
+    /// Takes the noise's epsilon from the partner's budget, before the first message of the protocol: what was spent stays spent, however the run ends.
+    /// A run that cannot start any more spends nothing.
+    fn debit(&self, ch: &Channel) -> Result<(), Failure> {
+        let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.noise, &self.config.protection) else { return Ok(()) };
+        let mut waits = false;
+        noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon, |moment| {
+            if moment == noise::Moment::Locked && !std::mem::replace(&mut waits, true) {
+                self.events.notice("waiting for another run, which holds the budget file");
+            }
+            if let Some(reason) = self.interrupt.reason() {
+                return Err(reason);
+            }
+            if let Some(deadline) = self.deadline {
+                let what = if waits { "another run held the budget file" } else { "the run was about to start" };
+                deadline.check(&format!("{what}; nothing was spent"))?;
+            }
+            Ok(ch.check()?)
+        })
     }
 
     fn padded(&self, distinct: usize) -> Result<usize, Failure> {

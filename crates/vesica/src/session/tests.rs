@@ -18,6 +18,8 @@ use crate::report::Report;
 use crate::shares::{NO_ROW, ShareFile, reconstruct};
 use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, ValueDuplicates, ValueSpec};
 
+mod paying;
+
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";
 const THEIRS: &str = "id,amount\nb,10.25\nc,-0.5\nz,99\na,1\n";
 
@@ -368,8 +370,9 @@ fn noise_is_added_debited_and_stated() {
     assert_eq!(received.noise_epsilon.as_deref(), Some("0.1"));
     assert!(received.revealed.iter().any(|sentence| sentence.contains("epsilon 0.1")), "{:?}", received.revealed);
     assert!(fs::read_to_string(&budget).expect("there").contains("\"spent\": \"0.1\""));
-    let (_, sent) = noisy("0.5");
+    let (received, sent) = noisy("0.5");
     assert!(sent.expect_err("exhausted").fault.contains("of which 0.1 are spent"));
+    assert!(received.expect_err("told").fault.contains("the partner's privacy budget does not cover this run"));
 }
 
 /// What a side is told about its own command line, before anything is opened.
@@ -378,6 +381,8 @@ fn what_a_task_does_not_take_is_refused_at_once() {
     let folder = Folder::new();
     let refused = |role, task, change: &dyn Fn(&mut Config)| {
         let mut config = folder.config(role, task);
+        // The partner, who would be told, does not come.
+        config.wait = Duration::ZERO;
         change(&mut config);
         let failure = run(&config, &Interrupt::default(), &Silent).expect_err("refused");
         assert_eq!(failure.code, 2, "{failure}");

@@ -1,0 +1,39 @@
+//! The bound that the user set on the whole run.
+
+use std::time::{Duration, Instant};
+
+use super::Config;
+use crate::failure::{Failure, code};
+
+/// When a run must be over, and how long the user allowed for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline {
+    at: Instant,
+    allowed: Duration,
+}
+
+impl Deadline {
+    /// That of a run which began at `started`; `None` without a bound, or with one that no clock reaches.
+    pub fn of(config: &Config, started: Instant) -> Option<Self> {
+        let allowed = config.deadline?;
+        Some(Self { at: started.checked_add(allowed)?, allowed })
+    }
+
+    /// The failure of a run that is still busy with `what` when the deadline has passed.
+    ///
+    /// # Errors
+    /// If it has.
+    pub fn check(&self, what: &str) -> Result<(), Failure> {
+        if Instant::now() < self.at {
+            return Ok(());
+        }
+        Err(Failure {
+            told: Some("the partner's time limit passed before the run could start"),
+            ..Failure::new(
+                code::LINK,
+                format_args!("the deadline of {} s passed while {what}", self.allowed.as_secs_f64()),
+                "allow more time with --deadline",
+            )
+        })
+    }
+}
