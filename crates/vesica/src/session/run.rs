@@ -48,6 +48,7 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     let connection = connection.map_err(|failure| preparation.failure().cloned().unwrap_or(failure))?;
     drop(bound);
     events.connected();
+    hello.clock = handshake::clock::now();
 
     // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
     let as_connector = matches!(config.end, super::End::Connect(_));

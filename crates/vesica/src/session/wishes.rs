@@ -76,7 +76,7 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// What the partner is told, without randomness.
+/// What the partner is told, without the time and the randomness.
 pub(super) fn hello(config: &Config) -> Result<Hello, Failure> {
     let rows = plan::allowed(config.task, config.protocol.as_deref(), config.security, config.allow_broken)?;
     Ok(Hello {
@@ -96,6 +96,7 @@ pub(super) fn hello(config: &Config) -> Result<Hello, Failure> {
         at_least: config.at_least,
         noise: config.noise.as_ref().map(|noise| noise.epsilon.to_string()),
         link: config.link,
+        clock: 0,
         nonce: [0; 32],
     })
 }
