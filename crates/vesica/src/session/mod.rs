@@ -3,6 +3,7 @@
 mod compute;
 mod interrupt;
 mod link;
+mod parting;
 mod prepare;
 mod revealed;
 mod run;
