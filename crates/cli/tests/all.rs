@@ -22,5 +22,7 @@ mod mismatch;
 mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;
+#[path = "all/strangers.rs"]
+mod strangers;
 #[path = "all/tasks.rs"]
 mod tasks;
