@@ -27,9 +27,13 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
             let (number, name) = if signal == SIGINT { (code::INTERRUPTED, "SIGINT") } else { (code::TERMINATED, "SIGTERM") };
             code = Some(i32::from(number));
             interrupt.raise(Failure::new(number, format_args!("interrupted by {name}"), "start again when you are ready"));
+            let interrupt = interrupt.clone();
             thread::spawn(move || {
                 thread::sleep(GOODBYE);
-                process::exit(i32::from(number));
+                // A result that is complete is written, however long that takes. A second signal gives it up.
+                if !interrupt.is_complete() {
+                    process::exit(i32::from(number));
+                }
             });
         }
     });

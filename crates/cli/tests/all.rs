@@ -24,6 +24,8 @@ mod plans;
 mod receipts;
 #[path = "all/streams.rs"]
 mod streams;
+#[path = "all/strangers.rs"]
+mod strangers;
 #[path = "all/tasks.rs"]
 mod tasks;
 #[path = "all/told.rs"]

@@ -26,7 +26,7 @@ pub struct Statement {
     pub session: String,
     /// Hash of all that the two sides said until the protocol ended, in hexadecimal.
     pub transcript: String,
-    /// Seconds since 1970 by the receiver's clock, at the start.
+    /// Seconds since 1970 by the receiver's clock when the two sides met. From wire version 5 on, the sender's clock was within ten minutes of it.
     pub started_at: u64,
     /// The task.
     pub task: String,

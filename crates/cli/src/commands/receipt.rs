@@ -103,6 +103,7 @@ fn describe(receipt: &Receipt) -> String {
         Ok(key) => format!("{} ({})", key.fingerprint(), printable(line)),
         Err(_) => format!("no public key ({})", printable(line)),
     };
+    let compared = if *wire_version >= 5 { ", which was within ten minutes of the sender's" } else { "" };
     let lines = [
         ("task", format!("{}{learns}", printable(task))),
         (
@@ -110,7 +111,7 @@ fn describe(receipt: &Receipt) -> String {
             format!("{}{} ({security}), wire version {wire_version}", printable(protocol), if broken.is_some() { ", BROKEN" } else { "" }),
         ),
         ("chosen as", printable(choice)),
-        ("started", format!("{started_at} s after the start of 1970 (UTC), by the receiver's clock")),
+        ("started", format!("{started_at} s after the start of 1970 (UTC), by the receiver's clock{compared}")),
         ("keys", format!("{sender_items} of the sender, {receiver_items} of the receiver, dummies included")),
         ("key columns", format!("{}, digest {}", list(key_columns), printable(key_digest))),
         ("payload", format!("{}, {payload_bytes} bytes a key", list(payload_columns))),

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
-use crate::harness::{Folder, Process};
+use crate::harness::{Folder, Process, RECEIVER, SENDER};
 
 fn tables() -> Folder {
     let folder = Folder::new();
@@ -65,6 +65,25 @@ fn a_peer_that_is_killed_in_mid_run() {
     sender.child.kill().expect("killed");
     receiver.end().expect(10, &[]);
     no_output(&folder);
+}
+
+/// A table that comes through a pipe is read for as long as the pipe stays open.
+#[test]
+fn a_partner_that_is_killed_while_the_own_table_is_read() {
+    for (own, other) in [("receive --output matches.csv", "send"), ("send", "receive --output theirs.csv")] {
+        let folder = tables();
+        let reading = folder.start(&format!("{own} --input - --key email -v {RECEIVER}"));
+        let address = reading.address();
+        let mut partner = folder.start(&format!("{other} --input ours.csv --key email {SENDER} --connect {address}"));
+        reading.says("reading the input");
+        partner.child.kill().expect("killed");
+        // The pipe to its standard input is open until it has ended.
+        reading.end().expect(10, &["the connection to the peer failed", "check that the partner's vesica still runs"]);
+        // A receiver that is killed cannot clear up.
+        if other == "send" {
+            no_output(&folder);
+        }
+    }
 }
 
 /// While the protocol itself runs, on a table that keeps it busy for a while.

@@ -64,7 +64,8 @@ impl Folder {
         possible.then(|| self.start_under(tiny("exec \"$@\""), arguments))
     }
 
-    fn start_under(&self, mut command: Command, arguments: &str) -> Process {
+    /// Starts `command`, which ends in running vesica, with these arguments after its own.
+    pub fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         // The user's own identity must play no part.
         command.env("XDG_CONFIG_HOME", self.path("configuration")).env("XDG_CACHE_HOME", self.path("cache"));

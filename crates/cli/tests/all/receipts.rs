@@ -1,5 +1,7 @@
 //! Receipts: both sides sign the same statement, and `vesica receipt` tells a right one from a wrong one.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::Value;
 use vesica::receipt::Receipt;
 
@@ -28,6 +30,8 @@ fn both_sides_sign_the_same_statement_which_holds_no_result() {
     assert_eq!(ours.verify(), (true, true));
     assert_eq!((ours.statement.sender_items, ours.statement.receiver_items), (3, 3));
     assert_eq!(ours.statement.broken, None);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    assert!(ours.statement.started_at.abs_diff(now) < 600, "dated by the clock");
     let (again, _) = joined(&folder);
     assert_eq!((again.statement.transcript.len(), again.statement.session.len()), (64, 64));
     assert_ne!(ours.statement.transcript, again.statement.transcript, "every run has its own");

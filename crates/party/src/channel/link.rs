@@ -93,12 +93,12 @@ impl Link {
     pub(super) fn check(&self, state: &State) -> Result<(), Abort> {
         match &state.failure {
             Some(failure) => Err(failure.again()),
-            None => self.time_left().map(drop),
+            None => self.time_left(state).map(drop),
         }
     }
 
     /// How long a call may block before it must look again.
-    fn time_left(&self) -> Result<Duration, Abort> {
+    fn time_left(&self, state: &State) -> Result<Duration, Abort> {
         let elapsed = self.opened.elapsed();
         let mut left = Duration::MAX;
         if let Some(deadline) = self.options.deadline {
@@ -106,6 +106,13 @@ impl Link {
             if left.is_zero() {
                 return Err(Abort::Timeout { what: "the whole run", after: deadline });
             }
+        }
+        if let Some(limit) = &state.time_limit {
+            let before = limit.end.saturating_duration_since(Instant::now());
+            if before.is_zero() {
+                return Err(Abort::Timeout { what: limit.what, after: limit.after });
+            }
+            left = left.min(before);
         }
         let silence = elapsed.saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)));
         let patience = self.options.dead_after.saturating_sub(silence);
@@ -120,7 +127,7 @@ impl Link {
         if let Some(failure) = &state.failure {
             return Err(failure.again());
         }
-        let left = self.time_left()?;
+        let left = self.time_left(&state)?;
         let (state, _) = condvar.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         Ok(state)
     }

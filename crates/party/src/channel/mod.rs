@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::transport::Connection;
 use crate::{Abort, Phase, Role};
@@ -31,6 +32,7 @@ pub(crate) use frame::{Open, parse_abort};
 
 use fork::Frame;
 use link::Link;
+use state::TimeLimit;
 use tally::Clock;
 use transcript::Transcript;
 
@@ -104,12 +106,23 @@ impl Channel {
         self.link.peer_key.as_deref()
     }
 
-    /// Whether the conversation can go on, for a caller that is busy with something else: looks, and does not wait.
+    /// From now on, what is left of the conversation (`what`, in words) may take `after` at most: then every call on the channel and its forks
+    /// fails, whatever the peer sends. Of several limits the earliest counts.
+    pub fn limit(&mut self, what: &'static str, after: Duration) {
+        let Some(end) = Instant::now().checked_add(after) else { return };
+        let mut state = self.link.lock();
+        if state.time_limit.as_ref().is_none_or(|limit| end < limit.end) {
+            state.time_limit = Some(TimeLimit { end, what, after });
+        }
+    }
+
+    /// Whether the conversation still stands, for a side that is busy with something else. Does not wait.
     ///
     /// # Errors
-    /// If the connection or the peer has failed, or a time limit has passed.
+    /// If the link has failed, the peer has given up or is silent, or time has run out.
     pub fn check(&self) -> Result<(), Abort> {
-        self.link.check(&self.link.lock())
+        let standing = self.link.check(&self.link.lock());
+        self.note(standing)
     }
 
     /// From now until the guard drops, time and bytes count for `phase` (phases nest: the innermost counts).

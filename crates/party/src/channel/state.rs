@@ -1,6 +1,7 @@
 //! What is under a connection's lock: the forks' queues, and how far the conversation is.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use super::fork::{Fork, Frame};
 use super::frame::{HEADER_BYTES, Kind, Open, control};
@@ -12,6 +13,14 @@ pub(super) const CHUNK_BYTES: usize = 256 << 10;
 const SPARE_BUFFERS: usize = 32;
 /// Forks that one side may open before the other does.
 pub(super) const EARLY_FORKS: usize = 16;
+
+/// A bound on what is left of a conversation.
+pub(super) struct TimeLimit {
+    pub end: Instant,
+    /// What must be over by then.
+    pub what: &'static str,
+    pub after: Duration,
+}
 
 /// Under the lock.
 pub(super) struct State {
@@ -27,6 +36,8 @@ pub(super) struct State {
     /// Frames without a step, sent before all others.
     pub control: VecDeque<Vec<u8>>,
     pub failure: Option<Abort>,
+    /// A bound that was set on the way; the deadline of the options stands beside it.
+    pub time_limit: Option<TimeLimit>,
     /// The abort frame, to be sent before all else.
     pub goodbye: Option<Vec<u8>>,
     pub told: bool,
@@ -56,6 +67,7 @@ impl State {
             ready: VecDeque::new(),
             control: VecDeque::new(),
             failure: None,
+            time_limit: None,
             goodbye: None,
             told: false,
             finishing: false,

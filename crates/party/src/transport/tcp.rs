@@ -43,19 +43,30 @@ pub fn listen(address: &str) -> Result<Listener, Abort> {
     Ok(Listener(listener))
 }
 
+/// Looks whether somebody has connected, without waiting.
+///
+/// # Errors
+/// What the operating system says. The listener stands all the same: that the process has too many open files, for example, may pass.
+pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
+    match listener.0.accept() {
+        Ok((stream, from)) => {
+            stream.set_nonblocking(false)?;
+            Ok(Some((stream, from)))
+        }
+        // A connection that was reset before it was accepted is no failure of the listener.
+        Err(fault) if matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted) => {
+            Ok(None)
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
 /// Waits up to `wait` for somebody to connect.
 pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketAddr), Abort> {
     let end = Instant::now().checked_add(wait);
     loop {
-        match listener.0.accept() {
-            Ok((stream, from)) => {
-                stream.set_nonblocking(false)?;
-                return Ok((stream, from));
-            }
-            // A connection that was reset before it was accepted is no failure of the listener.
-            Err(fault)
-                if matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted) => {}
-            Err(fault) => return Err(fault.into()),
+        if let Some(accepted) = poll(listener)? {
+            return Ok(accepted);
         }
         if end.is_some_and(|end| Instant::now() >= end) {
             return Err(Abort::Local {

@@ -146,6 +146,39 @@ fn the_deadline_ends_every_wait() {
 }
 
 #[test]
+fn a_limit_on_the_way_ends_the_wait_for_a_peer_that_only_pings() {
+    let options = ChannelOptions { ping_every: Duration::from_millis(20), drain_for: Duration::from_millis(100), ..quick() };
+    let (left, right) = memory::pair();
+    let pinging = Channel::open(left, Role::Sender, options.clone()).unwrap();
+    let failure = run(right, Role::Receiver, options, |ch| {
+        ch.limit("the goodbye", Duration::from_millis(200));
+        // A later limit does not lengthen an earlier one.
+        ch.limit("something else", Duration::from_secs(3600));
+        ch.recv::<Hello>(3)
+    });
+    assert!(matches!(failure, Err(Abort::Timeout { what: "the goodbye", .. })), "{failure:?}");
+    drop(pinging);
+}
+
+#[test]
+fn a_side_that_is_busy_learns_that_its_peer_has_gone() {
+    let (left, right) = memory::pair();
+    let receiver = Channel::open(right, Role::Receiver, quick()).unwrap();
+    let sender = Channel::open(left, Role::Sender, quick()).unwrap();
+    receiver.check().unwrap();
+    drop(sender);
+    let end = Instant::now() + Duration::from_secs(60);
+    let failure = loop {
+        match receiver.check() {
+            Err(failure) => break failure,
+            Ok(()) => assert!(Instant::now() < end, "it never learns"),
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert!(matches!(failure, Abort::PeerAborted(_)), "{failure}");
+}
+
+#[test]
 fn an_abort_overtakes_what_is_queued() {
     let (left, right) = memory::pair();
     let mut receiver = Channel::open(right, Role::Receiver, quick()).unwrap();

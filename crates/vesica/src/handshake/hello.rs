@@ -41,6 +41,8 @@ pub struct Hello {
     pub noise: Option<String>,
     /// The link between the sides, if its user named one: protocols are compared over the slower of what the two say.
     pub link: Option<Link>,
+    /// Seconds since 1970 by the side's clock when the two sides met. The receiver's is the date of the receipt.
+    pub clock: u64,
     /// Fresh randomness.
     pub nonce: [u8; 32],
 }
@@ -153,6 +155,7 @@ mod tests {
             at_least: 0,
             noise: None,
             link: None,
+            clock: 0,
             nonce: [7; 32],
         }
     }

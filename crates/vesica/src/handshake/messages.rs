@@ -174,14 +174,12 @@ impl Body for Sizes {
     }
 }
 
-/// The receiver's choice of protocol, and its view of the session so far.
+/// The receiver's choice of protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
     /// Id of the protocol.
     pub protocol: String,
-    /// Seconds since 1970 by the receiver's clock.
-    pub clock: u64,
 }
 
 impl Body for Choice {

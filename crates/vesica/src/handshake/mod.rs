@@ -2,22 +2,24 @@
 //!
 //! ```text
 //! connector                              listener
-//!   | 1, 3: wire version, configuration -->|    both at once; then each compares field by field
+//!   | 1, 3: wire version, configuration -->|    both at once; then each compares field by field, and the clocks
 //!   |<-- 2, 4: the same                    |
 //!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated
 //!   | 7 / 8: choice (receiver of the task) |    checked by the sender against what it allows itself
 //!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
 //!   |              the protocol            |
-//!   | 11 / 12: transcript (both at once)   |    over TLS: hash of all that was said; compared before results are written and signed
-//!   | 13 / 14: closing (both at once)      |    result written; over TLS: the signature under the receipt
+//!   | 11 / 12: transcript (both at once)   |    over TLS: hash of all that was said; compared before the partner's signature is taken
+//!   | 13 / 14: closing (both at once)      |    over TLS: the signature under the receipt
 //! ```
+//!
+//! From 11 on, a side whose result is complete keeps it, whatever the partner does: see `session::parting`.
 
+pub(crate) mod clock;
 mod hello;
 pub(crate) mod messages;
 mod ranges;
 
 use std::ops::RangeInclusive;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use vesica_party::{Abort, Channel, Phase, Role};
 use vesica_protocols::any::AnyProtocol;
@@ -56,6 +58,7 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     }
     let differences = ours.differences(&theirs);
     if differences.is_empty() {
+        clock::compare(ours, &theirs)?;
         return Ok(theirs);
     }
     let named: Vec<String> = differences
@@ -94,7 +97,7 @@ pub(crate) struct Agreement {
     pub may_wrap: Option<String>,
     /// The session to which all hashes are bound.
     pub session: [u8; 32],
-    /// Seconds since 1970 by the receiver's clock.
+    /// Seconds since 1970 by the receiver's clock, which is near the sender's.
     pub clock: u64,
 }
 
@@ -188,8 +191,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     let own = view.row.entry().id;
     let choice = match bid.ours.role {
         Role::Receiver => {
-            let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-            let choice = Choice { protocol: own.into(), clock };
+            let choice = Choice { protocol: own.into() };
             send(ch, choice.clone())?;
             choice
         }
@@ -224,7 +226,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         noise_scales,
         may_wrap,
         session,
-        clock: choice.clock,
+        clock: from_receiver.clock,
     })
 }
 
@@ -266,7 +268,6 @@ fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, cho
         part(&serde_json::to_vec(sizes).unwrap_or_default());
     }
     part(choice.protocol.as_bytes());
-    part(&choice.clock.to_le_bytes());
     // Follows from all sizes that the protocol derives, so that two builds that derive others part here and not in mid-protocol.
     part(&predicted.start().to_le_bytes());
     part(&predicted.end().to_le_bytes());

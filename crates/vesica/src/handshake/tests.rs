@@ -3,6 +3,7 @@ use vesica_testkit::try_two_party;
 
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
 use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
+use crate::failure::Failure;
 use crate::plan::SetTask;
 use crate::table::{PayloadField, PayloadKind, PayloadSchema};
 
@@ -22,6 +23,7 @@ pub(super) fn hello(role: Role) -> Hello {
         at_least: 0,
         noise: None,
         link: None,
+        clock: 1_700_000_000,
         nonce: [role as u8; 32],
     }
 }
@@ -92,6 +94,34 @@ fn another_wire_version_is_named_before_its_configuration_is_read() {
     assert!(abort.to_string().contains(&versions), "{abort}");
 }
 
+/// The receiver dates the receipt, and has no other message to do so: its date is the clock that the sender compares with its own.
+#[test]
+fn the_sender_signs_no_date_that_is_far_from_its_own() {
+    let both = |clock| {
+        let (ours, theirs) = (hello(Role::Sender), Hello { clock, ..hello(Role::Receiver) });
+        let (sent, received) = try_two_party(
+            |ch, _| {
+                let peer = agree(ch, &ours)?;
+                settle(ch, &bid(&ours, &peer, sizes(20))).map(|agreement| agreement.clock)
+            },
+            |ch, _| {
+                let peer = agree(ch, &theirs)?;
+                settle(ch, &bid(&theirs, &peer, sizes(30))).map(|agreement| agreement.clock)
+            },
+        );
+        (sent.result, received.result)
+    };
+    let near = hello(Role::Sender).clock - 600;
+    let (sent, received) = both(near);
+    assert_eq!((sent.expect("agreed"), received.expect("agreed")), (near, near));
+    let (sent, received) = both(near - 1);
+    for failure in [sent.expect_err("refused"), received.expect_err("refused")].map(Failure::from) {
+        assert_eq!(failure.code, 7);
+        assert!(failure.fault.contains("the receiver's clock is 10 min 1 s behind the sender's"), "{failure}");
+        assert!(failure.mend.contains("set the clock"), "{failure}");
+    }
+}
+
 #[test]
 fn a_mirrored_nonce_is_misbehaviour() {
     let ours = hello(Role::Receiver);
@@ -136,7 +166,7 @@ fn the_sender_runs_no_protocol_that_it_did_not_allow() {
             |ch, _| settle(ch, &bid(&ours, &theirs, sizes(20))).map(drop),
             |ch, _| {
                 bring(ch, sizes(30))?;
-                send(ch, Choice { protocol: chosen.into(), clock: 0 })
+                send(ch, Choice { protocol: chosen.into() })
             },
         );
         let abort = sent.result.expect_err(chosen);
@@ -157,7 +187,7 @@ fn the_sender_says_where_it_would_have_chosen_another_protocol() {
             },
             |ch, _| {
                 bring(ch, sizes(30))?;
-                send(ch, Choice { protocol: chosen.into(), clock: 0 })?;
+                send(ch, Choice { protocol: chosen.into() })?;
                 // The session is what the sender says: the test does not derive it.
                 let theirs = recv::<Ready>(ch)?;
                 session.0.send(()).ok();

@@ -14,6 +14,7 @@ pub struct Interrupt(Arc<Mutex<State>>);
 struct State {
     reason: Option<Failure>,
     channel: Option<Canceller>,
+    complete: bool,
 }
 
 impl Interrupt {
@@ -21,7 +22,7 @@ impl Interrupt {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the run with `reason`, which the peer is told. The first reason counts.
+    /// Ends the run with `reason`, which the peer is told. The first reason counts. A run that is complete only stops waiting for the peer.
     pub fn raise(&self, reason: Failure) {
         let mut state = self.lock();
         if let Some(channel) = &state.channel {
@@ -33,6 +34,16 @@ impl Interrupt {
     /// Why the run is to end, if it is.
     pub fn reason(&self) -> Option<Failure> {
         self.lock().reason.clone()
+    }
+
+    /// Whether the run has come to its end, or has its result: it will keep it, and only has to write it.
+    pub fn is_complete(&self) -> bool {
+        self.lock().complete
+    }
+
+    /// From now on the run keeps its result.
+    pub(super) fn complete(&self) {
+        self.lock().complete = true;
     }
 
     /// From now on, an interruption ends `channel`.

@@ -1,25 +1,27 @@
 //! Reaching the peer: listening or connecting until somebody with the right key is there.
 
-use std::net::{SocketAddr, TcpStream};
-use std::sync::mpsc;
+use std::io;
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use vesica_party::Role;
 use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
 use vesica_party::transport::{Connection, tcp};
 
 use super::Events;
+use super::guests::{Guests, Limits, Outcome, TurnedAway};
 use crate::failure::{Failure, code};
 
-/// Longest time that a stranger may take for a TLS handshake. Others are served meanwhile.
+/// Longest time for a TLS handshake with the side that listens.
 const TLS_LIMIT: Duration = Duration::from_secs(10);
 
 /// Least time that a TLS handshake gets when `--wait` is nearly over.
 const LEAST_TLS_LIMIT: Duration = Duration::from_secs(1);
 
-/// Handshakes in progress at once; more are hung up on.
-const MOST_HANDSHAKES: usize = 16;
+/// Refused connections that are told one by one; more are only counted.
+const MOST_REFUSALS_TOLD: u64 = 8;
 
 /// Time between two looks at the listener or attempts to connect.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -93,48 +95,117 @@ pub(super) fn reach(bound: &Bound, protection: &Protection, patience: &Patience<
 }
 
 fn accept(listener: &tcp::Listener, protection: &Protection, patience: &Patience<'_>, events: &dyn Events) -> Result<Connection, Failure> {
+    match protection {
+        Protection::InsecurePlaintext => accept_anybody(listener, patience),
+        Protection::Tls { identity, peer } => {
+            let mut guests = Guests::new(identity, *peer, Limits::of_this_process());
+            let accepted = accept_partner(listener, &mut guests, patience, events);
+            let turned_away = guests.dismiss();
+            if accepted.is_ok() && turned_away.total() > 0 {
+                events.notice(&format!("{turned_away} while the partner was waited for"));
+            }
+            accepted
+        }
+    }
+}
+
+/// Without keys, whoever comes first is the partner.
+fn accept_anybody(listener: &tcp::Listener, patience: &Patience<'_>) -> Result<Connection, Failure> {
     let end = Instant::now().checked_add(patience.wait);
-    let (done, finished) = mpsc::channel::<(SocketAddr, Result<Connection, TlsFailure>)>();
-    let mut in_progress = 0;
-    let mut refused: Option<TlsFailure> = None;
+    let mut fault = None;
     loop {
         if let Some(failure) = (patience.stop)() {
             return Err(failure);
         }
-        match tcp::accept(listener, Duration::ZERO) {
-            Ok((socket, from)) => match protection {
-                Protection::InsecurePlaintext => return Ok(tcp::connection(socket).map_err(vesica_party::Abort::Link)?),
-                Protection::Tls { .. } if in_progress >= MOST_HANDSHAKES => drop(socket),
-                Protection::Tls { identity, peer } => {
-                    in_progress += 1;
-                    let (identity, peer, done) = (identity.clone(), *peer, done.clone());
-                    // The listener has gone on if nobody hears the outcome.
-                    thread::spawn(move || _ = done.send((from, tls::accept(socket, &identity, peer, TLS_LIMIT))));
-                }
-            },
-            Err(abort) if abort.exit_code() == code::PEER_ABSENT => {}
-            Err(abort) => return Err(abort.into()),
+        let connection = tcp::poll(listener).and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
+        match connection {
+            Ok(Some(connection)) => return Ok(connection),
+            Ok(None) => {}
+            Err(passing) => fault = Some(passing),
         }
-        if let Ok((from, outcome)) = finished.recv_timeout(PAUSE) {
-            in_progress -= 1;
-            match outcome {
-                Ok(connection) => return Ok(connection),
-                Err(failure) => {
-                    events.notice(&format!("refused a connection from {from}: {failure}; {}", failure.mend()));
-                    if failure.is_identity() {
-                        refused = Some(failure);
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return Err(nobody(patience, TurnedAway::default(), fault));
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// The first that shows the partner's key.
+fn accept_partner(
+    listener: &tcp::Listener,
+    guests: &mut Guests<'_>,
+    patience: &Patience<'_>,
+    events: &dyn Events,
+) -> Result<Connection, Failure> {
+    let end = Instant::now().checked_add(patience.wait);
+    let (mut refused, mut told, mut fault) = (None, 0, None);
+    loop {
+        if let Some(failure) = (patience.stop)() {
+            return Err(failure);
+        }
+        let mut pause = PAUSE;
+        if guests.has_room() {
+            let welcomed = tcp::poll(listener).and_then(|accepted| accepted.map(|(socket, from)| guests.welcome(socket, from)).transpose());
+            match welcomed {
+                Ok(Some(())) => pause = Duration::ZERO,
+                Ok(None) => {}
+                // Whatever it is, the listener stands, and `--wait` bounds how often this is tried.
+                Err(passing) => {
+                    if matches!(
+                        Errno::from_io_error(&passing),
+                        Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM | Errno::AGAIN)
+                    ) {
+                        guests.give_up_one();
                     }
+                    fault = Some(passing);
                 }
             }
         }
-        if end.is_some_and(|end| Instant::now() >= end) {
+        guests.make_room();
+        match guests.next(pause) {
+            Some(Outcome::Partner(connection)) => return Ok(connection),
+            Some(Outcome::Refused(from, failure)) => {
+                told += 1;
+                if told <= MOST_REFUSALS_TOLD {
+                    events.notice(&format!("refused a connection from {from}: {failure}; {}", failure.mend()));
+                }
+                if failure.is_identity() {
+                    refused = Some(failure);
+                }
+            }
+            None => {}
+        }
+        if end.is_some_and(|end| Instant::now() >= end) && !guests.partner_is_coming() {
+            let turned_away = guests.dismiss();
             // Whoever came with the wrong key is the likeliest reason why the right one did not come.
             return Err(match refused {
-                Some(failure) => Failure::from(vesica_party::Abort::from(failure)),
-                None => absent("nobody connected", patience, "start the side that connects"),
+                Some(failure) => {
+                    let mut failure = Failure::from(vesica_party::Abort::from(failure));
+                    if turned_away.total() > 1 {
+                        failure.fault.push_str(&format!("; {turned_away} in all"));
+                    }
+                    failure
+                }
+                None => nobody(patience, turned_away, fault),
             });
         }
     }
+}
+
+/// That the partner did not come, with what came in its place.
+fn nobody(patience: &Patience<'_>, turned_away: TurnedAway, fault: Option<io::Error>) -> Failure {
+    let mut said = if turned_away.total() == 0 { "nobody connected" } else { "the partner did not connect" }.to_owned();
+    said.push_str(&format!(" within {} s", patience.wait.as_secs_f64()));
+    let mut mend = format!("start the side that connects, check address and firewall, or wait longer with {}", patience.flag);
+    if turned_away.total() > 0 {
+        said.push_str(&format!("; {turned_away}"));
+        mend.push_str("; let only the partner's address reach this port, if strangers keep coming");
+    }
+    if let Some(fault) = fault {
+        said.push_str(&format!("; a connection could not be accepted: {fault}"));
+        mend.push_str("; raise the limit of open files (`ulimit -n`), if that is what ran out");
+    }
+    Failure::new(code::PEER_ABSENT, said, mend)
 }
 
 fn connect(address: &str, protection: &Protection, patience: &Patience<'_>) -> Result<Connection, Failure> {
@@ -151,10 +222,7 @@ fn connect(address: &str, protection: &Protection, patience: &Patience<'_>) -> R
                 Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => Failure::from(vesica_party::Abort::from(failure)),
                 Err(failure) => return Err(vesica_party::Abort::from(failure).into()),
             },
-            Err(abort) if abort.exit_code() == code::PEER_ABSENT => {
-                let fault = format!("nobody answers at {address}");
-                absent(&fault, patience, "start the side that listens")
-            }
+            Err(abort) if abort.exit_code() == code::PEER_ABSENT => absent(address, patience),
             Err(abort) => return Err(abort.into()),
         };
         if end.is_some_and(|end| Instant::now() + pause >= end) {
@@ -175,10 +243,11 @@ fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) ->
     }
 }
 
-fn absent(fault: &str, patience: &Patience<'_>, mend: &str) -> Failure {
+/// That nobody listens where the partner should.
+fn absent(address: &str, patience: &Patience<'_>) -> Failure {
     Failure::new(
         code::PEER_ABSENT,
-        format_args!("{fault} within {} s", patience.wait.as_secs_f64()),
-        format_args!("{mend}, check address and firewall, or wait longer with {}", patience.flag),
+        format_args!("nobody answers at {address} within {} s", patience.wait.as_secs_f64()),
+        format_args!("start the side that listens, check address and firewall, or wait longer with {}", patience.flag),
     )
 }

@@ -2,8 +2,10 @@
 
 mod compute;
 mod deadline;
+mod guests;
 mod interrupt;
 mod link;
+mod parting;
 mod prepare;
 mod revealed;
 mod run;

@@ -4,13 +4,15 @@ use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use vesica_party::Channel;
+
 use super::deadline::Deadline;
 use super::{Config, Destination, Interrupt, Source};
 use crate::failure::{Failure, code};
 use crate::plan::SetTask;
 use crate::table::{Format, Input, KeyTable, Output, Place, read_keys, read_values};
 
-/// Time between two looks at an interruption.
+/// Time between two looks at an interruption and at the channel.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How long a run that ends early waits for the output's place, so as to leave nothing there. Longer than making a file takes; what takes
@@ -74,17 +76,17 @@ impl Preparation {
         self.early.as_ref().and_then(|outcome| outcome.as_ref().err())
     }
 
-    /// Waits for the outcome, but not beyond an interruption or the deadline.
-    pub fn finish(mut self, interrupt: &Interrupt, deadline: Option<Deadline>) -> Result<Prepared, Failure> {
+    /// Waits for the outcome, but not beyond an interruption, the deadline or the end of the conversation with the partner.
+    pub fn finish(mut self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Result<Prepared, Failure> {
         let (input, table) = match self.early.take() {
             Some(outcome) => outcome?,
-            None => self.wait(interrupt, deadline)?,
+            None => self.wait(ch, interrupt, deadline)?,
         };
         let output = self.placed.recv().map_err(|_| panicked())?;
         Ok(Prepared { input, table, output })
     }
 
-    fn wait(&self, interrupt: &Interrupt, deadline: Option<Deadline>) -> Outcome {
+    fn wait(&self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Outcome {
         loop {
             match self.outcome.recv_timeout(LOOK) {
                 Ok(outcome) => return outcome,
@@ -97,6 +99,7 @@ impl Preparation {
             if let Some(deadline) = deadline {
                 deadline.check("the input was read")?;
             }
+            ch.check()?;
         }
     }
 }

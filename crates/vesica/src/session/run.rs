@@ -1,35 +1,56 @@
 //! The run itself, from binding the address to the report.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use vesica_party::transport::tls::PublicKey;
-use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role, Tally};
+use vesica_party::{Abort, Channel, ChannelOptions, Role, Tally};
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
 use super::compute::{Learned, Writing, compute};
 use super::deadline::Deadline;
 use super::link::{self, Patience};
+use super::parting::{self, Parted, Parting, Signing};
 use super::prepare::{Destined, Preparation, Prepared};
 use super::revealed::revealed;
 use super::tell::{self, Meeting, tell_partner};
 use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
-use crate::handshake::messages::{Closing, Sizes, recv, send};
+use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
 use crate::table::{Input, KeyTable};
 
+/// Bounds on waiting that no flag sets. Tests take smaller ones.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    /// For the partner's goodbye, beyond the time that the protocol took.
+    pub parting: Duration,
+    /// Of the channel.
+    pub channel: ChannelOptions,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { parting: parting::PATIENCE, channel: ChannelOptions::default() }
+    }
+}
+
 /// Runs one side.
 ///
 /// # Errors
 /// With the exit code of the command line. Whatever fails once the peer is there is also told to the peer.
 pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
+    run_within(&Limits::default(), config, interrupt, events)
+}
+
+/// As [`run`], within these limits.
+pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
     let started = Instant::now();
     let meeting = Meeting::of(config);
-    let (hello, mut rng) = match ready(config) {
+    let (mut hello, mut rng) = match ready(config) {
         Ok(ready) => ready,
         Err(failure) => return Err(tell_partner(&meeting, failure, interrupt, events)),
     };
@@ -55,14 +76,16 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     })?;
     drop(bound);
     events.connected();
+    hello.clock = handshake::clock::now();
 
     // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript. Without TLS there is no receipt.
     let transcript = matches!(config.protection, Protection::Tls { .. });
-    let options = ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..ChannelOptions::default() };
+    let options =
+        ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
     // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
     let mut ch = Channel::open(connection, config.end.channel_role(), options)?;
     interrupt.attach(ch.canceller());
-    let conversation = Conversation { config, hello, deadline: Deadline::of(config, started), interrupt, events };
+    let conversation = Conversation { config, hello, limits, deadline: Deadline::of(config, started), interrupt, events };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
@@ -74,11 +97,21 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
             return Err(interrupt.reason().unwrap_or(failure));
         }
     };
+    interrupt.complete();
     let tally = ch.tally();
-    let tally = ch.finish().unwrap_or_else(|abort| {
-        agreed.warnings.push(format!("the connection did not close cleanly: {abort}"));
-        tally
-    });
+    let tally = match &agreed.unconfirmed {
+        Some(abort) => {
+            ch.abort(abort);
+            tally
+        }
+        None => ch.finish().unwrap_or_else(|abort| {
+            agreed.warnings.push(format!("the connection did not close cleanly: {abort}"));
+            tally
+        }),
+    };
+    if let Some(reason) = interrupt.reason() {
+        events.notice(&format!("{}, but the run was complete by then and keeps its result; a second signal gives it up", reason.fault));
+    }
     // Only now is the result looked at. How long it is, whether the peer's payloads decode and whether all can be written depends on what
     // matched: the peer must not notice.
     let done = conversation.keep(agreed, tally)?;
@@ -115,6 +148,7 @@ fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
+    limits: &'a Limits,
     deadline: Option<Deadline>,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
@@ -130,6 +164,8 @@ struct Agreed {
     distinct: usize,
     learned: Option<Learned>,
     receipt: Option<Receipt>,
+    /// Why the partner did not confirm the end, if it did not.
+    unconfirmed: Option<Abort>,
     warnings: Vec<String>,
 }
 
@@ -154,7 +190,7 @@ impl Conversation<'_> {
         self.events.stage("comparing configurations");
         let theirs = handshake::agree(ch, &self.hello)?;
         self.events.stage("reading the input");
-        let Prepared { input, mut table, output } = preparation.finish(self.interrupt, self.deadline)?;
+        let Prepared { input, mut table, output } = preparation.finish(ch, self.interrupt, self.deadline)?;
         let distinct = table.digests.len();
         let padded = self.padded(distinct)?;
         let sizes = Sizes {
@@ -175,10 +211,11 @@ impl Conversation<'_> {
         self.events.stage(&format!("running {}", agreement.row.entry().id));
         let mut items = std::mem::take(&mut table.digests);
         items.extend(dummies(self.config.role, padded - distinct, rng));
+        let began = Instant::now();
         let learned = compute(self.config.role, ch, &agreement, items, &mut table, rng)?;
-        let transcript = ch.transcript();
-        if let Some(transcript) = transcript {
-            handshake::compare_transcripts(ch, transcript)?;
+        let complete = learned.is_some();
+        if complete {
+            self.interrupt.complete();
         }
         self.events.stage("closing");
         if let Some(own) = agreement.own_view {
@@ -187,13 +224,13 @@ impl Conversation<'_> {
                 "the receiver chose {chosen}, where this side would have chosen {own}; are the releases of vesica the same?"
             ));
         }
-        let receipt = self.close(ch, &agreement, transcript, &mut warnings)?;
-        Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, warnings })
+        let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
+        Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, unconfirmed, warnings })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings } = agreed;
+        let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings, .. } = agreed;
         let matched_keys = match &learned {
             Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
             _ => None,
@@ -246,42 +283,33 @@ impl Conversation<'_> {
         }
     }
 
-    /// Tells the peer that the protocol is done, with the signature under the receipt. `None`: no receipt over plaintext.
-    fn close(
+    /// Ends the conversation. A side with a result keeps it from here on.
+    fn part(
         &self,
         ch: &mut Channel,
         agreement: &Agreement,
-        transcript: Option<[u8; 32]>,
+        complete: bool,
+        protocol: Duration,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<Receipt>, Failure> {
-        let (Protection::Tls { identity, peer }, Some(transcript)) = (&self.config.protection, transcript) else {
-            let _phase = ch.phase(Phase::Handshake);
-            send(ch, Closing { signature: [0; 64] })?;
-            self.heard(recv::<Closing>(ch), warnings)?;
-            return Ok(None);
-        };
-        let statement = self.statement(agreement, transcript, identity.public(), *peer);
-        let signature = statement
-            .sign(identity)
-            .ok_or_else(|| Failure::new(code::INTERNAL, "the receipt could not be signed", "please report this"))?;
-        let theirs = {
-            let _phase = ch.phase(Phase::Handshake);
-            send(ch, Closing { signature })?;
-            self.heard(recv::<Closing>(ch), warnings)?
-        };
-        let theirs = theirs.map(|closing| closing.signature).filter(|signature| {
-            let right = peer.verifies(&statement.signed_bytes(), signature);
-            if !right {
-                warnings.push("the peer's signature under the receipt is wrong, and was left out".into());
+    ) -> Result<(Option<Receipt>, Option<Abort>), Failure> {
+        let signing = match (&self.config.protection, ch.transcript()) {
+            (Protection::Tls { identity, peer }, Some(transcript)) => {
+                let statement = self.statement(agreement, transcript, identity.public(), *peer);
+                Some(Signing { transcript, statement, identity, peer: *peer })
             }
-            right
-        });
-        let (ours, theirs) = (Some(to_hex(&signature)), theirs.map(|signature| to_hex(&signature)));
-        let (sender_signature, receiver_signature) = match self.config.role {
-            Role::Sender => (ours, theirs),
-            Role::Receiver => (theirs, ours),
+            _ => None,
         };
-        Ok(Some(Receipt { statement, sender_signature, receiver_signature }))
+        let patience = self.limits.parting.saturating_add(protocol);
+        let Parted { receipt, forged, unconfirmed } = Parting { role: self.config.role, signing, complete, patience }.take(ch)?;
+        let alone = if self.config.receipt.is_some() { "; the receipt has this side's signature alone" } else { "" };
+        if forged {
+            warnings.push(format!("the peer's signature under the receipt is wrong, and was left out{alone}"));
+        }
+        if let Some(abort) = &unconfirmed {
+            let why = self.interrupt.reason().map_or_else(|| abort.to_string(), |reason| reason.fault);
+            warnings.push(format!("the peer did not confirm the end of the run ({why}); the result was complete before that{alone}"));
+        }
+        Ok((receipt, unconfirmed))
     }
 
     /// Writes the receipt where one is wanted. A lost receipt does not undo the result, which is there already.
@@ -293,18 +321,6 @@ impl Conversation<'_> {
                 warnings.push(format!("cannot write the receipt {}: {error}", path.display()));
                 None
             }
-        }
-    }
-
-    /// A side that has its result does not lose it because the peer's goodbye is late. One that has none must know that all went well.
-    fn heard(&self, closing: Result<Closing, Abort>, warnings: &mut Vec<String>) -> Result<Option<Closing>, Failure> {
-        match closing {
-            Ok(closing) => Ok(Some(closing)),
-            Err(abort) if self.config.destination.is_some() && self.interrupt.reason().is_none() => {
-                warnings.push(format!("the peer did not confirm the end: {abort}"));
-                Ok(None)
-            }
-            Err(abort) => Err(abort.into()),
         }
     }
 

@@ -18,6 +18,7 @@ use crate::report::Report;
 use crate::shares::{NO_ROW, ShareFile, reconstruct};
 use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, ValueDuplicates, ValueSpec};
 
+mod closing;
 mod paying;
 
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";

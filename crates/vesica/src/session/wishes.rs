@@ -76,7 +76,7 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// What the partner is told, without randomness.
+/// What the partner is told, without the time and the randomness.
 pub(super) fn hello(config: &Config) -> Result<Hello, Failure> {
     let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
     let rows = plan::allowed(config.task, config.protocol.as_deref(), config.security, permissions)?;
@@ -97,6 +97,7 @@ pub(super) fn hello(config: &Config) -> Result<Hello, Failure> {
         at_least: config.at_least,
         noise: config.noise.as_ref().map(|noise| noise.epsilon.to_string()),
         link: config.link,
+        clock: 0,
         nonce: [0; 32],
     })
 }

@@ -127,13 +127,14 @@ pub(super) enum End {
     Listener,
 }
 
-/// Runs the handshake; gives the TLS state and 32 bytes that only its two ends know.
+/// Runs the handshake; gives the TLS state and 32 bytes that only its two ends know. A listener asks `admit` before it says welcome.
 pub(super) fn establish(
     end: End,
     socket: &TcpStream,
     identity: &Identity,
     peer: PublicKey,
     limit: Duration,
+    admit: &dyn Fn() -> bool,
 ) -> Result<(Connection, [u8; 32]), TlsFailure> {
     let (mut tls, pin) = match end {
         End::Connector => pinning::client(identity, peer),
@@ -141,7 +142,7 @@ pub(super) fn establish(
     }
     .map_err(TlsFailure::NotOurTls)?;
     let mut limited = Limited { socket, until: Instant::now() + limit };
-    if let Err(error) = converse(end, &mut tls, &mut limited) {
+    if let Err(error) = converse(end, &mut tls, &mut limited, admit) {
         part(&mut tls, socket);
         return Err(classify(error, &pin, identity, peer, limit));
     }
@@ -151,11 +152,12 @@ pub(super) fn establish(
     Ok((tls, exporter))
 }
 
-fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>) -> io::Result<()> {
+fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>, admit: &dyn Fn() -> bool) -> io::Result<()> {
     while tls.is_handshaking() {
         tls.complete_io(limited)?;
     }
     match end {
+        End::Listener if !admit() => return Err(io::ErrorKind::ConnectionAborted.into()),
         End::Listener => tls.writer().write_all(&[WELCOME])?,
         End::Connector => loop {
             let mut welcome = [0];

@@ -12,6 +12,7 @@ mod text;
 
 use std::io;
 use std::net::{self, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Connection, Shutdown, tcp};
@@ -25,17 +26,36 @@ const IDENTITY_CODE: u8 = 6;
 
 /// Makes a connection that we opened secure, to the one peer that has the key `peer`. The handshake takes at most `limit`.
 pub fn connect(socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
-    secure(establish::End::Connector, socket, identity, peer, limit)
+    secure(establish::End::Connector, socket.into(), identity, peer, limit, &|| true)
 }
 
 /// Makes a connection that we accepted secure, from the one peer that has the key `peer`. The handshake takes at most `limit`.
 pub fn accept(socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
-    secure(establish::End::Listener, socket, identity, peer, limit)
+    accept_if(socket.into(), identity, peer, limit, &|| true)
 }
 
-fn secure(end: establish::End, socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
+/// As [`accept`], for a listener that may give the connection up meanwhile by shutting the socket. Once the peer has shown its key, `admit` is asked;
+/// if it says yes, the listener must keep the connection, for the peer hears that it is welcome.
+pub fn accept_if(
+    socket: Arc<TcpStream>,
+    identity: &Identity,
+    peer: PublicKey,
+    limit: Duration,
+    admit: &dyn Fn() -> bool,
+) -> Result<Connection, TlsFailure> {
+    secure(establish::End::Listener, socket, identity, peer, limit, admit)
+}
+
+fn secure(
+    end: establish::End,
+    socket: Arc<TcpStream>,
+    identity: &Identity,
+    peer: PublicKey,
+    limit: Duration,
+    admit: &dyn Fn() -> bool,
+) -> Result<Connection, TlsFailure> {
     tcp::tune(&socket)?;
-    let (tls, exporter) = establish::establish(end, &socket, identity, peer, limit)?;
+    let (tls, exporter) = establish::establish(end, &socket, identity, peer, limit, admit)?;
     let (reader, writer, closer) = records::split(tls, socket);
     let mut connection = Connection::new(reader, writer, closer);
     connection.exporter = Some(exporter);

@@ -18,7 +18,7 @@ struct Shared {
     tls: Mutex<Connection>,
     /// Records on their way out. Held while they are written to the socket, so that they keep their order.
     outgoing: Mutex<Vec<u8>>,
-    socket: TcpStream,
+    socket: Arc<TcpStream>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -38,7 +38,7 @@ impl Shared {
             }
             taken
         };
-        let written = (&self.socket).write_all(&outgoing);
+        let written = (&*self.socket).write_all(&outgoing);
         outgoing.clear();
         written.map(|()| taken)
     }
@@ -95,7 +95,7 @@ impl Read for ReadHalf {
                 }
             }
             self.from = 0;
-            self.to = match (&self.shared.socket).read(&mut self.buffer) {
+            self.to = match (&*self.shared.socket).read(&mut self.buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
                 result => result?,
             };
@@ -141,7 +141,7 @@ impl Closer {
 }
 
 /// Splits a connection whose handshake is over.
-pub(super) fn split(mut tls: Connection, socket: TcpStream) -> (ReadHalf, WriteHalf, Closer) {
+pub(super) fn split(mut tls: Connection, socket: Arc<TcpStream>) -> (ReadHalf, WriteHalf, Closer) {
     tls.set_buffer_limit(Some(ENCRYPT_AT_ONCE));
     let shared = Arc::new(Shared { tls: Mutex::new(tls), outgoing: Mutex::new(Vec::new()), socket });
     let reader = ReadHalf { shared: shared.clone(), buffer: vec![0; SOCKET_READ].into_boxed_slice(), from: 0, to: 0 };

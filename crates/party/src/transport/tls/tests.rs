@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::{Identity, IdentityFileError, PublicKey, TlsFailure, accept, connect};
+use super::{Identity, IdentityFileError, PublicKey, TlsFailure, accept, accept_if, connect};
 use crate::Abort;
 use crate::transport::Connection;
 
@@ -58,6 +58,20 @@ fn a_wrong_key_of_the_listener_is_named_on_both_sides() {
     let refused = theirs.expect_err("refused");
     assert!(matches!(refused, TlsFailure::RefusedByPeer { ours, .. } if ours == them.public().fingerprint()), "{refused}");
     assert_eq!(Abort::from(refused).exit_code(), 6);
+}
+
+/// A listener that has given a connection up meanwhile does not say welcome, so that the connector knows to try again.
+#[test]
+fn a_connection_that_is_not_admitted_fails_on_both_sides() {
+    let (us, them) = (identity(), identity());
+    let (connector, listener) = sockets();
+    thread::scope(|scope| {
+        let accepted = scope.spawn(|| accept_if(listener.into(), &them, us.public(), LIMIT, &|| false));
+        let failure = connect(connector, &us, them.public(), LIMIT).expect_err("not admitted");
+        assert!(matches!(failure, TlsFailure::Link(_)), "{failure}");
+        let failure = accepted.join().expect("no panic").expect_err("not admitted");
+        assert!(matches!(failure, TlsFailure::Link(_)), "{failure}");
+    });
 }
 
 /// A TLS 1.3 client has finished its handshake before the server looks at its key.

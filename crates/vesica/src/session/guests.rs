@@ -1,0 +1,295 @@
+//! Connections that were accepted and have not shown the partner's key yet. Strangers among them must not keep the partner out: whoever says nothing soon
+//! has to go, and where room is short the oldest one makes room.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, getrlimit};
+use vesica_party::transport::Connection;
+use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
+
+/// Bounds for guests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Guests at once. Each holds one open file and one thread.
+    pub guests: usize,
+    /// Guests from one address, so that one stranger does not take all places. The partner may share an address with strangers (one machine, one
+    /// router): the newcomer gets in, and an older guest from that address goes.
+    pub guests_of_one_address: usize,
+    /// A partner's first bytes leave right after its connection stands.
+    pub first_bytes: Duration,
+    /// The whole TLS handshake.
+    pub handshake: Duration,
+    /// A guest that has said nothing makes room only after this time, so that a partner's first bytes can arrive.
+    pub silent_stay: Duration,
+    /// A guest that has spoken makes room only after this time: a handshake takes two round trips.
+    pub speaking_stay: Duration,
+}
+
+/// The part of the open files that the process may have which guests may take: the rest is for the tables and the result.
+const SHARE_OF_FILES: u64 = 4;
+
+impl Limits {
+    /// Those of this process.
+    pub fn of_this_process() -> Self {
+        let most = 16;
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        Self {
+            guests: usize::try_from(files / SHARE_OF_FILES).map_or(most, |files| files.clamp(1, most)),
+            guests_of_one_address: 4,
+            first_bytes: Duration::from_secs(2),
+            handshake: Duration::from_secs(10),
+            silent_stay: Duration::from_millis(100),
+            speaking_stay: Duration::from_secs(1),
+        }
+    }
+}
+
+/// How far a guest is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// It has said nothing.
+    Silent,
+    /// It has said something.
+    Speaking,
+    /// It is the partner.
+    Admitted,
+    /// It had to go.
+    Evicted,
+}
+
+/// What the listener and a guest's thread share.
+struct Visit {
+    socket: Arc<TcpStream>,
+    stage: Mutex<Stage>,
+}
+
+impl Visit {
+    fn lock(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stage(&self) -> Stage {
+        *self.lock()
+    }
+
+    /// Goes to `next`, unless the guest had to go.
+    fn reach(&self, next: Stage) -> bool {
+        let mut stage = self.lock();
+        if *stage != Stage::Evicted {
+            *stage = next;
+        }
+        *stage == next
+    }
+
+    /// Has the guest go, and says how far it was; not if it is the partner or has gone.
+    fn evict(&self) -> Option<Stage> {
+        let mut stage = self.lock();
+        if *stage >= Stage::Admitted {
+            return None;
+        }
+        // The guest's thread ends by that; a socket that is closed already ends it too.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        Some(std::mem::replace(&mut *stage, Stage::Evicted))
+    }
+}
+
+/// One guest, as the listener sees it.
+struct Guest {
+    number: u64,
+    home: IpAddr,
+    since: Instant,
+    visit: Arc<Visit>,
+}
+
+/// How a guest's visit ended.
+pub(super) enum Outcome {
+    /// It is the partner.
+    Partner(Connection),
+    /// It did not show the partner's key.
+    Refused(SocketAddr, TlsFailure),
+}
+
+/// What a guest's thread reports; `None` if the guest said nothing or had to go.
+type Report = (u64, Option<Outcome>);
+
+/// How many connections were not the partner's, as far as is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TurnedAway {
+    /// They said nothing.
+    pub silent: u64,
+    /// They did not show the partner's key.
+    pub refused: u64,
+    /// They had not shown the partner's key when others needed the room.
+    pub crowded_out: u64,
+}
+
+impl TurnedAway {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.silent + self.refused + self.crowded_out
+    }
+}
+
+impl fmt::Display for TurnedAway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        write!(f, "{total} other connection{} turned away", if total == 1 { " was" } else { "s were" })?;
+        let kinds = [
+            (self.silent, "said nothing"),
+            (self.refused, "did not show the partner's key"),
+            (self.crowded_out, "made room before their handshake was over"),
+        ];
+        let kinds: Vec<String> = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        write!(f, " ({})", kinds.join(", "))
+    }
+}
+
+/// All guests of a listener. Those that are left when this is dropped have to go.
+pub(super) struct Guests<'a> {
+    identity: &'a Identity,
+    peer: PublicKey,
+    limits: Limits,
+    guests: Vec<Guest>,
+    arrived: u64,
+    report: mpsc::Sender<Report>,
+    reports: mpsc::Receiver<Report>,
+    turned_away: TurnedAway,
+}
+
+impl<'a> Guests<'a> {
+    /// Nobody yet.
+    pub fn new(identity: &'a Identity, peer: PublicKey, limits: Limits) -> Self {
+        let (report, reports) = mpsc::channel();
+        Self { identity, peer, limits, guests: Vec::new(), arrived: 0, report, reports, turned_away: TurnedAway::default() }
+    }
+
+    /// Whether one more may be accepted. One beyond the limit may: it is for the newcomer that another one goes.
+    pub fn has_room(&self) -> bool {
+        self.guests.len() <= self.limits.guests
+    }
+
+    /// Whether the partner is there, and its connection will be reported in a moment.
+    pub fn partner_is_coming(&self) -> bool {
+        self.guests.iter().any(|guest| guest.visit.stage() == Stage::Admitted)
+    }
+
+    /// Begins a handshake.
+    pub fn welcome(&mut self, socket: TcpStream, from: SocketAddr) -> io::Result<()> {
+        self.arrived += 1;
+        let number = self.arrived;
+        let visit = Arc::new(Visit { socket: Arc::new(socket), stage: Mutex::new(Stage::Silent) });
+        let (identity, peer, limits, report) = (self.identity.clone(), self.peer, self.limits, self.report.clone());
+        let guest = Guest { number, home: home(from.ip()), since: Instant::now(), visit: visit.clone() };
+        thread::Builder::new().name("vesica-guest".into()).spawn(move || {
+            let outcome = receive(&visit, from, &identity, peer, &limits);
+            // The socket closes as soon as the listener hears of the end.
+            drop(visit);
+            // The listener has gone on if nobody hears it.
+            let _ = report.send((number, outcome));
+        })?;
+        self.guests.push(guest);
+        Ok(())
+    }
+
+    /// Waits for the end of a visit, but no longer than `pause`.
+    pub fn next(&mut self, pause: Duration) -> Option<Outcome> {
+        let (number, outcome) = self.reports.recv_timeout(pause).ok()?;
+        let place = self.guests.iter().position(|guest| guest.number == number)?;
+        let guest = self.guests.remove(place);
+        match outcome {
+            // It was counted when it had to go.
+            _ if guest.visit.stage() == Stage::Evicted => {}
+            Some(Outcome::Partner(_)) => {}
+            Some(Outcome::Refused(..)) => self.turned_away.refused += 1,
+            None => self.turned_away.silent += 1,
+        }
+        outcome
+    }
+
+    /// Has those go who stand in the way of others.
+    pub fn make_room(&mut self) {
+        while let Some(place) = self.in_the_way(Instant::now()) {
+            self.evict(place);
+        }
+    }
+
+    /// Has the one go at once whose turn it is, since the system is short of files or memory.
+    pub fn give_up_one(&mut self) {
+        let first = first_to_go(self.guests.iter().enumerate().map(|(place, guest)| (place, guest.visit.stage())));
+        if let Some((place, _)) = first {
+            self.evict(place);
+        }
+    }
+
+    /// Who goes where there are too many, or too many from one address. Never the newest one there, for which room is made.
+    fn in_the_way(&self, now: Instant) -> Option<usize> {
+        let crowd = |home: Option<IpAddr>, most: usize| {
+            let here = self.guests.iter().enumerate().filter(|(_, guest)| home.is_none_or(|home| guest.home == home));
+            let mut here: Vec<_> =
+                here.map(|(place, guest)| (place, guest.visit.stage())).filter(|(_, stage)| *stage < Stage::Admitted).collect();
+            here.pop();
+            let (place, stage) = first_to_go(here.iter().copied())?;
+            let stay = if stage == Stage::Silent { self.limits.silent_stay } else { self.limits.speaking_stay };
+            let stayed = self.guests.get(place).is_some_and(|guest| now.saturating_duration_since(guest.since) >= stay);
+            (here.len() >= most && stayed).then_some(place)
+        };
+        let homes = self.guests.iter().map(|guest| (Some(guest.home), self.limits.guests_of_one_address));
+        homes.chain([(None, self.limits.guests)]).find_map(|(home, most)| crowd(home, most))
+    }
+
+    fn evict(&mut self, place: usize) {
+        match self.guests.get(place).and_then(|guest| guest.visit.evict()) {
+            Some(Stage::Silent) => self.turned_away.silent += 1,
+            Some(_) => self.turned_away.crowded_out += 1,
+            None => {}
+        }
+    }
+
+    /// Has all go who are not the partner, and tells how many had to go in all.
+    pub fn dismiss(&mut self) -> TurnedAway {
+        for place in 0..self.guests.len() {
+            self.evict(place);
+        }
+        self.turned_away
+    }
+}
+
+impl Drop for Guests<'_> {
+    fn drop(&mut self) {
+        self.dismiss();
+    }
+}
+
+/// Of those that are neither the partner nor gone already, the oldest that has said nothing, else the oldest.
+fn first_to_go(guests: impl Iterator<Item = (usize, Stage)>) -> Option<(usize, Stage)> {
+    guests.filter(|(_, stage)| *stage < Stage::Admitted).min_by_key(|(_, stage)| *stage)
+}
+
+/// What counts as one address: of IPv6, the network that one customer gets.
+fn home(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+        address => address,
+    }
+}
+
+/// A guest's thread: waits for its first bytes, then for the handshake.
+fn receive(visit: &Visit, from: SocketAddr, identity: &Identity, peer: PublicKey, limits: &Limits) -> Option<Outcome> {
+    let spoke = visit.socket.set_read_timeout(Some(limits.first_bytes)).and_then(|()| visit.socket.peek(&mut [0]));
+    if !spoke.is_ok_and(|count| count > 0) || !visit.reach(Stage::Speaking) {
+        return None;
+    }
+    match tls::accept_if(visit.socket.clone(), identity, peer, limits.handshake, &|| visit.reach(Stage::Admitted)) {
+        Ok(connection) => Some(Outcome::Partner(connection)),
+        Err(_) if visit.stage() == Stage::Evicted => None,
+        Err(failure) => Some(Outcome::Refused(from, failure)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
