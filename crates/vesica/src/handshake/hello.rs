@@ -43,6 +43,8 @@ pub struct Hello {
     pub link: Option<Link>,
     /// Fresh randomness.
     pub nonce: [u8; 32],
+    /// To the side's share of the salt, which it opens with its sizes.
+    pub salt_commitment: [u8; 32],
 }
 
 /// A field on which two sides disagree.
@@ -144,7 +146,7 @@ mod tests {
             task: "intersect".into(),
             security: Security::Malicious,
             protocols: vec!["rr22".into(), "vole-fast".into()],
-            key_digest: "vesica-key@1".into(),
+            key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@1".into()],
             payload: None,
             both_learn: false,
@@ -154,6 +156,7 @@ mod tests {
             noise: None,
             link: None,
             nonce: [7; 32],
+            salt_commitment: [8; 32],
         }
     }
 
@@ -170,7 +173,7 @@ mod tests {
             ("role", |h| h.role = Role::Receiver),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
-            ("key digest", |h| h.key_digest = "vesica-key@2".into()),
+            ("key digest", |h| h.key_digest = "vesica-key@1".into()),
             ("number of --key columns", |h| h.key_columns.push("as it is".into())),
             ("--normalise", |h| h.key_columns = vec!["lower@1".into()]),
             ("--both-learn", |h| h.both_learn = true),

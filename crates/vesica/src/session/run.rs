@@ -30,6 +30,9 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     let mut hello = wishes::hello(config)?;
     let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
     fill(&mut rng, &mut hello.nonce);
+    let mut salt_share = [0; 32];
+    fill(&mut rng, &mut salt_share);
+    hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
     refuse_existing_receipt(config)?;
 
     let bound = link::bind(&config.end, events)?;
@@ -58,7 +61,7 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     let mut ch = Channel::open(connection, if as_connector { Role::Sender } else { Role::Receiver }, options)?;
     interrupt.attach(ch.canceller());
     let deadline = config.deadline.and_then(|deadline| started.checked_add(deadline));
-    let conversation = Conversation { config, hello, deadline, interrupt, events };
+    let conversation = Conversation { config, hello, salt_share, deadline, interrupt, events };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
@@ -98,6 +101,7 @@ fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
+    salt_share: handshake::salt::Share,
     deadline: Option<Instant>,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
@@ -144,6 +148,8 @@ impl Conversation<'_> {
             items: padded as u64,
             payload: table.payload.as_ref().map(|payload| payload.schema.clone()),
             groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32),
+            // The table has been read: from here on its keys do not depend on the salt.
+            salt_share: self.salt_share,
         };
         let Config { task, max_peer_items, max_groups, .. } = *self.config;
         let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups };
@@ -159,7 +165,7 @@ impl Conversation<'_> {
         }
 
         self.events.stage(&format!("running {}", agreement.row.entry().id));
-        let mut items = std::mem::take(&mut table.digests);
+        let mut items = std::mem::take(&mut table.digests).fold(agreement.salt);
         items.extend(dummies(self.config.role, padded - distinct, rng));
         let learned = compute(self.config.role, ch, &agreement, items, &mut table, rng)?;
         let transcript = ch.transcript();

@@ -97,5 +97,6 @@ pub(super) fn hello(config: &Config) -> Result<Hello, Failure> {
         noise: config.noise.as_ref().map(|noise| noise.epsilon.to_string()),
         link: config.link,
         nonce: [0; 32],
+        salt_commitment: [0; 32],
     })
 }
