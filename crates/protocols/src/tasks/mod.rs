@@ -2,12 +2,14 @@
 
 mod aggregate;
 mod intersect;
+mod sealed;
 mod shares;
 
 pub use aggregate::{AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute, Sum};
 pub use intersect::{
     Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput,
 };
+pub use sealed::SealedPayloads;
 pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
 
 /// An error that names the first place where two lists differ.
