@@ -115,7 +115,10 @@ macro_rules! compress {
             mix!(2, 7, 8, 13, 12);
             mix!(3, 4, 9, 14, 14);
         }
-        [0, 4].map(|half| [0, 1, 2, 3].map(|word| xor(s[half + word], s[half + word + 8])))
+        [
+            [xor(s[0], s[8]), xor(s[1], s[9]), xor(s[2], s[10]), xor(s[3], s[11])],
+            [xor(s[4], s[12]), xor(s[5], s[13]), xor(s[6], s[14]), xor(s[7], s[15])],
+        ]
     }};
 }
 

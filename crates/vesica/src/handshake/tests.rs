@@ -1,8 +1,8 @@
 use vesica_party::{Abort, Reader, Role, Security};
 use vesica_testkit::try_two_party;
 
-use super::salt::{Share, commit, salt};
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
+use super::salt::{Share, commit, salt};
 use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
 use crate::plan::SetTask;
 use crate::table::{PayloadField, PayloadKind, PayloadSchema};
