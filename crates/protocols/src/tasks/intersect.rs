@@ -170,7 +170,7 @@ mod tests {
         let (sent, asked, sender_out, receiver_out) = example();
         let fewer = IntersectReceiverOutput { matches: vec![0], payloads: b"cc".to_vec().into() };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &fewer).unwrap_err().contains("receiver's matches"));
-        let swapped = IntersectReceiverOutput { payloads: b"aacc".to_vec().into(), matches: receiver_out.matches };
+        let swapped = IntersectReceiverOutput { payloads: b"aacc".to_vec().into(), matches: receiver_out.matches.clone() };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &swapped).unwrap_err().contains("payloads"));
         let wrong = IntersectSenderOutput { matches: Some(vec![0, 1]) };
         assert!(Intersect::holds(&sent, &asked, &wrong, &receiver_out).unwrap_err().contains("sender's matches"));

@@ -330,7 +330,7 @@ mod tests {
     fn a_cell_that_is_not_in_use_is_no_mask() {
         for count in [0, 1, 5000] {
             let own: Vec<u128> = (1..=count).map(|i| i << 70).collect();
-            assert_eq!(found(&own, &[0, 0, u128::MAX], 128, true).list(), []);
+            assert!(found(&own, &[0, 0, u128::MAX], 128, true).list().is_empty());
         }
     }
 
