@@ -22,10 +22,10 @@ mod mismatch;
 mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;
-#[path = "all/streams.rs"]
-mod streams;
 #[path = "all/strangers.rs"]
 mod strangers;
+#[path = "all/streams.rs"]
+mod streams;
 #[path = "all/tasks.rs"]
 mod tasks;
 #[path = "all/told.rs"]

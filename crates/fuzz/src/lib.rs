@@ -127,9 +127,9 @@ fn public_key_seeds() -> Vec<Vec<u8>> {
 fn session_seeds() -> Vec<Vec<u8>> {
     [
         &b"vesica\0\n\x01\0\0\0"[..],
-        br#"{"items":5,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"groups":1}"#,
+        br#"{"items":5,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"groups":1,"salt_share":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
         br#"{"protocol":"vole-fast"}"#,
-        br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@1","key_columns":["as it is"],"payload":null,"both_learn":false,"values":[{"name":"a","scale":2,"clamp":{"least":-5,"most":5}}],"expected_ranges":[{"name":"b","least":"0","most":"1.5"}],"at_least":3,"noise":"0.1","link":null,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
+        br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"payload":null,"both_learn":false,"values":[{"name":"a","scale":2,"clamp":{"least":-5,"most":5}}],"expected_ranges":[{"name":"b","least":"0","most":"1.5"}],"at_least":3,"noise":"0.1","link":null,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
         &[0; 64],
     ]
     .map(<[u8]>::to_vec)

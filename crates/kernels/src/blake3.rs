@@ -31,8 +31,22 @@ const SCHEDULE: [[usize; 16]; 7] = {
 /// # Panics
 /// If the slices differ in length, or a length is above 64.
 pub fn keyed_digests(key: &[u8; 32], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128]) {
-    assert!(messages.len() == lengths.len() && messages.len() == out.len(), "keyed_digests takes slices of one length");
-    assert!(lengths.iter().all(|&length| length <= 64), "keyed_digests takes messages of one block");
+    keyed(key, messages, lengths, [out]);
+}
+
+/// [`keyed_digests`] of 256 bits: the first 128 go to `low`, the others to `high`.
+///
+/// # Panics
+/// If the slices differ in length, or a length is above 64.
+pub fn keyed_digests_256(key: &[u8; 32], messages: &[[u8; 64]], lengths: &[u8], low: &mut [u128], high: &mut [u128]) {
+    keyed(key, messages, lengths, [low, high]);
+}
+
+/// The first `HALVES` times 128 bits of each message's hash.
+fn keyed<const HALVES: usize>(key: &[u8; 32], messages: &[[u8; 64]], lengths: &[u8], out: [&mut [u128]; HALVES]) {
+    assert!(messages.len() == lengths.len(), "messages have a length each");
+    assert!(out.iter().all(|out| out.len() == messages.len()), "messages have a digest each");
+    assert!(lengths.iter().all(|&length| length <= 64), "messages are of one block");
     let mut words = [0; 8];
     for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
         *word = u32::from_le_bytes(*bytes);
@@ -45,17 +59,17 @@ pub fn keyed_digests(key: &[u8; 32], messages: &[[u8; 64]], lengths: &[u8], out:
     );
 }
 
-/// Calls `compress` with word `w` of message `i` at `[w][i]`, `N` messages at a time, and puts its four words of each in place.
+/// Calls `compress` with word `w` of message `i` at `[w][i]`, `N` messages at a time, and puts its four words of each half in place.
 #[inline(always)]
-fn in_lanes<const N: usize>(
+fn in_lanes<const N: usize, const HALVES: usize>(
     messages: &[[u8; 64]],
     lengths: &[u8],
-    out: &mut [u128],
-    compress: impl Fn(&[[u32; N]; 16], [u32; N]) -> [[u32; N]; 4],
+    mut out: [&mut [u128]; HALVES],
+    compress: impl Fn(&[[u32; N]; 16], [u32; N]) -> [[[u32; N]; 4]; HALVES],
 ) {
     let mut words = [[0; N]; 16];
     let mut bytes = [0; N];
-    for ((messages, lengths), out) in messages.chunks(N).zip(lengths.chunks(N)).zip(out.chunks_mut(N)) {
+    for ((messages, lengths), first) in messages.chunks(N).zip(lengths.chunks(N)).zip((0..).step_by(N)) {
         for (i, (message, &length)) in messages.iter().zip(lengths).enumerate() {
             for (words, word) in words.iter_mut().zip(message.as_chunks().0) {
                 words[i] = u32::from_le_bytes(*word);
@@ -63,13 +77,15 @@ fn in_lanes<const N: usize>(
             bytes[i] = u32::from(length);
         }
         let digests = compress(&words, bytes);
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = (0..4).rev().fold(0, |digest, word| digest << 32 | u128::from(digests[word][i]));
+        for (half, out) in digests.iter().zip(&mut out) {
+            for (i, out) in out[first..][..messages.len()].iter_mut().enumerate() {
+                *out = (0..4).rev().fold(0, |digest, word| digest << 32 | u128::from(half[word][i]));
+            }
         }
     }
 }
 
-/// The compression function (BLAKE3 paper, section 2.2) on vectors of words, up to the four words that a digest needs.
+/// The compression function (BLAKE3 paper, section 2.2) on vectors of words, up to the eight words of a hash, in two halves.
 macro_rules! compress {
     ($key:expr, $message:expr, $length:expr, $splat:expr, $add:expr, $xor:expr, $by16:expr, $by12:expr, $by8:expr, $by7:expr) => {{
         let (add, xor, message) = ($add, $xor, $message);
@@ -99,11 +115,20 @@ macro_rules! compress {
             mix!(2, 7, 8, 13, 12);
             mix!(3, 4, 9, 14, 14);
         }
-        [xor(s[0], s[8]), xor(s[1], s[9]), xor(s[2], s[10]), xor(s[3], s[11])]
+        [
+            [xor(s[0], s[8]), xor(s[1], s[9]), xor(s[2], s[10]), xor(s[3], s[11])],
+            [xor(s[4], s[12]), xor(s[5], s[13]), xor(s[6], s[14]), xor(s[7], s[15])],
+        ]
     }};
 }
 
-fn portable(key: &[u32; 8], message: &[[u32; 1]; 16], [length]: [u32; 1]) -> [[u32; 1]; 4] {
+/// The first of the two halves.
+#[inline(always)]
+fn first<T: Copy, const HALVES: usize>(both: [T; 2]) -> [T; HALVES] {
+    std::array::from_fn(|half| both[half])
+}
+
+fn portable<const HALVES: usize>(key: &[u32; 8], message: &[[u32; 1]; 16], [length]: [u32; 1]) -> [[[u32; 1]; 4]; HALVES] {
     let message = message.map(|[word]| word);
     let rotate = u32::rotate_right;
     let xor = |a, b| a ^ b;
@@ -119,12 +144,12 @@ fn portable(key: &[u32; 8], message: &[[u32; 1]; 16], [length]: [u32; 1]) -> [[u
         |x| { rotate(x, 8) },
         |x| rotate(x, 7)
     );
-    digest.map(|word| [word])
+    first(digest.map(|half| half.map(|word| [word])))
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128]) {
+fn avx2<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: [&mut [u128]; HALVES]) {
     use std::arch::x86_64::*;
     let splat = |word: u32| _mm256_set1_epi32(word as i32);
     let (add, xor) = (|a, b| _mm256_add_epi32(a, b), |a, b| _mm256_xor_si256(a, b));
@@ -144,13 +169,13 @@ fn avx2(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128])
             |x| by(x, count(8), count(24)),
             |x| by(x, count(7), count(25))
         );
-        digest.map(must_cast)
+        first(digest.map(|half| half.map(must_cast)))
     });
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl")]
-fn avx512(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128]) {
+fn avx512<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: [&mut [u128]; HALVES]) {
     use std::arch::x86_64::*;
     let splat = |word: u32| _mm512_set1_epi32(word as i32);
     let (add, xor) = (|a, b| _mm512_add_epi32(a, b), |a, b| _mm512_xor_si512(a, b));
@@ -168,7 +193,7 @@ fn avx512(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u8], out: &mut [u128
             |x| _mm512_ror_epi32::<8>(x),
             |x| _mm512_ror_epi32::<7>(x)
         );
-        digest.map(must_cast)
+        first(digest.map(|half| half.map(must_cast)))
     });
 }
 
@@ -188,14 +213,17 @@ mod tests {
             for (i, (message, &length)) in messages.iter_mut().zip(&lengths).enumerate() {
                 message[..length.into()].copy_from_slice(&cast_slice::<_, u8>(&words(i as u64, 4))[..length.into()]);
             }
-            let found = on_every_backend(|| {
-                let mut out = vec![0; count];
-                keyed_digests(&key, &messages, &lengths, &mut out);
-                out
+            let [short, low, high] = on_every_backend(|| {
+                let [mut short, mut low, mut high] = [(); 3].map(|()| vec![0; count]);
+                keyed_digests(&key, &messages, &lengths, &mut short);
+                keyed_digests_256(&key, &messages, &lengths, &mut low, &mut high);
+                [short, low, high]
             });
-            for ((message, &length), found) in messages.iter().zip(&lengths).zip(found) {
+            assert_eq!(short, low);
+            for (((message, &length), low), high) in messages.iter().zip(&lengths).zip(low).zip(high) {
                 let expected = blake3::keyed_hash(&key, &message[..length.into()]);
-                assert_eq!(found.to_le_bytes(), expected.as_bytes()[..16], "{length} bytes of {count}");
+                let found: [u8; 32] = must_cast([low.to_le_bytes(), high.to_le_bytes()]);
+                assert_eq!(found, *expected.as_bytes(), "{length} bytes of {count}");
             }
         }
     }

@@ -58,7 +58,7 @@ fn sorted_masks(c: &mut Criterion) {
             &prepared,
             |mut finder| {
                 sorted.chunks(golomb::PART).for_each(|part| pool.install(|| finder.find(part)));
-                finder.matches()
+                finder.found()
             },
             BatchSize::PerIteration,
         );

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
+use std::sync::Mutex;
 
 use vesica_party::{Abort, Channel, Entry, Mode, Party, Protocol, Resistance, Role, Row, Security, Status, Step, Stream, Task};
 use vesica_protocols::any::{AnyProtocol, SetTask};
@@ -75,6 +76,9 @@ fn semi_honest(security: Security) -> Result<(), Unsupported> {
     }
 }
 
+/// What senders of aggregates were given, by session: a test sees what a session makes of keys.
+pub(crate) static SEEN: Mutex<Vec<([u8; 32], Vec<u128>)>> = Mutex::new(Vec::new());
+
 /// An aggregate; the `LARGE` one claims to send much more.
 pub(crate) struct Plain<T, const LARGE: bool>(PhantomData<T>);
 
@@ -120,6 +124,7 @@ impl Party for PlainSender {
 
     fn run(self, input: AggregateSenderInput, ch: &mut Channel, _: &mut SecretRng) -> Result<(), Abort> {
         input.check(&self.0)?;
+        SEEN.lock().expect("no panic under it").push((ch.session(), input.items.clone()));
         ch.send_stream::<Items>(&input.items)?;
         ch.send_stream::<Values>(&input.values)?;
         let mut noise = input.noise;

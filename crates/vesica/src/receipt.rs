@@ -172,7 +172,7 @@ mod tests {
             sender_items: 10,
             receiver_items: 20,
             both_learn: false,
-            key_digest: "vesica-key@1".into(),
+            key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@1".into()],
             payload_columns: vec![],
             payload_bytes: 0,

@@ -1,6 +1,7 @@
 //! Points under both masks, compared by hashes: one side's travel sorted and Golomb-Rice coded ([`crate::masks`]), the other side looks for its own among them.
 
 use rayon::prelude::*;
+use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::masks::{MaskFinder, MaskSorter};
 
@@ -26,12 +27,12 @@ pub(crate) fn send<S: Stream<Element = u8>>(digests: &[u128], bits: u32, ch: &mu
     Ok(())
 }
 
-/// Receives `count` digests; which of the own ones are among them, ascending.
-pub(crate) fn find<S: Stream<Element = u8>>(own: &[u128], count: usize, bits: u32, ch: &mut Channel) -> Result<Vec<u32>, Abort> {
+/// Receives `count` digests; which of the own ones are among them, a bit each. The same work whatever they are.
+pub(crate) fn find<S: Stream<Element = u8>>(own: &[u128], count: usize, bits: u32, ch: &mut Channel) -> Result<Bits, Abort> {
     let _phase = ch.phase(Phase::Masks);
     let mut finder = MaskFinder::new(own.len(), bits, false);
     finder.add(own, 0..);
     finder.prepare();
     masks::receive::<S>(&mut finder, count, bits, ch)?;
-    Ok(finder.matches().iter().map(|found| found.own).collect())
+    Ok(Bits::from_words(finder.found().bits().to_vec(), own.len()))
 }

@@ -36,6 +36,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
+use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel, Entry, Leak, Mode, Protocol, Resistance, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -74,8 +75,8 @@ pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
     fn receiver(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort>;
     /// The test's left column; which item lies at each place, or [`NO_ITEM`].
     fn ask(sender: Self::Sender, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort>;
-    /// The test's right column; the places of common items, ascending.
-    fn test(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort>;
+    /// The test's right column; for each place whether its item is common. The work after the sender's last message does not depend on it.
+    fn test(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort>;
 }
 
 /// A test whose use for task `T` is described.

@@ -1,10 +1,10 @@
 //! The right column: whoever learns the bits.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
 
 use super::messages::Items;
@@ -43,7 +43,7 @@ impl<M: For<Cardinality>> Party for Receiver<M, Cardinality> {
     fn run(self, input: AggregateReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
         input.check(&self.request, false)?;
         let found = M::test(self.test, &input.items, ch, rng)?;
-        Ok(AggregateOutput::one(vec![found.len() as u64]))
+        Ok(AggregateOutput::one(vec![found.count_ones() as u64]))
     }
 }
 
@@ -61,15 +61,16 @@ impl<M: For<Intersect>> Party for Receiver<M, Intersect> {
         let found = M::test(self.test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);
         let opened = self.taker.take_items(&found, ch)?;
-        let index: HashMap<u128, u32> = input.items.iter().copied().zip(0..).collect();
-        let matches: Option<Vec<u32>> = found.iter().map(|&place| index.get(&opened[place as usize]).copied()).collect();
-        let misbehaved = |what| Abort::PeerMisbehaved(Items::<M::Arrows>::STEP, what);
-        let mut matches = matches.ok_or_else(|| misbehaved("a common item that the receiver does not have"))?;
-        matches.sort_unstable();
-        if !matches.is_sorted_by(|one, next| one < next) {
-            return Err(misbehaved("a common item that came twice"));
+        // What lies at all places is looked for, so that the work does not go by the number of common items; where nothing is common, that is noise.
+        let mut own = MaskFinder::new(input.items.len(), u128::BITS, true);
+        own.add(&input.items, 0..);
+        own.find(&opened);
+        let common = own.found();
+        if common.firsts() != found.words() {
+            let fault = "a common item that the receiver does not have, or that came twice";
+            return Err(Abort::PeerMisbehaved(Items::<M::Arrows>::STEP, fault));
         }
-        Ok(IntersectReceiverOutput { matches, payloads: Vec::new() })
+        Ok(IntersectReceiverOutput { matches: common.list(), ..IntersectReceiverOutput::default() })
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use rayon::prelude::*;
+use vesica_mpc::bits::Bits;
 use vesica_mpc::tasks::{OtChosen, OtPairs, RandomOt};
 use vesica_party::{Abort, Channel, Party, Protocol};
 use vesica_structures::rng::SecretRng;
@@ -129,14 +130,11 @@ impl<A: Arrows> Taker<A> {
     }
 
     /// Step I; the bits `e`, one for each OT.
-    pub(super) fn choose(&self, found: &[u32], ch: &mut Channel) -> Result<Vec<bool>, Abort> {
-        let mut common = vec![false; self.0.choices.len()];
-        if common.is_empty() {
-            return Ok(common);
+    pub(super) fn choose(&self, found: &Bits, ch: &mut Channel) -> Result<Vec<bool>, Abort> {
+        if self.0.choices.is_empty() {
+            return Ok(Vec::new());
         }
-        for &place in found {
-            common[place as usize] = true;
-        }
+        let common: Vec<bool> = found.iter().collect();
         let turned: Vec<bool> = common.iter().zip(&self.0.choices).map(|(common, choice)| common ^ choice).collect();
         let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
         ch.send_stream::<Flips<A>>(&turned.chunks(8).map(byte).collect::<Vec<u8>>())?;
@@ -144,7 +142,7 @@ impl<A: Arrows> Taker<A> {
     }
 
     /// Steps I and II of the intersection: the items at the places of `found`; noise at others.
-    pub(super) fn take_items(self, found: &[u32], ch: &mut Channel) -> Result<Vec<u128>, Abort> {
+    pub(super) fn take_items(self, found: &Bits, ch: &mut Channel) -> Result<Vec<u128>, Abort> {
         let mut items = vec![0; self.choose(found, ch)?.len()];
         if !items.is_empty() {
             ch.recv_stream::<Items<A>>(&mut items)?;
@@ -154,7 +152,7 @@ impl<A: Arrows> Taker<A> {
     }
 
     /// Steps I to III of the sum: the sums of the values at the places of `found`.
-    pub(super) fn take_sums(self, found: &[u32], columns: usize, ch: &mut Channel) -> Result<Vec<u64>, Abort> {
+    pub(super) fn take_sums(self, found: &Bits, columns: usize, ch: &mut Channel) -> Result<Vec<u64>, Abort> {
         let common = self.choose(found, ch)?;
         let mut padded = vec![0; common.len() * columns];
         if !padded.is_empty() {

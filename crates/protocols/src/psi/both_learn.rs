@@ -44,11 +44,11 @@ pub(crate) fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128],
     let mut finder = MaskFinder::new(expected.len(), u128::BITS, false);
     finder.add(expected, 0..);
     finder.find(&proofs);
-    let matches = finder.matches();
+    let matches = finder.found().list();
     if matches.len() != proofs.len() {
         return Err(Abort::PeerMisbehaved(S::STEP, "a proof of a match that belongs to no item"));
     }
-    Ok(matches.iter().map(|found| found.own).collect())
+    Ok(matches)
 }
 
 #[cfg(test)]

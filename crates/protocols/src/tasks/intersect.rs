@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::differ;
+use super::{SealedPayloads, differ};
 
 /// Intersection: the receiver learns which of its items the sender has, with the sender's payloads; on request the sender learns
 /// its own matches too.
@@ -51,12 +51,12 @@ pub struct IntersectSenderOutput {
 }
 
 /// What the receiver learns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct IntersectReceiverOutput {
     /// Indices of its own items that the sender has, ascending.
     pub matches: Vec<u32>,
-    /// The sender's payloads of the matches, in their order.
-    pub payloads: Vec<u8>,
+    /// The sender's payloads of the matches, in their order, to be opened when the conversation is over.
+    pub payloads: SealedPayloads,
 }
 
 impl IntersectRequest {
@@ -137,7 +137,7 @@ impl Task for Intersect {
         }
         sender_matches.sort_unstable();
         differ("the receiver's matches", &matches, &receiver_out.matches)?;
-        differ("the payloads", &payloads, &receiver_out.payloads)?;
+        differ("the payloads", &payloads, &receiver_out.payloads.opened())?;
         match &sender_out.matches {
             Some(learned) => differ("the sender's matches", &sender_matches, learned),
             None => Ok(()),
@@ -154,7 +154,7 @@ mod tests {
             IntersectSenderInput { items: vec![10, 11, 12], payloads: b"aabbcc".to_vec() },
             IntersectReceiverInput { items: vec![12, 7, 10] },
             IntersectSenderOutput { matches: Some(vec![0, 2]) },
-            IntersectReceiverOutput { matches: vec![0, 2], payloads: b"ccaa".to_vec() },
+            IntersectReceiverOutput { matches: vec![0, 2], payloads: b"ccaa".to_vec().into() },
         )
     }
 
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn a_missing_match_a_wrong_payload_and_a_wrong_sender_match_do_not() {
         let (sent, asked, sender_out, receiver_out) = example();
-        let fewer = IntersectReceiverOutput { matches: vec![0], payloads: b"cc".to_vec() };
+        let fewer = IntersectReceiverOutput { matches: vec![0], payloads: b"cc".to_vec().into() };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &fewer).unwrap_err().contains("receiver's matches"));
-        let swapped = IntersectReceiverOutput { payloads: b"aacc".to_vec(), ..receiver_out.clone() };
+        let swapped = IntersectReceiverOutput { payloads: b"aacc".to_vec().into(), matches: receiver_out.matches.clone() };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &swapped).unwrap_err().contains("payloads"));
         let wrong = IntersectSenderOutput { matches: Some(vec![0, 1]) };
         assert!(Intersect::holds(&sent, &asked, &wrong, &receiver_out).unwrap_err().contains("sender's matches"));

@@ -4,12 +4,14 @@ use vesica_party::{Extra, Leak, Learner};
 
 mod aggregate;
 mod intersect;
+mod sealed;
 mod shares;
 
 pub use aggregate::{AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute, Sum};
 pub use intersect::{
     Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput,
 };
+pub use sealed::SealedPayloads;
 pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
 
 /// What every protocol of every set task shows to both sides.

@@ -5,35 +5,48 @@ use rayon::prelude::*;
 use super::buckets::{Buckets, sort_bucket};
 use crate::secret::Secret;
 
-/// A mask that both sides have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Match {
-    /// Its own number.
-    pub own: u32,
-    /// Which mask of the other side's it is, the first one of equal ones; 0 where nobody asked.
-    pub theirs: u32,
-}
-
 /// Masks of the other side that are worth a task of a thread.
 const PIECE: usize = 1 << 12;
+/// Masks whose candidates are kept at a time.
+const BATCH: usize = 1 << 18;
 
 /// Takes own masks as they come, and then finds which of the other side's are among them.
+///
+/// The other side may see how long that takes, and need not know how much is common. So a search is as many steps for every one of its masks, which only the
+/// own ones determine, and what it gives is noted down in the same way whether the mask was found or not.
 pub struct MaskFinder {
     buckets: Buckets<u32>,
     /// Where the slots of each bucket begin, `shape.slots() + 1` numbers a bucket; empty until all own masks have come.
     starts: Vec<u32>,
+    /// Steps of a search: no slot has more than `2^steps` masks.
+    steps: u32,
     /// Numbers of own masks that are equal to another one, which stands for them, and the number of that one.
     twins: Vec<(u32, u32)>,
-    /// One bit an own mask: whether it was found.
-    found: Vec<u64>,
-    /// What each found mask was equal to; left empty where nobody asked.
-    theirs: Vec<u32>,
+    found: Found,
     /// How many masks of the other side's have come by.
     seen: u32,
 }
 
+/// Which own masks the other side has too.
+pub struct Found {
+    count: usize,
+    /// One bit an own mask: whether it was found.
+    own: Vec<u64>,
+    /// One bit a mask of the other side's: whether it is an own one, and the first to be equal to it; left empty where nobody asked.
+    firsts: Vec<u64>,
+    /// Which mask of the other side's each found own one was equal to, the first one of equal ones; left empty where nobody asked.
+    theirs: Vec<u32>,
+}
+
+/// What a search gives: the own mask that may be the one, and whether it is.
+#[derive(Clone, Copy)]
+struct Candidate {
+    own: u32,
+    hit: bool,
+}
+
 impl MaskFinder {
-    /// A finder of `count` own masks, which are the low `bits` bits of what is added; [`Match::theirs`] is filled in if `with_theirs`.
+    /// A finder of `count` own masks, which are the low `bits` bits of what is added; it notes which of the other side's they are equal to if `with_theirs`.
     ///
     /// # Panics
     /// If `bits` is not in `1..=128`, or there are more than `u32::MAX` masks.
@@ -41,9 +54,15 @@ impl MaskFinder {
         Self {
             buckets: Buckets::new(count, bits),
             starts: Vec::new(),
+            steps: 0,
             twins: Vec::new(),
-            found: vec![0; count.div_ceil(64)],
-            theirs: if with_theirs { vec![0; count] } else { Vec::new() },
+            found: Found {
+                count,
+                // At least one, for a search among no masks at all gives a candidate, too.
+                own: vec![0; count.div_ceil(64).max(1)],
+                firsts: Vec::new(),
+                theirs: if with_theirs { vec![0; count] } else { Vec::new() },
+            },
             seen: 0,
         }
     }
@@ -66,7 +85,7 @@ impl MaskFinder {
         }
         self.starts = vec![0; shape.buckets() * (shape.slots() + 1)];
         let cells = masks.par_chunks_mut(shape.capacity).zip(tags.par_chunks_mut(shape.capacity));
-        let twins = cells.zip(self.starts.par_chunks_mut(shape.slots() + 1)).zip(&*filled).map_init(
+        let buckets = cells.zip(self.starts.par_chunks_mut(shape.slots() + 1)).zip(&*filled).map_init(
             || (Secret::new(vec![0; shape.capacity]), vec![0; shape.capacity]),
             |(sorted_masks, sorted_tags), (((masks, tags), starts), &filled)| {
                 let filled = filled as usize;
@@ -75,10 +94,16 @@ impl MaskFinder {
                 sort_bucket((masks, tags), (sorted_masks, sorted_tags), shape, 0, starts);
                 masks.copy_from_slice(sorted_masks);
                 tags.copy_from_slice(sorted_tags);
-                twins_of(masks, tags)
+                let fullest = starts.windows(2).map(|slot| slot[1] - slot[0]).max();
+                (fullest.unwrap_or(0), twins_of(masks, tags))
             },
         );
-        self.twins = twins.flatten_iter().collect();
+        let mut fullest = 1;
+        for (slot, twins) in buckets.collect::<Vec<_>>() {
+            fullest = fullest.max(slot);
+            self.twins.extend(twins);
+        }
+        self.steps = fullest.next_power_of_two().ilog2();
         spill.sort();
         self.twins.extend(twins_of(&spill.masks, &spill.tags));
     }
@@ -89,89 +114,142 @@ impl MaskFinder {
     /// If more than `u32::MAX` come.
     pub fn find(&mut self, theirs: &[u128]) {
         self.prepare();
+        for theirs in theirs.chunks(BATCH) {
+            self.find_batch(theirs);
+        }
+    }
+
+    fn find_batch(&mut self, theirs: &[u128]) {
         let first = self.seen;
-        let pieces = theirs.par_chunks(PIECE).enumerate();
-        let hits: Vec<Vec<Match>> = pieces.map(|(number, piece)| self.hits(piece, first + (number * PIECE) as u32)).collect();
-        self.seen = u32::try_from(self.seen as usize + theirs.len()).expect("at most 2^32 - 1 masks");
-        for hit in hits.into_iter().flatten() {
-            self.mark(hit);
+        self.seen = u32::try_from(first as usize + theirs.len()).expect("at most 2^32 - 1 masks");
+        self.found.see(self.seen);
+        let pieces: Vec<Vec<Candidate>> = theirs.par_chunks(PIECE).map(|piece| self.candidates(piece)).collect();
+        for (number, candidate) in (first..).zip(pieces.into_iter().flatten()) {
+            self.found.note(number, candidate);
         }
-    }
-
-    /// Which own masks were found, by ascending number.
-    pub fn matches(mut self) -> Vec<Match> {
-        for (twin, stands_for) in std::mem::take(&mut self.twins) {
-            if self.found[stands_for as usize / 64] >> (stands_for % 64) & 1 == 1 {
-                self.mark(Match { own: twin, theirs: self.theirs.get(stands_for as usize).copied().unwrap_or(0) });
-            }
-        }
-        let mut matches = Vec::with_capacity(self.found.iter().map(|word| word.count_ones() as usize).sum());
-        for (number, &word) in self.found.iter().enumerate() {
-            let mut word = word;
-            while word != 0 {
-                let own = number as u32 * 64 + word.trailing_zeros();
-                matches.push(Match { own, theirs: self.theirs.get(own as usize).copied().unwrap_or(0) });
-                word &= word - 1;
-            }
-        }
-        matches
-    }
-
-    #[inline]
-    fn mark(&mut self, hit: Match) {
-        let (word, bit) = (&mut self.found[hit.own as usize / 64], 1 << (hit.own % 64));
-        if *word & bit == 0 {
-            *word |= bit;
-            if let Some(theirs) = self.theirs.get_mut(hit.own as usize) {
-                *theirs = hit.theirs;
+        // Apart from these, which pseudo-random masks hardly ever have.
+        if !self.buckets.spill.masks.is_empty() {
+            for (number, mask) in (first..).zip(theirs) {
+                let candidate = self.spilled(mask << self.buckets.unalign);
+                self.found.note(number, candidate);
             }
         }
     }
 
-    /// An own mask for each of `theirs` that is one; the first of `theirs` came as number `first`.
-    fn hits(&self, theirs: &[u128], first: u32) -> Vec<Match> {
-        let Buckets { unalign, shape, ref masks, ref tags, ref spill, .. } = self.buckets;
-        let mut hits = vec![Match { own: 0, theirs: 0 }; theirs.len()];
-        let mut count = 0;
-        for (number, &mask) in (first..).zip(theirs) {
+    /// What was found.
+    pub fn found(mut self) -> Found {
+        for &(twin, stands_for) in &self.twins {
+            self.found.note_twin(twin, stands_for);
+        }
+        self.found
+    }
+
+    /// What the search for each of `theirs` gives.
+    fn candidates(&self, theirs: &[u128]) -> Vec<Candidate> {
+        let Buckets { unalign, shape, ref masks, ref tags, .. } = self.buckets;
+        let search = |mask: &u128| {
             let mask = mask << unalign;
             let (bucket, slot) = shape.bucket_and_slot(mask);
             let slot = bucket * (shape.slots() + 1) + slot;
             let (start, end) = (self.starts[slot] as usize, self.starts[slot + 1] as usize);
             let (cell, length) = (bucket * shape.capacity + start, end - start);
-            let (place, hit) = if length <= 2 {
-                // Most slots: no branch, for nothing foretells its outcome.
-                let place = cell + usize::from(length == 2 && masks[cell] != mask);
-                (place, masks[place] == mask && length > 0)
-            } else {
-                let place = cell + masks[cell..cell + length].partition_point(|&own| own < mask);
-                (place, place < cell + length && masks[place] == mask)
-            };
-            hits[count] = Match { own: tags[place], theirs: number };
-            count += usize::from(hit);
-        }
-        hits.truncate(count);
-        if !spill.masks.is_empty() {
-            for (number, &mask) in (first..).zip(theirs) {
-                let place = spill.masks.partition_point(|&own| own < mask << unalign);
-                if spill.masks.get(place) == Some(&(mask << unalign)) {
-                    hits.push(Match { own: spill.tags[place], theirs: number });
-                }
+            // The last one of the slot's that is not above the mask, or the first one. No branch: the outcome of a comparison is added.
+            let mut place = 0;
+            for step in (0..self.steps).rev() {
+                let next = place + (1 << step);
+                // There is a cell behind the slot's.
+                let reached = (next < length) & (masks[cell + next.min(length)] <= mask);
+                place += usize::from(reached) << step;
             }
-        }
-        hits
+            Candidate { own: tags[cell + place], hit: (length > 0) & (masks[cell + place] == mask) }
+        };
+        theirs.iter().map(search).collect()
+    }
+
+    /// The same among own masks that found their buckets full; there are some.
+    fn spilled(&self, mask: u128) -> Candidate {
+        let spill = &self.buckets.spill;
+        let place = spill.masks.partition_point(|&own| own <= mask).saturating_sub(1);
+        Candidate { own: spill.tags[place], hit: spill.masks[place] == mask }
     }
 }
 
-/// The numbers of masks that are equal to their predecessors among ascending ones, with the first one's.
+impl Found {
+    /// How many own masks were found.
+    pub fn count(&self) -> usize {
+        self.own.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// One bit an own mask, 64 a word, the first one lowest: whether it was found.
+    pub fn bits(&self) -> &[u64] {
+        &self.own[..self.count.div_ceil(64)]
+    }
+
+    /// One bit a mask of the other side's: whether it is an own one, and the first to be equal to it; empty where nobody asked.
+    pub fn firsts(&self) -> &[u64] {
+        &self.firsts
+    }
+
+    /// Whether own mask `number` was found.
+    #[inline]
+    pub fn get(&self, number: usize) -> bool {
+        self.own[number / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// For each own mask the first of the other side's that is equal to it, if it was found; something if it was not. Empty where nobody asked.
+    pub fn theirs(&self) -> &[u32] {
+        &self.theirs
+    }
+
+    /// The numbers of the found ones, ascending. The same work whatever was found.
+    pub fn list(&self) -> Vec<u32> {
+        // Written before, so that no more memory is touched where more was found; with a place for what is not in the list.
+        let mut list = vec![u32::MAX; self.count + 1];
+        let mut length = 0;
+        for number in 0..self.count {
+            list[length] = number as u32;
+            length += usize::from(self.get(number));
+        }
+        list.truncate(length);
+        list
+    }
+
+    /// So many masks of the other side's are about to have come by.
+    fn see(&mut self, seen: u32) {
+        if !self.theirs.is_empty() {
+            self.firsts.resize(seen.div_ceil(64) as usize, 0);
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, number: u32, Candidate { own, hit }: Candidate) {
+        let (word, place) = (&mut self.own[own as usize / 64], own % 64);
+        let first = u64::from(hit) & !(*word >> place);
+        *word |= first << place;
+        if let Some(theirs) = self.theirs.get_mut(own as usize) {
+            *theirs ^= (*theirs ^ number) & (first as u32).wrapping_neg();
+            self.firsts[number as usize / 64] |= first << (number % 64);
+        }
+    }
+
+    /// What was found out about one mask holds for another one, which is equal to it.
+    fn note_twin(&mut self, twin: u32, stands_for: u32) {
+        self.own[twin as usize / 64] |= u64::from(self.get(stands_for as usize)) << (twin % 64);
+        if let Some(&theirs) = self.theirs.get(stands_for as usize) {
+            self.theirs[twin as usize] = theirs;
+        }
+    }
+}
+
+/// The numbers of masks that are equal to their successors among ascending ones, with the last one's.
 fn twins_of(masks: &[u128], numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut twins = Vec::new();
-    let mut first = 0;
-    for place in 1..masks.len() {
-        if masks[place] == masks[first] {
-            twins.push((numbers[place], numbers[first]));
+    let mut last = masks.len().saturating_sub(1);
+    for place in (0..last).rev() {
+        if masks[place] == masks[last] {
+            twins.push((numbers[place], numbers[last]));
         } else {
-            first = place;
+            last = place;
         }
     }
     twins
@@ -185,8 +263,9 @@ mod tests {
 
     use super::super::testing::inputs;
     use super::*;
+    use crate::rng::SecretRng;
 
-    fn found(own: &[u128], theirs: &[u128], bits: u32, with_theirs: bool) -> Vec<Match> {
+    fn found(own: &[u128], theirs: &[u128], bits: u32, with_theirs: bool) -> Found {
         let mut finder = MaskFinder::new(own.len(), bits, with_theirs);
         // In two batches, the later half first.
         let (first, second) = own.split_at(own.len() / 2);
@@ -195,20 +274,30 @@ mod tests {
         for theirs in theirs.chunks(10_000) {
             finder.find(theirs);
         }
-        finder.matches()
+        finder.found()
     }
 
-    /// The definition.
-    fn plain_matches(own: &[u128], theirs: &[u128], bits: u32) -> Vec<Match> {
+    fn bit(words: &[u64], number: usize) -> bool {
+        words[number / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// Whether `found` is what the definition gives.
+    fn is_as_defined(found: &Found, own: &[u128], theirs: &[u128], bits: u32) -> bool {
         let mut first = HashMap::new();
         for (number, mask) in theirs.iter().enumerate() {
             first.entry(mask).or_insert(number as u32);
         }
-        let find = |(number, mask): (usize, &u128)| {
-            let theirs = *first.get(&(mask & (u128::MAX >> (128 - bits))))?;
-            Some(Match { own: number as u32, theirs })
-        };
-        own.iter().enumerate().filter_map(find).collect()
+        let of = |mask: &u128| first.get(&(mask & (u128::MAX >> (128 - bits)))).copied();
+        let common: Vec<u32> = (0..).zip(own).filter(|(_, mask)| of(mask).is_some()).map(|(number, _)| number).collect();
+        let mut firsts = vec![false; theirs.len()];
+        own.iter().filter_map(of).for_each(|place| firsts[place as usize] = true);
+        let numbered = found.theirs().is_empty()
+            || own.iter().zip(found.theirs()).all(|(mask, &theirs)| of(mask).is_none_or(|place| place == theirs))
+                && (0..theirs.len()).all(|place| bit(found.firsts(), place) == firsts[place]);
+        found.list() == common
+            && found.count() == common.len()
+            && (0..own.len()).all(|number| bit(found.bits(), number) == of(&own[number]).is_some())
+            && numbered
     }
 
     #[test]
@@ -225,11 +314,14 @@ mod tests {
                 if sorted {
                     theirs.sort_unstable();
                 }
-                let expected = plain_matches(&own, &theirs, bits);
-                assert!(found(&own, &theirs, bits, true) == expected, "{name}");
-                assert!(pool.install(|| found(&own, &theirs, bits, true)) == expected, "{name} on three threads");
-                let unnumbered: Vec<Match> = expected.iter().map(|found| Match { theirs: 0, ..*found }).collect();
-                assert!(found(&own, &theirs, bits, false) == unnumbered, "{name} without their numbers");
+                let all = found(&own, &theirs, bits, true);
+                assert!(is_as_defined(&all, &own, &theirs, bits), "{name}");
+                assert_eq!(all.theirs().len(), own.len(), "{name}");
+                let on_threads = pool.install(|| found(&own, &theirs, bits, true));
+                assert!(is_as_defined(&on_threads, &own, &theirs, bits), "{name} on three threads");
+                let unnumbered = found(&own, &theirs, bits, false);
+                assert!(is_as_defined(&unnumbered, &own, &theirs, bits), "{name} without their numbers");
+                assert!(unnumbered.theirs().is_empty() && unnumbered.firsts().is_empty(), "{name}");
             }
         }
     }
@@ -238,7 +330,35 @@ mod tests {
     fn a_cell_that_is_not_in_use_is_no_mask() {
         for count in [0, 1, 5000] {
             let own: Vec<u128> = (1..=count).map(|i| i << 70).collect();
-            assert_eq!(found(&own, &[0, 0, u128::MAX], 128, true), []);
+            assert!(found(&own, &[0, 0, u128::MAX], 128, true).list().is_empty());
+        }
+    }
+
+    /// A search gives something to note for each of the other side's masks, in as many steps, whatever is common: nothing, half, or all.
+    #[test]
+    fn a_search_is_the_same_work_whatever_is_common() {
+        let n = 1 << 14;
+        let masks = |seed: u64| -> Vec<u128> {
+            let mut rng = SecretRng::insecure_from_seed(seed);
+            (0..n).map(|_| rng.block()).collect()
+        };
+        let own = masks(1);
+        for common in [0, n / 2, n] {
+            let theirs = [&own[..common], &masks(2)[common..]].concat();
+            let mut finder = MaskFinder::new(n, 128, true);
+            finder.add(&own, 0..);
+            finder.prepare();
+            // No slot of 2^14 pseudo-random masks is fuller than 16, nor all at most 2.
+            assert!((2..=4).contains(&finder.steps), "{} steps", finder.steps);
+            let candidates = finder.candidates(&theirs);
+            assert_eq!(candidates.len(), n);
+            assert_eq!(candidates.iter().filter(|candidate| candidate.hit).count(), common);
+            finder.find(&theirs);
+            let found = finder.found();
+            assert_eq!((found.bits().len(), found.firsts().len(), found.theirs().len()), (n / 64, n / 64, n));
+            // Its memory is written in full.
+            let list = found.list();
+            assert_eq!((list.len(), list.capacity()), (common, n + 1));
         }
     }
 
@@ -247,7 +367,7 @@ mod tests {
         fn small_sets_match_as_defined(own in proptest::collection::vec(any::<u128>(), 0..100), theirs in proptest::collection::vec(any::<u128>(), 0..100), bits in 1u32..=128, keep in 1u32..=128) {
             let own: Vec<u128> = own.iter().map(|mask| mask >> (128 - keep)).collect();
             let theirs: Vec<u128> = theirs.iter().chain(&own).map(|mask| mask >> (128 - keep) & (u128::MAX >> (128 - bits))).collect();
-            prop_assert_eq!(found(&own, &theirs, bits, true), plain_matches(&own, &theirs, bits));
+            prop_assert!(is_as_defined(&found(&own, &theirs, bits, true), &own, &theirs, bits));
         }
     }
 }

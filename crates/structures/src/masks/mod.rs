@@ -5,7 +5,7 @@ mod buckets;
 mod find;
 mod sort;
 
-pub use find::{MaskFinder, Match};
+pub use find::{Found, MaskFinder};
 pub use sort::{MaskSorter, SortedRuns};
 
 #[cfg(test)]

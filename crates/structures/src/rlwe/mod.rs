@@ -208,18 +208,18 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Of distinct places in a block. Memory accesses depend on them.
+    /// Of the places in a block from its first one on, at most [`BLOCK`] of them, for each whether it is chosen. The same work whatever is chosen.
     ///
     /// # Panics
-    /// If one is not below [`BLOCK`].
-    pub fn new(places: impl IntoIterator<Item = usize>) -> Self {
+    /// If there are more.
+    pub fn new(chosen: impl IntoIterator<Item = bool>) -> Self {
         let mut poly = Secret::new(vec![0; 2 * DEGREE]);
-        for place in places {
+        for (place, chosen) in chosen.into_iter().enumerate() {
             assert!(place < BLOCK, "a place in the block");
             for (i, p) in PRIMES.into_iter().enumerate() {
                 // x^-j = -x^(N - j).
                 let (at, c) = if place == 0 { (0, 1) } else { (DEGREE - place, p - 1) };
-                poly[i * DEGREE + at] = c;
+                poly[i * DEGREE + at] = c & u64::from(chosen).wrapping_neg();
             }
         }
         forward(&mut poly);
@@ -248,8 +248,12 @@ impl Sum {
         add_product(&mut self.a, &public(&public_of.0, number), &choice.poly);
     }
 
-    /// The other half: adds a chosen value as it came.
-    pub fn add_value(&mut self, value: &Element) {
+    /// The other half: adds a value as it came if it is chosen. The same work if not.
+    pub fn add_if(&mut self, chosen: bool, value: &Element) {
+        self.add_value(&value.map(|residue| residue & u64::from(chosen).wrapping_neg()));
+    }
+
+    fn add_value(&mut self, value: &Element) {
         for (i, p) in PRIMES.into_iter().enumerate() {
             self.b[i] = add(self.b[i], value[i], p);
         }
@@ -337,12 +341,14 @@ mod tests {
         for step in [1, 2, 97, usize::MAX] {
             let (mut sum, mut expected) = (Sum::default(), 0u64);
             for (block, number) in blocks.iter().zip(0..) {
-                let places: Vec<usize> = (0..block.len()).step_by(step).filter(|_| step < usize::MAX).collect();
+                let chosen = |place: usize| step < usize::MAX && place.is_multiple_of(step);
                 let mut part = Sum::default();
-                part.add_public(public, number as u64 + 1, &Choice::new(places.iter().copied()));
-                for place in places {
-                    part.add_value(&block[place]);
-                    expected = expected.wrapping_add(values[number * BLOCK + place]);
+                part.add_public(public, number as u64 + 1, &Choice::new((0..block.len()).map(chosen)));
+                for (place, value) in block.iter().enumerate() {
+                    part.add_if(chosen(place), value);
+                    if chosen(place) {
+                        expected = expected.wrapping_add(values[number * BLOCK + place]);
+                    }
                 }
                 sum.add(&part);
             }

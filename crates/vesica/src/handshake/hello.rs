@@ -45,6 +45,8 @@ pub struct Hello {
     pub clock: u64,
     /// Fresh randomness.
     pub nonce: [u8; 32],
+    /// To the side's share of the salt, which it opens with its sizes.
+    pub salt_commitment: [u8; 32],
 }
 
 /// A field on which two sides disagree.
@@ -146,7 +148,7 @@ mod tests {
             task: "intersect".into(),
             security: Security::Malicious,
             protocols: vec!["rr22".into(), "vole-fast".into()],
-            key_digest: "vesica-key@1".into(),
+            key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@1".into()],
             payload: None,
             both_learn: false,
@@ -157,6 +159,7 @@ mod tests {
             link: None,
             clock: 0,
             nonce: [7; 32],
+            salt_commitment: [8; 32],
         }
     }
 
@@ -173,7 +176,7 @@ mod tests {
             ("role", |h| h.role = Role::Receiver),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
-            ("key digest", |h| h.key_digest = "vesica-key@2".into()),
+            ("key digest", |h| h.key_digest = "vesica-key@1".into()),
             ("number of --key columns", |h| h.key_columns.push("as it is".into())),
             ("--normalise", |h| h.key_columns = vec!["lower@1".into()]),
             ("--both-learn", |h| h.both_learn = true),

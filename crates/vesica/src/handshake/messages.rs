@@ -151,6 +151,8 @@ pub(crate) struct Sizes {
     pub payload: Option<PayloadSchema>,
     /// How many groups the keys are in; 1 without `--group-by`.
     pub groups: u32,
+    /// The share of the salt that the configuration commits to.
+    pub salt_share: super::salt::Share,
 }
 
 impl Body for Sizes {

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! connector                              listener
-//!   | 1, 3: wire version, configuration -->|    both at once; then each compares field by field, and the clocks
+//!   | 1, 3: wire version, configuration -->|    both at once, with a commitment to a share of the salt; then each compares field by field,
+//!   |                                      |    and the clocks
 //!   |<-- 2, 4: the same                    |
-//!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated
+//!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated; the share is opened
 //!   | 7 / 8: choice (receiver of the task) |    checked by the sender against what it allows itself
 //!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
 //!   |              the protocol            |
@@ -18,6 +19,7 @@ pub(crate) mod clock;
 mod hello;
 pub(crate) mod messages;
 mod ranges;
+pub(crate) mod salt;
 
 use std::ops::RangeInclusive;
 
@@ -33,7 +35,7 @@ pub use hello::{Difference, Hello, printable};
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 4;
+pub const WIRE_VERSION: u32 = 5;
 
 /// Exchanges versions and configurations.
 ///
@@ -95,7 +97,9 @@ pub(crate) struct Agreement {
     pub noise_scales: Vec<NoiseScale>,
     /// That a result may wrap around, if so.
     pub may_wrap: Option<String>,
-    /// The session to which all hashes are bound.
+    /// What digests of keys are folded under.
+    pub salt: u128,
+    /// The session to which all hashes are bound, the salt's shares among them.
     pub session: [u8; 32],
     /// Seconds since 1970 by the receiver's clock, which is near the sender's.
     pub clock: u64,
@@ -134,6 +138,9 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     send(ch, bid.sizes.clone())?;
     let theirs: Sizes = recv(ch)?;
     let misbehaved = |ch: &Channel, what| Abort::PeerMisbehaved(peers_step::<Sizes>(ch), what);
+    if salt::commit(bid.theirs.role, &theirs.salt_share) != bid.theirs.salt_commitment {
+        return Err(misbehaved(ch, "its share of the session's salt is not the one that it committed to"));
+    }
     if theirs.items == 0 {
         return Err(misbehaved(ch, "an empty set, which vesica refuses"));
     }
@@ -204,6 +211,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     // The lists were made from each side's own least security; the registry may still refuse these sizes.
     let predicted = row.predicted_bytes(&terms)?;
     let session = session_id(ch, bid, &sender, &receiver, &choice, &predicted);
+    let salt = salt::salt(&sender.salt_share, &receiver.salt_share);
     let (payload, noise) = (sender.payload, from_sender.noise.clone());
     send(ch, Ready { session })?;
     if recv::<Ready>(ch)?.session != session {
@@ -225,6 +233,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         noise,
         noise_scales,
         may_wrap,
+        salt,
         session,
         clock: from_receiver.clock,
     })
@@ -247,7 +256,7 @@ fn small(count: u64) -> Result<usize, Unsupported> {
     usize::try_from(count).map_err(|_| Unsupported::new("a size that this machine cannot address", "use smaller tables"))
 }
 
-/// Hash of all that was agreed, the nonces in it, and of the TLS session below it.
+/// Hash of all that was agreed, nonces and the salt's shares among it, and of the TLS session below it.
 fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, choice: &Choice, predicted: &RangeInclusive<u64>) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-20 session id v1");
     let mut part = |bytes: &[u8]| {

@@ -2,6 +2,7 @@ use vesica_party::{Abort, Reader, Role, Security};
 use vesica_testkit::try_two_party;
 
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
+use super::salt::{Share, commit, salt};
 use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
 use crate::failure::Failure;
 use crate::plan::SetTask;
@@ -14,7 +15,7 @@ pub(super) fn hello(role: Role) -> Hello {
         task: "intersect".into(),
         security: Security::SemiHonest,
         protocols: vec!["ecdh-hfh99".into()],
-        key_digest: "vesica-key@1".into(),
+        key_digest: "vesica-key@2".into(),
         key_columns: vec!["as it is".into()],
         payload: None,
         both_learn: false,
@@ -25,11 +26,15 @@ pub(super) fn hello(role: Role) -> Hello {
         link: None,
         clock: 1_700_000_000,
         nonce: [role as u8; 32],
+        salt_commitment: commit(role, &SHARE),
     }
 }
 
+/// What either side opens.
+const SHARE: Share = [9; 32];
+
 fn sizes(items: u64) -> Sizes {
-    Sizes { items, payload: None, groups: 1 }
+    Sizes { items, payload: None, groups: 1, salt_share: SHARE }
 }
 
 fn bid<'a>(ours: &'a Hello, theirs: &'a Hello, sizes: Sizes) -> Bid<'a> {
@@ -77,6 +82,56 @@ fn honest_sides_come_to_one_session_which_their_nonces_change() {
         sent.0
     };
     assert_ne!(run(7), run(8));
+}
+
+/// An honest receiver that settles with a sender that committed to `promised` and opens `opened`.
+fn opened(promised: [u8; 32], opened: Share) -> Result<super::Agreement, Abort> {
+    let theirs = Hello { salt_commitment: promised, ..hello(Role::Sender) };
+    receiver_against(theirs, |ch| {
+        bring(ch, Sizes { salt_share: opened, ..sizes(5) })?;
+        let choice: Choice = recv(ch)?;
+        assert_eq!(choice.protocol, "ecdh-hfh99", "nothing else was agreed");
+        let Ready { session } = recv(ch)?;
+        send(ch, Ready { session })
+    })
+}
+
+#[test]
+fn a_share_of_the_salt_that_was_not_committed_to_is_refused() {
+    opened(commit(Role::Sender, &[3; 32]), [3; 32]).map(drop).expect("the share that was committed to");
+    // Another share, and ours under our own commitment, as a partner opens that sends back what it got.
+    for (promised, share) in [(commit(Role::Sender, &[3; 32]), [4; 32]), (commit(Role::Receiver, &SHARE), SHARE)] {
+        let abort = opened(promised, share).err().expect("refused");
+        assert_eq!(abort.exit_code(), 8);
+        assert!(abort.to_string().contains("its share of the session's salt is not the one that it committed to"), "{abort}");
+    }
+}
+
+/// Both sides come to one salt, which either share changes, and in which they do not cancel out.
+#[test]
+fn either_share_changes_the_salt() {
+    let run = |of_sender: u8, of_receiver: u8| {
+        let side = |role: Role, share: u8| {
+            let ours = Hello { salt_commitment: commit(role, &[share; 32]), ..hello(role) };
+            move |ch: &mut vesica_party::Channel| {
+                let peer = agree(ch, &ours)?;
+                settle(ch, &bid(&ours, &peer, Sizes { salt_share: [share; 32], ..sizes(20) }))
+                    .map(|agreement| (agreement.salt, agreement.session))
+            }
+        };
+        let (of_sender, of_receiver) = (side(Role::Sender, of_sender), side(Role::Receiver, of_receiver));
+        let (sent, received) = try_two_party(move |ch, _| of_sender(ch), move |ch, _| of_receiver(ch));
+        let (sent, received) = (sent.result.expect("agreed"), received.result.expect("agreed"));
+        assert_eq!(sent, received);
+        sent
+    };
+    let all = [run(1, 2), run(1, 3), run(3, 2), run(2, 1), run(5, 5), run(6, 6)];
+    for (i, one) in all.iter().enumerate() {
+        for other in &all[..i] {
+            assert!(one.0 != other.0 && one.1 != other.1);
+        }
+    }
+    assert_eq!(all[0].0, salt(&[1; 32], &[2; 32]));
 }
 
 #[test]
@@ -151,7 +206,7 @@ fn sizes_that_no_honest_peer_has_are_refused() {
 #[test]
 fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
     let field = PayloadField { name: "score".into(), kind: PayloadKind::Text };
-    let surprise = Sizes { items: 5, payload: Some(PayloadSchema { fields: vec![field], width: 8 }), groups: 1 };
+    let surprise = Sizes { payload: Some(PayloadSchema { fields: vec![field], width: 8 }), ..sizes(5) };
     assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, surprise))), Some(8));
     let promised = Hello { payload: Some(vec!["score".into()]), ..hello(Role::Sender) };
     assert_eq!(code(receiver_against(promised, |ch| bring(ch, sizes(5)))), Some(8));

@@ -1,14 +1,90 @@
-//! The digest of a key: length-framed components under domain-separated BLAKE3.
+//! The digest of a key: length-framed components under domain-separated BLAKE3, and what a session makes of it.
+//!
+//! A table is read before the partner is there, so its digests are the same in every session. Protocols take items of 128 bits, and two keys with
+//! equal items match. Would 128 bits of the hash be the item, somebody who gets records into both tables could look for two keys with
+//! equal items once, with 2^64 work, and have them match in every session. So a digest has 256 bits, two of which are equal only after 2^128 work,
+//! and the session folds it under a salt that nobody knew before both tables were read: two different digests fold to one item for one salt of 2^128.
 
+use std::fmt;
 use std::sync::LazyLock;
 
-use vesica_kernels::blake3::keyed_digests;
+use vesica_kernels::blake3::keyed_digests_256;
+use vesica_kernels::clmul::gf128_scale_add;
 
 /// Name and version of the digest and of the canonical forms under it; both parties must agree on it.
-pub const DIGEST_VERSION: &str = "vesica-key@1";
+pub const DIGEST_VERSION: &str = "vesica-key@2";
 
 /// Derived once from the version string: a new version gives unrelated digests.
-static DOMAIN: LazyLock<[u8; 32]> = LazyLock::new(|| blake3::derive_key("vesica 2026-11-20 vesica-key@1 local key digest", &[]));
+static DOMAIN: LazyLock<[u8; 32]> = LazyLock::new(|| blake3::derive_key("vesica 2026-11-22 vesica-key@2 local key digest", &[]));
+
+/// 256 bits that stand for a key: the first and the second half of the hash.
+pub type Digest = [u128; 2];
+
+/// Digests, half by half. Never printed: they invite guessing.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Digests {
+    low: Vec<u128>,
+    high: Vec<u128>,
+}
+
+impl Digests {
+    /// None, with room for `count`.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self { low: Vec::with_capacity(count), high: Vec::with_capacity(count) }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.low.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.low.is_empty()
+    }
+
+    /// Digest number `index`.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<Digest> {
+        Some([*self.low.get(index)?, *self.high.get(index)?])
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Digest> {
+        self.low.iter().zip(&self.high).map(|(&low, &high)| [low, high])
+    }
+
+    /// The first halves.
+    pub(crate) fn low(&self) -> &[u128] {
+        &self.low
+    }
+
+    /// Appends one.
+    #[inline]
+    pub(crate) fn push(&mut self, [low, high]: Digest) {
+        self.low.push(low);
+        self.high.push(high);
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.low.clear();
+        self.high.clear();
+    }
+
+    /// The items of a session: `low + salt high` in GF(2^128). Two different digests give one item for at most one salt.
+    pub(crate) fn fold(self, salt: u128) -> Vec<u128> {
+        let Self { mut low, high } = self;
+        gf128_scale_add(&mut low, salt, &high);
+        low
+    }
+}
+
+impl fmt::Debug for Digests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Digests").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
 
 /// Bytes of one key while its components are appended: a component count, then each component behind its length.
 ///
@@ -34,17 +110,19 @@ impl KeyFrame {
         true
     }
 
-    /// The 128-bit digest of the key.
-    pub fn digest(&self) -> u128 {
+    /// The digest of the key.
+    pub fn digest(&self) -> Digest {
         hash(&self.bytes)
     }
 }
 
-fn hash(bytes: &[u8]) -> u128 {
+fn hash(bytes: &[u8]) -> Digest {
     let hash = blake3::keyed_hash(&DOMAIN, bytes);
-    let mut low = [0; 16];
-    low.copy_from_slice(&hash.as_bytes()[..16]);
-    u128::from_le_bytes(low)
+    let mut digest = [0; 2];
+    for (half, bytes) in digest.iter_mut().zip(hash.as_bytes().as_chunks().0) {
+        *half = u128::from_le_bytes(*bytes);
+    }
+    digest
 }
 
 /// Framed keys that are hashed together, which for short ones is several times as fast as one by one.
@@ -54,7 +132,7 @@ pub(crate) struct KeyBatch {
     blocks: Vec<[u8; 64]>,
     lengths: Vec<u8>,
     /// Digests of longer frames with their place.
-    long: Vec<(usize, u128)>,
+    long: Vec<(usize, Digest)>,
 }
 
 impl KeyBatch {
@@ -65,7 +143,7 @@ impl KeyBatch {
     const FEW: usize = 4;
 
     /// Appends a key. `digests` gets those of all keys appended, in order, whenever enough are there.
-    pub fn push(&mut self, frame: &KeyFrame, digests: &mut Vec<u128>) {
+    pub fn push(&mut self, frame: &KeyFrame, digests: &mut Digests) {
         let mut block = [0; 64];
         let length = match block.get_mut(..frame.bytes.len()) {
             Some(start) => {
@@ -85,16 +163,21 @@ impl KeyBatch {
     }
 
     /// Appends to `digests` those of the keys that are left.
-    pub fn finish(&mut self, digests: &mut Vec<u128>) {
+    pub fn finish(&mut self, digests: &mut Digests) {
         let from = digests.len();
         if self.blocks.len() < Self::FEW {
-            digests.extend(self.blocks.iter().zip(&self.lengths).map(|(block, &length)| hash(&block[..length.into()])));
+            for (block, &length) in self.blocks.iter().zip(&self.lengths) {
+                digests.push(hash(&block[..length.into()]));
+            }
         } else {
-            digests.resize(from + self.blocks.len(), 0);
-            keyed_digests(&DOMAIN, &self.blocks, &self.lengths, &mut digests[from..]);
+            let Digests { low, high } = &mut *digests;
+            low.resize(from + self.blocks.len(), 0);
+            high.resize(from + self.blocks.len(), 0);
+            keyed_digests_256(&DOMAIN, &self.blocks, &self.lengths, &mut low[from..], &mut high[from..]);
         }
-        for (place, digest) in self.long.drain(..) {
-            digests[from + place] = digest;
+        for (place, [low, high]) in self.long.drain(..) {
+            digests.low[from + place] = low;
+            digests.high[from + place] = high;
         }
         self.blocks.clear();
         self.lengths.clear();
@@ -102,8 +185,37 @@ impl KeyBatch {
 }
 
 /// The digest of a key given as canonical components, or `None` when one is 4 GiB or longer.
-pub fn digest(components: &[&[u8]]) -> Option<u128> {
+pub fn digest(components: &[&[u8]]) -> Option<Digest> {
     let mut frame = KeyFrame::default();
     frame.begin(u32::try_from(components.len()).ok()?);
     components.iter().all(|component| frame.push(component)).then(|| frame.digest())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `low + salt high`, against the field's definition on single elements, and that no half is left out.
+    #[test]
+    fn an_item_is_the_low_half_and_the_high_half_times_the_salt() {
+        let digests: Vec<Digest> = (0..70u8).map(|i| digest(&[&[i]]).expect("short")).collect();
+        let mut all = Digests::default();
+        digests.iter().for_each(|&digest| all.push(digest));
+        assert_eq!(all.clone().fold(0), all.low(), "no salt leaves the low half");
+        let salt = digests[0][1];
+        let product = |high| vesica_kernels::clmul::gf128_mul(salt, high);
+        assert!(all.clone().fold(salt).into_iter().eq(digests.iter().map(|[low, high]| low ^ product(*high))));
+    }
+
+    /// Two keys with equal first halves, which 2^64 work finds, have different items; so have two with equal second halves.
+    #[test]
+    fn digests_that_differ_in_one_half_have_different_items() {
+        let salt = digest(&[b"salt"]).expect("short")[0];
+        for others in [[[5, 1], [5, 2]], [[1, 5], [2, 5]]] {
+            let mut all = Digests::default();
+            others.into_iter().for_each(|digest| all.push(digest));
+            let items = all.fold(salt);
+            assert_ne!(items[0], items[1]);
+        }
+    }
 }

@@ -17,7 +17,7 @@ mod spec;
 
 pub use countries::Plan;
 pub use date::DateFormat;
-pub use digest::{DIGEST_VERSION, KeyFrame, digest};
+pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};
 pub use normalise::{Normaliser, Unmatchable};
 pub use spec::{KeyColumn, KeySpec, SpecError};
 

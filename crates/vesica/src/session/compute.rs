@@ -4,7 +4,7 @@ use vesica_party::{Abort, Channel, Role};
 use vesica_protocols::any::{ReceiverParty, SenderParty};
 use vesica_protocols::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectSenderInput, ReceiverShares,
-    SenderShares, SharesInput,
+    SealedPayloads, SenderShares, SharesInput,
 };
 use vesica_structures::rng::SecretRng;
 
@@ -21,7 +21,7 @@ use crate::table::{Input, Join, KeyTable, Matches, NO_KEY, Place, ReceivedPayloa
 /// What this side learned.
 pub(super) enum Learned {
     /// Own matches, and the payloads that came with them.
-    Matches { matches: Vec<u32>, payloads: Vec<u8> },
+    Matches { matches: Vec<u32>, payloads: SealedPayloads },
     /// Numbers about the intersection.
     Numbers(AggregateOutput),
     /// Shares of the sender.
@@ -59,7 +59,7 @@ fn send(
             let mut payloads = table.payload.as_mut().map(|payload| std::mem::take(&mut payload.bytes)).unwrap_or_default();
             payloads.resize(items.len() * terms.payload_bytes, 0);
             let output = party.run(IntersectSenderInput { items, payloads }, ch, rng)?;
-            output.matches.map(|matches| Learned::Matches { matches, payloads: Vec::new() })
+            output.matches.map(|matches| Learned::Matches { matches, payloads: SealedPayloads::default() })
         }
         SenderParty::Aggregate(party) => {
             let values = values(table, items.len(), terms.columns);
@@ -132,6 +132,7 @@ impl Writing<'_> {
                 if matches.last().is_some_and(|&last| last as usize >= self.distinct) {
                     return Err(Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", "do not trust this partner's software"));
                 }
+                let payloads = payloads.open();
                 let path = output.path().to_owned();
                 let join = self.config.destination.as_ref().map_or(Join::Inner, |to| to.join);
                 let payload = match self.config.role {

@@ -50,7 +50,7 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
 pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
     let started = Instant::now();
     let meeting = Meeting::of(config);
-    let (mut hello, mut rng) = match ready(config) {
+    let (mut hello, salt_share, mut rng) = match ready(config) {
         Ok(ready) => ready,
         Err(failure) => return Err(tell_partner(&meeting, failure, interrupt, events)),
     };
@@ -80,12 +80,11 @@ pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt
 
     // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript. Without TLS there is no receipt.
     let transcript = matches!(config.protection, Protection::Tls { .. });
-    let options =
-        ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
+    let options = ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
     // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
     let mut ch = Channel::open(connection, config.end.channel_role(), options)?;
     interrupt.attach(ch.canceller());
-    let conversation = Conversation { config, hello, limits, deadline: Deadline::of(config, started), interrupt, events };
+    let conversation = Conversation { config, hello, salt_share, limits, deadline: Deadline::of(config, started), interrupt, events };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
@@ -125,13 +124,16 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
 }
 
 /// All that can fail for want of usable flags and small files, before the partner is there.
-fn ready(config: &Config) -> Result<(Hello, SecretRng), Failure> {
+fn ready(config: &Config) -> Result<(Hello, handshake::salt::Share, SecretRng), Failure> {
     wishes::check(config)?;
     let mut hello = wishes::hello(config)?;
     refuse_existing_receipt(config)?;
     let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
     fill(&mut rng, &mut hello.nonce);
-    Ok((hello, rng))
+    let mut salt_share = [0; 32];
+    fill(&mut rng, &mut salt_share);
+    hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
+    Ok((hello, salt_share, rng))
 }
 
 fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
@@ -148,6 +150,7 @@ fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
+    salt_share: handshake::salt::Share,
     limits: &'a Limits,
     deadline: Option<Deadline>,
     interrupt: &'a Interrupt,
@@ -197,6 +200,8 @@ impl Conversation<'_> {
             items: padded as u64,
             payload: table.payload.as_ref().map(|payload| payload.schema.clone()),
             groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32),
+            // The table has been read: from here on its keys do not depend on the salt.
+            salt_share: self.salt_share,
         };
         let Config { task, max_peer_items, max_groups, .. } = *self.config;
         let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups };
@@ -209,7 +214,7 @@ impl Conversation<'_> {
         }
 
         self.events.stage(&format!("running {}", agreement.row.entry().id));
-        let mut items = std::mem::take(&mut table.digests);
+        let mut items = std::mem::take(&mut table.digests).fold(agreement.salt);
         items.extend(dummies(self.config.role, padded - distinct, rng));
         let began = Instant::now();
         let learned = compute(self.config.role, ch, &agreement, items, &mut table, rng)?;

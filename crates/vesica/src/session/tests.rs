@@ -11,9 +11,11 @@ use vesica_party::{Role, Security};
 
 use super::{Config, Destination, End, Events, Interrupt, Protection, Silent, Source, run};
 use crate::failure::Failure;
+use crate::insecure::SEEN;
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::plan::SetTask;
+use crate::receipt::to_hex;
 use crate::report::Report;
 use crate::shares::{NO_ROW, ShareFile, reconstruct};
 use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, ValueDuplicates, ValueSpec};
@@ -168,6 +170,20 @@ fn a_cardinality_in_all_and_by_group() {
     let (folder, received, _) = result(SetTask::Cardinality, grouped);
     assert_eq!(folder.read("result.csv"), "region,cardinality\n,1\nnorth,1\nsouth,1\n");
     assert_eq!(received.groups, Some(3), "a row without a key makes no group");
+}
+
+/// What the protocol compares is the session's own, though the tables, and so their digests, are the same.
+#[test]
+fn the_items_of_one_table_differ_from_session_to_session() {
+    let items = || {
+        let (folder, received, _) = result(SetTask::Cardinality, |_| {});
+        assert_eq!(folder.read("result.csv"), "cardinality\n3\n");
+        let seen = SEEN.lock().expect("no panic under it");
+        seen.iter().find(|(session, _)| to_hex(session) == received.session).expect("this session").1.clone()
+    };
+    let (one, other) = (items(), items());
+    assert_eq!((one.len(), other.len()), (4, 4));
+    assert!(one.iter().all(|item| !other.contains(item)));
 }
 
 #[test]

@@ -99,5 +99,6 @@ pub(super) fn hello(config: &Config) -> Result<Hello, Failure> {
         link: config.link,
         clock: 0,
         nonce: [0; 32],
+        salt_commitment: [0; 32],
     })
 }

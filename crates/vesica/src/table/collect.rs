@@ -5,7 +5,7 @@ use std::mem::take;
 
 use rayon::prelude::*;
 
-use crate::key::{Chain, KeyBatch, KeyFrame, KeySpec};
+use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec};
 use crate::table::columnar::Batch;
 use crate::table::csv::{Record, Records};
 use crate::table::distinct::Distinct;
@@ -22,7 +22,7 @@ const PART: usize = 1 << 16;
 /// What the first pass found.
 pub struct KeyTable {
     /// Digests of the distinct keys, in the order in which they first occur.
-    pub digests: Vec<u128>,
+    pub digests: Digests,
     /// For each row the index of its key in `digests`, or [`NO_KEY`].
     pub row_key: Vec<u32>,
     /// Counts, for the local report.
@@ -334,7 +334,7 @@ struct Rows<'a> {
     /// Rows with a usable key, by their place among these rows.
     keyed: Vec<u32>,
     /// Their digests, but for those in `batch`.
-    digests: Vec<u128>,
+    digests: Digests,
     /// Without distinct and repeated keys.
     stats: KeyStats,
 }
@@ -351,7 +351,7 @@ impl<'a> Rows<'a> {
             row_is_unmatchable: false,
             first: 0,
             keyed: Vec::new(),
-            digests: Vec::new(),
+            digests: Digests::default(),
             stats: KeyStats::of(spec),
         }
     }

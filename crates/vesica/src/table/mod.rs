@@ -6,7 +6,7 @@
 //! Output::create ------------> write_matches(input, table, matches) --> file under its final name
 //! ```
 //!
-//! Both passes stream; memory is 16 bytes a distinct key and 4 bytes a row, besides one block of the file. CSV is UTF-8 with a header
+//! Both passes stream; memory is 32 bytes a distinct key and 4 bytes a row, besides one block of the file. CSV is UTF-8 with a header
 //! row (RFC 4180: quotes, doubled quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
 
 mod collect;

@@ -52,6 +52,6 @@ impl Party for Receiver {
         // Step 3.
         let own = digests(DIGEST_CONTEXT, &session, &points);
         let found = digests::find::<Digests>(&own, digested, self.params.digest_bits, ch)?;
-        Ok(AggregateOutput::one(vec![found.len() as u64]))
+        Ok(AggregateOutput::one(vec![found.count_ones() as u64]))
     }
 }

@@ -45,7 +45,7 @@ impl Party for Receiver {
             theirs.find(&heads(&doubly_masked));
             left -= doubly_masked.len();
         }
-        Ok(AggregateOutput::one(vec![theirs.matches().len() as u64]))
+        Ok(AggregateOutput::one(vec![theirs.found().count() as u64]))
     }
 }
 

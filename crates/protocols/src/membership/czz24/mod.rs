@@ -27,6 +27,7 @@ mod rows;
 
 use curve25519_dalek::scalar::Scalar;
 use std::ops::RangeInclusive;
+use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -96,7 +97,7 @@ impl MembershipTest for Czz24 {
     }
 
     /// Steps 1 to 3.
-    fn test(Masking { params, exponent }: Masking, items: &[u128], ch: &mut Channel, _: &mut SecretRng) -> Result<Vec<u32>, Abort> {
+    fn test(Masking { params, exponent }: Masking, items: &[u128], ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
         let points = exchange::receiver::<DoubleMasking>(items, params.sender_items, &exponent, ch)?;
         let own = digests(DIGEST_CONTEXT, &ch.session(), &points);
         digests::find::<Digests>(&own, params.digests(), params.digest_bits, ch)

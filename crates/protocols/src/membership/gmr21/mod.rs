@@ -41,6 +41,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::bits::Bits;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::oprf::outer_hash;
 use vesica_party::{Abort, Channel};
@@ -96,8 +97,8 @@ impl MembershipTest for Gmr21 {
         sender.map_or_else(|| Ok(Secret::new(Vec::new())), |sender| sender.ask(items, ch, rng))
     }
 
-    fn test(receiver: Option<Receiver>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
-        receiver.map_or_else(|| Ok(Vec::new()), |receiver| receiver.test(items, ch, rng))
+    fn test(receiver: Option<Receiver>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+        receiver.map_or_else(|| Ok(Bits::default()), |receiver| receiver.test(items, ch, rng))
     }
 }
 

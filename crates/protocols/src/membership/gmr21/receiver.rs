@@ -1,6 +1,7 @@
 //! The right column of the figure.
 
 use rand_core::Rng;
+use vesica_mpc::bits::Bits;
 use vesica_mpc::opprf;
 use vesica_mpc::permute_share;
 use vesica_mpc::silent;
@@ -36,8 +37,8 @@ impl Receiver {
         Ok(Self { params: params.clone(), functions, opprf, permutation, vole })
     }
 
-    /// Steps 3 to 6; the places of common items.
-    pub(super) fn test(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
+    /// Steps 3 to 6; for each place whether its item is common.
+    pub(super) fn test(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
         let Self { params, functions, opprf, permutation, vole } = self;
         // Step 3.
         let phase = ch.phase(Phase::HashItems);
@@ -59,15 +60,16 @@ impl Receiver {
 
         // Step 6.
         let _phase = ch.phase(Phase::Equality);
-        let mut found = Vec::new();
+        let mut found = Bits::zeros(params.bins);
         for (piece, a) in vole.a.chunks(PIECE).enumerate() {
             let mut packed = vec![0; packed_len(a.len(), params.digest_bits)];
             ch.recv_stream::<Digests>(&mut packed)?;
             let mut digests = vec![Gf128::default(); a.len()];
             unpack(&packed, params.digest_bits, &mut digests).ok_or(Abort::PeerMisbehaved(Digests::STEP, "bits beyond the last digest"))?;
             let own = functions.digests(piece * PIECE, a, params.digest_bits);
-            let places = (piece * PIECE..).zip(own.iter().zip(&digests));
-            found.extend(places.filter(|(_, (own, digest))| own == digest).map(|(place, _)| place as u32));
+            for (place, (own, digest)) in (piece * PIECE..).zip(own.iter().zip(&digests)) {
+                found.set(place, own == digest);
+            }
         }
         Ok(found)
     }

@@ -163,7 +163,6 @@ impl<V: Variant> Receiver<V> {
             }
         })?;
         drop(phase);
-        let matches = finder.matches().into_iter().map(|found| found.own).collect();
-        Ok(IntersectReceiverOutput { matches, payloads: Vec::new() })
+        Ok(IntersectReceiverOutput { matches: finder.found().list(), ..IntersectReceiverOutput::default() })
     }
 }

@@ -61,20 +61,20 @@ impl<V> Party for Receiver<V> {
         drop(phase);
         let phase = ch.phase(Phase::Masks);
         masks::receive::<Masks>(&mut own, params.evaluations(), params.mask_bits, ch)?;
-        let found = own.matches();
+        let found = own.found();
+        let matches = found.list();
+        let proofs: Option<Vec<u128>> = params.both_learn.then(|| matches.iter().map(|&item| kept.proofs[item as usize]).collect());
         drop(phase);
 
         // Step 4.
         let phase = ch.phase(Phase::Payload);
-        let keystream = |item: usize, out: &mut [u8]| kept.fill_keystream(item, input.items[item], out);
-        let payloads = payload::receive::<Payloads>(params.evaluations(), params.payload_bytes, &found, keystream, ch)?;
+        let keystream = move |item: usize, out: &mut [u8]| kept.fill_keystream(item, input.items[item], out);
+        let payloads = payload::receive::<Payloads>(params.evaluations(), params.payload_bytes, found, keystream, ch)?;
         drop(phase);
 
         // Step 5.
-        let matches: Vec<u32> = found.iter().map(|found| found.own).collect();
-        if params.both_learn {
+        if let Some(proofs) = proofs {
             let _phase = ch.phase(Phase::Match);
-            let proofs = matches.iter().map(|&item| kept.proofs[item as usize]).collect();
             both_learn::send::<Proofs>(params.sender_items.min(params.receiver_items), proofs, ch)?;
         }
         Ok(IntersectReceiverOutput { matches, payloads })

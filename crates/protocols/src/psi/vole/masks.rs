@@ -1,7 +1,7 @@
 //! Arrow 8 in either coding.
 
 use vesica_party::{Abort, Channel, Phase};
-use vesica_structures::masks::{MaskFinder, MaskSorter, Match};
+use vesica_structures::masks::{Found, MaskFinder, MaskSorter};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -66,9 +66,9 @@ impl OwnMasks {
         self.0.add(outputs, items);
     }
 
-    /// Receives exactly `n_s` masks, once all own ones have come. The matches, by ascending own item; `theirs` is the place at which the
-    /// sender's mask came, if a payload asks for it.
-    pub(super) fn receive(mut self, params: &Params, ch: &mut Channel) -> Result<Vec<Match>, Abort> {
+    /// Receives exactly `n_s` masks, once all own ones have come. Which items match; with the places at which the sender's masks came, if a
+    /// payload asks for them.
+    pub(super) fn receive(mut self, params: &Params, ch: &mut Channel) -> Result<Found, Abort> {
         let phase = ch.phase(Phase::Match);
         self.0.prepare();
         drop(phase);
@@ -78,6 +78,6 @@ impl OwnMasks {
             MaskCoding::SortedCoded => masks::receive::<Masks>(&mut self.0, count, bits, ch)?,
             MaskCoding::Shuffled => masks::receive_shuffled::<Masks>(count, bits, ch, |masks| self.0.find(masks))?,
         }
-        Ok(self.0.matches())
+        Ok(self.0.found())
     }
 }

@@ -18,7 +18,7 @@ use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
 use super::{Variant, correlation};
 use crate::psi::{both_learn, payload};
-use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
+use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
 
 /// The receiver, set up.
 pub struct Receiver<V> {
@@ -70,19 +70,19 @@ impl<V: Variant> Party for Receiver<V> {
 
         // Step 8.
         let found = masks.receive(params, ch)?;
+        let matches = found.list();
 
         // Step 9.
         let payloads = if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
-            let payload_keys = output.by_item(Part::PayloadKey);
-            let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], input.items[item], out);
-            payload::receive::<Payloads>(params.sender_items, params.payload_bytes, &found, keystream, ch)?
+            let (payload_keys, items) = (output.by_item(Part::PayloadKey), input.items);
+            let keystream = move |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], items[item], out);
+            payload::receive::<Payloads>(params.sender_items, params.payload_bytes, found, keystream, ch)?
         } else {
-            Vec::new()
+            SealedPayloads::default()
         };
 
         // Step 10.
-        let matches: Vec<u32> = found.iter().map(|found| found.own).collect();
         if params.both_learn {
             let _phase = ch.phase(Phase::Match);
             let proofs = output.by_item(Part::Proof);

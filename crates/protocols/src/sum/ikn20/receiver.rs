@@ -3,6 +3,7 @@
 use curve25519_dalek::scalar::Scalar;
 use rand_core::Rng;
 use rayon::prelude::*;
+use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rlwe::{BLOCK, Choice, Element, Public, Sum, are_elements};
 use vesica_structures::rng::SecretRng;
@@ -78,15 +79,14 @@ impl Party for Receiver {
 }
 
 impl Receiver {
-    /// What the sums at the places `found` need of the public polynomials, a sum a column.
-    fn public_halves(&self, public: Public, found: &[u32]) -> Vec<Sum> {
+    /// What the sums of the values that were `found` need of the public polynomials, a sum a column.
+    fn public_halves(&self, public: Public, found: &Bits) -> Vec<Sum> {
         let columns = self.params.request.columns;
         // Blocks without a common item, too: how long this takes must not show how many there are.
         let blocks = self.params.request.sender_items.div_ceil(BLOCK);
-        let place = |block: usize| found.partition_point(|&place| (place as usize) < block * BLOCK);
         let none = || (0..columns).map(|_| Sum::default()).collect::<Vec<Sum>>();
         let add_block = |mut sums: Vec<Sum>, block: usize| {
-            let choice = Choice::new(found[place(block)..place(block + 1)].iter().map(|&place| place as usize % BLOCK));
+            let choice = Choice::new((block * BLOCK..found.len().min((block + 1) * BLOCK)).map(|place| found.get(place)));
             for (column, sum) in sums.iter_mut().enumerate() {
                 sum.add_public(public, self.params.block_number(column, block), &choice);
             }
@@ -99,15 +99,14 @@ impl Receiver {
         (0..blocks).into_par_iter().fold(none, add_block).reduce(none, add_all)
     }
 
-    /// Receives a column and adds up its values at the places `found`, ascending.
-    fn add_column(&self, sum: &mut Sum, found: &[u32], ch: &mut Channel) -> Result<(), Abort> {
-        let mut found = found.iter().map(|&place| place as usize).peekable();
+    /// Receives a column and adds up its values that were `found`.
+    fn add_column(&self, sum: &mut Sum, found: &Bits, ch: &mut Channel) -> Result<(), Abort> {
         let mut values = vec![[0; 2]; BLOCK];
         for first in (0..self.params.request.sender_items).step_by(BLOCK) {
             values.truncate(self.params.request.sender_items - first);
             receive_elements::<Values>(&mut values, ch)?;
-            while let Some(place) = found.next_if(|&place| place < first + values.len()) {
-                sum.add_value(&values[place - first]);
+            for (place, value) in (first..).zip(&values) {
+                sum.add_if(found.get(place), value);
             }
         }
         Ok(())

@@ -36,12 +36,14 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     let mut hello = wishes::hello(config).expect("wishes");
     hello.clock = handshake::clock::now();
     hello.nonce = [7; 32];
+    let salt_share = [9; 32];
+    hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
     let theirs = handshake::agree(&mut ch, &hello).expect("agreed");
     let mut table = Preparation::start(config).finish(&ch, &Interrupt::default(), None).expect("a table").table;
-    let items = std::mem::take(&mut table.digests);
-    let sizes = Sizes { items: items.len() as u64, payload: None, groups: 1 };
+    let sizes = Sizes { items: table.digests.len() as u64, payload: None, groups: 1, salt_share };
     let bid = Bid { task: config.task, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, max_groups: 1 };
     let agreement = handshake::settle(&mut ch, &bid).expect("settled");
+    let items = std::mem::take(&mut table.digests).fold(agreement.salt);
     let mut rng = SecretRng::insecure_from_seed(1);
     compute(config.role, &mut ch, &agreement, items, &mut table, &mut rng).expect("computed");
     ch

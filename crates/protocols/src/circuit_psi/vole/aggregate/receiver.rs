@@ -94,8 +94,9 @@ impl<R: AggregateRow> Party for Receiver<R> {
         // Opened to this side.
         let opened = open_to_receiver(&shares, ch)?.unwrap_or_default();
         let [shown, planes @ ..] = &opened[..] else { return Ok(AggregateOutput { groups: vec![None; groups] }) };
-        let group = |group: usize| shown.get(group).then(|| words(planes, group, params.result_bits()));
-        Ok(AggregateOutput { groups: (0..groups).map(group).collect() })
+        // Those that are not shown are read, too: the sender may see how long this takes, and is not to learn which are.
+        let values: Vec<Vec<u64>> = (0..groups).map(|group| words(planes, group, params.result_bits())).collect();
+        Ok(AggregateOutput { groups: values.into_iter().enumerate().map(|(group, values)| shown.get(group).then_some(values)).collect() })
     }
 }
 
