@@ -11,4 +11,6 @@ static CHOSEN: LazyLock<&'static Target> = LazyLock::new(|| {
     TARGETS.iter().find(|target| target.name == name).expect("VESICA_TARGET is one of the targets in crates/fuzz/src/lib.rs")
 });
 
-fuzz_target!(|bytes: &[u8]| (CHOSEN.run)(bytes));
+fuzz_target!(|bytes: &[u8]| {
+    (CHOSEN.run)(bytes);
+});

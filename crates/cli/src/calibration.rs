@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use vesica::Failure;
+use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::party::Security;
 use vesica::plan::{Machine, PROBES, Probe};
@@ -61,9 +62,12 @@ fn file() -> Option<PathBuf> {
     Some(cache?.join("vesica").join("calibration.json"))
 }
 
+/// Longest file of calibrations that is read.
+const FILE_LIMIT: u64 = 1 << 20;
+
 /// One for each number of threads; none where the file is missing or not of this release's kind: it can be measured again at any time.
 fn load(file: &Path) -> Vec<Calibration> {
-    fs::read(file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    read_text(file, FILE_LIMIT).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 /// Replaces what was kept for the same machine and threads. `None`: nothing could be written, which only costs the time to measure again.

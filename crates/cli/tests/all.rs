@@ -1,5 +1,7 @@
 //! Tests of the command as users meet it: two operating-system processes, real files, real signals.
 
+#[path = "all/bounds.rs"]
+mod bounds;
 #[path = "all/broken.rs"]
 mod broken;
 #[path = "all/errors.rs"]

@@ -1,6 +1,8 @@
 //! Plain functions for fuzzing: each takes any bytes and must neither panic nor allocate more than a small multiple of them.
 
+pub use crate::channel::feed::Fed;
 use crate::channel::wire::{HEADER_BYTES, Header, Kind};
+use crate::transport::tls::{Identity, PublicKey};
 use crate::{Malformed, Reader};
 
 /// Splits bytes into frames as the reader thread does; how many were well-formed.
@@ -36,4 +38,29 @@ pub fn reader(bytes: &[u8]) {
     }
     // Ends by the first error, at the latest at the end of the input.
     let _ = take(&mut Reader::new(bytes));
+}
+
+/// Takes bytes as a peer's frames, as the reader thread does.
+pub fn conversation(bytes: &[u8]) -> Fed {
+    crate::channel::feed::feed(bytes)
+}
+
+/// Reads a text as a private key and as a public one; what is read must read back. How many it is.
+pub fn keys(text: &str) -> usize {
+    let identity = Identity::from_pem(text);
+    if let Some(identity) = &identity {
+        let again = Identity::from_pem(&identity.to_pem()).map(|again| again.public());
+        assert_eq!(again, Some(identity.public()), "a private key does not read back");
+    }
+    let public: Option<PublicKey> = text.parse().ok();
+    if let Some(public) = public {
+        assert_eq!(public.to_string().parse().ok(), Some(public), "a public key does not read back");
+    }
+    usize::from(identity.is_some()) + usize::from(public.is_some())
+}
+
+/// A private key as PEM, and its public key's line.
+pub fn key_seeds() -> Option<[String; 2]> {
+    let identity = Identity::generate().ok()?;
+    Some([identity.to_pem().to_string(), identity.public().to_string()])
 }

@@ -3,6 +3,7 @@
 //! [`session::run`] is one whole side of a private join, as the `vesica send` and `vesica receive` commands run it.
 #![forbid(unsafe_code)]
 
+pub mod bounded;
 pub mod failure;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -6,13 +6,14 @@
 //! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
 use vesica_party::transport::tls::{Identity, PublicKey};
 
+use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 use crate::table::ValueColumn;
 
@@ -111,8 +112,7 @@ impl Receipt {
             let fault = format_args!("cannot read the receipt {}: {error}", path.display()).to_string();
             Failure::new(code::INPUT, fault, "name a file that `--receipt` of a join wrote")
         };
-        let mut text = String::new();
-        File::open(path).and_then(|file| file.take(FILE_LIMIT).read_to_string(&mut text)).map_err(|error| refused(&error))?;
+        let text = read_text(path, FILE_LIMIT).map_err(|error| refused(&error))?;
         // A parser's message may hold the file's text, which may not be a receipt at all.
         serde_json::from_str(&text)
             .map_err(|error| refused(&format_args!("it is no receipt (line {}, column {})", error.line(), error.column())))
@@ -126,6 +126,40 @@ impl Receipt {
             key.zip(signature).is_some_and(|(key, signature)| key.verifies(&self.statement.signed_bytes(), &signature))
         };
         (right(&self.statement.sender_key, &self.sender_signature), right(&self.statement.receiver_key, &self.receiver_signature))
+    }
+
+    /// A receipt that both sides signed, for tests and fuzzers.
+    pub(crate) fn example() -> Option<Self> {
+        let (sender, receiver) = (Identity::generate().ok()?, Identity::generate().ok()?);
+        let statement = Statement {
+            wire_version: 1,
+            session: "00".repeat(32),
+            transcript: "11".repeat(32),
+            started_at: 1_700_000_000,
+            task: "intersect".into(),
+            protocol: "rr22".into(),
+            broken: None,
+            choice: "the only one that both sides allow".into(),
+            security: Security::Malicious,
+            sender_items: 10,
+            receiver_items: 20,
+            both_learn: false,
+            key_digest: "vesica-key@2".into(),
+            key_columns: vec!["email@1".into()],
+            payload_columns: vec![],
+            payload_bytes: 0,
+            sender_values: vec![],
+            receiver_values: vec![],
+            groups: 1,
+            reveal_if_at_least: 0,
+            noise_epsilon: None,
+            revealed: vec!["to the receiver: which of its keys the sender has".into()],
+            sender_key: sender.public().to_string(),
+            receiver_key: receiver.public().to_string(),
+        };
+        let by = |identity: &Identity| statement.sign(identity).map(|signature| to_hex(&signature));
+        let (sender_signature, receiver_signature) = (by(&sender), by(&receiver));
+        Some(Self { statement, sender_signature, receiver_signature })
     }
 
     /// Writes the receipt as JSON; replaces an existing file only if told so.
@@ -158,36 +192,7 @@ mod tests {
     use super::*;
 
     fn signed() -> Receipt {
-        let (sender, receiver) = (Identity::generate().expect("randomness"), Identity::generate().expect("randomness"));
-        let statement = Statement {
-            wire_version: 1,
-            session: "00".repeat(32),
-            transcript: "11".repeat(32),
-            started_at: 1_700_000_000,
-            task: "intersect".into(),
-            protocol: "rr22".into(),
-            broken: None,
-            choice: "the only one that both sides allow".into(),
-            security: Security::Malicious,
-            sender_items: 10,
-            receiver_items: 20,
-            both_learn: false,
-            key_digest: "vesica-key@2".into(),
-            key_columns: vec!["email@1".into()],
-            payload_columns: vec![],
-            payload_bytes: 0,
-            sender_values: vec![],
-            receiver_values: vec![],
-            groups: 1,
-            reveal_if_at_least: 0,
-            noise_epsilon: None,
-            revealed: vec!["to the receiver: which of its keys the sender has".into()],
-            sender_key: sender.public().to_string(),
-            receiver_key: receiver.public().to_string(),
-        };
-        let by = |identity: &Identity| statement.sign(identity).map(|signature| to_hex(&signature));
-        let (sender_signature, receiver_signature) = (by(&sender), by(&receiver));
-        Receipt { statement, sender_signature, receiver_signature }
+        Receipt::example().expect("randomness")
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `vesica plan`.
 
 use std::fmt::Write;
-use std::fs;
 
 use serde_json::{Value, json};
 use vesica::Failure;
+use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::party::{Extra, Status};
 use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Setting, Terms, Traffic};
@@ -14,6 +14,9 @@ use crate::calibration::{self, Known};
 use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print, say};
 
+/// Longest list of prices that is read.
+const PRICES_LIMIT: u64 = 1 << 20;
+
 pub fn run(args: PlanArgs) -> Outcome {
     // What is wrong with the command shows before anything is measured.
     let terms = terms(&args)?;
@@ -21,8 +24,7 @@ pub fn run(args: PlanArgs) -> Outcome {
         None => Prices::built_in()?,
         Some(path) => {
             let name = path.display().to_string();
-            let read = fs::read_to_string(path);
-            let text = read.map_err(|error| {
+            let text = read_text(path, PRICES_LIMIT).map_err(|error| {
                 Failure::new(
                     code::INPUT,
                     format_args!("cannot read {name}: {error}"),

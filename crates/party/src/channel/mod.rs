@@ -12,6 +12,7 @@ use crate::transport::Connection;
 use crate::{Abort, Phase, Role};
 
 mod close;
+pub(crate) mod feed;
 mod fork;
 mod frame;
 mod link;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -106,8 +106,7 @@ fn load(path: &Path) -> Result<Budget, Failure> {
         let fault = format_args!("cannot use the budget {}: {what}", path.display()).to_string();
         Failure { told: Some(TOLD_UNUSABLE), ..Failure::new(code::INPUT, fault, "docs/tasks.md shows what a budget file looks like") }
     };
-    let mut text = String::new();
-    File::open(path).and_then(|file| file.take(FILE_LIMIT).read_to_string(&mut text)).map_err(|error| refused(&error))?;
+    let text = crate::bounded::read_text(path, FILE_LIMIT).map_err(|error| refused(&error))?;
     let budget: Budget = serde_json::from_str(&text).map_err(|error| refused(&error))?;
     match budget.vesica_budget {
         VERSION => Ok(budget),
@@ -160,6 +159,16 @@ impl Budget {
             }
         }
     }
+}
+
+/// Reads a text as a budget and takes from it, without a file: whether it covered that. For fuzzers.
+pub(crate) fn take_from_budget_text(text: &str) -> bool {
+    let Ok(mut budget) = serde_json::from_str::<Budget>(text) else { return false };
+    let spent = |budget: &Budget| budget.peers.get("partner").and_then(|account| decimal::parse(&account.spent, SCALE).ok());
+    let before = spent(&budget);
+    let covered = budget.debit(Path::new("budget.json"), "partner", Epsilon(1)).is_ok();
+    assert_eq!(spent(&budget), before.map(|before| before + i64::from(covered)), "a debit takes what it says, or nothing");
+    covered
 }
 
 #[cfg(test)]

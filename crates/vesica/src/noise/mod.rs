@@ -7,6 +7,7 @@
 mod budget;
 mod sample;
 
+pub(crate) use budget::take_from_budget_text;
 pub use budget::{Moment, check as check_budget, debit};
 
 use std::fmt;

@@ -11,7 +11,7 @@ use crate::table::csv::{Record, Records};
 use crate::table::distinct::Distinct;
 use crate::table::payload::PayloadCollector;
 use crate::table::values::{ValueArrays, ValueCollector};
-use crate::table::{ColumnarReader, CsvReader, Format, Input, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
+use crate::table::{ColumnarReader, CsvReader, Format, Input, LONGEST_VALUE, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
 
 /// In [`KeyTable::row_key`]: the row has no usable key and never matches.
 pub const NO_KEY: u32 = u32::MAX;
@@ -408,6 +408,11 @@ impl<'a> Rows<'a> {
 
     /// Canonical bytes of a columnar value. Normalisers read text, so binary that is not UTF-8 is unmatchable under them.
     fn bytes(&mut self, index: usize, value: &[u8]) -> Result<(), TableError> {
+        if value.len() > LONGEST_VALUE {
+            let column = self.spec.columns()[index].name.clone();
+            let row = self.first + self.stats.rows + 1;
+            return Err(TableError::LongKey { path: self.input.path().to_owned(), row, column, limit: LONGEST_VALUE });
+        }
         if value.is_empty() {
             return self.text(index, "");
         }

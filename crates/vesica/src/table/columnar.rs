@@ -7,7 +7,7 @@ use std::io::BufReader;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Once};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{self, DataType, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
@@ -17,10 +17,10 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::basic::Compression;
 
 use crate::key::{Unmatchable, date};
-use crate::table::{Format, Input, TableError, ipc_check};
+use crate::table::{Format, Input, TableError, ipc_check, parquet_check};
 
 /// Rows decoded at once.
-const BATCH_ROWS: usize = 8192;
+pub(super) const BATCH_ROWS: usize = 8192;
 
 enum Source {
     Parquet(ParquetRecordBatchReader),
@@ -52,21 +52,22 @@ impl<'a> ColumnarReader<'a> {
         let damaged = |error: ArrowError| input.damaged(error);
         let source = match input.format() {
             Format::Parquet => {
-                let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| input.damaged(error))?;
+                parquet_check::check_footer(input, &file)?;
+                let own = file.try_clone().map_err(|source| input.unreadable(source))?;
+                let builder = ParquetRecordBatchReaderBuilder::try_new(own).map_err(|error| input.damaged(error))?;
                 let places = Self::places(input, builder.schema(), names)?;
                 // The reader drops the file's own metadata from its schema.
                 metadata = Some(builder.schema().metadata().clone());
                 if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first()) {
                     compression = column.compression();
                 }
-                let builder = match places {
-                    Some(places) => {
-                        let mask = ProjectionMask::roots(builder.parquet_schema(), places);
-                        builder.with_projection(mask)
-                    }
-                    None => builder,
+                let chosen = match places {
+                    Some(places) => ProjectionMask::roots(builder.parquet_schema(), places),
+                    None => ProjectionMask::all(),
                 };
-                Source::Parquet(builder.with_batch_size(BATCH_ROWS).build().map_err(|error| input.damaged(error))?)
+                let rows = parquet_check::check_columns(input, &file, builder.metadata(), &chosen, BATCH_ROWS)?;
+                let builder = builder.with_projection(chosen).with_batch_size(rows);
+                Source::Parquet(builder.build().map_err(|error| input.damaged(error))?)
             }
             Format::ArrowStream => {
                 let all = StreamReader::try_new(BufReader::new(file), None).map_err(damaged)?;
@@ -187,7 +188,7 @@ impl Batch<'_> {
     /// A column whose values have canonical forms.
     pub fn key_column(&self, name: &str) -> Result<Scalars, TableError> {
         let array = self.batch.column_by_name(name).ok_or_else(|| self.input.damaged("a batch lacks a column of the schema"))?;
-        Scalars::new(array).map_err(|error| self.input.damaged(error))
+        guarded(self.input, || Scalars::new(array).map_err(|error| self.input.damaged(error)))
     }
 
     pub fn damaged(&self, reason: impl ToString) -> TableError {
@@ -222,33 +223,39 @@ pub(crate) fn canonical_kind(data_type: &DataType) -> Result<&'static str, &'sta
 /// An array of scalars that have a canonical text or bytes.
 pub(crate) struct Scalars {
     array: ArrayRef,
+    /// Of a dictionary, where each row's value stands in `array`. Its values are not written out for each row: one of them may be long.
+    places: Option<UInt64Array>,
 }
 
 impl Scalars {
     /// Takes an array whose type [`canonical_kind`] accepts; types that differ in storage only are brought to one.
     pub fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
         use DataType as T;
-        let target = match array.data_type() {
-            T::Dictionary(_, values) => Some((**values).clone()),
-            _ => None,
-        };
-        let array = match target {
-            Some(target) => cast(array, &target)?,
-            None => array.clone(),
+        let (array, places) = match array.as_any_dictionary_opt() {
+            Some(dictionary) => {
+                let places = cast(dictionary.keys(), &T::UInt64)?;
+                (dictionary.values().clone(), Some(places.as_primitive::<datatypes::UInt64Type>().clone()))
+            }
+            None => (array.clone(), None),
         };
         let target = match array.data_type() {
             T::Int8 | T::Int16 | T::Int32 => T::Int64,
             T::UInt8 | T::UInt16 | T::UInt32 => T::UInt64,
             T::Decimal32(p, s) | T::Decimal64(p, s) => T::Decimal128(*p, *s),
-            _ => return Ok(Self { array }),
+            _ => return Ok(Self { array, places }),
         };
-        Ok(Self { array: cast(&array, &target)? })
+        Ok(Self { array: cast(&array, &target)?, places })
     }
 
     /// The canonical form of a row's value; `None` is null. Numbers and dates are written to `scratch`.
     pub fn canonical<'b>(&'b self, row: usize, scratch: &'b mut String) -> Result<Option<&'b [u8]>, Unmatchable> {
         use DataType as T;
         let array = self.array.as_ref();
+        let row = match &self.places {
+            Some(places) if places.is_null(row) => return Ok(None),
+            Some(places) => usize::try_from(places.value(row)).ok().filter(|&place| place < array.len()).ok_or(Unmatchable)?,
+            None => row,
+        };
         if array.is_null(row) || *array.data_type() == T::Null {
             return Ok(None);
         }

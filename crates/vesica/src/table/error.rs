@@ -117,6 +117,28 @@ pub enum TableError {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// A CSV record with more fields than any sound one.
+    #[error("the record on line {line} of {path} has more than {limit} columns")]
+    TooManyColumns {
+        /// As the user named it.
+        path: String,
+        /// Line on which the record starts, from 1.
+        line: u64,
+        /// The limit.
+        limit: usize,
+    },
+    /// A key longer than any sound one.
+    #[error("row {row} of {path} has a value in key column `{column}` that is longer than {limit} bytes")]
+    LongKey {
+        /// As the user named it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The limit, in bytes.
+        limit: usize,
+    },
     /// A table without rows.
     #[error("{path} has no rows")]
     Empty {
@@ -262,6 +284,8 @@ impl TableError {
             Self::NotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
             Self::Quote { .. } => "correct this line; a quote inside of a quoted field is written twice",
             Self::LongRecord { .. } => "look there for a quoted field that is never closed",
+            Self::TooManyColumns { .. } => "check that the file is a table and that --delimiter names what separates its columns",
+            Self::LongKey { .. } => "choose a key column of shorter values, or write a hash of them to a column of its own in both tables",
             Self::Empty { .. } => "give a table with at least one row below its header",
             Self::NoKeys { .. } => "choose other key columns or normalisers; `vesica check` shows what each column holds",
             Self::ColumnType { mend, .. } => mend,

@@ -94,7 +94,7 @@ impl Input {
     /// unnamed temporary file that only this process can open and that vanishes with it.
     pub fn open(path: &str, options: &InputOptions) -> Result<Self, TableError> {
         let failed = |source| TableError::Open { path: shown(path), source };
-        let mut file = if path == "-" {
+        let file = if path == "-" {
             spool(io::stdin().lock()).map_err(failed)?
         } else {
             let file = File::open(path).map_err(failed)?;
@@ -104,6 +104,16 @@ impl Input {
             }
             if kind.is_file() { file } else { spool(file).map_err(failed)? }
         };
+        Self::of(file, path, options)
+    }
+
+    /// Reads `bytes` as a file of the name `path` would be read.
+    pub(crate) fn spooled(bytes: &[u8], path: &str, options: &InputOptions) -> Result<Self, TableError> {
+        Self::of(spool(bytes).map_err(|source| TableError::Open { path: shown(path), source })?, path, options)
+    }
+
+    fn of(mut file: File, path: &str, options: &InputOptions) -> Result<Self, TableError> {
+        let failed = |source| TableError::Open { path: shown(path), source };
         let seen = state(&file.metadata().map_err(failed)?);
         let magic = first_bytes(&mut file).map_err(failed)?;
         let gzip = magic.starts_with(&[0x1f, 0x8b]);

@@ -2,129 +2,180 @@
 //! a failed allocation ends the process.
 
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
 
-use arrow::ipc::{MessageHeader, RecordBatch, root_as_footer, root_as_message};
+use arrow::ipc::{Block, MessageHeader, RecordBatch, root_as_footer, root_as_message};
 
-use crate::table::{Format, Input, TableError};
+use crate::table::bytes_at::{BytesAt, Fault};
+use crate::table::{Format, Input, NO_KEY, TableError};
 
-/// More than any batch of a sound file unpacks to.
+/// More than any buffer of a sound file unpacks to.
 const LARGEST_BUFFER: u64 = 1 << 32;
 
 /// No codec of the format packs better than this: Zstandard's densest blocks hold 128 KiB in 4 bytes.
 const BEST_RATIO: u64 = 1 << 15;
 
+/// Rows that a file may have beyond those that its bytes can hold: columns of nothing but nulls may take none.
+const ROWS_WITHOUT_BYTES: u64 = 1 << 24;
+
 /// Refuses an Arrow input with lengths that its bytes cannot hold.
 pub(crate) fn check(input: &Input, file: &File) -> Result<(), TableError> {
-    let bytes = Bytes { file, len: input.len() };
+    let mut check = Check { bytes: BytesAt { file, len: input.len() }, rows: 0, unpacked: 0 };
     let found = match input.format() {
-        Format::ArrowFile => bytes.check_file(),
-        _ => bytes.check_stream(),
+        Format::ArrowFile => check.file(),
+        _ => check.stream(),
     };
-    found.map_err(|fault| match fault {
-        Fault::Read(source) => input.unreadable(source),
-        Fault::Length => input.damaged("it is cut off, or a length in it is wrong"),
-    })
+    found.and_then(|()| check.sum()).map_err(|fault| fault.of(input))
 }
 
-enum Fault {
-    Read(io::Error),
-    Length,
+struct Check<'a> {
+    bytes: BytesAt<'a>,
+    /// Of all batches.
+    rows: u64,
+    /// Bytes that the buffers of all batches unpack to.
+    unpacked: u64,
 }
 
-struct Bytes<'a> {
-    file: &'a File,
-    len: u64,
+/// What a length or a count says, which must not be negative.
+fn number(n: i64, what: &str) -> Result<u64, Fault> {
+    u64::try_from(n).map_err(|_| Fault::Wrong(format!("{what} in it is negative")))
 }
 
-impl Bytes<'_> {
-    /// `count` bytes at `at`, which must lie inside of the file.
-    fn read(&self, at: u64, count: u64) -> Result<Vec<u8>, Fault> {
-        self.inside(at, count)?;
-        let mut bytes = vec![0; usize::try_from(count).map_err(|_| Fault::Length)?];
-        self.file.read_exact_at(&mut bytes, at).map_err(Fault::Read)?;
-        Ok(bytes)
-    }
-
-    fn number<const N: usize>(&self, at: u64) -> Result<[u8; N], Fault> {
-        self.read(at, N as u64)?.try_into().map_err(|_| Fault::Length)
-    }
-
-    fn inside(&self, at: u64, count: u64) -> Result<(), Fault> {
-        if at.checked_add(count).is_some_and(|end| end <= self.len) { Ok(()) } else { Err(Fault::Length) }
-    }
-
+impl Check<'_> {
     /// The footer at the end names the blocks: `.. footer, its length as i32, "ARROW1"`.
-    fn check_file(&self) -> Result<(), Fault> {
-        let end = self.len.checked_sub(10).ok_or(Fault::Length)?;
-        let length = u64::from(u32::from_le_bytes(self.number(end)?));
-        let footer = self.read(end.checked_sub(length).ok_or(Fault::Length)?, length)?;
-        let footer = root_as_footer(&footer).map_err(|_| Fault::Length)?;
+    fn file(&mut self) -> Result<(), Fault> {
+        let end = self.bytes.len.checked_sub(10).ok_or_else(|| Fault::Wrong("it is shorter than any Arrow file".to_owned()))?;
+        let length = u64::from(u32::from_le_bytes(self.bytes.array(end, "the footer's length")?));
+        let Some(at) = end.checked_sub(length) else {
+            return Fault::wrong("it is cut off, or a length in it is wrong: its footer would be longer than the file");
+        };
+        let footer = self.bytes.read(at, length, "the footer")?;
+        let footer = root_as_footer(&footer).map_err(|_| Fault::Wrong("its footer is malformed".to_owned()))?;
+        let mut taken = 0u64;
         for block in footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten()) {
-            let number = |n: i64| u64::try_from(n).map_err(|_| Fault::Length);
-            let (at, metadata, body) = (number(block.offset())?, number(block.metaDataLength().into())?, number(block.bodyLength())?);
-            self.inside(at, metadata.checked_add(body).ok_or(Fault::Length)?)?;
-            self.check_message(at)?;
+            taken = taken.saturating_add(self.block(block)?);
+        }
+        if taken > self.bytes.len {
+            return Fault::wrong("its blocks overlap: together they are longer than the file");
         }
         Ok(())
+    }
+
+    /// A block of a file, and its length. Where its body starts the reader takes from the footer, not from the message itself.
+    fn block(&mut self, block: &Block) -> Result<u64, Fault> {
+        let at = number(block.offset(), "a block's place")?;
+        let (head, body) = (number(block.metaDataLength().into(), "a block's length")?, number(block.bodyLength(), "a block's length")?);
+        let Some(length) = head.checked_add(body) else { return Fault::wrong("a block's length in it is too large") };
+        self.bytes.inside(at, length, "a block")?;
+        let Some(message) = self.head(at)? else { return Fault::wrong("its footer names a block that is empty") };
+        if head < message.length {
+            return Fault::wrong("its footer says that a block's metadata is shorter than it is");
+        }
+        self.message(&message.metadata, at + head, body)?;
+        Ok(length)
     }
 
     /// Messages one behind the other, up to a length of zero or the end.
-    fn check_stream(&self) -> Result<(), Fault> {
+    fn stream(&mut self) -> Result<(), Fault> {
         let mut at = 0;
-        while at < self.len {
-            match self.check_message(at)? {
-                Some(next) => at = next,
-                None => break,
-            }
+        while at < self.bytes.len {
+            let Some(head) = self.head(at)? else { break };
+            let message = root_as_message(&head.metadata).map_err(|_| Fault::Wrong(MALFORMED.to_owned()))?;
+            let body = number(message.bodyLength(), "a message's length")?;
+            at += head.length;
+            self.bytes.inside(at, body, "a message")?;
+            self.message(&head.metadata, at, body)?;
+            at += body;
         }
         Ok(())
     }
 
-    /// A message: `0xffffffff` (absent before format 0.15), the length of its metadata as i32, metadata, body. Where the next one starts,
-    /// or `None` at the end mark.
-    fn check_message(&self, at: u64) -> Result<Option<u64>, Fault> {
+    /// What comes before a message's body: `0xffffffff` (absent before format 0.15), the length of the metadata as i32, the metadata.
+    /// `None` at the end mark.
+    fn head(&self, at: u64) -> Result<Option<Head>, Fault> {
+        let what = "a message";
         let mut prefix = 4;
-        let mut length = u32::from_le_bytes(self.number(at)?);
+        let mut length = u32::from_le_bytes(self.bytes.array(at, what)?);
         if length == u32::MAX {
             prefix = 8;
-            length = u32::from_le_bytes(self.number(at + 4)?);
+            length = u32::from_le_bytes(self.bytes.array(at + 4, what)?);
         }
         if length == 0 {
             return Ok(None);
         }
-        let body_at = at + prefix + u64::from(length);
-        let metadata = self.read(at + prefix, u64::from(length))?;
-        let message = root_as_message(&metadata).map_err(|_| Fault::Length)?;
-        let body = u64::try_from(message.bodyLength()).map_err(|_| Fault::Length)?;
-        self.inside(body_at, body)?;
-        let batch = match message.header_type() {
-            MessageHeader::RecordBatch => message.header_as_record_batch(),
-            MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()),
-            _ => None,
-        };
-        if let Some(batch) = batch {
-            self.check_buffers(&batch, body_at, body)?;
+        let metadata = self.bytes.read(at + prefix, u64::from(length), what)?;
+        Ok(Some(Head { metadata, length: prefix + u64::from(length) }))
+    }
+
+    /// A message of which the body of `body` bytes stands at `body_at`.
+    fn message(&mut self, metadata: &[u8], body_at: u64, body: u64) -> Result<(), Fault> {
+        let message = root_as_message(metadata).map_err(|_| Fault::Wrong(MALFORMED.to_owned()))?;
+        match message.header_type() {
+            MessageHeader::RecordBatch => match message.header_as_record_batch() {
+                Some(batch) => {
+                    self.rows = self.rows.saturating_add(number(batch.length(), "a batch's number of rows")?);
+                    self.batch(&batch, body_at, body)
+                }
+                None => Fault::wrong(MALFORMED),
+            },
+            MessageHeader::DictionaryBatch => match message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()) {
+                Some(batch) => self.batch(&batch, body_at, body),
+                None => Fault::wrong(MALFORMED),
+            },
+            _ => Ok(()),
         }
-        Ok(Some(body_at + body))
     }
 
     /// A compressed buffer starts with its unpacked length as i64; -1 says that it is not packed.
-    fn check_buffers(&self, batch: &RecordBatch, body_at: u64, body: u64) -> Result<(), Fault> {
-        for buffer in batch.buffers().into_iter().flatten() {
-            let number = |n: i64| u64::try_from(n).map_err(|_| Fault::Length);
-            let (offset, length) = (number(buffer.offset())?, number(buffer.length())?);
-            if offset.checked_add(length).is_none_or(|end| end > body) {
-                return Err(Fault::Length);
+    fn batch(&mut self, batch: &RecordBatch, body_at: u64, body: u64) -> Result<(), Fault> {
+        for node in batch.nodes().into_iter().flatten() {
+            let length = number(node.length(), "a column's length")?;
+            let nulls = number(node.null_count(), "a column's number of nulls")?;
+            if length > u64::from(NO_KEY) || nulls > length {
+                return Fault::wrong("a column in it declares more values than a table can have, or more nulls than values");
             }
+        }
+        let mut taken = 0u64;
+        for buffer in batch.buffers().into_iter().flatten() {
+            let (offset, length) = (number(buffer.offset(), "a buffer's place")?, number(buffer.length(), "a buffer's length")?);
+            if offset.checked_add(length).is_none_or(|end| end > body) {
+                return Fault::wrong("it is cut off, or a length in it is wrong: a buffer would end behind its batch");
+            }
+            taken = taken.saturating_add(length);
+            let mut unpacked = length;
             if batch.compression().is_some() && length > 0 {
-                let unpacked = i64::from_le_bytes(self.number(body_at + offset)?);
-                if unpacked != -1 && number(unpacked)? > LARGEST_BUFFER.min(length.saturating_mul(BEST_RATIO)) {
-                    return Err(Fault::Length);
+                let declared = i64::from_le_bytes(self.bytes.array(body_at + offset, "a buffer")?);
+                if declared != -1 {
+                    unpacked = number(declared, "a buffer's unpacked length")?;
+                    if unpacked > LARGEST_BUFFER.min(length.saturating_mul(BEST_RATIO)) {
+                        return Fault::wrong("a length in it is wrong: a buffer would unpack to more bytes than any of its length can");
+                    }
                 }
             }
+            self.unpacked = self.unpacked.saturating_add(unpacked);
+        }
+        if taken > body {
+            return Fault::wrong("the buffers of a batch overlap: together they are longer than the batch");
         }
         Ok(())
     }
+
+    /// A value takes at least a bit, unless its column is null as a whole.
+    fn sum(&self) -> Result<(), Fault> {
+        if self.rows > self.unpacked.saturating_mul(8).saturating_add(ROWS_WITHOUT_BYTES) {
+            return Fault::wrong("it declares more rows than its bytes can hold");
+        }
+        Ok(())
+    }
+}
+
+const MALFORMED: &str = "the metadata of a message in it is malformed";
+
+#[cfg(test)]
+mod tests;
+
+/// What comes before a message's body.
+struct Head {
+    metadata: Vec<u8>,
+    /// With what comes before the metadata.
+    length: u64,
 }

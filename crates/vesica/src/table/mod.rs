@@ -9,6 +9,7 @@
 //! Both passes stream; memory is 32 bytes a distinct key and 4 bytes a row, besides one block of the file. CSV is UTF-8 with a header
 //! row (RFC 4180: quotes, doubled quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
 
+mod bytes_at;
 mod collect;
 mod columnar;
 pub(crate) mod csv;
@@ -17,6 +18,7 @@ mod error;
 mod input;
 mod ipc_check;
 mod output;
+mod parquet_check;
 mod payload;
 pub(crate) mod values;
 mod write;
@@ -31,6 +33,7 @@ pub use write::{Join, Matches, WriteStats, write_matches};
 
 pub(crate) use collect::{collect_keys, for_each_cell};
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
-pub(crate) use csv::{CsvReader, write_field};
+pub(crate) use csv::{CsvReader, LONGEST_RECORD as LONGEST_VALUE, write_field};
 pub(crate) use output::Place;
+pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
 pub(crate) use values::ResultTable;

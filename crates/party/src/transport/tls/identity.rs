@@ -157,7 +157,7 @@ impl Identity {
     }
 
     /// The private key as PKCS#8 PEM.
-    pub(super) fn to_pem(&self) -> Zeroizing<String> {
+    pub(crate) fn to_pem(&self) -> Zeroizing<String> {
         let mut der = Zeroizing::new([0u8; PKCS8_LEN]);
         der[..PKCS8_PREFIX.len()].copy_from_slice(&PKCS8_PREFIX);
         der[PKCS8_PREFIX.len()..].copy_from_slice(self.seed.as_ref());
@@ -166,7 +166,7 @@ impl Identity {
     }
 
     /// The private key in a PKCS#8 PEM text.
-    pub(super) fn from_pem(pem: &str) -> Option<Self> {
+    pub(crate) fn from_pem(pem: &str) -> Option<Self> {
         let mut lines = pem.lines().map(str::trim).filter(|line| !line.is_empty());
         if lines.next()? != PEM_BEGIN {
             return None;

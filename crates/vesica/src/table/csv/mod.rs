@@ -5,5 +5,5 @@ mod reader;
 mod split;
 
 pub(crate) use field::write_field;
-pub(crate) use reader::{CsvReader, Record, Records};
+pub(crate) use reader::{CsvReader, LONGEST_RECORD, Record, Records};
 pub use split::{Field, Split, split_line, split_record};

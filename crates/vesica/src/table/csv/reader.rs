@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use crate::table::csv::split::MOST_COLUMNS;
 use crate::table::csv::{Field, Split, split_line, split_record};
 use crate::table::{Input, TableError};
 
@@ -9,7 +10,7 @@ use crate::table::{Input, TableError};
 const BLOCK: usize = 1 << 18;
 
 /// The longest record taken: beyond it a quote is open, not a field long.
-const LONGEST_RECORD: usize = 64 << 20;
+pub(crate) const LONGEST_RECORD: usize = 64 << 20;
 
 /// Rows beyond which no room is made in advance.
 const MOST_EXPECTED: usize = 1 << 24;
@@ -314,6 +315,9 @@ fn advance(
             Split::Incomplete => return Ok(None),
             Split::OpenQuote => return Err(malformed("never closes")),
             Split::AfterQuote => return Err(malformed("goes on after its closing quote")),
+            Split::TooManyFields => {
+                return Err(TableError::TooManyColumns { path: input.path().to_owned(), line: *line, limit: MOST_COLUMNS });
+            }
         }
     }
 }

@@ -6,6 +6,9 @@
 
 use memchr::memchr3;
 
+/// The most fields that a record may have; a file of delimiters would take a hundred times its size in memory.
+pub(crate) const MOST_COLUMNS: usize = 1 << 16;
+
 /// A field of a record: `bytes[start..end]` without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -42,6 +45,8 @@ pub enum Split {
     OpenQuote,
     /// Text behind a closing quote.
     AfterQuote,
+    /// More than [`MOST_COLUMNS`] fields.
+    TooManyFields,
 }
 
 /// Splits the record at the start of `bytes` into `fields`, which are cleared first. `last` says that nothing follows `bytes`.
@@ -72,6 +77,9 @@ pub fn split_record(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Fi
             field.end = stop;
             stop
         };
+        if fields.len() == MOST_COLUMNS {
+            return Split::TooManyFields;
+        }
         fields.push(field);
         match bytes.get(stop) {
             Some(&b) if b == delimiter => at = stop + 1,
@@ -108,7 +116,8 @@ fn plain_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     memchr3(delimiter, b'\n', b'\r', &bytes[from..]).map(|offset| from + offset)
 }
 
-/// The record at the start of `bytes`, without its fields: faster where only rows are copied. Same records as [`split_record`].
+/// The record at the start of `bytes`, without its fields: faster where only rows are copied. Same records as [`split_record`], of which some have
+/// too many fields.
 pub fn split_line(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Field>) -> Split {
     if let Some(stop) = memchr3(b'\n', b'\r', b'"', bytes).filter(|&stop| stop > 0) {
         match &bytes[stop..] {

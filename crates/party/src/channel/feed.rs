@@ -1,0 +1,61 @@
+//! The reader thread's work on any bytes, for fuzzing: no thread and no connection.
+
+use std::io::{self, Cursor};
+use std::net;
+
+use super::link::Link;
+use super::{ChannelOptions, reader};
+use crate::Role;
+use crate::transport::{Connection, Shutdown};
+
+/// How far a conversation of frames came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fed {
+    /// Forks that the frames opened.
+    pub opened: usize,
+    /// Forks that they closed.
+    pub closed: usize,
+    /// Frames of messages that wait in the forks' queues.
+    pub queued: usize,
+    /// Bytes that they let this side send on the root, beside those that it might send before.
+    pub credited: i64,
+    /// Whether they said that nothing more comes.
+    pub finished: bool,
+}
+
+struct Nowhere;
+
+impl Shutdown for Nowhere {
+    fn close(&self, _how: net::Shutdown) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Has the reader thread's body take the bytes as frames of a peer, with two forks of this side's open and announced.
+pub(crate) fn feed(bytes: &[u8]) -> Fed {
+    let connection = Connection::new(Cursor::new(bytes.to_vec()), io::sink(), Nowhere);
+    let link = Link::new(&connection, Role::Receiver, ChannelOptions::default());
+    let credit = {
+        let mut state = link.lock();
+        for index in 0..2 {
+            let slot = state.child(0, index);
+            state.forks[slot].opened = true;
+            state.make_ready(slot);
+        }
+        state.take_frames(usize::MAX, &mut Vec::new());
+        // As if as much had been sent: credit for it may come.
+        state.forks[0].credit -= 1 << 20;
+        state.forks[0].credit
+    };
+    let Connection { reader: bytes, .. } = connection;
+    reader::run(link.clone(), bytes);
+    let state = link.lock();
+    assert!(state.reader_done, "the reader thread ends with its input");
+    Fed {
+        opened: state.theirs.len() - 1,
+        closed: state.forks.iter().filter(|fork| fork.their_end).count(),
+        queued: state.forks.iter().map(|fork| fork.inbox.len()).sum(),
+        credited: state.forks[0].credit - credit,
+        finished: state.peer_finished,
+    }
+}

@@ -1,0 +1,34 @@
+//! Reading small files whole: what a user names may be anything, and a wrong name must not fill the memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The text of a file of at most `limit` bytes.
+///
+/// # Errors
+/// If it cannot be read, is longer, or is no UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    let mut text = String::new();
+    let bytes = File::open(path)?.take(limit + 1).read_to_string(&mut text)?;
+    if bytes as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than the {limit} bytes that such a file may have")));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, "four").expect("written");
+        assert_eq!(read_text(&path, 4).ok().as_deref(), Some("four"));
+        let error = read_text(&path, 3).expect_err("too long");
+        assert_eq!(error.to_string(), "it is longer than the 3 bytes that such a file may have");
+        assert!(read_text(Path::new("/dev/zero"), 1 << 20).is_err());
+    }
+}
