@@ -10,6 +10,7 @@ pub mod handshake;
 #[cfg(test)]
 mod insecure;
 pub mod key;
+pub mod memory;
 pub mod noise;
 pub mod plan;
 pub mod profile;

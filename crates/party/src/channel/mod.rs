@@ -104,6 +104,15 @@ impl Channel {
         self.link.peer_key.as_deref()
     }
 
+    /// For long stretches of work between messages: an error if the channel has failed meanwhile, or its time is up.
+    ///
+    /// # Errors
+    /// As any other call.
+    pub fn check(&mut self) -> Result<(), Abort> {
+        let checked = self.link.check(&self.link.lock());
+        self.note(checked)
+    }
+
     /// From now until the guard drops, time and bytes count for `phase` (phases nest: the innermost counts).
     pub fn phase(&mut self, phase: Phase) -> PhaseGuard {
         self.clock.enter(phase)

@@ -7,7 +7,9 @@
 //! of it that this side allows: never a lower security.
 
 mod constants;
+mod footprints;
 mod link;
+mod memory;
 mod model;
 mod prices;
 
@@ -16,6 +18,7 @@ use vesica_protocols::any::AnyProtocol;
 pub use vesica_protocols::any::{SetTask, Terms};
 
 pub use link::Link;
+pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};
 
@@ -197,6 +200,8 @@ pub struct Eligible {
     pub bytes: [u64; 2],
     /// The cost of the run on the given machine, in US dollars.
     pub usd: f64,
+    /// What it may take of memory at most, by which `--memory` refuses.
+    pub memory: Memory,
 }
 
 /// A protocol that would not serve.
@@ -237,16 +242,16 @@ pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
         };
         let predicted = outcome.and_then(|bytes| {
             let on = |machine| model::predict(entry.id, terms, middle(&bytes), machine, setting.link);
-            match (on(setting.machine), on(&Machine::REFERENCE)) {
-                (Some(here), Some(reference)) => Ok((bytes, here, reference)),
+            match (on(setting.machine), on(&Machine::REFERENCE), memory(entry.id, terms)) {
+                (Some(here), Some(reference), Some(memory)) => Ok((bytes, here, reference, memory)),
                 _ => Err("it was never measured; see bench/plan".into()),
             }
         });
         match predicted {
             Err(why) => refused.push(Refused { entry, why }),
-            Ok((bytes, here, reference)) => {
+            Ok((bytes, here, reference, memory)) => {
                 let usd = setting.prices.usd(setting.traffic, &here, setting.threads);
-                eligible.push(Eligible { entry, here, reference, bytes: [*bytes.start(), *bytes.end()], usd });
+                eligible.push(Eligible { entry, here, reference, bytes: [*bytes.start(), *bytes.end()], usd, memory });
             }
         }
     }

@@ -15,6 +15,7 @@ use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{Closing, Sizes, recv, send};
 use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
+use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
@@ -145,8 +146,8 @@ impl Conversation<'_> {
             payload: table.payload.as_ref().map(|payload| payload.schema.clone()),
             groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32),
         };
-        let Config { task, max_peer_items, max_groups, .. } = *self.config;
-        let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups };
+        let Config { task, max_peer_items, max_groups, memory, .. } = *self.config;
+        let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups, memory: Budget::now(memory) };
         let agreement = handshake::settle(ch, &bid)?;
         // Before the first message of the protocol: what was spent stays spent, however the run ends.
         if let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.noise, &self.config.protection) {
