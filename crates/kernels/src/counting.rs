@@ -57,9 +57,9 @@ fn sub(group: usize, bytes: usize) {
     LIVE[group].fetch_sub(bytes, Ordering::SeqCst);
 }
 
-/// Bytes before a block that hold its group: a multiple of the block's alignment.
+/// Bytes before a block that hold its group: a multiple of its alignment, and 16, which programs are used to.
 fn prefix(layout: &Layout) -> usize {
-    layout.align().max(align_of::<usize>())
+    layout.align().max(16)
 }
 
 /// The layout of a block of `layout` with its prefix; `None` where it is too long.
