@@ -4,7 +4,7 @@
 //! on every backend, and the tests compare them. Blocks are `u128`, their bytes little-endian (`to_le_bytes`).
 //!
 //! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`], and the
-//! allocator of [`memory`].
+//! allocators of [`memory`] and [`counting`].
 //! The kernels of [`aes`], [`blake3`], [`clmul`], [`gf64`], [`ntt`], [`ristretto`], [`sha256`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
 //! public, decide their running time.
 
@@ -17,6 +17,7 @@ pub mod aes;
 pub mod band;
 pub mod blake3;
 pub mod clmul;
+pub mod counting;
 pub mod gather;
 pub mod gf64;
 pub mod memory;

@@ -11,6 +11,7 @@ pub mod handshake;
 #[cfg(test)]
 mod insecure;
 pub mod key;
+pub mod memory;
 pub mod noise;
 pub mod plan;
 pub mod profile;

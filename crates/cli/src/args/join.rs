@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
-use super::values::{JoinName, ProgressName, SecurityName, count, duration, threads};
+use super::values::{JoinName, ProgressName, SecurityName, count, duration, size, threads};
 
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
@@ -173,6 +173,10 @@ pub struct JoinArgs {
     /// Refuse a partner with more keys than this
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
+    /// Refuse a run that may take more memory on this side, in bytes or with KiB, MiB or GiB: for the whole process, its table included
+    /// [default: what is free on the machine and in its control group]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Protocol")]
+    pub memory: Option<u64>,
     /// Threads that compute on this side [default: one a core]. The result does not depend on it, nor on the partner's
     #[arg(long, value_name = "N", value_parser = threads, help_heading = "Protocol")]
     pub threads: Option<NonZeroUsize>,

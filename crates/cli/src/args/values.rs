@@ -77,6 +77,23 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// `--memory`: bytes, or a number with KiB, MiB or GiB.
+pub fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => return Err("give bytes, or a number with KiB, MiB or GiB, for example 500MiB or 8GiB".into()),
+    };
+    match number.trim().parse::<f64>().map(|number| number * f64::from(2u32).powi(shift)) {
+        Ok(bytes) if (1.0..=9e15).contains(&bytes) => Ok(bytes as u64),
+        _ => Err("not a size of memory".into()),
+    }
+}
+
 /// `--threads`.
 pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
     const MOST: usize = 1024;
@@ -104,6 +121,8 @@ mod tests {
         assert!(duration("-1").is_err() && duration("1d").is_err() && duration("").is_err());
         assert_eq!((count("1e6"), count("1_000_000")), (Ok(1_000_000), Ok(1_000_000)));
         assert!(count("1.5").is_err() && count("-3").is_err() && count("many").is_err());
+        assert_eq!(["4096", "1.5k", "500MiB", "8g"].map(size), [4096, 1536, 500 << 20, 8 << 30].map(Ok));
+        assert!(["", "0", "-1", "GiB", "8 apples", "1e300g"].iter().all(|text| size(text).is_err()));
         assert_eq!(threads("2").map(NonZeroUsize::get), Ok(2));
         assert!(threads("0").is_err() && threads("-1").is_err() && threads("1e9").is_err());
         assert_eq!((delimiter(";"), delimiter("tab"), delimiter("\"")), (Some(b';'), Some(b'\t'), None));

@@ -177,6 +177,7 @@ fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
         both_learn: args.both_learn,
         pad_to: args.pad_to,
         max_peer_items: args.max_peer_items,
+        memory: args.memory,
         receipt: args.receipt.clone(),
         force: args.force,
     })

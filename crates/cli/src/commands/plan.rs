@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
+use vesica::memory::Bytes;
 use vesica::party::{Extra, Status};
 use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Setting, Terms, Traffic};
 
@@ -97,6 +98,8 @@ fn as_json(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pric
             "receiver_bytes": one.here.receiver_bytes,
             "sender_memory_bytes": one.here.sender_memory,
             "receiver_memory_bytes": one.here.receiver_memory,
+            "sender_memory_bound_bytes": one.memory.sender,
+            "receiver_memory_bound_bytes": one.memory.receiver,
             "cost_usd": one.usd,
             "needs": one.unpermitted.map(Extra::flag),
         })
@@ -165,6 +168,15 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
         let _ = writeln!(text, "{} is refused: {}", refused.entry.id, refused.why);
     }
     let _ = writeln!(text, "\nauto: {}.", plan.reason);
+    if let Some(chosen) = plan.eligible.iter().find(|one| one.entry.id == plan.choice) {
+        let _ = writeln!(
+            text,
+            "Memory: {} may take up to {} at the sender and {} at the receiver beside their tables; a side that has less refuses it (--memory).",
+            plan.choice,
+            Bytes(chosen.memory.sender),
+            Bytes(chosen.memory.receiver)
+        );
+    }
     let _ = writeln!(
         text,
         "Times are for two machines like this one ({}); prices: {}, {} traffic.",

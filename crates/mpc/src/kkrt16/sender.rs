@@ -58,7 +58,7 @@ impl Party for Sender {
             let strips = keys.par_chunks(STRIP).zip(instances.par_chunks(STRIP)).zip(inputs.par_chunks_mut(STRIP));
             strips.for_each(|((keys, instances), inputs)| {
                 code.words(keys, |i, word| {
-                    let row = &rows[instances[i] as usize];
+                    let row = &rows[instances[i] as usize / PIECE][instances[i] as usize % PIECE];
                     inputs[i] = std::array::from_fn(|q| row[q] ^ word[q] & base.secret[q]);
                 });
             });
@@ -73,17 +73,18 @@ impl Party for Sender {
 }
 
 impl Base {
-    /// Step 1: `q_i` of each instance.
-    fn rows(&self, params: &Params, ch: &mut Channel) -> Result<Secret<Vec<Row>>, Abort> {
-        let row_bytes = params.row_bytes();
-        let mut rows = Secret::new(vec![[0; QUARTERS]; params.request.instances]);
-        let mut corrections = vec![0; PIECE.min(rows.len()) * row_bytes];
-        for (piece, rows) in rows.chunks_mut(PIECE).enumerate() {
+    /// Step 1: `q_i` of each instance, in pieces, each of which is made when its corrections have come.
+    fn rows(&self, params: &Params, ch: &mut Channel) -> Result<Vec<Secret<Vec<Row>>>, Abort> {
+        let (row_bytes, instances) = (params.row_bytes(), params.request.instances);
+        let mut pieces = Vec::new();
+        let mut corrections = vec![0; PIECE.min(instances) * row_bytes];
+        for first in (0..instances).step_by(PIECE) {
+            let mut rows = Secret::new(vec![[0; QUARTERS]; PIECE.min(instances - first)]);
             let corrections = &mut corrections[..rows.len() * row_bytes];
             ch.recv_stream::<Corrections>(corrections)?;
             let strips = rows.par_chunks_mut(STRIP).zip(corrections.par_chunks(STRIP * row_bytes));
             strips.enumerate().for_each(|(strip, (rows, corrections))| {
-                self.chosen.rows(piece * PIECE + strip * STRIP, rows);
+                self.chosen.rows(first + strip * STRIP, rows);
                 for (row, correction) in rows.iter_mut().zip(corrections.chunks_exact(row_bytes)) {
                     let mut bytes = [0; 16 * QUARTERS];
                     bytes[..row_bytes].copy_from_slice(correction);
@@ -91,7 +92,8 @@ impl Base {
                     row.iter_mut().zip(correction).zip(*self.secret).for_each(|((row, correction), secret)| *row ^= correction & secret);
                 }
             });
+            pieces.push(rows);
         }
-        Ok(rows)
+        Ok(pieces)
     }
 }

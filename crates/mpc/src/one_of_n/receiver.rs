@@ -16,9 +16,11 @@ impl Party for Receiver {
     type Output = Lookups;
 
     fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let mut output = Lookups { width: params.width, entries: vec![0; params.len] };
+        let mut output = Lookups { width: params.width, entries: Vec::new() };
         if params.len > 0 {
             let mut vole = bulk::Receiver::setup(params, ch, rng)?;
+            // Not before: until here the peer has shown nothing.
+            output.entries = vec![0; params.len];
             for entries in output.entries.chunks_mut(params.batch_len()) {
                 let c = vole.next_batch(entries, ch, |pi, a, entries| {
                     let mut bits = [0; 64];

@@ -18,9 +18,11 @@ impl Party for Sender {
     type Output = Tables;
 
     fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let mut output = Tables { width: params.width, tables: vec![0; params.len] };
+        let mut output = Tables { width: params.width, tables: Vec::new() };
         if params.len > 0 {
             let mut vole = bulk::Sender::setup(params, ch, rng)?;
+            // Not before: until here the peer has shown nothing.
+            output.tables = vec![0; params.len];
             let offsets = (0..1 << params.width).map(|j| (vole.delta() * Gf128(j)).0);
             let offsets: Secret<Vec<u128>> = Secret::new(offsets.collect());
             for tables in output.tables.chunks_mut(params.batch_len()) {

@@ -7,27 +7,33 @@ use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
+use super::{CHUNK_BITS, CHUNKS};
+
 /// 128 columns of as many blocks of 128 bits each; bit `i` of a column is bit `i % 128` of its block `i / 128`.
+///
+/// Columns come chunk by chunk, as the peer's messages allow, so that their number alone costs no memory.
 #[derive(Debug)]
 pub(crate) struct Columns {
     blocks: usize,
-    data: Secret<Vec<u128>>,
+    /// [`CHUNK_BITS`] columns each, one after the other.
+    chunks: Vec<Secret<Vec<u128>>>,
 }
 
 impl Columns {
-    /// All zero.
-    pub fn zero(blocks: usize) -> Self {
-        Self { blocks, data: Secret::new(vec![0; 128 * blocks]) }
+    /// None yet.
+    pub fn none(blocks: usize) -> Self {
+        Self { blocks, chunks: Vec::with_capacity(CHUNKS) }
+    }
+
+    /// The next [`CHUNK_BITS`] columns, one after the other, all zero.
+    pub fn next_chunk(&mut self) -> &mut [u128] {
+        self.chunks.push(Secret::new(vec![0; CHUNK_BITS * self.blocks]));
+        self.chunks.last_mut().map_or(&mut [], |chunk| &mut chunk[..])
     }
 
     /// Column `n`.
     pub fn column(&self, n: usize) -> &[u128] {
-        &self.data[n * self.blocks..][..self.blocks]
-    }
-
-    /// Columns `range`, one after the other.
-    pub fn columns_mut(&mut self, range: Range<usize>) -> &mut [u128] {
-        &mut self.data[range.start * self.blocks..range.end * self.blocks]
+        &self.chunks[n / CHUNK_BITS][n % CHUNK_BITS * self.blocks..][..self.blocks]
     }
 
     /// Correlated OTs: the rows of `range` blocks, 128 a block; bit `n` of a row is its bit of column `n`.

@@ -77,11 +77,11 @@ pub(crate) fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -
 
     // Step 3.
     let blocks = params.blocks_made();
-    let mut columns = Columns::zero(blocks);
+    let mut columns = Columns::none(blocks);
     let mut bits = Secret::new(vec![0; blocks]);
     for j in 0..CHUNKS {
         let mut own = Secret::new(vec![0; blocks]);
-        sum_streams(&leaves[j * LEAVES..][..LEAVES], 0, &mut own, columns.columns_mut(j * CHUNK_BITS..(j + 1) * CHUNK_BITS));
+        sum_streams(&leaves[j * LEAVES..][..LEAVES], 0, &mut own, columns.next_chunk());
         if j == 0 {
             bits = own;
         } else {

@@ -75,19 +75,19 @@ pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> 
 
     // Step 3.
     let blocks = params.blocks_made();
-    let mut columns = Columns::zero(blocks);
+    let mut columns = Columns::none(blocks);
     let mut unused = Secret::new(vec![0; blocks]);
     let mut correction = vec![0u128; blocks];
     for j in 0..CHUNKS {
-        let bits = j * CHUNK_BITS..(j + 1) * CHUNK_BITS;
-        sum_streams(&leaves[j * LEAVES..][..LEAVES], points[j], &mut unused, columns.columns_mut(bits.clone()));
+        let chunk = columns.next_chunk();
+        sum_streams(&leaves[j * LEAVES..][..LEAVES], points[j], &mut unused, chunk);
         if j == 0 {
             continue;
         }
         ch.recv_stream::<Corrections>(&mut correction)?;
-        for n in bits {
+        for (n, column) in (j * CHUNK_BITS..).zip(chunk.chunks_exact_mut(blocks.max(1))) {
             let mask = (*delta >> n & 1).wrapping_neg();
-            for (block, correction) in columns.columns_mut(n..n + 1).iter_mut().zip(&correction) {
+            for (block, correction) in column.iter_mut().zip(&correction) {
                 *block ^= correction & mask;
             }
         }

@@ -16,9 +16,11 @@ impl Party for Receiver {
     type Output = OtChosen;
 
     fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let mut output = OtChosen { choices: Vec::with_capacity(params.len), chosen: vec![0; params.len] };
+        let mut output = OtChosen { choices: Vec::new(), chosen: Vec::new() };
         if params.len > 0 {
             let mut vole = bulk::Receiver::setup(params, ch, rng)?;
+            // Not before: until here the peer has shown nothing.
+            output = OtChosen { choices: Vec::with_capacity(params.len), chosen: vec![0; params.len] };
             for chosen in output.chosen.chunks_mut(params.batch_len()) {
                 let c = vole.next_batch(chosen, ch, |pi, a, chosen| pi.mmo(a, chosen))?;
                 output.choices.extend(c.iter().map(|&c| c == 1));

@@ -20,6 +20,8 @@ impl Party for Sender {
         let mut output = OtPairs { pairs: vec![[0; 2]; params.len] };
         if params.len > 0 {
             let mut vole = bulk::Sender::setup(params, ch, rng)?;
+            // Not before: until here the peer has shown nothing.
+            output.pairs = vec![[0; 2]; params.len];
             let delta = Secret::new(vole.delta().0);
             for pairs in output.pairs.chunks_mut(params.batch_len()) {
                 vole.next_batch(pairs, ch, |pi, b, pairs| {

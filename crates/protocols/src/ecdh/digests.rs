@@ -1,5 +1,7 @@
 //! Points under both masks, compared by hashes: one side's travel sorted and Golomb-Rice coded ([`crate::masks`]), the other side looks for its own among them.
 
+use std::ops::Deref;
+
 use rayon::prelude::*;
 use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel, Phase, Stream};
@@ -8,14 +10,20 @@ use vesica_structures::masks::{MaskFinder, MaskSorter};
 use super::Point;
 use crate::masks;
 
-/// Hashes of points, pseudo-random where the points are: `context` is the protocol's.
-pub(crate) fn digests(context: &str, session: &[u8; 32], points: &[Point]) -> Vec<u128> {
+/// Hashes of points in chunks, pseudo-random where the points are: `context` is the protocol's.
+pub(crate) fn digests<C: Deref<Target = Vec<Point>> + Sync>(context: &str, session: &[u8; 32], chunks: &[C]) -> Vec<u128> {
     let key = blake3::derive_key(context, session);
     let digest = |point: &Point| {
         let [low, _]: [u128; 2] = bytemuck::cast(*blake3::keyed_hash(&key, point).as_bytes());
         low
     };
-    points.par_iter().map(digest).collect()
+    let mut digests = vec![0; chunks.iter().map(|chunk| chunk.len()).sum()];
+    let mut rest = &mut digests[..];
+    let places: Vec<&mut [u128]> = chunks.iter().filter_map(|chunk| rest.split_off_mut(..chunk.len())).collect();
+    chunks.par_iter().zip(places).for_each(|(chunk, digests)| {
+        digests.iter_mut().zip(chunk.iter()).for_each(|(out, point)| *out = digest(point));
+    });
+    digests
 }
 
 /// Sends the digests, `bits` bits of each, in an order that says nothing of the points'.

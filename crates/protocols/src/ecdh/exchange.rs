@@ -16,6 +16,7 @@ use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::secret::Secret;
 
+use super::arrived::Arrived;
 use super::{BAD_POINT, CHUNK, POINT_BYTES, Point, WINDOW, mask_items, mask_points};
 
 /// The two arrows, as a protocol names them, and its hash to the group.
@@ -40,18 +41,18 @@ pub(crate) fn sender<A: Arrows>(
     receiver_items: usize,
     exponent: &Secret<Scalar>,
     ch: &mut Channel,
-) -> Result<Secret<Vec<Point>>, Abort> {
+) -> Result<Arrived, Abort> {
     let _phase = ch.phase(Phase::HashItems);
     let session = ch.session();
-    let mut theirs = Theirs::new(if items.is_empty() { 0 } else { receiver_items });
+    let mut theirs = Arrived::new(if items.is_empty() { 0 } else { receiver_items });
     let mut own = items.chunks(CHUNK).filter(|_| receiver_items > 0);
     for _ in 0..rounds(items.len(), receiver_items) {
-        theirs.take::<A::FromReceiver>(exponent, ch)?;
+        take::<A::FromReceiver>(&mut theirs, exponent, ch)?;
         if let Some(items) = own.next() {
             ch.send_stream::<A::FromSender>(&mask_items(A::DOMAIN, &session, items, exponent))?;
         }
     }
-    Ok(theirs.masked)
+    Ok(theirs)
 }
 
 /// The receiver's side: `b a H(x)` in the order in which the sender gave its items.
@@ -60,20 +61,20 @@ pub(crate) fn receiver<A: Arrows>(
     sender_items: usize,
     exponent: &Secret<Scalar>,
     ch: &mut Channel,
-) -> Result<Secret<Vec<Point>>, Abort> {
+) -> Result<Arrived, Abort> {
     let _phase = ch.phase(Phase::HashItems);
     let session = ch.session();
-    let mut theirs = Theirs::new(if items.is_empty() { 0 } else { sender_items });
+    let mut theirs = Arrived::new(if items.is_empty() { 0 } else { sender_items });
     let mut own = items.chunks(CHUNK).filter(|_| sender_items > 0);
     for round in 0..rounds(items.len(), sender_items) + WINDOW {
         if let Some(items) = own.next() {
             ch.send_stream::<A::FromReceiver>(&mask_items(A::DOMAIN, &session, items, exponent))?;
         }
         if round >= WINDOW {
-            theirs.take::<A::FromSender>(exponent, ch)?;
+            take::<A::FromSender>(&mut theirs, exponent, ch)?;
         }
     }
-    Ok(theirs.masked)
+    Ok(theirs)
 }
 
 /// Rounds of a chunk each way.
@@ -81,28 +82,9 @@ fn rounds(own: usize, theirs: usize) -> usize {
     own.max(theirs).div_ceil(CHUNK)
 }
 
-/// The other side's points, under both masks as far as they have come.
-struct Theirs {
-    left: usize,
-    masked: Secret<Vec<Point>>,
-}
-
-impl Theirs {
-    fn new(count: usize) -> Self {
-        Self { left: count, masked: Secret::new(Vec::with_capacity(count)) }
-    }
-
-    /// Receives and masks the next chunk, if one is due.
-    fn take<S: Stream<Element = Point>>(&mut self, exponent: &Secret<Scalar>, ch: &mut Channel) -> Result<(), Abort> {
-        if self.left == 0 {
-            return Ok(());
-        }
-        let mut points = vec![[0; POINT_BYTES]; self.left.min(CHUNK)];
-        ch.recv_stream::<S>(&mut points)?;
-        self.left -= points.len();
-        self.masked.extend_from_slice(&mask_points(points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT))?);
-        Ok(())
-    }
+/// Receives and masks the next chunk of the other side's points, if one is due.
+fn take<S: Stream<Element = Point>>(theirs: &mut Arrived, exponent: &Secret<Scalar>, ch: &mut Channel) -> Result<(), Abort> {
+    theirs.take::<S>(ch, |points| mask_points(points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT)))
 }
 
 #[cfg(test)]
@@ -147,6 +129,7 @@ mod tests {
                 |ch, _| sender::<Test>(&x, n_r, &keys(&mut SecretRng::insecure_from_seed(1)), ch),
                 |ch, _| receiver::<Test>(&y, n_s, &keys(&mut SecretRng::insecure_from_seed(2)), ch),
             );
+            let [of_x, of_y] = [of_x, of_y].map(|points| points.chunks().iter().flat_map(|chunk| chunk.to_vec()).collect::<Vec<Point>>());
             assert_eq!((of_x.len(), of_y.len()), (n_s, n_r));
             for i in 0..n_s.min(n_r) {
                 assert_eq!(of_x[i], of_y[n_r - 1 - i], "item {i} of {n_s} and {n_r}");

@@ -1,24 +1,29 @@
 //! What the protocols on Diffie-Hellman share: commuting masks on Ristretto255, in batches over all threads.
 
+pub(crate) mod arrived;
 pub(crate) mod digests;
 pub(crate) mod exchange;
 
 use curve25519_dalek::scalar::Scalar;
 use rayon::prelude::*;
 use vesica_mpc::group;
+use vesica_party::{Abort, Channel};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 /// Bytes of an encoded point.
 pub(crate) const POINT_BYTES: usize = group::ENCODED_BYTES;
-/// Points that are masked, sent and answered at a time.
+/// Points that are masked, sent and answered at a time, and kept together.
 pub(crate) const CHUNK: usize = 512;
 /// Chunks that the receiver sends before it waits for the first answer: half a MiB, and as much time as the longest round trips take.
 pub(crate) const WINDOW: usize = 32;
 
 /// Points that a thread masks at a time: large enough to fill the lanes and share an inversion, small enough to spread a chunk over threads.
 const BATCH: usize = 64;
+
+/// Items that are masked without a look at the channel.
+const UNWATCHED: usize = 1 << 13;
 
 /// What a point is that is refused.
 pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
@@ -62,6 +67,22 @@ pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], expo
         group::map_and_multiply(exponent, &hashed, masked);
     });
     masked
+}
+
+/// Appends [`mask_items`] of many items to `masked`, and looks at the channel now and then: a run that is over goes on for less than a second.
+pub(crate) fn mask_many(
+    domain: &[u8],
+    items: &[u128],
+    exponent: &Secret<Scalar>,
+    masked: &mut Secret<Vec<Point>>,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    let session = ch.session();
+    for items in items.chunks(UNWATCHED) {
+        ch.check()?;
+        masked.extend_from_slice(&mask_items(domain, &session, items, exponent));
+    }
+    Ok(())
 }
 
 /// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the neutral element.

@@ -28,6 +28,7 @@ use vesica_protocols::any::AnyProtocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::failure::{Failure, code};
+use crate::memory::{Budget, Bytes};
 use crate::noise::NoiseScale;
 use crate::plan::{self, Link, SetTask, Terms};
 use crate::table::{PayloadSchema, ValueColumn};
@@ -127,49 +128,75 @@ pub(crate) struct Bid<'a> {
     pub max_peer_items: u64,
     /// Most groups that the peer may ask for.
     pub max_groups: u32,
+    /// Memory that this side may take; `None` for any.
+    pub memory: Option<Budget>,
+}
+
+impl Bid<'_> {
+    /// Refuses protocol `id` where it may take more memory than this side has for it. The peer learns that, and not how much there is: its own budget
+    /// plays no part in the choice, so that neither side has to tell.
+    fn afford(&self, terms: &Terms, id: &str, candidates: &[&'static str]) -> Result<(), Failure> {
+        let needed = |id: &str| plan::memory(id, terms).map_or(0, |memory| memory.of(self.ours.role));
+        let Some(budget) = self.memory.as_ref().filter(|budget| needed(id) > budget.left) else { return Ok(()) };
+        let (senders, receivers) = (terms.sender_items, terms.receiver_items);
+        let fault = format!(
+            "protocol {id} on {senders} keys of the sender and {receivers} of the receiver may take {} of memory here, and {budget}",
+            Bytes(needed(id))
+        );
+        let fitting = candidates.iter().copied().filter(|&other| other != id && needed(other) <= budget.left);
+        let mend = match fitting.min_by_key(|other| needed(other)) {
+            Some(other) => format!(
+                "name a protocol that fits on both sides, --protocol {other} ({}), give it more with --memory, or agree on smaller tables (--max-peer-items refuses larger ones)",
+                Bytes(needed(other))
+            ),
+            None => "give it more with --memory, if the machine has it, or agree on smaller tables (--max-peer-items refuses larger ones)"
+                .into(),
+        };
+        let told = "with these sizes the run may take more memory than the other side has for it (its --memory, or what is free there)";
+        Err(Failure { told: Some(told), ..Failure::new(code::REFUSED, fault, mend) })
+    }
 }
 
 /// Exchanges sizes, chooses the protocol and binds the channel to the session.
 ///
 /// # Errors
-/// If the peer's set is larger than allowed, if no protocol serves, or if the choice is not one that this side allows itself.
-pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort> {
+/// If the peer's set is larger than allowed, if no protocol serves, if the choice is not one that this side allows itself, or if it may take more memory
+/// than this side has for it.
+pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failure> {
     let _phase = ch.phase(Phase::Handshake);
     send(ch, bid.sizes.clone())?;
     let theirs: Sizes = recv(ch)?;
     let misbehaved = |ch: &Channel, what| Abort::PeerMisbehaved(peers_step::<Sizes>(ch), what);
     if salt::commit(bid.theirs.role, &theirs.salt_share) != bid.theirs.salt_commitment {
-        return Err(misbehaved(ch, "its share of the session's salt is not the one that it committed to"));
+        return Err(misbehaved(ch, "its share of the session's salt is not the one that it committed to").into());
     }
     if theirs.items == 0 {
-        return Err(misbehaved(ch, "an empty set, which vesica refuses"));
+        return Err(misbehaved(ch, "an empty set, which vesica refuses").into());
     }
     if theirs.items > bid.max_peer_items {
         return Err(Failure::new(
             code::REFUSED,
             format_args!("the peer's set has {} items, more than the {} that are allowed here", theirs.items, bid.max_peer_items),
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
-        )
-        .into());
+        ));
     }
     // Several groups are a receiver's of an aggregate.
     if theirs.groups > 1 && (bid.ours.role == Role::Receiver || !bid.task.is_aggregate()) {
-        return Err(misbehaved(ch, "groups, which are for the receiver of an aggregate"));
+        return Err(misbehaved(ch, "groups, which are for the receiver of an aggregate").into());
     }
     if theirs.groups > bid.max_groups {
         return Err(Failure::new(
             code::REFUSED,
             format_args!("the receiver asks for {} groups, more than the {} that are allowed here", theirs.groups, bid.max_groups),
             "results of small groups tell more of single rows: raise --max-groups on the sender's side, if the number is fine, or leave --group-by away",
-        )
-        .into());
+        ));
     }
     let (from_sender, from_receiver) = match bid.ours.role {
         Role::Sender => (bid.ours, bid.theirs),
         Role::Receiver => (bid.theirs, bid.ours),
     };
     if !ranges::go_with(bid.task, from_sender, from_receiver) {
-        return Err(misbehaved(ch, "columns of values that do not go with the task"));
+        return Err(misbehaved(ch, "columns of values that do not go with the task").into());
     }
     let (sender, receiver, promised) = match bid.ours.role {
         Role::Sender => (bid.sizes.clone(), theirs, &bid.ours.payload),
@@ -177,7 +204,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     };
     let given = sender.payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
     if receiver.payload.is_some() || given != *promised {
-        return Err(misbehaved(ch, "a payload that does not go with the configuration"));
+        return Err(misbehaved(ch, "a payload that does not go with the configuration").into());
     }
     let (sender_values, receiver_values) = (from_sender.values.clone(), from_receiver.values.clone());
     let shared_bytes = |columns: &[ValueColumn]| if bid.task == SetTask::Shares { 8 * columns.len() } else { 0 };
@@ -198,6 +225,8 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     let own = view.row.entry().id;
     let choice = match bid.ours.role {
         Role::Receiver => {
+            // Before the sender hears of a choice that comes to nothing.
+            bid.afford(&terms, own, &view.candidates)?;
             let choice = Choice { protocol: own.into() };
             send(ch, choice.clone())?;
             choice
@@ -206,8 +235,9 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     };
     let allowed = bid.ours.protocols.contains(&choice.protocol);
     let Some(row) = plan::rows(bid.task).into_iter().find(|row| allowed && row.entry().id == choice.protocol) else {
-        return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow"));
+        return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow").into());
     };
+    bid.afford(&terms, row.entry().id, &view.candidates)?;
     // The lists were made from each side's own least security; the registry may still refuse these sizes.
     let predicted = row.predicted_bytes(&terms)?;
     let session = session_id(ch, bid, &sender, &receiver, &choice, &predicted);
@@ -218,7 +248,8 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         return Err(Abort::PeerMisbehaved(
             peers_step::<Ready>(ch),
             "its session is another one than ours: somebody changes the traffic, or the two builds derive other sizes",
-        ));
+        )
+        .into());
     }
     ch.bind_session(session);
     let own_view = (own != choice.protocol).then_some(own);

@@ -5,6 +5,7 @@ use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
 use super::salt::{Share, commit, salt};
 use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
 use crate::failure::Failure;
+use crate::memory::Budget;
 use crate::plan::SetTask;
 use crate::table::{PayloadField, PayloadKind, PayloadSchema};
 
@@ -38,7 +39,7 @@ fn sizes(items: u64) -> Sizes {
 }
 
 fn bid<'a>(ours: &'a Hello, theirs: &'a Hello, sizes: Sizes) -> Bid<'a> {
-    Bid { task: SetTask::Intersect, ours, theirs, sizes, max_peer_items: 1000, max_groups: 1 }
+    Bid { task: SetTask::Intersect, ours, theirs, sizes, max_peer_items: 1000, max_groups: 1, memory: None }
 }
 
 fn code<T>(result: Result<T, Abort>) -> Option<u8> {
@@ -57,7 +58,7 @@ fn receiver_against(
     sender: impl FnOnce(&mut vesica_party::Channel) -> Result<(), Abort> + Send,
 ) -> Result<super::Agreement, Abort> {
     let ours = hello(Role::Receiver);
-    let (_, received) = try_two_party(|ch, _| sender(ch), |ch, _| settle(ch, &bid(&ours, &theirs, sizes(10))));
+    let (_, received) = try_two_party(|ch, _| sender(ch), |ch, _| settle(ch, &bid(&ours, &theirs, sizes(10))).map_err(Abort::from));
     received.result
 }
 
@@ -69,11 +70,13 @@ fn honest_sides_come_to_one_session_which_their_nonces_change() {
         let (sent, received) = try_two_party(
             |ch, _| {
                 let peer = agree(ch, &ours)?;
-                settle(ch, &bid(&ours, &peer, sizes(20))).map(|agreement| (agreement.session, ch.session()))
+                let agreement = settle(ch, &bid(&ours, &peer, sizes(20)))?;
+                Ok((agreement.session, ch.session()))
             },
             |ch, _| {
                 let peer = agree(ch, &theirs)?;
-                settle(ch, &bid(&theirs, &peer, sizes(30))).map(|agreement| (agreement.session, ch.session()))
+                let agreement = settle(ch, &bid(&theirs, &peer, sizes(30)))?;
+                Ok((agreement.session, ch.session()))
             },
         );
         let (sent, received) = (sent.result.expect("agreed"), received.result.expect("agreed"));
@@ -115,8 +118,8 @@ fn either_share_changes_the_salt() {
             let ours = Hello { salt_commitment: commit(role, &[share; 32]), ..hello(role) };
             move |ch: &mut vesica_party::Channel| {
                 let peer = agree(ch, &ours)?;
-                settle(ch, &bid(&ours, &peer, Sizes { salt_share: [share; 32], ..sizes(20) }))
-                    .map(|agreement| (agreement.salt, agreement.session))
+                let agreement = settle(ch, &bid(&ours, &peer, Sizes { salt_share: [share; 32], ..sizes(20) }))?;
+                Ok((agreement.salt, agreement.session))
             }
         };
         let (of_sender, of_receiver) = (side(Role::Sender, of_sender), side(Role::Receiver, of_receiver));
@@ -157,11 +160,11 @@ fn the_sender_signs_no_date_that_is_far_from_its_own() {
         let (sent, received) = try_two_party(
             |ch, _| {
                 let peer = agree(ch, &ours)?;
-                settle(ch, &bid(&ours, &peer, sizes(20))).map(|agreement| agreement.clock)
+                Ok(settle(ch, &bid(&ours, &peer, sizes(20)))?.clock)
             },
             |ch, _| {
                 let peer = agree(ch, &theirs)?;
-                settle(ch, &bid(&theirs, &peer, sizes(30))).map(|agreement| agreement.clock)
+                Ok(settle(ch, &bid(&theirs, &peer, sizes(30)))?.clock)
             },
         );
         (sent.result, received.result)
@@ -203,6 +206,30 @@ fn sizes_that_no_honest_peer_has_are_refused() {
     assert!(grouped.err().expect("refused").to_string().contains("groups, which are for the receiver"));
 }
 
+/// The side that cannot afford a run says how much it would take; the other side hears of it before the protocol begins, and not how much there is.
+#[test]
+fn a_run_beyond_the_memory_budget_of_either_side_is_refused_on_both() {
+    for poor in [Role::Sender, Role::Receiver] {
+        let side = |ch: &mut vesica_party::Channel, role: Role| {
+            let (ours, theirs) = (hello(role), hello(role.peer()));
+            let memory = Budget::now(Some(if role == poor { 1 } else { u64::MAX }));
+            let settled = settle(ch, &Bid { memory, ..bid(&ours, &theirs, sizes(900)) }).map(drop);
+            settled.map_err(|failure| {
+                let own = failure.to_string();
+                assert_eq!(role == poor, own.contains("protocol ecdh-hfh99 on 900 keys"), "{own}");
+                assert_eq!(role == poor, own.contains("0 MiB are left of --memory"), "{own}");
+                assert!(own.contains("--memory") && (role != poor || own.contains("--max-peer-items")), "{own}");
+                failure.for_peer()
+            })
+        };
+        let (sent, received) = try_two_party(|ch, _| side(ch, Role::Sender), |ch, _| side(ch, Role::Receiver));
+        let codes =
+            if poor == Role::Sender { [code(sent.result), code(received.result)] } else { [code(received.result), code(sent.result)] };
+        assert_eq!(codes[0], Some(11), "the {poor}");
+        assert!(codes[1].is_some(), "the {poor}'s partner");
+    }
+}
+
 #[test]
 fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
     let field = PayloadField { name: "score".into(), kind: PayloadKind::Text };
@@ -218,7 +245,7 @@ fn the_sender_runs_no_protocol_that_it_did_not_allow() {
         let ours = hello(Role::Sender);
         let theirs = hello(Role::Receiver);
         let (sent, _) = try_two_party(
-            |ch, _| settle(ch, &bid(&ours, &theirs, sizes(20))).map(drop),
+            |ch, _| Ok(settle(ch, &bid(&ours, &theirs, sizes(20))).map(drop)?),
             |ch, _| {
                 bring(ch, sizes(30))?;
                 send(ch, Choice { protocol: chosen.into() })
@@ -238,7 +265,8 @@ fn the_sender_says_where_it_would_have_chosen_another_protocol() {
         let session = std::sync::mpsc::channel();
         let (sent, _) = try_two_party(
             |ch, _| {
-                settle(ch, &bid(&ours, &theirs, sizes(20))).map(|agreement| (agreement.row.entry().id, agreement.own_view, agreement.why))
+                let agreement = settle(ch, &bid(&ours, &theirs, sizes(20)))?;
+                Ok((agreement.row.entry().id, agreement.own_view, agreement.why))
             },
             |ch, _| {
                 bring(ch, sizes(30))?;

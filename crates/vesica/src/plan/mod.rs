@@ -7,7 +7,9 @@
 //! of it that this side allows: never a lower security.
 
 mod constants;
+mod footprints;
 mod link;
+mod memory;
 mod model;
 mod prices;
 
@@ -16,6 +18,7 @@ use vesica_protocols::any::AnyProtocol;
 pub use vesica_protocols::any::{SetTask, Terms};
 
 pub use link::Link;
+pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};
 
@@ -235,6 +238,8 @@ pub struct Eligible {
     pub usd: f64,
     /// What it shows beyond its task's promise, if `auto` leaves it out for that.
     pub unpermitted: Option<Extra>,
+    /// What it may take of memory at most, by which `--memory` refuses.
+    pub memory: Memory,
 }
 
 /// A protocol that would not serve.
@@ -277,17 +282,18 @@ pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
         };
         let predicted = outcome.and_then(|bytes| {
             let on = |machine| model::predict(entry.id, terms, middle(&bytes), machine, setting.link);
-            match (on(setting.machine), on(&Machine::REFERENCE)) {
-                (Some(here), Some(reference)) => Ok((bytes, here, reference)),
+            match (on(setting.machine), on(&Machine::REFERENCE), memory(entry.id, terms)) {
+                (Some(here), Some(reference), Some(memory)) => Ok((bytes, here, reference, memory)),
                 _ => Err("it was never measured; see bench/plan".into()),
             }
         });
         match predicted {
             Err(why) => refused.push(Refused { entry, why }),
-            Ok((bytes, here, reference)) => {
+            Ok((bytes, here, reference, memory)) => {
                 let usd = setting.prices.usd(setting.traffic, &here, setting.threads);
                 let unpermitted = unpermitted(entry, terms.security, setting.permissions);
-                eligible.push(Eligible { entry, here, reference, bytes: [*bytes.start(), *bytes.end()], usd, unpermitted });
+                let bytes = [*bytes.start(), *bytes.end()];
+                eligible.push(Eligible { entry, here, reference, bytes, usd, unpermitted, memory });
             }
         }
     }

@@ -103,6 +103,8 @@ pub struct Config {
     pub pad_to: Option<u64>,
     /// Refuse a peer that brings more items.
     pub max_peer_items: u64,
+    /// Most bytes of memory that this process may take; `None` for what is free when the sizes are agreed.
+    pub memory: Option<u64>,
     /// Where to write the disclosure receipt; needs [`Protection::Tls`].
     pub receipt: Option<PathBuf>,
     /// Whether an existing receipt file is replaced.

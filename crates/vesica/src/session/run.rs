@@ -18,6 +18,7 @@ use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
+use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
@@ -203,8 +204,8 @@ impl Conversation<'_> {
             // The table has been read: from here on its keys do not depend on the salt.
             salt_share: self.salt_share,
         };
-        let Config { task, max_peer_items, max_groups, .. } = *self.config;
-        let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups };
+        let Config { task, max_peer_items, max_groups, memory, .. } = *self.config;
+        let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups, memory: Budget::now(memory) };
         let agreement = handshake::settle(ch, &bid)?;
         self.debit(ch)?;
         let entry = agreement.row.entry();

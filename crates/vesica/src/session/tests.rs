@@ -91,6 +91,7 @@ impl Folder {
             both_learn: false,
             pad_to: None,
             max_peer_items: 1000,
+            memory: None,
             receipt: None,
             force: false,
         }

@@ -50,7 +50,7 @@ impl Party for Receiver {
         drop(phase);
 
         // Step 3.
-        let own = digests(DIGEST_CONTEXT, &session, &points);
+        let own = digests(DIGEST_CONTEXT, &session, std::slice::from_ref(&points));
         let found = digests::find::<Digests>(&own, digested, self.params.digest_bits, ch)?;
         Ok(AggregateOutput::one(vec![found.count_ones() as u64]))
     }

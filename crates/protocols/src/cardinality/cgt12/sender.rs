@@ -8,8 +8,9 @@ use vesica_structures::secret::Secret;
 use super::messages::{Digests, DoublyMasked, Masked};
 use super::params::Params;
 use super::{DIGEST_CONTEXT, DOMAIN};
+use crate::ecdh::arrived::Arrived;
 use crate::ecdh::digests::{self, digests};
-use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, mask_items, mask_points, random_exponent};
+use crate::ecdh::{BAD_POINT, CHUNK, mask_many, mask_points, random_exponent};
 use crate::tasks::AggregateSenderInput;
 
 /// The sender, with its mask `a`.
@@ -35,28 +36,25 @@ impl Party for Sender {
 
         // Step 1.
         let phase = ch.phase(Phase::HashItems);
-        let mut doubly_masked = Vec::with_capacity(points);
-        while doubly_masked.len() < points {
-            let mut masked = vec![[0; POINT_BYTES]; (points - doubly_masked.len()).min(CHUNK)];
-            ch.recv_stream::<Masked>(&mut masked)?;
-            let again = mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
-            doubly_masked.extend_from_slice(&again);
+        let mut doubly_masked = Arrived::new(points);
+        while doubly_masked.left() > 0 {
+            let again = |masked| mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT));
+            doubly_masked.take::<Masked>(ch, again)?;
         }
 
         // Step 2, with a share of the own items behind each chunk: the receiver takes its masks off meanwhile.
-        doubly_masked.sort_unstable();
         let share = digested.div_ceil(points.div_ceil(CHUNK).max(1)).max(1);
         let mut shares = input.items[..digested].chunks(share);
         let mut own = Secret::new(Vec::with_capacity(digested));
-        for chunk in doubly_masked.chunks(CHUNK) {
+        for chunk in doubly_masked.sorted().chunks(CHUNK) {
             ch.send_stream::<DoublyMasked>(chunk)?;
             if let Some(items) = shares.next() {
-                own.extend_from_slice(&mask_items(DOMAIN, &session, items, &self.exponent));
+                mask_many(DOMAIN, items, &self.exponent, &mut own, ch)?;
             }
         }
         drop(phase);
 
         // Step 3.
-        digests::send::<Digests>(&digests(DIGEST_CONTEXT, &session, &own), self.params.digest_bits, ch)
+        digests::send::<Digests>(&digests(DIGEST_CONTEXT, &session, std::slice::from_ref(&own)), self.params.digest_bits, ch)
     }
 }

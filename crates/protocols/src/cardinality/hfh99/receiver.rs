@@ -37,7 +37,12 @@ impl Party for Receiver {
         // Step 3.
         let _phase = ch.phase(Phase::Match);
         let mut theirs = MaskFinder::new(points.len(), u128::BITS, false);
-        theirs.add(&heads(&points), 0..);
+        let mut first = 0;
+        for chunk in points.chunks() {
+            theirs.add(&heads(chunk), first..);
+            first += chunk.len() as u32;
+        }
+        drop(points);
         let mut left = self.params.returned();
         while left > 0 {
             let mut doubly_masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];

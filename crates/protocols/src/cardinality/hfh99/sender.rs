@@ -32,11 +32,10 @@ impl Party for Sender {
 
         // Steps 1 and 2.
         let (_, items) = shuffled(&input.items, rng);
-        let mut points = exchange::sender::<Arrows>(&items, request.receiver_items, &self.exponent, ch)?;
+        let points = exchange::sender::<Arrows>(&items, request.receiver_items, &self.exponent, ch)?;
 
         // Step 3.
         let _phase = ch.phase(Phase::Masks);
-        points.sort_unstable();
-        ch.send_stream::<DoublyMasked>(&points)
+        ch.send_stream::<DoublyMasked>(&points.sorted())
     }
 }

@@ -91,7 +91,7 @@ impl MembershipTest for Czz24 {
     ) -> Result<Secret<Vec<u32>>, Abort> {
         let (order, shuffled) = shuffled(items, rng);
         let points = exchange::sender::<DoubleMasking>(&shuffled, params.receiver_items, &exponent, ch)?;
-        let digests = digests(DIGEST_CONTEXT, &ch.session(), &points);
+        let digests = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
         digests::send::<Digests>(&digests, params.digest_bits, ch)?;
         Ok(order)
     }
@@ -99,7 +99,7 @@ impl MembershipTest for Czz24 {
     /// Steps 1 to 3.
     fn test(Masking { params, exponent }: Masking, items: &[u128], ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
         let points = exchange::receiver::<DoubleMasking>(items, params.sender_items, &exponent, ch)?;
-        let own = digests(DIGEST_CONTEXT, &ch.session(), &points);
+        let own = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
         digests::find::<Digests>(&own, params.digests(), params.digest_bits, ch)
     }
 }

@@ -2,6 +2,7 @@
 
 use curve25519_dalek::scalar::Scalar;
 use rayon::prelude::*;
+use vesica_party::{Abort, Channel};
 use vesica_structures::secret::Secret;
 
 use crate::ecdh::{self, Point};
@@ -14,6 +15,11 @@ const OUTPUT_CONTEXT: &str = "vesica v1 ecdh-hfh99 2026 output of the pseudo-ran
 /// `exponent H(item)` for each item, hashed under `session`.
 pub(super) fn mask_items(session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
     ecdh::mask_items(DOMAIN, session, items, exponent)
+}
+
+/// Appends that of many items to `masked`, and looks at the channel meanwhile.
+pub(super) fn mask_many(items: &[u128], exponent: &Secret<Scalar>, masked: &mut Secret<Vec<Point>>, ch: &mut Channel) -> Result<(), Abort> {
+    ecdh::mask_many(DOMAIN, items, exponent, masked, ch)
 }
 
 /// What `G` gives for one item.

@@ -7,7 +7,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{DoublyMasked, Masked, Masks, Payloads, Proofs};
-use super::oprf::{Output, mask_items, masks_of};
+use super::oprf::{Output, mask_many, masks_of};
 use super::params::Params;
 use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, Point, mask_points, random_exponent};
 use crate::masks;
@@ -36,7 +36,7 @@ impl Party for Sender {
         let session = ch.session();
 
         // Steps 1 and 2, with a share of the own items behind each answer.
-        let points = self.answer_and_mask(&session, &input.items, ch)?;
+        let points = self.answer_and_mask(&input.items, ch)?;
 
         // Step 3.
         let phase = ch.phase(Phase::Masks);
@@ -64,7 +64,7 @@ impl Party for Sender {
 
 impl Sender {
     /// Answers the receiver's chunks with its mask `a`, and returns `a H(x)` of the own items.
-    fn answer_and_mask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
+    fn answer_and_mask(&self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let chunks = self.params.receiver_items.div_ceil(CHUNK);
         let share = items.len().div_ceil(chunks.max(1)).max(1);
@@ -78,11 +78,11 @@ impl Sender {
             let doubly_masked = mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
             ch.send_stream::<DoublyMasked>(&doubly_masked)?;
             if let Some(items) = own.next() {
-                points.extend_from_slice(&mask_items(session, items, &self.exponent));
+                mask_many(items, &self.exponent, &mut points, ch)?;
             }
         }
         for items in own {
-            points.extend_from_slice(&mask_items(session, items, &self.exponent));
+            mask_many(items, &self.exponent, &mut points, ch)?;
         }
         Ok(points)
     }

@@ -49,7 +49,7 @@ impl Party for Receiver {
             let points = exchange::receiver::<Arrows>(&input.items, request.sender_items, &self.exponent, ch)?;
 
             // Step 4.
-            let own = digests(DIGEST_CONTEXT, &ch.session(), &points);
+            let own = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
             let found = digests::find::<Digests>(&own, request.receiver_items, self.params.digest_bits, ch)?;
 
             let _phase = ch.phase(Phase::Payload);

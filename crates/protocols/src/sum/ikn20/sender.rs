@@ -47,7 +47,7 @@ impl Party for Sender {
             let points = exchange::sender::<Arrows>(&items, request.receiver_items, &self.exponent, ch)?;
 
             // Step 4.
-            let digests = digests(DIGEST_CONTEXT, &ch.session(), &points);
+            let digests = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
             digests::send::<Digests>(&digests, self.params.digest_bits, ch)?;
 
             let _phase = ch.phase(Phase::Payload);

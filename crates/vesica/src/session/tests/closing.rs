@@ -41,7 +41,7 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     let theirs = handshake::agree(&mut ch, &hello).expect("agreed");
     let mut table = Preparation::start(config).finish(&ch, &Interrupt::default(), None).expect("a table").table;
     let sizes = Sizes { items: table.digests.len() as u64, payload: None, groups: 1, salt_share };
-    let bid = Bid { task: config.task, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, max_groups: 1 };
+    let bid = Bid { task: config.task, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, max_groups: 1, memory: None };
     let agreement = handshake::settle(&mut ch, &bid).expect("settled");
     let items = std::mem::take(&mut table.digests).fold(agreement.salt);
     let mut rng = SecretRng::insecure_from_seed(1);

@@ -1,0 +1,61 @@
+//! The peer's points, kept as they come.
+
+use vesica_party::{Abort, Channel, Stream};
+use vesica_structures::secret::Secret;
+
+use super::{CHUNK, POINT_BYTES, Point};
+
+/// Points of a peer that said how many will come, in chunks. What is held, and wiped at the end, is what has come: the peer's word costs no memory.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    left: usize,
+    chunks: Vec<Secret<Vec<Point>>>,
+}
+
+impl Arrived {
+    /// None yet of `count`.
+    pub(crate) fn new(count: usize) -> Self {
+        Self { left: count, chunks: Vec::new() }
+    }
+
+    /// How many are still to come.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Receives the next chunk, if one is due, and keeps what `mask` makes of it, point by point.
+    pub(crate) fn take<S: Stream<Element = Point>>(
+        &mut self,
+        ch: &mut Channel,
+        mask: impl FnOnce(Vec<Point>) -> Result<Secret<Vec<Point>>, Abort>,
+    ) -> Result<(), Abort> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        let mut points = vec![[0; POINT_BYTES]; self.left.min(CHUNK)];
+        ch.recv_stream::<S>(&mut points)?;
+        self.left -= points.len();
+        self.chunks.push(mask(points)?);
+        Ok(())
+    }
+
+    /// How many have come.
+    pub(crate) fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    /// Those that have come, chunk by chunk.
+    pub(crate) fn chunks(&self) -> &[Secret<Vec<Point>>] {
+        &self.chunks
+    }
+
+    /// All of them by ascending encoding, in one piece; each chunk goes as soon as it is copied.
+    pub(crate) fn sorted(self) -> Secret<Vec<Point>> {
+        let mut points = Secret::new(Vec::<Point>::with_capacity(self.len()));
+        for chunk in self.chunks {
+            points.extend_from_slice(&chunk);
+        }
+        points.sort_unstable();
+        points
+    }
+}

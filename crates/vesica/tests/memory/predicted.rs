@@ -1,0 +1,107 @@
+//! Predictions against what is measured.
+
+use vesica::party::Role;
+use vesica::plan::{self, SetTask, Terms};
+use vesica::protocols::any::AnyProtocol;
+
+use crate::measure::{Peaks, alone, is_on_a_curve, rows, run, terms};
+
+/// What a prediction may be beyond 2.5 times the measured peak: small sets are not what it is for.
+const SLACK: u64 = 1 << 20;
+
+/// Runs that a test can afford: of equal sizes, and of unequal ones either way.
+fn sizes(row: &AnyProtocol) -> [(u32, u32); 3] {
+    if is_on_a_curve(row) { [(10, 10), (6, 10), (10, 6)] } else { [(13, 13), (7, 13), (13, 7)] }
+}
+
+/// The peaks of an honest run; nothing where the row does not serve the terms.
+fn peaks(row: AnyProtocol, terms: &Terms) -> Option<Peaks> {
+    row.predicted_bytes(terms).ok()?;
+    let (peaks, ends) = run(row, *terms, *terms);
+    assert!(ends.0.is_ok() && ends.1.is_ok(), "{} with {terms:?}: {ends:?}", row.entry().id);
+    Some(peaks)
+}
+
+/// The prediction for a side, without what every process has.
+fn predicted(row: &AnyProtocol, terms: &Terms, role: Role) -> u64 {
+    let memory = plan::memory(row.entry().id, terms).unwrap_or_else(|| panic!("nothing is known of {}", row.entry().id));
+    memory.of(role) - plan::PROCESS_MEMORY
+}
+
+#[test]
+fn no_row_takes_more_than_predicted_nor_much_less() {
+    let _alone = alone();
+    for (row, task, security) in rows() {
+        for (senders, receivers) in sizes(&row) {
+            let terms = terms(task, security, 1 << senders, 1 << receivers);
+            let Some(peaks) = peaks(row, &terms) else { continue };
+            for role in [Role::Sender, Role::Receiver] {
+                let (measured, predicted) = (peaks.of(role) as u64, predicted(&row, &terms, role));
+                let what = format!("the {role} of {} with {terms:?}: {measured} bytes, predicted {predicted}", row.entry().id);
+                assert!(measured <= predicted, "more memory than predicted: {what}");
+                assert!(predicted <= 5 * measured / 2 + SLACK, "a prediction that is far off: {what}");
+            }
+        }
+    }
+}
+
+/// The terms with what may go with the items, where the row serves it.
+fn richer(row: &AnyProtocol, plain: Terms) -> Vec<Terms> {
+    let all = match plain.task {
+        SetTask::Intersect => vec![
+            Terms { payload_bytes: 8, ..plain },
+            Terms { payload_bytes: 100, ..plain },
+            Terms { payload_bytes: 8, both_learn: true, ..plain },
+        ],
+        SetTask::Shares => vec![Terms { payload_bytes: 8, ..plain }, Terms { payload_bytes: 64, receiver_payload_bytes: 8, ..plain }],
+        _ => vec![
+            Terms { columns: 2 * plain.columns, ..plain },
+            Terms { columns: 4 * plain.columns, ..plain },
+            Terms { groups: 8, ..plain },
+            Terms { groups: 8, at_least: 5, columns: 3 * plain.columns, ..plain },
+        ],
+    };
+    all.into_iter().filter(|terms| row.predicted_bytes(terms).is_ok()).collect()
+}
+
+#[test]
+fn payloads_columns_and_groups_are_within_the_prediction() {
+    let _alone = alone();
+    for (row, task, security) in rows() {
+        let (senders, receivers) = sizes(&row)[0];
+        for terms in richer(&row, terms(task, security, 1 << (senders - 1), 1 << (receivers - 1))) {
+            let Some(peaks) = peaks(row, &terms) else { continue };
+            for role in [Role::Sender, Role::Receiver] {
+                let (measured, predicted) = (peaks.of(role) as u64, predicted(&row, &terms, role));
+                let what = format!("the {role} of {} with {terms:?}: {measured} bytes, predicted {predicted}", row.entry().id);
+                assert!(measured <= predicted, "more memory than predicted: {what}");
+            }
+        }
+    }
+}
+
+/// What the constants of the model are made from: `VESICA_PEAKS=16 cargo test --release -p vesica --test memory -- --ignored --nocapture`.
+#[test]
+#[ignore = "prints peaks of many sizes, which takes minutes"]
+fn print_peaks() {
+    let _alone = alone();
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    let most = number("VESICA_PEAKS").unwrap_or(14);
+    for (row, task, security) in rows() {
+        let id = row.entry().id;
+        let logs: Vec<u32> = if is_on_a_curve(&row) { vec![6, 9, 11] } else { (6..=most).step_by(2).chain([13]).collect() };
+        for (senders, receivers) in logs.iter().flat_map(|&senders| logs.iter().map(move |&receivers| (senders, receivers))) {
+            if let Some(Peaks { sender, receiver }) = peaks(row, &terms(task, security, 1 << senders, 1 << receivers)) {
+                println!("PEAK {id} {security} {senders} {receivers} {sender} {receiver} true");
+            }
+        }
+        let log = logs[logs.len() / 2];
+        let plain = terms(task, security, 1 << log, 1 << log);
+        let bare = peaks(row, &plain);
+        for terms in richer(&row, plain) {
+            if let (Some(bare), Some(rich)) = (bare, peaks(row, &terms)) {
+                println!("EXTRA {id} {security} {log} {bare:?} {rich:?} {terms:?}");
+            }
+        }
+    }
+}
