@@ -78,6 +78,10 @@ impl Events for Progress {
         self.print(&format!("note: {text}"));
     }
 
+    fn warning(&self, text: &str) {
+        self.print(&format!("warning: {text}"));
+    }
+
     fn stage(&self, name: &str) {
         self.line.set_prefix(name.to_owned());
         self.line.set_message("");

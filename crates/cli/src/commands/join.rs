@@ -180,9 +180,6 @@ fn run(config: &Config, args: &JoinArgs, verbose: u8) -> Outcome {
     let outcome = session::run(config, &interrupt, &progress);
     progress.finish();
     let report = outcome?;
-    for warning in &report.warnings {
-        eprintln!("warning: {warning}");
-    }
     if args.json {
         let text = serde_json::to_string(&report)
             .map_err(|error| Failure::new(code::INTERNAL, format_args!("the report cannot be written: {error}"), "please report this"))?;

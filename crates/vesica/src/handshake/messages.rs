@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use vesica_party::{Abort, Channel, Malformed, Message, Reader, Role, Step, Writer};
 
 use super::Hello;
+use crate::key::Kind;
 use crate::noise::Epsilon;
 use crate::table::{PayloadSchema, ValueColumn};
 
@@ -151,6 +152,8 @@ pub(crate) struct Sizes {
     pub payload: Option<PayloadSchema>,
     /// How many groups the keys are in; 1 without `--group-by`.
     pub groups: u32,
+    /// How the values of each key column are written, in key order.
+    pub key_kinds: Vec<Kind>,
 }
 
 impl Body for Sizes {
@@ -166,6 +169,9 @@ impl Body for Sizes {
         let sizes: Self = read_json(bytes)?;
         if sizes.groups == 0 {
             return Err(Malformed("keys in no group"));
+        }
+        if !sizes.key_kinds.iter().all(|kind| kind.is_sound()) {
+            return Err(Malformed("a kind of key column that no side finds"));
         }
         match sizes.payload.as_ref().map(PayloadSchema::check) {
             Some(Err(_)) => Err(Malformed("a payload schema that no sender declares")),

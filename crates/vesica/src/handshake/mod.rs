@@ -13,6 +13,7 @@
 //! ```
 
 mod hello;
+mod kinds;
 pub(crate) mod messages;
 mod ranges;
 
@@ -24,10 +25,12 @@ use vesica_protocols::any::AnyProtocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::failure::{Failure, code};
+use crate::key::Kind;
 use crate::noise::NoiseScale;
 use crate::plan::{self, Link, SetTask, Terms};
 use crate::table::{PayloadSchema, ValueColumn};
 pub use hello::{Difference, Hello, printable};
+pub(crate) use kinds::warnings as kind_warnings;
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
@@ -86,6 +89,8 @@ pub(crate) struct Agreement {
     pub sender_values: Vec<ValueColumn>,
     /// The receiver's.
     pub receiver_values: Vec<ValueColumn>,
+    /// How the peer writes the values of each key column.
+    pub peer_key_kinds: Vec<Kind>,
     /// The epsilon of the sender's noise.
     pub noise: Option<String>,
     /// The noise of each result of a group; none without noise.
@@ -142,6 +147,9 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         )
         .into());
     }
+    if theirs.key_kinds.len() != bid.theirs.key_columns.len() {
+        return Err(misbehaved(ch, "kinds of another number of key columns"));
+    }
     // Several groups are a receiver's of an aggregate.
     if theirs.groups > 1 && (bid.ours.role == Role::Receiver || !bid.task.is_aggregate()) {
         return Err(misbehaved(ch, "groups, which are for the receiver of an aggregate"));
@@ -169,6 +177,10 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
     if receiver.payload.is_some() || given != *promised {
         return Err(misbehaved(ch, "a payload that does not go with the configuration"));
     }
+    let peer_key_kinds = match bid.ours.role {
+        Role::Sender => receiver.key_kinds.clone(),
+        Role::Receiver => sender.key_kinds.clone(),
+    };
     let (sender_values, receiver_values) = (from_sender.values.clone(), from_receiver.values.clone());
     let shared_bytes = |columns: &[ValueColumn]| if bid.task == SetTask::Shares { 8 * columns.len() } else { 0 };
     let terms = Terms {
@@ -220,6 +232,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Abort
         payload,
         sender_values,
         receiver_values,
+        peer_key_kinds,
         noise,
         noise_scales,
         may_wrap,

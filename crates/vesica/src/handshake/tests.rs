@@ -3,6 +3,7 @@ use vesica_testkit::try_two_party;
 
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
 use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
+use crate::key::{Form, Kind, Precision};
 use crate::plan::SetTask;
 use crate::table::{PayloadField, PayloadKind, PayloadSchema};
 
@@ -27,7 +28,7 @@ pub(super) fn hello(role: Role) -> Hello {
 }
 
 fn sizes(items: u64) -> Sizes {
-    Sizes { items, payload: None, groups: 1 }
+    Sizes { items, payload: None, groups: 1, key_kinds: vec![Kind { form: Form::Text, precision: None }] }
 }
 
 fn bid<'a>(ours: &'a Hello, theirs: &'a Hello, sizes: Sizes) -> Bid<'a> {
@@ -121,7 +122,7 @@ fn sizes_that_no_honest_peer_has_are_refused() {
 #[test]
 fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
     let field = PayloadField { name: "score".into(), kind: PayloadKind::Text };
-    let surprise = Sizes { items: 5, payload: Some(PayloadSchema { fields: vec![field], width: 8 }), groups: 1 };
+    let surprise = Sizes { payload: Some(PayloadSchema { fields: vec![field], width: 8 }), ..sizes(5) };
     assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, surprise))), Some(8));
     let promised = Hello { payload: Some(vec!["score".into()]), ..hello(Role::Sender) };
     assert_eq!(code(receiver_against(promised, |ch| bring(ch, sizes(5)))), Some(8));
@@ -180,6 +181,17 @@ fn a_peer_with_another_session_is_caught() {
     });
     let abort = outcome.err().expect("refused");
     assert!(abort.to_string().contains("its session is another one"), "{abort}");
+}
+
+#[test]
+fn kinds_that_no_side_finds_are_refused() {
+    let of = |form, precision| Sizes { key_kinds: vec![Kind { form, precision }], ..sizes(5) };
+    let bytes = |sizes: &Sizes| serde_json::to_vec(sizes).expect("JSON");
+    assert!(reads::<Sizes>(&bytes(&of(Form::Timestamp, Some(Precision::Day)))));
+    assert!(!reads::<Sizes>(&bytes(&of(Form::Timestamp, None))));
+    assert!(!reads::<Sizes>(&bytes(&of(Form::Integer, Some(Precision::Day)))));
+    let two = Sizes { key_kinds: [sizes(5).key_kinds, sizes(5).key_kinds].concat(), ..sizes(5) };
+    assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, two))), Some(8));
 }
 
 fn reads<B: Body>(bytes: &[u8]) -> bool {

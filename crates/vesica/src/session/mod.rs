@@ -109,6 +109,8 @@ pub trait Events: Sync {
     fn connected(&self) {}
     /// Something worth knowing that does not end the run.
     fn notice(&self, _text: &str) {}
+    /// A warning of the report, when it arises; each once.
+    fn warning(&self, _text: &str) {}
     /// A part of the run begins: `waiting`, `reading`, `agreeing`, `running ID`, `writing`, `closing`.
     fn stage(&self, _name: &str) {}
 }

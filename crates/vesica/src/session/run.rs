@@ -15,10 +15,11 @@ use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{Closing, Sizes, recv, send};
 use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
+use crate::key::Kind;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{Input, KeyTable};
+use crate::table::{Input, KeyStats, KeyTable};
 
 /// Runs one side.
 ///
@@ -95,6 +96,10 @@ fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
     }
 }
 
+/// Told to a side that learns its matches, when there are none.
+const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check` says of the key columns and how the same \
+    key is written in each table; keys match only where they are equal to the byte after --normalise";
+
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
@@ -114,6 +119,8 @@ struct Agreed {
     learned: Option<Learned>,
     receipt: Option<Receipt>,
     warnings: Vec<String>,
+    /// How many of the warnings, the first ones, were told when they arose.
+    warned: usize,
 }
 
 /// What a run gave.
@@ -144,7 +151,9 @@ impl Conversation<'_> {
             items: padded as u64,
             payload: table.payload.as_ref().map(|payload| payload.schema.clone()),
             groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32),
+            key_kinds: table.stats.columns.iter().map(|column| column.written.kind()).collect(),
         };
+        let key_kinds = sizes.key_kinds.clone();
         let Config { task, max_peer_items, max_groups, .. } = *self.config;
         let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups };
         let agreement = handshake::settle(ch, &bid)?;
@@ -154,9 +163,11 @@ impl Conversation<'_> {
         }
         let entry = agreement.row.entry();
         let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.may_wrap.clone()).collect();
+        warnings.extend(self.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
         for warning in &warnings {
-            self.events.notice(&format!("warning: {warning}"));
+            self.events.warning(warning);
         }
+        let warned = warnings.len();
 
         self.events.stage(&format!("running {}", agreement.row.entry().id));
         let mut items = std::mem::take(&mut table.digests);
@@ -174,16 +185,19 @@ impl Conversation<'_> {
             ));
         }
         let receipt = self.close(ch, &agreement, transcript, &mut warnings)?;
-        Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, warnings })
+        Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, warnings, warned })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings } = agreed;
+        let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings, warned } = agreed;
         let matched_keys = match &learned {
             Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
             _ => None,
         };
+        if matched_keys == Some(0) {
+            warnings.push(NO_MATCH.to_owned());
+        }
         let output = match (output, learned) {
             (Some(output), Some(learned)) => {
                 self.events.stage("writing the output");
@@ -193,7 +207,17 @@ impl Conversation<'_> {
             _ => None,
         };
         let receipt = receipt.and_then(|receipt| self.save(&receipt, &mut warnings));
+        for warning in warnings.iter().skip(warned) {
+            self.events.warning(warning);
+        }
         Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
+    }
+
+    /// What is to be said of the keys before anything has been compared: of the own ones, and where the partner writes them in another way.
+    fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
+        let key = &self.config.source.key;
+        let bare = key.columns().iter().zip(&stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column));
+        bare.chain(handshake::kind_warnings(key, ours, theirs)).collect()
     }
 
     fn padded(&self, distinct: usize) -> Result<usize, Failure> {
@@ -353,6 +377,7 @@ impl Done {
                 Role::Receiver => terms.sender_items as u64,
             },
             input: self.table.stats,
+            peer_key_kinds: self.agreement.peer_key_kinds.clone(),
             matched_keys: self.matched_keys,
             output: self.output,
             payload_columns: self.agreement.payload_columns(),
