@@ -16,7 +16,7 @@ pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<St
             Mend::Nothing => "no normaliser makes them meet: name other columns with --key, or write one of the two anew".to_owned(),
         };
         format!(
-            "key column {} (`{}`) holds {ours} on this side and {theirs} on the partner's; such keys do not match, even if they mean the same: {mend}",
+            "key column {} (`{}`) holds {ours}; the partner's holds {theirs}. Keys of different kinds do not match, even where they mean the same: {mend}",
             place + 1,
             column.name
         )

@@ -195,9 +195,10 @@ fn dated(text: &str) -> usize {
     // What the key of a timestamp of Parquet or Arrow looks like; 19 bytes are a date, a `T` and whole seconds.
     let length = 19 + if time.digits == 0 { 0 } else { 1 + time.digits };
     let shortest = text.as_bytes().get(16) == Some(&b':') && (time.digits == 0 || !text[..length].ends_with('0'));
-    let form = match (text.as_bytes().get(10), time.offset) {
-        (Some(b' '), None) => Form::SpacedTimestamp,
-        (Some(b' '), Some(_)) => Form::SpacedZonedTimestamp,
+    let spaced = text.as_bytes().get(10) == Some(&b' ');
+    let form = match (spaced, time.offset) {
+        (true, None) => Form::SpacedTimestamp,
+        (true, Some(_)) => Form::SpacedZonedTimestamp,
         (_, None) if shortest => Form::Timestamp,
         (_, None) => Form::LongTimestamp,
         (_, Some(_)) if shortest && text.ends_with('Z') && text.len() == length + 1 => Form::ZonedTimestamp,
@@ -205,13 +206,22 @@ fn dated(text: &str) -> usize {
     };
     let precision = match time {
         date::Time { seconds: 0, nanos: 0, .. } => Precision::Day,
-        date::Time { digits: 0, .. } => Precision::Second,
-        date::Time { digits: 1..=3, .. } => Precision::Millisecond,
-        date::Time { digits: 4..=6, .. } => Precision::Microsecond,
-        _ => Precision::Nanosecond,
+        // Zeros at the end tell two notations with a space apart; those with a `T` are told apart by their forms.
+        time if spaced => by_digits(time.digits),
+        date::Time { nanos, .. } => by_digits((0..9).find(|&digits| nanos.is_multiple_of(10_u32.pow(9 - digits))).unwrap_or(9) as usize),
     };
     let form = TIMES.iter().position(|&other| other == form).unwrap_or_default();
     PLAIN.len() + form * Precision::ALL.len() + precision as usize
+}
+
+/// The precision that so many digits behind the point of the second have.
+fn by_digits(digits: usize) -> Precision {
+    match digits {
+        0 => Precision::Second,
+        1..=3 => Precision::Millisecond,
+        4..=6 => Precision::Microsecond,
+        _ => Precision::Nanosecond,
+    }
 }
 
 #[cfg(test)]
@@ -228,7 +238,7 @@ mod tests {
 
     #[test]
     fn forms_of_single_values() {
-        let cases: [(&str, Form, Option<Precision>); 34] = [
+        let cases: [(&str, Form, Option<Precision>); 36] = [
             ("", Form::Text, None),
             ("abc", Form::Text, None),
             ("-", Form::Text, None),
@@ -257,6 +267,8 @@ mod tests {
             ("2013-01-31T10:00:00.000000001", Form::Timestamp, Some(Precision::Nanosecond)),
             ("2013-01-31T10:00", Form::LongTimestamp, Some(Precision::Second)),
             ("2013-01-31T00:00:00.000000", Form::LongTimestamp, Some(Precision::Day)),
+            ("2013-01-31T10:00:00.000000", Form::LongTimestamp, Some(Precision::Second)),
+            ("2013-01-31 10:00:00.500000", Form::SpacedTimestamp, Some(Precision::Microsecond)),
             ("2013-01-31 10:00:00", Form::SpacedTimestamp, Some(Precision::Second)),
             ("2013-01-31 00:00:00", Form::SpacedTimestamp, Some(Precision::Day)),
             ("2013-01-31T10:00:00.5Z", Form::ZonedTimestamp, Some(Precision::Millisecond)),

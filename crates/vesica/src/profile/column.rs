@@ -201,13 +201,10 @@ impl ColumnProfile {
                     consider(if form.is_zoned() { "timestamp:utc:day" } else { "date" })
                 ));
             }
-            (form, Some(precision)) if form.is_zoned() => {
-                warn(format!(
-                    "the values are {written}: they match only the same instants in the same notation, to the {}: {}",
-                    precision.unit(),
-                    consider("timestamp:utc")
-                ));
-            }
+            (form, _) if form.is_zoned() => warn(format!(
+                "the values are {written}: they match only where the partner writes the same zone and notation: {}",
+                consider("timestamp:utc")
+            )),
             (Form::Integer | Form::Text, _) if self.written.of(Form::Integer) > 0 && self.written.of(Form::Decimal) > 0 => {
                 let count = self.written.of(Form::Decimal);
                 warn(format!("{count} values among integers have a decimal point (5.0) and never match them: {}", consider("int")));

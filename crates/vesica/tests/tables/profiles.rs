@@ -46,7 +46,7 @@ fn what_columns_look_like() {
     assert!(hints("id", "5.25\n6.0").contains("integers of a smaller unit"));
     assert!(hints("t", "2013-01-01 00:00:00\n2013-01-02 00:00:00").contains("never match dates: consider --normalise t=date"));
     assert!(hints("t", "2013-01-01 10:00:00").contains("Parquet and Arrow: consider --normalise t=timestamp:utc"));
-    assert!(hints("t", "2013-01-01T10:00:00Z").contains("to the second: consider --normalise t=timestamp:utc"));
+    assert!(hints("t", "2013-01-01T10:00:00Z").contains("the same zone and notation: consider --normalise t=timestamp:utc"));
     assert_eq!(hints("t", "2013-01-01\n2013-01-02"), "");
     assert_eq!(hints("id", "42\n43"), "");
 }
