@@ -16,6 +16,8 @@ mod help;
 mod identities;
 #[path = "all/joins.rs"]
 mod joins;
+#[path = "all/kinds.rs"]
+mod kinds;
 #[path = "all/layering.rs"]
 mod layering;
 #[path = "all/mismatch.rs"]

@@ -171,7 +171,24 @@ pub fn csv(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
 /// Reads a text as every normaliser does, and checks that a second pass changes nothing.
 pub fn normalise(text: &str) {
     use crate::key::Normaliser;
-    for name in ["trim", "lower", "nfc", "email", "e164:DE", "e164:US", "e164:RU", "e164:IT", "e164:HU", "digits", "date", "int"] {
+    for name in [
+        "trim",
+        "lower",
+        "nfc",
+        "email",
+        "e164:DE",
+        "e164:US",
+        "e164:RU",
+        "e164:IT",
+        "e164:HU",
+        "e164:DE:bare=international",
+        "digits",
+        "date",
+        "timestamp:utc",
+        "timestamp:-03:30:ms",
+        "timestamp:+02:00:day",
+        "int",
+    ] {
         let normaliser = Normaliser::parse(name).expect("the names are those of the parser");
         let (mut once, mut twice) = (String::new(), String::new());
         if normaliser.apply(text, &mut once).is_ok() {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use vesica_party::{Role, Security, Tally};
 
+use crate::key::Kind;
 use crate::table::{KeyStats, ValueColumn};
 
 /// What a run did, as `--json` prints it. Counts only, never a key.
@@ -32,6 +33,8 @@ pub struct Report {
     pub peer: Option<String>,
     /// Own rows and keys.
     pub input: KeyStats,
+    /// How the peer writes the values of each key column, in key order; `input` has the own ones.
+    pub peer_key_kinds: Vec<Kind>,
     /// Own distinct keys, dummies of `--pad-to` included: what the peer learns.
     pub own_items: u64,
     /// The peer's distinct keys, its dummies included.

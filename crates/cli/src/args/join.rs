@@ -95,8 +95,8 @@ pub struct JoinArgs {
     /// A key column; several make one key, in the partner's order (names may differ)
     #[arg(long, value_name = "COLUMN", required = true, help_heading = "Table")]
     pub key: Vec<String>,
-    /// What is done to a key column before it is compared: trim, lower, nfc, email, e164:DE, digits, date, date:FORMAT, int.
-    /// Nothing is normalised unless both sides say so
+    /// What is done to a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT],
+    /// timestamp:ZONE[:PRECISION], int; docs/walkthrough.md explains each. Nothing is normalised unless both sides say so
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// Format of the input, where name and content do not say it

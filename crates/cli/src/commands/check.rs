@@ -48,8 +48,14 @@ fn describe(profile: &Profile) -> String {
 fn describe_column(column: &ColumnProfile, text: &mut String) {
     let _ = writeln!(
         text,
-        "\ncolumn {} ({}): {} values of {} to {} bytes, {} nulls",
-        column.name, column.kind, column.values, column.shortest, column.longest, column.nulls
+        "\ncolumn {} ({}): {} values of {} to {} bytes, {} nulls, written as {}",
+        column.name,
+        column.kind,
+        column.values,
+        column.shortest,
+        column.longest,
+        column.nulls,
+        column.written.kind()
     );
     let counts = [
         (column.outer_space, "have space around them"),

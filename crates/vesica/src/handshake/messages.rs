@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use vesica_party::{Abort, Channel, Malformed, Message, Reader, Role, Step, Writer};
 
 use super::Hello;
+use crate::key::Kind;
 use crate::noise::Epsilon;
 use crate::table::{PayloadSchema, ValueColumn};
 
@@ -153,6 +154,8 @@ pub(crate) struct Sizes {
     pub groups: u32,
     /// The share of the salt that the configuration commits to.
     pub salt_share: super::salt::Share,
+    /// How the values of each key column are written, in key order.
+    pub key_kinds: Vec<Kind>,
 }
 
 impl Body for Sizes {
@@ -168,6 +171,9 @@ impl Body for Sizes {
         let sizes: Self = read_json(bytes)?;
         if sizes.groups == 0 {
             return Err(Malformed("keys in no group"));
+        }
+        if !sizes.key_kinds.iter().all(|kind| kind.is_sound()) {
+            return Err(Malformed("a kind of key column that no side finds"));
         }
         match sizes.payload.as_ref().map(PayloadSchema::check) {
             Some(Err(_)) => Err(Malformed("a payload schema that no sender declares")),

@@ -17,6 +17,7 @@
 
 pub(crate) mod clock;
 mod hello;
+mod kinds;
 pub(crate) mod messages;
 mod ranges;
 pub(crate) mod salt;
@@ -28,11 +29,13 @@ use vesica_protocols::any::AnyProtocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::failure::{Failure, code};
+use crate::key::Kind;
 use crate::memory::{Budget, Bytes};
 use crate::noise::NoiseScale;
 use crate::plan::{self, Link, SetTask, Terms};
 use crate::table::{PayloadSchema, ValueColumn};
 pub use hello::{Difference, Hello, printable};
+pub(crate) use kinds::warnings as kind_warnings;
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
@@ -92,6 +95,8 @@ pub(crate) struct Agreement {
     pub sender_values: Vec<ValueColumn>,
     /// The receiver's.
     pub receiver_values: Vec<ValueColumn>,
+    /// How the peer writes the values of each key column.
+    pub peer_key_kinds: Vec<Kind>,
     /// The epsilon of the sender's noise.
     pub noise: Option<String>,
     /// The noise of each result of a group; none without noise.
@@ -180,6 +185,9 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failu
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
         ));
     }
+    if theirs.key_kinds.len() != bid.theirs.key_columns.len() {
+        return Err(misbehaved(ch, "kinds of another number of key columns").into());
+    }
     // Several groups are a receiver's of an aggregate.
     if theirs.groups > 1 && (bid.ours.role == Role::Receiver || !bid.task.is_aggregate()) {
         return Err(misbehaved(ch, "groups, which are for the receiver of an aggregate").into());
@@ -206,6 +214,10 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failu
     if receiver.payload.is_some() || given != *promised {
         return Err(misbehaved(ch, "a payload that does not go with the configuration").into());
     }
+    let peer_key_kinds = match bid.ours.role {
+        Role::Sender => receiver.key_kinds.clone(),
+        Role::Receiver => sender.key_kinds.clone(),
+    };
     let (sender_values, receiver_values) = (from_sender.values.clone(), from_receiver.values.clone());
     let shared_bytes = |columns: &[ValueColumn]| if bid.task == SetTask::Shares { 8 * columns.len() } else { 0 };
     let terms = Terms {
@@ -261,6 +273,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failu
         payload,
         sender_values,
         receiver_values,
+        peer_key_kinds,
         noise,
         noise_scales,
         may_wrap,

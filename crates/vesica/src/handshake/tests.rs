@@ -5,6 +5,7 @@ use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
 use super::salt::{Share, commit, salt};
 use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
 use crate::failure::Failure;
+use crate::key::{Form, Kind, Precision};
 use crate::memory::Budget;
 use crate::plan::SetTask;
 use crate::table::{PayloadField, PayloadKind, PayloadSchema};
@@ -35,7 +36,8 @@ pub(super) fn hello(role: Role) -> Hello {
 const SHARE: Share = [9; 32];
 
 fn sizes(items: u64) -> Sizes {
-    Sizes { items, payload: None, groups: 1, salt_share: SHARE }
+    let key_kinds = vec![Kind { form: Form::Text, precision: None }];
+    Sizes { items, payload: None, groups: 1, salt_share: SHARE, key_kinds }
 }
 
 fn bid<'a>(ours: &'a Hello, theirs: &'a Hello, sizes: Sizes) -> Bid<'a> {
@@ -293,6 +295,17 @@ fn a_peer_with_another_session_is_caught() {
     });
     let abort = outcome.err().expect("refused");
     assert!(abort.to_string().contains("its session is another one"), "{abort}");
+}
+
+#[test]
+fn kinds_that_no_side_finds_are_refused() {
+    let of = |form, precision| Sizes { key_kinds: vec![Kind { form, precision }], ..sizes(5) };
+    let bytes = |sizes: &Sizes| serde_json::to_vec(sizes).expect("JSON");
+    assert!(reads::<Sizes>(&bytes(&of(Form::Timestamp, Some(Precision::Day)))));
+    assert!(!reads::<Sizes>(&bytes(&of(Form::Timestamp, None))));
+    assert!(!reads::<Sizes>(&bytes(&of(Form::Integer, Some(Precision::Day)))));
+    let two = Sizes { key_kinds: [sizes(5).key_kinds, sizes(5).key_kinds].concat(), ..sizes(5) };
+    assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, two))), Some(8));
 }
 
 fn reads<B: Body>(bytes: &[u8]) -> bool {

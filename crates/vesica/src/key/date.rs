@@ -39,6 +39,17 @@ impl Date {
         out.extend([day / 10, day].map(digit));
     }
 
+    /// Days after 1970-01-01.
+    pub(crate) fn to_days(self) -> i64 {
+        let (month, day) = (i64::from(self.month), i64::from(self.day));
+        // As in `from_days`: years begin in March.
+        let year = i64::from(self.year) - i64::from(month <= 2);
+        let march_month = if month > 2 { month - 3 } else { month + 9 };
+        let of_year = (153 * march_month + 2) / 5 + day - 1;
+        let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+        era * 146_097 + 365 * year_of_era + year_of_era / 4 - year_of_era / 100 + of_year - 719_468
+    }
+
     /// The day `days` after 1970-01-01, or an error outside of the years 1 to 9999.
     pub(crate) fn from_days(days: i64) -> Result<Self, Unmatchable> {
         // Years 1 to 9999 are days -719162 to 2932896.
@@ -86,8 +97,28 @@ fn after<'a>(text: &'a str, prefix: &str) -> Result<&'a str, Unmatchable> {
     text.strip_prefix(prefix).ok_or(Unmatchable)
 }
 
+/// The time of day in an ISO 8601 text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Time {
+    /// Seconds since midnight.
+    pub seconds: i64,
+    /// Nanoseconds of the second; what is finer is cut.
+    pub nanos: u32,
+    /// Digits behind the point of the second.
+    pub digits: usize,
+    /// Seconds by which the clock is ahead of UTC, if the text names a zone.
+    pub offset: Option<i64>,
+    /// The second is the 60th: a leap second.
+    pub leap: bool,
+}
+
 /// Reads `YYYY-MM-DD`, `YYYYMMDD`, or an ISO 8601 timestamp that starts with the first, of which it keeps the date as written.
 pub(crate) fn from_iso(text: &str) -> Result<Date, Unmatchable> {
+    iso(text).map(|(date, _)| date)
+}
+
+/// Reads the same, with the time of day where there is one.
+pub(crate) fn iso(text: &str) -> Result<(Date, Option<Time>), Unmatchable> {
     let (year, rest) = number(text, 4)?;
     let (month, day, rest) = match rest.strip_prefix('-') {
         Some(rest) => {
@@ -104,40 +135,50 @@ pub(crate) fn from_iso(text: &str) -> Result<Date, Unmatchable> {
             (month, day, rest)
         }
     };
-    if let Some(time) = rest.strip_prefix(['T', ' ']) {
-        check_time(time)?;
-    } else if !rest.is_empty() {
-        return Err(Unmatchable);
-    }
-    Date::new(year, month, day)
+    let time = match rest.strip_prefix(['T', ' ']) {
+        Some(time) => Some(time_of_day(time)?),
+        None if rest.is_empty() => None,
+        None => return Err(Unmatchable),
+    };
+    Ok((Date::new(year, month, day)?, time))
 }
 
-/// `HH:MM[:SS[.fraction]]` with an optional `Z` or `+HH[:MM]`; a second of 60 is a leap second.
-fn check_time(time: &str) -> Result<(), Unmatchable> {
+/// `HH:MM[:SS[.fraction]]` with an optional zone; a second of 60 is a leap second.
+fn time_of_day(time: &str) -> Result<Time, Unmatchable> {
     let (hour, rest) = number(time, 2)?;
     let (minute, mut rest) = number(after(rest, ":")?, 2)?;
-    let mut second = 0;
+    let (mut second, mut nanos, mut digits) = (0, 0, 0);
     if let Some(seconds) = rest.strip_prefix(':') {
         (second, rest) = number(seconds, 2)?;
         if let Some(fraction) = rest.strip_prefix('.') {
             rest = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
-            if rest.len() == fraction.len() {
+            digits = fraction.len() - rest.len();
+            if digits == 0 {
                 return Err(Unmatchable);
             }
+            nanos = fraction.bytes().take(digits).chain(std::iter::repeat(b'0')).take(9).fold(0, |n, b| 10 * n + u32::from(b - b'0'));
         }
     }
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
-    if let Some(zone) = rest.strip_prefix(['+', '-']) {
-        let (zone_hour, minutes) = number(zone, 2)?;
-        let minutes = minutes.strip_prefix(':').unwrap_or(minutes);
-        let (zone_minute, end) = if minutes.is_empty() { (0, "") } else { number(minutes, 2)? };
-        if zone_hour > 18 || zone_minute > 59 || !end.is_empty() {
-            return Err(Unmatchable);
-        }
-    } else if !(rest.is_empty() || rest == "Z" || rest == "UTC") {
+    let offset = if rest.is_empty() { None } else { Some(zone(rest)?) };
+    if hour > 23 || minute > 59 || second > 60 {
         return Err(Unmatchable);
     }
-    if hour > 23 || minute > 59 || second > 60 { Err(Unmatchable) } else { Ok(()) }
+    Ok(Time { seconds: i64::from(3600 * hour + 60 * minute + second), nanos, digits, offset, leap: second == 60 })
+}
+
+/// `Z`, `UTC` or `+HH[[:]MM]`: the seconds by which the zone is ahead of UTC.
+pub(crate) fn zone(text: &str) -> Result<i64, Unmatchable> {
+    let (sign, hours) = match text.as_bytes().first() {
+        Some(b'+') => (1, &text[1..]),
+        Some(b'-') => (-1, &text[1..]),
+        _ if text == "Z" || text == "UTC" => return Ok(0),
+        _ => return Err(Unmatchable),
+    };
+    let (hour, minutes) = number(hours, 2)?;
+    let minutes = minutes.strip_prefix(':').unwrap_or(minutes);
+    let (minute, end) = if minutes.is_empty() { (0, "") } else { number(minutes, 2)? };
+    if hour > 18 || minute > 59 || !end.is_empty() { Err(Unmatchable) } else { Ok(sign * i64::from(3600 * hour + 60 * minute)) }
 }
 
 /// How a column writes its dates: `%Y` (four digits), `%m` and `%d` (one or two digits), `%%`, and literal characters.
@@ -197,5 +238,17 @@ impl DateFormat {
 impl fmt::Display for DateFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_dates_are_one_to_one() {
+        for days in (-719_162..=2_932_896).step_by(97).chain([-719_162, -1, 0, 1, 2_932_896]) {
+            assert_eq!(Date::from_days(days).map(Date::to_days), Ok(days));
+        }
     }
 }

@@ -8,18 +8,22 @@
 //!
 //! **Nothing is normalised unless declared.** A row with a null or empty component never matches.
 
-mod countries;
 pub(crate) mod date;
 mod digest;
+mod kind;
 mod normalise;
 mod phone;
 mod spec;
+mod timestamp;
 
-pub use countries::Plan;
 pub use date::DateFormat;
 pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};
+pub use kind::{Form, Kind, KindCounts};
 pub use normalise::{Normaliser, Unmatchable};
+pub use phone::{Bare, Phone};
 pub use spec::{KeyColumn, KeySpec, SpecError};
+pub use timestamp::{Precision, Timestamp};
 
 pub(crate) use digest::KeyBatch;
 pub(crate) use normalise::Chain;
+pub(crate) use phone::Reading;

@@ -1,12 +1,13 @@
 //! Declared normalisers. Each has a version that the handshake compares; a change of meaning is a new version.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use crate::key::countries::Plan;
-use crate::key::date::DateFormat;
-use crate::key::{SpecError, phone};
+use crate::key::date::{self, DateFormat};
+use crate::key::phone::{self, Phone, Reading};
+use crate::key::{SpecError, Timestamp};
 
 /// The value is not of the kind that the normaliser reads (no telephone number, no date). Says nothing of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +25,17 @@ pub enum Normaliser {
     /// `email@1`: white space trimmed, NFC, lower case. Needs one `@` with text on both sides, no white space or control
     /// character, and a domain without empty labels. Dots and `+tags` of the local part stay: they may name another mailbox.
     Email,
-    /// `e164@1`: a telephone number to `+` and its digits (ITU-T E.164). National numbers are read by the country's plan.
-    E164(&'static Plan),
+    /// `e164@2`: a telephone number to `+` and its digits (ITU-T E.164), as libphonenumber reads it in a country.
+    E164(Phone),
     /// `digits@1`: keeps `0` to `9` and drops the rest; a value without any is unmatchable.
     Digits,
     /// `date@1`: a date to `YYYY-MM-DD`. Without a format it reads `YYYY-MM-DD`, `YYYYMMDD`, and an ISO 8601 timestamp, of which it
     /// keeps the date as written (no change of time zone). Days that no calendar has are unmatchable.
     Date(Option<DateFormat>),
-    /// `int@1`: an optional sign and decimal digits to the shortest decimal: `042`, `+42` and `42` are one key. `42.0` is unmatchable.
+    /// `timestamp@1`: a date or an ISO 8601 timestamp to one instant's text.
+    Timestamp(Timestamp),
+    /// `int@2`: an optional sign and decimal digits to the shortest decimal: `042`, `+42`, `42` and `42.0` are one key. `42.5` is
+    /// unmatchable.
     Int,
 }
 
@@ -48,56 +52,62 @@ impl Normaliser {
             ("int", None) => Ok(Self::Int),
             ("date", None) => Ok(Self::Date(None)),
             ("date", Some(format)) => Ok(Self::Date(Some(DateFormat::parse(format)?))),
-            ("e164", country) => {
-                let country = country.unwrap_or_default();
-                Plan::of(country).map(Self::E164).ok_or_else(|| SpecError::UnknownCountry(country.to_owned()))
-            }
+            ("e164", country) => Phone::parse(country.unwrap_or_default()).map(Self::E164),
+            ("timestamp", zone) => Timestamp::parse(zone.unwrap_or_default()).map(Self::Timestamp),
             _ => Err(SpecError::UnknownNormaliser(text.to_owned())),
         }
     }
 
     /// Name and version, without local arguments: what both parties must have alike.
-    pub fn agreed_name(&self) -> &'static str {
-        match self {
+    pub fn agreed_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Self::Trim => "trim@1",
             Self::Lower => "lower@1",
             Self::Nfc => "nfc@1",
             Self::Email => "email@1",
-            Self::E164(_) => "e164@1",
+            Self::E164(_) => phone::AGREED_NAME,
             Self::Digits => "digits@1",
             Self::Date(_) => "date@1",
-            Self::Int => "int@1",
-        }
+            Self::Timestamp(timestamp) => return Cow::Owned(timestamp.agreed_name()),
+            Self::Int => "int@2",
+        })
     }
 
     /// Appends the normal form of `value` to `out`, which the caller cleared.
     pub fn apply(&self, value: &str, out: &mut String) -> Result<(), Unmatchable> {
+        self.read(value, out).map(drop)
+    }
+
+    /// [`apply`](Self::apply), with how the value was read.
+    pub(crate) fn read(&self, value: &str, out: &mut String) -> Result<Reading, Unmatchable> {
         match self {
             Self::Trim => out.push_str(value.trim()),
             Self::Lower => lower(value, out),
             Self::Nfc => nfc(value, out),
             Self::Email => email(value, out)?,
-            Self::E164(plan) => phone::e164(value, plan, out)?,
+            Self::E164(phone) => return phone.read(value, out),
             Self::Digits => {
                 out.extend(value.chars().filter(char::is_ascii_digit));
                 if out.is_empty() {
                     return Err(Unmatchable);
                 }
             }
-            Self::Date(None) => crate::key::date::from_iso(value)?.write(out),
+            Self::Date(None) => date::from_iso(value)?.write(out),
             Self::Date(Some(format)) => format.read(value)?.write(out),
+            Self::Timestamp(timestamp) => timestamp.read(value, out)?,
             Self::Int => int(value, out)?,
         }
-        Ok(())
+        Ok(Reading::Only)
     }
 }
 
 impl fmt::Display for Normaliser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::E164(plan) => write!(f, "e164:{}", plan.country),
+            Self::E164(phone) => phone.fmt(f),
+            Self::Timestamp(timestamp) => timestamp.fmt(f),
             Self::Date(Some(format)) => write!(f, "date:{format}"),
-            other => f.write_str(other.agreed_name().trim_end_matches("@1")),
+            other => f.write_str(other.agreed_name().split('@').next().unwrap_or_default()),
         }
     }
 }
@@ -150,6 +160,11 @@ fn int(value: &str, out: &mut String) -> Result<(), Unmatchable> {
         Some(b'+') => ("", &value[1..]),
         _ => ("", value),
     };
+    // Programs that know no missing integers write whole numbers as floats.
+    let digits = match digits.split_once('.') {
+        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|b| b == b'0') => whole,
+        _ => digits,
+    };
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(Unmatchable);
     }
@@ -168,11 +183,13 @@ pub(crate) struct Chain<'a> {
     normalisers: &'a [Normaliser],
     current: String,
     next: String,
+    /// How the last value was read.
+    pub reading: Reading,
 }
 
 impl<'a> Chain<'a> {
     pub(crate) fn new(normalisers: &'a [Normaliser]) -> Self {
-        Self { normalisers, current: String::new(), next: String::new() }
+        Self { normalisers, current: String::new(), next: String::new(), reading: Reading::Only }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -183,13 +200,16 @@ impl<'a> Chain<'a> {
     pub(crate) fn apply<'b>(&'b mut self, value: &'b str) -> Result<&'b str, Unmatchable> {
         let Some((first, rest)) = self.normalisers.split_first() else { return Ok(value) };
         self.current.clear();
-        first.apply(value, &mut self.current)?;
+        self.reading = first.read(value, &mut self.current)?;
         for normaliser in rest {
             if self.current.is_empty() {
                 break;
             }
             self.next.clear();
-            normaliser.apply(&self.current, &mut self.next)?;
+            let reading = normaliser.read(&self.current, &mut self.next)?;
+            if reading != Reading::Only {
+                self.reading = reading;
+            }
             std::mem::swap(&mut self.current, &mut self.next);
         }
         Ok(&self.current)

@@ -30,11 +30,22 @@ pub enum SpecError {
     #[error("--normalise {0}: no key column has this name; write --normalise COLUMN=NAME[,NAME...] for a column given with --key")]
     NotAKeyColumn(String),
     /// A normaliser that does not exist.
-    #[error("there is no normaliser `{0}`; known are trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT], int")]
+    #[error(
+        "there is no normaliser `{0}`; known are trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT], timestamp:ZONE[:PRECISION], int"
+    )]
     UnknownNormaliser(String),
     /// A country that `e164` does not know.
     #[error("`{0}` is no ISO 3166 country with a telephone plan; write two letters, for example e164:DE")]
     UnknownCountry(String),
+    /// An argument of `e164` that is none.
+    #[error("e164 knows no `{0}`; write e164:COUNTRY, or :bare=national, :bare=international or :bare=refuse after the country")]
+    Bare(String),
+    /// A zone or precision that `timestamp` does not know.
+    #[error(
+        "`{0}` is not ZONE or ZONE:PRECISION; ZONE is utc or an offset such as +02:00 (the clock of timestamps without one; names of zones \
+         are not known), PRECISION is s, ms, us, ns or day: for example timestamp:utc or timestamp:+02:00:ms"
+    )]
+    Timestamp(String),
     /// A date format that does not give year, month and day once each.
     #[error("the date format `{0}` does not name year, month and day once each; use %Y, %m and %d, for example date:%d.%m.%Y")]
     DateFormat(String),
@@ -77,10 +88,10 @@ impl KeySpec {
     }
 
     /// What both parties must agree on, one line a column: the versioned normalisers, or `as it is`. Column names are
-    /// not part of it, nor are a normaliser's local arguments (country, date format): they describe the own input only.
+    /// not part of it, nor are a normaliser's local arguments (country, date format, zone): they describe the own input only.
     pub fn agreement(&self) -> Vec<String> {
         let line = |column: &KeyColumn| {
-            let names: Vec<&str> = column.normalisers.iter().map(Normaliser::agreed_name).collect();
+            let names: Vec<_> = column.normalisers.iter().map(Normaliser::agreed_name).collect();
             if names.is_empty() { "as it is".to_owned() } else { names.join(",") }
         };
         self.columns.iter().map(line).collect()

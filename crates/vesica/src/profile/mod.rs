@@ -73,6 +73,7 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
     for (column, declared) in columns.iter().zip(spec.columns()) {
         column.warn(!declared.normalisers.is_empty(), &mut warnings);
     }
+    warnings.extend(spec.columns().iter().zip(&table.stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column)));
     if table.digests.is_empty() {
         warnings.push("no row has a usable key: `send` and `receive` will refuse this table".to_owned());
     }

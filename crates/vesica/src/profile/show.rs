@@ -39,7 +39,7 @@ impl fmt::Display for Profile {
 }
 
 fn show_column(column: &ColumnProfile, empty: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    writeln!(f, "Column `{}` ({})", column.name, column.kind)?;
+    writeln!(f, "Column `{}` ({}, written as {})", column.name, column.kind, column.written.kind())?;
     let (values, nulls, shortest, longest) = (column.values, column.nulls, column.shortest, column.longest);
     writeln!(f, "  {values} values of {shortest} to {longest} bytes, {nulls} null, {empty} empty after normalising")?;
     for effect in &column.normalisers {

@@ -39,6 +39,7 @@ pub(super) fn revealed(agreement: &Agreement) -> Vec<String> {
         "to both sides: the numbers of distinct keys, {} of the sender and {} of the receiver, dummies included",
         terms.sender_items, terms.receiver_items
     ));
+    all.push("to both sides: how the values of each key column are written (as text, integers, dates, ...)".to_owned());
     for leak in agreement.row.entry().mode(terms.security).into_iter().flat_map(|mode| mode.leakage) {
         let to = match leak.to {
             Learner::Sender => "to the sender",

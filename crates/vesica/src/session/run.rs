@@ -18,11 +18,12 @@ use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
+use crate::key::Kind;
 use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{Input, KeyTable};
+use crate::table::{Input, KeyStats, KeyTable};
 
 /// Bounds on waiting that no flag sets. Tests take smaller ones.
 #[derive(Clone, Debug)]
@@ -148,6 +149,10 @@ fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
     }
 }
 
+/// Told to a side that learns its matches, when there are none.
+const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check` says of the key columns and how the same \
+    key is written in each table; keys match only where they are equal to the byte after --normalise";
+
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
@@ -203,13 +208,16 @@ impl Conversation<'_> {
             groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32),
             // The table has been read: from here on its keys do not depend on the salt.
             salt_share: self.salt_share,
+            key_kinds: table.stats.columns.iter().map(|column| column.written.kind()).collect(),
         };
+        let key_kinds = sizes.key_kinds.clone();
         let Config { task, max_peer_items, max_groups, memory, .. } = *self.config;
         let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups, memory: Budget::now(memory) };
         let agreement = handshake::settle(ch, &bid)?;
         self.debit(ch)?;
         let entry = agreement.row.entry();
         let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.may_wrap.clone()).collect();
+        warnings.extend(self.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
         for warning in &warnings {
             self.events.warning(warning);
         }
@@ -241,6 +249,9 @@ impl Conversation<'_> {
             Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
             _ => None,
         };
+        if matched_keys == Some(0) {
+            warnings.push(NO_MATCH.to_owned());
+        }
         let output = match (output, learned) {
             (Some(output), Some(learned)) => {
                 self.events.stage("writing the output");
@@ -271,6 +282,13 @@ impl Conversation<'_> {
             }
             Ok(ch.check()?)
         })
+    }
+
+    /// What is to be said of the keys before anything has been compared: of the own ones, and where the partner writes them in another way.
+    fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
+        let key = &self.config.source.key;
+        let bare = key.columns().iter().zip(&stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column));
+        bare.chain(handshake::kind_warnings(key, ours, theirs)).collect()
     }
 
     fn padded(&self, distinct: usize) -> Result<usize, Failure> {
@@ -409,6 +427,7 @@ impl Done {
                 Role::Receiver => terms.sender_items as u64,
             },
             input: self.table.stats,
+            peer_key_kinds: self.agreement.peer_key_kinds.clone(),
             matched_keys: self.matched_keys,
             output: self.output,
             payload_columns: self.agreement.payload_columns(),

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use rayon::prelude::*;
 
-use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec};
+use crate::key::{Chain, Digests, KeyBatch, KeyColumn, KeyFrame, KeySpec, KindCounts, Normaliser, Reading};
 use crate::table::columnar::Batch;
 use crate::table::csv::{Record, Records};
 use crate::table::distinct::Distinct;
@@ -70,6 +70,32 @@ pub struct ColumnStats {
     pub empty: u64,
     /// Values that a normaliser refused.
     pub unmatchable: u64,
+    /// Telephone numbers without `+` that begin with the own calling code and were read as numbers of the country.
+    pub bare_national: u64,
+    /// The same, read as international numbers.
+    pub bare_international: u64,
+    /// How the values are written after normalising.
+    pub written: KindCounts,
+}
+
+impl ColumnStats {
+    /// What is to be said of telephone numbers that `column` might mean in two ways, if their user did not say which.
+    pub(crate) fn bare_numbers(&self, column: &KeyColumn) -> Option<String> {
+        let count = self.bare_national + self.bare_international;
+        let phone = column.normalisers.iter().find_map(|normaliser| match normaliser {
+            Normaliser::E164(phone) if count > 0 && !phone.decides_bare_numbers() => Some(phone),
+            _ => None,
+        })?;
+        Some(format!(
+            "`{}`: {count} telephone numbers have no + and begin with {}, their country's own calling code; {} of them were read as numbers \
+             of the country, {} as international ones. To have them read otherwise, add :bare=national, :bare=international or :bare=refuse \
+             to {phone}",
+            self.name,
+            phone.calling_code(),
+            self.bare_national,
+            self.bare_international,
+        ))
+    }
 }
 
 impl KeyStats {
@@ -87,6 +113,9 @@ impl KeyStats {
             column.nulls += take(&mut more.nulls);
             column.empty += take(&mut more.empty);
             column.unmatchable += take(&mut more.unmatchable);
+            column.bare_national += take(&mut more.bare_national);
+            column.bare_international += take(&mut more.bare_international);
+            column.written.add(&take(&mut more.written));
         }
     }
 }
@@ -394,8 +423,15 @@ impl<'a> Rows<'a> {
                 self.row_is_null = true;
             }
             Ok(value) => {
+                let stats = &mut self.stats.columns[index];
+                stats.written.count(value.as_bytes());
                 if !self.frame.push(value.as_bytes()) {
                     return Err(self.out_of_range(index));
+                }
+                match self.chains[index].reading {
+                    Reading::Only => {}
+                    Reading::BareNational => stats.bare_national += 1,
+                    Reading::BareInternational => stats.bare_international += 1,
                 }
             }
             Err(_) => {
@@ -417,6 +453,7 @@ impl<'a> Rows<'a> {
             return self.text(index, "");
         }
         if self.chains[index].is_empty() {
+            self.stats.columns[index].written.count(value);
             return if self.frame.push(value) { Ok(()) } else { Err(self.out_of_range(index)) };
         }
         match std::str::from_utf8(value) {

@@ -80,6 +80,8 @@ fn specifications() {
     assert_eq!(KeySpec::parse(&["a"], &["a=up"]), Err(SpecError::UnknownNormaliser("up".to_owned())));
     assert_eq!(KeySpec::parse(&["a"], &["a=e164:QQ"]), Err(SpecError::UnknownCountry("QQ".to_owned())));
     assert_eq!(KeySpec::parse(&["a"], &["a=e164"]), Err(SpecError::UnknownCountry(String::new())));
+    assert_eq!(KeySpec::parse(&["a"], &["a=e164:DE:bare=maybe"]), Err(SpecError::Bare("bare=maybe".to_owned())));
+    assert_eq!(KeySpec::parse(&["a"], &["a=e164:001"]), Err(SpecError::UnknownCountry("001".to_owned())));
     for format in ["%d.%m", "%Y%m%d%d", "%y-%m-%d", "%Y-%m-%"] {
         assert_eq!(KeySpec::parse(&["a"], &[&format!("a=date:{format}")[..]]), Err(SpecError::DateFormat(format.to_owned())));
     }
@@ -87,8 +89,8 @@ fn specifications() {
     let spec = KeySpec::parse(&["a", "a=b"], &["a=b=trim, lower", "a=nfc"]).unwrap();
     assert_eq!(spec.agreement(), ["nfc@1", "trim@1,lower@1"]);
     // Local arguments are no part of what both agree on.
-    let german = KeySpec::parse(&["tel", "day", "id"], &["tel=e164:DE", "day=date:%d.%m.%Y"]).unwrap();
+    let german = KeySpec::parse(&["tel", "day", "id"], &["tel=e164:DE:bare=national", "day=date:%d.%m.%Y"]).unwrap();
     let american = KeySpec::parse(&["phone", "date", "number"], &["phone=e164:us", "date=date"]).unwrap();
     assert_eq!(german.agreement(), american.agreement());
-    assert_eq!(german.agreement(), ["e164@1", "date@1", "as it is"]);
+    assert_eq!(german.agreement(), ["e164@2+rlibphonenumber-2.2.15", "date@1", "as it is"]);
 }

@@ -52,7 +52,8 @@ fn email() {
 fn integers() {
     check("int", &[("42", "42"), ("+42", "42"), ("0042", "42"), ("-042", "-42"), ("-0", "0"), ("000", "0")]);
     check("int", &[("123456789012345678901234567890", "123456789012345678901234567890")]);
-    refused("int", &["42.0", "4 2", " 42", "1e3", "", "-", "+", "0x10", "--1", "٤٢"]);
+    check("int", &[("5.0", "5"), ("-05.000", "-5"), ("0.0", "0"), ("-0.0", "0")]);
+    refused("int", &["42.5", "42.", ".0", "-.0", "1.0.0", "42.00000001", "1,000", "4 2", " 42", "1e3", "", "-", "+", "0x10", "--1", "٤٢"]);
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn telephone_numbers() {
             ("+800 1234 5678", "+80012345678"),
         ],
     );
-    refused("e164:DE", &["", "abc", "030 1234 ext 5", "110", "+49 0030 12345", "+999 1234567", "0301+2345", "+0 123456", "++49301234567"]);
+    refused("e164:DE", &["", "abc", "030 1234567 ext 5", "110", "+49 0030 12345", "+999 1234567", "0301+2345", "+0 123456"]);
     refused("e164:DE", &["+49 1234567890123456", "+", "00", "0", "+4"]);
     check("e164:US", &[("(212) 555-0123", "+12125550123"), ("1-212-555-0123", "+12125550123"), ("011 49 30 1234567", "+49301234567")]);
     refused("e164:US", &["555-0123", "212-555-01"]);
@@ -107,6 +108,125 @@ fn telephone_numbers() {
     check("e164:AU", &[("0011 49 30 1234567", "+49301234567"), ("02 9876 5432", "+61298765432")]);
     check("e164:ES", &[("912 345 678", "+34912345678")]);
     check("e164:BY", &[("8 029 123 45 67", "+375291234567")]);
+}
+
+/// What the Python package `phonenumbers` 9.0.42, a port of the same library with the same rules, makes of examples of every country in many
+/// notations, and of texts that are no numbers. Where it finds an extension, `e164` refuses.
+#[test]
+fn telephone_numbers_are_those_of_libphonenumber() {
+    let cases = include_str!("telephone_numbers.tsv");
+    let mut wrong = Vec::new();
+    for line in cases.lines() {
+        let [country, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("three columns: {line}") };
+        let number = normal(&format!("e164:{country}"), text);
+        if number.as_deref().unwrap_or("-") != expected {
+            wrong.push(format!("{line}, here {number:?}"));
+        }
+    }
+    assert!(cases.lines().count() > 1000 && wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn bare_telephone_numbers_are_read_as_the_user_says() {
+    // One text with two readings that are numbers, and two texts with one.
+    let (either, only_international, only_national) = ("496808024255", "49 30 1234567", "491511234567");
+    check("e164:DE", &[(either, "+49496808024255"), (only_international, "+49301234567"), (only_national, "+49491511234567")]);
+    check("e164:DE:bare=national", &[(either, "+49496808024255"), (only_international, "+49301234567")]);
+    check("e164:DE:bare=international", &[(either, "+496808024255"), (only_national, "+49491511234567")]);
+    check(
+        "e164:DE:bare=refuse",
+        &[(only_international, "+49301234567"), (only_national, "+49491511234567"), ("030 1234567", "+49301234567")],
+    );
+    refused("e164:DE:bare=refuse", &[either]);
+    // The trunk prefix of the United States is their calling code: both readings are one number.
+    check("e164:US:bare=refuse", &[("1 212 555 0123", "+12125550123")]);
+}
+
+#[test]
+fn bare_telephone_numbers_are_counted_by_how_they_were_read() {
+    let folder = Folder::new();
+    let path = folder.write("tel.csv", "tel\n49301234567\n+49 30 1234567\n030 1234567\n496808024255\n491511234567\n0049 89 123456\n");
+    let profile = |normaliser: &str| {
+        let spec = KeySpec::parse(&["tel"], &[&format!("tel={normaliser}")[..]]).unwrap();
+        let profile = vesica::profile::check(&super::open(&path).unwrap(), &spec).unwrap();
+        let column = &profile.keys.columns[0];
+        ((column.bare_national, column.bare_international, column.unmatchable), profile.warnings.join("\n"))
+    };
+    let (counts, warned) = profile("e164:DE");
+    assert_eq!(counts, (2, 1, 0));
+    for part in ["3 telephone numbers have no + and begin with 49", "2 of them were read as numbers of the country, 1 as", ":bare=refuse"] {
+        assert!(warned.contains(part), "{warned}");
+    }
+    let (counts, warned) = profile("e164:DE:bare=international");
+    assert_eq!(counts, (1, 2, 0));
+    assert!(!warned.contains("telephone numbers have no +"), "who has decided is not asked again: {warned}");
+    assert_eq!(profile("e164:DE:bare=refuse").0, (1, 1, 1));
+}
+
+/// Keys depend on the library's rules, so the name that both sides compare must follow them.
+#[test]
+fn the_agreed_name_of_telephone_numbers_has_the_version_of_the_library() {
+    let lock = include_str!("../../../../Cargo.lock");
+    let (_, after) = lock.split_once("name = \"rlibphonenumber\"\nversion = \"").unwrap();
+    let version = after.split('"').next().unwrap();
+    assert_eq!(Normaliser::parse("e164:DE").unwrap().agreed_name(), format!("e164@2+rlibphonenumber-{version}"));
+}
+
+#[test]
+fn timestamps_of_all_writers_become_one_text() {
+    let morning = "2013-01-31T08:00:00Z";
+    check(
+        "timestamp:utc",
+        &[
+            ("2013-01-31 08:00:00", morning),
+            ("2013-01-31T08:00:00", morning),
+            ("2013-01-31T08:00", morning),
+            ("2013-01-31T08:00:00.000000", morning),
+            ("2013-01-31 10:00:00+02", morning),
+            ("2013-01-31T10:00:00+0200", morning),
+            ("2013-01-31 04:30:00-03:30", morning),
+            ("2013-01-31 08:00:00 UTC", morning),
+            ("2013-01-31", "2013-01-31T00:00:00Z"),
+            ("20130131", "2013-01-31T00:00:00Z"),
+            ("2013-01-31 08:00:00.120", "2013-01-31T08:00:00.12Z"),
+            ("2013-01-31T08:00:00.1234567899Z", "2013-01-31T08:00:00.123456789Z"),
+            ("1969-12-31T23:59:59.5-01:00", "1970-01-01T00:59:59.5Z"),
+        ],
+    );
+    check(
+        "timestamp:+02:00",
+        &[("2013-01-31 10:00:00", morning), ("2013-01-31T08:00:00Z", morning), ("2013-01-31", "2013-01-30T22:00:00Z")],
+    );
+    check("timestamp:utc:s", &[("2013-01-31 08:00:00.999", morning), ("1969-12-31T23:59:59.999", "1969-12-31T23:59:59Z")]);
+    check("timestamp:UTC:ms", &[("2013-01-31 08:00:00.0019", "2013-01-31T08:00:00.001Z")]);
+    check("timestamp:Z:us", &[("2013-01-31 08:00:00.0000019", "2013-01-31T08:00:00.000001Z")]);
+    check(
+        "timestamp:+02:00:day",
+        &[("2013-01-31", "2013-01-31"), ("2013-01-31T22:00:00Z", "2013-02-01"), ("2013-01-31 23:59:59", "2013-01-31")],
+    );
+    refused(
+        "timestamp:utc",
+        &["", "5", "31.01.2013", "2013-01-31T24:00:00", "2016-12-31T23:59:60Z", "2013-01-31T10:00:00 CET", "2013-02-30"],
+    );
+    refused("timestamp:+02:00", &["0001-01-01"]);
+    refused("timestamp:-02:00", &["9999-12-31 23:00:00"]);
+}
+
+#[test]
+fn timestamps_agree_on_the_precision_and_for_days_on_the_zone() {
+    let name = |text: &str| Normaliser::parse(text).unwrap().agreed_name().into_owned();
+    assert_eq!(name("timestamp:utc"), name("timestamp:+02:00"));
+    assert_ne!(name("timestamp:utc"), name("timestamp:utc:ms"));
+    assert_eq!(name("timestamp:-0330:day"), "timestamp@1:-03:30:day");
+    assert_ne!(name("timestamp:utc:day"), name("timestamp:+02:00:day"));
+    for (text, shown) in [("timestamp:UTC:ns", "timestamp:utc"), ("timestamp:+02:us", "timestamp:+02:00:us")] {
+        assert_eq!(Normaliser::parse(text).unwrap().to_string(), shown);
+    }
+    for wrong in
+        ["timestamp", "timestamp:", "timestamp:ms", "timestamp:Europe/Berlin", "timestamp:utc:min", "timestamp:+25:00", "timestamp:utc:"]
+    {
+        assert!(Normaliser::parse(wrong).unwrap_err().to_string().contains("timestamp:+02:00:ms"), "{wrong}");
+    }
 }
 
 #[test]

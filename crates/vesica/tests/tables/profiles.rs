@@ -41,6 +41,13 @@ fn what_columns_look_like() {
     assert!(hints("city", "Ko\u{308}ln").contains("Unicode form C"));
     assert!(hints("city", "Köln\nkoeln").contains("upper-case"));
     assert!(hints("x", "N/A\nnull\na").contains("2 values look like a word for null"));
+    assert!(hints("id", "5.0\n6.0").contains("never match integers (5): consider --normalise id=int"));
+    assert!(hints("id", "5.0\n6\n7").contains("1 values among integers have a decimal point (5.0)"));
+    assert!(hints("id", "5.25\n6.0").contains("integers of a smaller unit"));
+    assert!(hints("t", "2013-01-01 00:00:00\n2013-01-02 00:00:00").contains("never match dates: consider --normalise t=date"));
+    assert!(hints("t", "2013-01-01 10:00:00").contains("Parquet and Arrow: consider --normalise t=timestamp:utc"));
+    assert!(hints("t", "2013-01-01T10:00:00Z").contains("the same zone and notation: consider --normalise t=timestamp:utc"));
+    assert_eq!(hints("t", "2013-01-01\n2013-01-02"), "");
     assert_eq!(hints("id", "42\n43"), "");
 }
 
@@ -59,7 +66,7 @@ fn no_value_is_shown() {
     let profile = profile(text, &key(&["k", "l"]));
     let shown = format!("{profile}{profile:?}{}", serde_json::to_string(&profile).unwrap());
     assert!(!shown.to_lowercase().contains("s3cr3t"), "{shown}");
-    for part in ["3 rows", "distinct keys", "Column `k` (text)", "would change"] {
+    for part in ["3 rows", "distinct keys", "Column `k` (text, written as text)", "would change"] {
         assert!(shown.contains(part), "{shown}");
     }
 }

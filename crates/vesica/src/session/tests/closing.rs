@@ -40,7 +40,8 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
     let theirs = handshake::agree(&mut ch, &hello).expect("agreed");
     let mut table = Preparation::start(config).finish(&ch, &Interrupt::default(), None).expect("a table").table;
-    let sizes = Sizes { items: table.digests.len() as u64, payload: None, groups: 1, salt_share };
+    let key_kinds = table.stats.columns.iter().map(|column| column.written.kind()).collect();
+    let sizes = Sizes { items: table.digests.len() as u64, payload: None, groups: 1, salt_share, key_kinds };
     let bid = Bid { task: config.task, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, max_groups: 1, memory: None };
     let agreement = handshake::settle(&mut ch, &bid).expect("settled");
     let items = std::mem::take(&mut table.digests).fold(agreement.salt);
