@@ -64,7 +64,8 @@ impl Folder {
         possible.then(|| self.start_under(tiny("exec \"$@\""), arguments))
     }
 
-    fn start_under(&self, mut command: Command, arguments: &str) -> Process {
+    /// As `start`, but by `command`, to which the arguments are added.
+    pub fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         // The user's own identity must play no part.
         command.env("XDG_CONFIG_HOME", self.path("configuration")).env("XDG_CACHE_HOME", self.path("cache"));
@@ -115,6 +116,13 @@ impl Folder {
         let sender = self.start(&format!("send {SENDER} --connect {address} {send}"));
         (receiver, sender)
     }
+}
+
+/// `vesica` started by a line of the shell, in which `"$@"` is its command.
+pub fn by_shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_vesica")]);
+    command
 }
 
 /// How the receiver meets its peer.
