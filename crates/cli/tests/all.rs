@@ -18,9 +18,13 @@ mod joins;
 mod layering;
 #[path = "all/mismatch.rs"]
 mod mismatch;
+#[path = "all/outputs.rs"]
+mod outputs;
 #[path = "all/plans.rs"]
 mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;
+#[path = "all/signals.rs"]
+mod signals;
 #[path = "all/tasks.rs"]
 mod tasks;

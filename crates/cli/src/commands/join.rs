@@ -11,7 +11,7 @@ use vesica::session::{self, Config, Destination, End, Interrupt, Protection, Sou
 use vesica::table::{Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, ValueDuplicates, ValueSpec};
 use vesica::threads;
 
-use crate::args::{JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
+use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
 use crate::outcome::{Outcome, print};
 use crate::progress::Progress;
 use crate::{identity, signals};
@@ -19,9 +19,10 @@ use crate::{identity, signals};
 pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
     let mut config = config(Role::Receiver, &args.shared)?;
     config.destination = Some(destination(args.output, args.join, &args.shared)?);
+    let payload = names(args.payload);
     match config.task {
-        SetTask::Intersect => config.expected_payload = (!args.payload.is_empty()).then_some(args.payload),
-        _ => config.source.values = values(&args.payload, args.group_by.clone(), &args.shared)?,
+        SetTask::Intersect => config.expected_payload = (!payload.is_empty()).then_some(payload),
+        _ => config.source.values = values(&payload, args.group_by.clone(), &args.shared)?,
     }
     if config.task == SetTask::Intersect && args.group_by.is_some() {
         return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
@@ -44,21 +45,26 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
         }
         None => {}
     }
+    let payload = names(args.payload);
     if config.task != SetTask::Intersect {
-        config.source.values = values(&args.payload, None, &args.shared)?;
-    } else if !args.payload.is_empty() {
+        config.source.values = values(&payload, None, &args.shared)?;
+    } else if !payload.is_empty() {
         let duplicates = match args.shared.payload_duplicates.as_str() {
             "first" => Duplicates::First,
             "sum" => return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first")),
             _ => Duplicates::Refuse,
         };
-        config.source.payload = Some(PayloadSpec { columns: args.payload, duplicates });
+        config.source.payload = Some(PayloadSpec { columns: payload, duplicates });
     }
     config.max_groups = args.max_groups;
     if let (Some(epsilon), Some(budget)) = (&args.epsilon, args.budget) {
         config.noise = Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget });
     }
     run(&config, &args.shared, verbose)
+}
+
+fn names(columns: Vec<Columns>) -> Vec<String> {
+    columns.into_iter().flat_map(|columns| columns.0).collect()
 }
 
 fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destination, Failure> {

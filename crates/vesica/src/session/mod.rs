@@ -1,6 +1,7 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
 
 mod compute;
+mod files;
 mod interrupt;
 mod link;
 mod prepare;

@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 
 use super::compute::{Learned, Writing, compute};
 use super::link::{self, Patience};
-use super::prepare::{Destined, Preparation, Prepared};
+use super::prepare::{Placed, Preparation, Prepared};
 use super::revealed::revealed;
 use super::{Config, Events, Interrupt, Protection, wishes};
 use crate::failure::{Failure, code};
@@ -18,7 +18,7 @@ use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{Input, KeyTable};
+use crate::table::{Input, KeyTable, Place};
 
 /// Runs one side.
 ///
@@ -30,7 +30,6 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     let mut hello = wishes::hello(config)?;
     let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
     fill(&mut rng, &mut hello.nonce);
-    refuse_existing_receipt(config)?;
 
     let bound = link::bind(&config.end, events)?;
     let mut preparation = Preparation::start(config);
@@ -84,17 +83,6 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
     }
 }
 
-fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
-    match &config.receipt {
-        Some(path) if !config.force && path.exists() => Err(Failure::new(
-            code::OUTPUT,
-            format_args!("{} exists already", path.display()),
-            "choose another name for --receipt, or replace it with --force",
-        )),
-        _ => Ok(()),
-    }
-}
-
 struct Conversation<'a> {
     config: &'a Config,
     hello: Hello,
@@ -108,7 +96,7 @@ struct Agreed {
     agreement: Agreement,
     input: Input,
     table: KeyTable,
-    output: Option<Destined>,
+    placed: Placed,
     own_items: u64,
     distinct: usize,
     learned: Option<Learned>,
@@ -137,7 +125,10 @@ impl Conversation<'_> {
         self.events.stage("comparing configurations");
         let theirs = handshake::agree(ch, &self.hello)?;
         self.events.stage("reading the input");
-        let Prepared { input, mut table, output } = preparation.finish(self.interrupt, self.deadline)?;
+        let Prepared { input, mut table, placed } = preparation.finish(self.interrupt, self.deadline)?;
+        for notice in placed.notices() {
+            self.events.notice(&notice);
+        }
         let distinct = table.digests.len();
         let padded = self.padded(distinct)?;
         let sizes = Sizes {
@@ -174,17 +165,17 @@ impl Conversation<'_> {
             ));
         }
         let receipt = self.close(ch, &agreement, transcript, &mut warnings)?;
-        Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, warnings })
+        Ok(Agreed { agreement, input, table, placed, own_items: padded as u64, distinct, learned, receipt, warnings })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings } = agreed;
+        let Agreed { agreement, input, table, placed, own_items, distinct, learned, receipt, mut warnings } = agreed;
         let matched_keys = match &learned {
             Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
             _ => None,
         };
-        let output = match (output, learned) {
+        let output = match (placed.output, learned) {
             (Some(output), Some(learned)) => {
                 self.events.stage("writing the output");
                 let writing = Writing { config: self.config, agreement: &agreement, input: &input, table: &table, distinct };
@@ -192,7 +183,7 @@ impl Conversation<'_> {
             }
             _ => None,
         };
-        let receipt = receipt.and_then(|receipt| self.save(&receipt, &mut warnings));
+        let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
         Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
     }
 
@@ -250,18 +241,6 @@ impl Conversation<'_> {
         Ok(Some(Receipt { statement, sender_signature, receiver_signature }))
     }
 
-    /// Writes the receipt where one is wanted. A lost receipt does not undo the result, which is there already.
-    fn save(&self, receipt: &Receipt, warnings: &mut Vec<String>) -> Option<String> {
-        let path = self.config.receipt.as_ref()?;
-        match receipt.save(path, self.config.force) {
-            Ok(()) => Some(path.display().to_string()),
-            Err(error) => {
-                warnings.push(format!("cannot write the receipt {}: {error}", path.display()));
-                None
-            }
-        }
-    }
-
     /// A side that has its result does not lose it because the peer's goodbye is late. One that has none must know that all went well.
     fn heard(&self, closing: Result<Closing, Abort>, warnings: &mut Vec<String>) -> Result<Option<Closing>, Failure> {
         match closing {
@@ -304,6 +283,18 @@ impl Conversation<'_> {
             revealed: revealed(agreement),
             sender_key: sender.to_string(),
             receiver_key: receiver.to_string(),
+        }
+    }
+}
+
+/// Writes the receipt. A lost receipt does not undo the result, which is there already.
+fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) -> Option<String> {
+    let path = place.path().to_owned();
+    match place.write(&receipt.to_json()) {
+        Ok(()) => Some(path),
+        Err(error) => {
+            warnings.push(format!("the receipt is lost: {error}"));
+            None
         }
     }
 }
