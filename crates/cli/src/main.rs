@@ -23,6 +23,7 @@ static MEMORY: HugePages = HugePages;
 
 fn main() -> ExitCode {
     outcome::quiet_panics();
+    signals::outlive_file_size_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

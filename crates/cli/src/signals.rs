@@ -1,10 +1,14 @@
-//! SIGINT and SIGTERM end a run: the peer is told, no output is left, the exit code says which it was.
+//! SIGHUP, SIGINT and SIGTERM end a run: the peer is told, no output is left, the exit code says which it was.
 
+use std::fs;
 use std::process;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use vesica::Failure;
 use vesica::failure::code;
@@ -13,9 +17,19 @@ use vesica::session::Interrupt;
 /// How long a run that was interrupted may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(7);
 
+/// A write beyond the limit on file sizes is to fail, with a message, instead of ending the process: what handles its
+/// signal does nothing.
+pub fn outlive_file_size_limit() {
+    // Where the handler cannot be set, all else works.
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
 /// From now on signals raise `interrupt`; a second signal, or a run that does not end, ends the process at once.
+/// A SIGHUP that was ignored when the process started (`nohup`) stays ignored.
 pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])
+    let all = [SIGHUP, SIGINT, SIGTERM];
+    let watched = if hangup_is_ignored() { &all[1..] } else { &all[..] };
+    let mut signals = Signals::new(watched)
         .map_err(|error| Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this"))?;
     let interrupt = interrupt.clone();
     thread::spawn(move || {
@@ -24,7 +38,11 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
             if let Some(code) = code {
                 process::exit(code);
             }
-            let (number, name) = if signal == SIGINT { (code::INTERRUPTED, "SIGINT") } else { (code::TERMINATED, "SIGTERM") };
+            let (number, name) = match signal {
+                SIGHUP => (code::HUNG_UP, "SIGHUP"),
+                SIGINT => (code::INTERRUPTED, "SIGINT"),
+                _ => (code::TERMINATED, "SIGTERM"),
+            };
             code = Some(i32::from(number));
             interrupt.raise(Failure::new(number, format_args!("interrupted by {name}"), "start again when you are ready"));
             let interrupt = interrupt.clone();
@@ -38,4 +56,11 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
         }
     });
     Ok(())
+}
+
+/// Whether SIGHUP is ignored, as far as the system tells.
+fn hangup_is_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 1)
 }

@@ -22,10 +22,14 @@ mod kinds;
 mod layering;
 #[path = "all/mismatch.rs"]
 mod mismatch;
+#[path = "all/outputs.rs"]
+mod outputs;
 #[path = "all/plans.rs"]
 mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;
+#[path = "all/signals.rs"]
+mod signals;
 #[path = "all/strangers.rs"]
 mod strangers;
 #[path = "all/streams.rs"]

@@ -7,7 +7,7 @@ use vesica_structures::facts::Unsupported;
 
 use crate::table::{Blame, TableError};
 
-/// Exit codes of the command line. 130 and 143 follow signals.
+/// Exit codes of the command line. 129, 130 and 143 follow signals.
 pub mod code {
     /// Wrong usage.
     pub const USAGE: u8 = 2;
@@ -31,6 +31,8 @@ pub mod code {
     pub const REFUSED: u8 = 11;
     /// A defect, or a statistical failure.
     pub const INTERNAL: u8 = 70;
+    /// Ended by SIGHUP.
+    pub const HUNG_UP: u8 = 129;
     /// Ended by SIGINT.
     pub const INTERRUPTED: u8 = 130;
     /// Ended by SIGTERM.

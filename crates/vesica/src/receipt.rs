@@ -6,7 +6,6 @@
 //! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
 
 use std::fs::File;
-use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -162,12 +161,12 @@ impl Receipt {
         Some(Self { statement, sender_signature, receiver_signature })
     }
 
-    /// Writes the receipt as JSON; replaces an existing file only if told so.
-    pub(crate) fn save(&self, path: &Path, force: bool) -> io::Result<()> {
-        let mut file = if force { File::create(path)? } else { File::create_new(path)? };
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
-        file.sync_all()
+    /// The receipt as JSON.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        // Plain fields into memory: serialising cannot fail.
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
-use super::values::{JoinName, ProgressName, SecurityName, count, duration, size, threads};
+use super::values::{Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, threads};
 
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
@@ -40,16 +40,17 @@ docs/tasks.md says what each task computes and reveals.";
 #[derive(Debug, Args)]
 #[command(after_long_help = RECEIVE_EXAMPLES)]
 pub struct ReceiveArgs {
-    /// Where the result goes; - for standard output. The format is the name's, else the input's; numbers go to CSV or JSON, shares to a file of their own kind
+    /// Where the result goes; - for standard output. Rows go by the name's ending (.csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather, .arrows; without one as the input),
+    /// numbers to .csv or .json, shares to .shares
     #[arg(long, value_name = "FILE")]
     pub output: String,
     /// Which own rows are the result
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// intersect: insist on exactly these payload columns of the partner [default: take what it gives]. join-and-compute: your column of factors. shares: your columns to be
-    /// shared
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
-    pub payload: Vec<String>,
+    /// shared. A name with a comma goes in double quotes: '"Sales, net",score'
+    #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
+    pub payload: Vec<Columns>,
     /// Aggregates: a result for each value of this column of yours. The partner learns how many values there are, and allows them with --max-groups
     #[arg(long, value_name = "COLUMN", help_heading = "Computation")]
     pub group_by: Option<String>,
@@ -68,9 +69,10 @@ pub struct SendArgs {
     /// With --both-learn: which own rows are the result
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// intersect: columns that the partner gets for its matches. Other tasks: columns of integers or decimals to compute with, or to be shared
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
-    pub payload: Vec<String>,
+    /// intersect: columns that the partner gets for its matches. Other tasks: columns of integers or decimals to compute with, or to be shared. A name with a comma goes in double quotes
+    /// (and a quote in it is doubled): '"Sales, net",score'
+    #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
+    pub payload: Vec<Columns>,
     /// Aggregates: the most groups that the partner may ask for
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,

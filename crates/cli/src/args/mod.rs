@@ -15,7 +15,7 @@ pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs};
 pub use plan::PlanArgs;
 pub use task::items;
-pub use values::{JoinName, ProgressName, delimiter};
+pub use values::{Columns, JoinName, ProgressName, delimiter};
 
 const ABOUT: &str = "Find the rows that two private tables share, and reveal nothing else";
 
@@ -37,7 +37,7 @@ First steps:
 Exit codes:
   0 success   2 usage   3 input   4 output   5 the peer is absent   6 identity   7 the two sides are configured differently
   8 the peer misbehaved   9 the peer reported a failure   10 link or time limit   11 refused or unsupported   70 internal
-  130 SIGINT   143 SIGTERM";
+  129 SIGHUP   130 SIGINT   143 SIGTERM";
 
 /// The whole command line.
 #[derive(Debug, Parser)]

@@ -101,6 +101,47 @@ pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
     threads.ok_or_else(|| format!("give a number from 1 to {MOST}, or leave --threads away for one thread a core"))
 }
 
+/// `--payload`: names of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns(pub Vec<String>);
+
+/// Names between commas. One that holds a comma stands in double quotes, and a double quote in it is doubled.
+pub fn columns(text: &str) -> Result<Columns, String> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    loop {
+        let (name, after) = match rest.strip_prefix('"') {
+            Some(quoted) => unquote(quoted).ok_or("a name in double quotes does not end; write for example '\"Sales, net\",score'")?,
+            None => {
+                let (name, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+                (name.to_owned(), after)
+            }
+        };
+        names.push(name);
+        match after.strip_prefix(',') {
+            Some(more) => rest = more,
+            None if after.is_empty() => return Ok(Columns(names)),
+            None => return Err("a name in double quotes goes on behind them; double a quote that belongs to the name".into()),
+        }
+    }
+}
+
+/// The name that starts behind a double quote, and what follows the one that ends it.
+fn unquote(mut rest: &str) -> Option<(String, &str)> {
+    let mut name = String::new();
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        name.push_str(part);
+        match after.strip_prefix('"') {
+            Some(more) => {
+                name.push('"');
+                rest = more;
+            }
+            None => return Some((name, after)),
+        }
+    }
+}
+
 /// `--delimiter`: one ASCII character, or `tab`.
 pub fn delimiter(text: &str) -> Option<u8> {
     match text.as_bytes() {
@@ -126,5 +167,22 @@ mod tests {
         assert_eq!(threads("2").map(NonZeroUsize::get), Ok(2));
         assert!(threads("0").is_err() && threads("-1").is_err() && threads("1e9").is_err());
         assert_eq!((delimiter(";"), delimiter("tab"), delimiter("\"")), (Some(b';'), Some(b'\t'), None));
+    }
+
+    #[test]
+    fn names_of_columns_may_hold_commas_and_quotes() {
+        for (text, names) in [
+            ("a", &["a"][..]),
+            ("a,b c", &["a", "b c"]),
+            (r#""Umsatz, netto",score"#, &["Umsatz, netto", "score"]),
+            (r#"score,"a ""b"", c""#, &["score", r#"a "b", c"#]),
+            (r#"5" disk,b"#, &[r#"5" disk"#, "b"]),
+            (r#""",b"#, &["", "b"]),
+        ] {
+            assert_eq!(columns(text).map(|columns| columns.0), Ok(names.iter().map(|&name| name.to_owned()).collect()), "{text}");
+        }
+        for text in [r#""a"#, r#""a"b"#, r#"x,"a"#] {
+            assert!(columns(text).is_err(), "{text}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting
 use vesica::table::{Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, ValueDuplicates, ValueSpec};
 use vesica::threads;
 
-use crate::args::{JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
+use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
 use crate::outcome::{Outcome, print_report, say, write_to_stderr};
 use crate::progress::Progress;
 use crate::{identity, signals};
@@ -33,9 +33,10 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
 fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
     let mut config = config(Role::Receiver, &args.shared, side)?;
     config.destination = Some(destination(args.output, args.join, &args.shared)?);
+    let payload = names(args.payload);
     match config.task {
-        SetTask::Intersect => config.expected_payload = (!args.payload.is_empty()).then_some(args.payload),
-        _ => config.source.values = values(&args.payload, args.group_by.clone(), &args.shared)?,
+        SetTask::Intersect => config.expected_payload = (!payload.is_empty()).then_some(payload),
+        _ => config.source.values = values(&payload, args.group_by.clone(), &args.shared)?,
     }
     if config.task == SetTask::Intersect && args.group_by.is_some() {
         return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
@@ -58,15 +59,16 @@ fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
         }
         None => {}
     }
+    let payload = names(args.payload);
     if config.task != SetTask::Intersect {
-        config.source.values = values(&args.payload, None, &args.shared)?;
-    } else if !args.payload.is_empty() {
+        config.source.values = values(&payload, None, &args.shared)?;
+    } else if !payload.is_empty() {
         let duplicates = match args.shared.payload_duplicates.as_str() {
             "first" => Duplicates::First,
             "sum" => return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first")),
             _ => Duplicates::Refuse,
         };
-        config.source.payload = Some(PayloadSpec { columns: args.payload, duplicates });
+        config.source.payload = Some(PayloadSpec { columns: payload, duplicates });
     }
     config.max_groups = args.max_groups;
     config.noise = match (&args.epsilon, args.budget) {
@@ -80,6 +82,10 @@ fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
         (_, None) => None,
     };
     Ok(config)
+}
+
+fn names(columns: Vec<Columns>) -> Vec<String> {
+    columns.into_iter().flat_map(|columns| columns.0).collect()
 }
 
 fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destination, Failure> {

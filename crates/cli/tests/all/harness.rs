@@ -118,6 +118,13 @@ impl Folder {
     }
 }
 
+/// `vesica` started by a line of the shell, in which `"$@"` is its command.
+pub fn by_shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_vesica")]);
+    command
+}
+
 /// How the receiver meets its peer.
 pub const RECEIVER: &str = "--listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 20";
 /// How the sender does, but for the address.

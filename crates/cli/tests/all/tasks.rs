@@ -26,7 +26,8 @@ fn tables() -> Folder {
 /// Both sides of `task`, semi-honest, with these arguments besides.
 fn run(folder: &Folder, task: &str, receive: &str, send: &str) -> (Ended, Ended) {
     let both = format!("--key id --task {task} --security semi-honest");
-    folder.join(&format!("--input ours.csv --output result.csv {both} {receive}"), &format!("--input theirs.csv {both} {send}"))
+    let output = if task == "shares" { "ours.shares" } else { "result.csv" };
+    folder.join(&format!("--input ours.csv --output {output} {both} {receive}"), &format!("--input theirs.csv {both} {send}"))
 }
 
 fn json(ended: &Ended) -> Value {
@@ -137,7 +138,7 @@ fn shares_of_two_processes_reconstruct() {
     sender.expect(0, &["revealed to neither side"]);
     receiver.expect(0, &["revealed to neither side"]);
     let read = |name| ShareFile::from_bytes(&fs::read(folder.path(name)).expect("there")).expect("shares");
-    let (theirs, ours) = (read("theirs.shares"), read("result.csv"));
+    let (theirs, ours) = (read("theirs.shares"), read("ours.shares"));
     let bins = reconstruct(&theirs, &ours).expect("one run");
     let mut common: Vec<_> = bins.iter().filter(|bin| bin.common).map(|bin| (bin.row, bin.values.clone())).collect();
     common.sort();

@@ -8,15 +8,15 @@ use vesica_protocols::tasks::{
 };
 use vesica_structures::rng::SecretRng;
 
+use super::Config;
 use super::prepare::Destined;
-use super::{Config, Destination};
 use crate::failure::{Failure, code};
 use crate::handshake::Agreement;
 use crate::plan::SetTask;
 use crate::receipt::to_hex;
 use crate::report::OutputReport;
 use crate::shares::{Header, NO_ROW, ShareFile};
-use crate::table::{Input, Join, KeyTable, Matches, NO_KEY, Place, ReceivedPayload, ResultTable, write_matches};
+use crate::table::{Input, Join, KeyTable, Matches, NO_KEY, Place, ReceivedPayload, ResultTable, ending, write_matches};
 
 /// What this side learned.
 pub(super) enum Learned {
@@ -144,8 +144,7 @@ impl Writing<'_> {
             }
             (Learned::Numbers(numbers), Destined::Bytes(place)) => {
                 let table = self.result_table();
-                let json = self.config.destination.as_ref().is_some_and(|Destination { path, .. }| path.ends_with(".json"));
-                let bytes = if json { table.json(&numbers) } else { table.csv(&numbers) };
+                let bytes = if ending::json_of_numbers(place.path())? { table.json(&numbers) } else { table.csv(&numbers) };
                 finish(place, &bytes, numbers.groups.len())
             }
             (Learned::OfSender(shares), Destined::Bytes(place)) => {

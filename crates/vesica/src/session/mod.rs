@@ -2,6 +2,7 @@
 
 mod compute;
 mod deadline;
+mod files;
 mod guests;
 mod interrupt;
 mod link;

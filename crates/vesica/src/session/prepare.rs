@@ -1,4 +1,5 @@
-//! The part of a run that needs no peer: the output's place and the input's keys. It goes on while the peer is waited for.
+//! The part of a run that needs no peer: the places of the output and the receipt, and the input's keys. It goes on
+//! while the peer is waited for.
 
 use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
 use std::thread;
@@ -7,10 +8,11 @@ use std::time::{Duration, Instant};
 use vesica_party::Channel;
 
 use super::deadline::Deadline;
+use super::files::Files;
 use super::{Config, Destination, Interrupt, Source};
 use crate::failure::{Failure, code};
 use crate::plan::SetTask;
-use crate::table::{Format, Input, KeyTable, Output, Place, read_keys, read_values};
+use crate::table::{Input, KeyTable, Output, Place, ending, read_keys, read_values};
 
 /// Time between two looks at an interruption and at the channel.
 const LOOK: Duration = Duration::from_millis(20);
@@ -23,8 +25,26 @@ const PLACING: Duration = Duration::from_secs(1);
 pub(super) struct Prepared {
     pub input: Input,
     pub table: KeyTable,
-    /// Where the result goes, if this side has one.
+    pub placed: Placed,
+}
+
+/// Where the results of a run go.
+pub(super) struct Placed {
+    /// The result, if this side has one.
     pub output: Option<Destined>,
+    /// The receipt, if one is wanted.
+    pub receipt: Option<Place>,
+}
+
+impl Placed {
+    /// What the user is to hear of the places.
+    pub fn notices(&self) -> impl Iterator<Item = String> {
+        let output = self.output.as_ref().and_then(|output| match output {
+            Destined::Table(output) => output.swept(),
+            Destined::Bytes(place) => place.swept(),
+        });
+        output.into_iter().chain(self.receipt.as_ref().and_then(Place::swept))
+    }
 }
 
 /// Where a result goes.
@@ -35,9 +55,9 @@ pub(super) enum Destined {
     Bytes(Place),
 }
 
-/// A preparation on a thread of its own, which does not hold on to the output's place: whoever drops this, drops the place.
+/// A preparation on a thread of its own, which does not hold on to the places: whoever drops this, drops them.
 pub(super) struct Preparation {
-    placed: mpsc::Receiver<Option<Destined>>,
+    placed: mpsc::Receiver<Placed>,
     outcome: mpsc::Receiver<Outcome>,
     early: Option<Outcome>,
     failed_at: Option<Instant>,
@@ -48,9 +68,16 @@ type Outcome = Result<(Input, KeyTable), Failure>;
 impl Preparation {
     pub fn start(config: &Config) -> Self {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
-        let (task, source, destination) = (config.task, config.source.clone(), config.destination.clone());
+        let wanted = Wanted {
+            task: config.task,
+            source: config.source.clone(),
+            destination: config.destination.clone(),
+            receipt: config.receipt.as_ref().map(|path| path.display().to_string()),
+            force: config.force,
+            files: Files::of(config),
+        };
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
-        thread::spawn(move || _ = done.send(prepare(task, &source, destination.as_ref(), &place).map_err(Failure::without_details)));
+        thread::spawn(move || _ = done.send(prepare(&wanted, &place).map_err(Failure::without_details)));
         Self { placed, outcome, early: None, failed_at: None }
     }
 
@@ -82,8 +109,8 @@ impl Preparation {
             Some(outcome) => outcome?,
             None => self.wait(ch, interrupt, deadline)?,
         };
-        let output = self.placed.recv().map_err(|_| panicked())?;
-        Ok(Prepared { input, table, output })
+        let placed = self.placed.recv().map_err(|_| panicked())?;
+        Ok(Prepared { input, table, placed })
     }
 
     fn wait(&self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Outcome {
@@ -119,11 +146,24 @@ fn panicked() -> Failure {
     )
 }
 
-fn prepare(task: SetTask, source: &Source, destination: Option<&Destination>, place: &mpsc::Sender<Option<Destined>>) -> Outcome {
+/// What of a configuration is prepared.
+struct Wanted {
+    task: SetTask,
+    source: Source,
+    destination: Option<Destination>,
+    receipt: Option<String>,
+    force: bool,
+    files: Files,
+}
+
+fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>) -> Outcome {
+    let Wanted { task, source, destination, receipt, force, files } = wanted;
+    files.check()?;
     let input = Input::open(&source.path, &source.options)?;
-    let output = destination.map(|to| destined(task, to, &input)).transpose()?;
-    // A run that has ended takes nothing, and the place is dropped here.
-    let _ = place.send(output);
+    let output = destination.as_ref().map(|to| destined(*task, to, &input)).transpose()?;
+    let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
+    // A run that has ended takes nothing, and the places are dropped here.
+    let _ = place.send(Placed { output, receipt });
     let table = match task {
         SetTask::Intersect => read_keys(&input, &source.key, source.payload.as_ref())?,
         _ => read_values(&input, &source.key, &source.values)?,
@@ -132,15 +172,10 @@ fn prepare(task: SetTask, source: &Source, destination: Option<&Destination>, pl
 }
 
 fn destined(task: SetTask, to: &Destination, input: &Input) -> Result<Destined, Failure> {
-    if task == SetTask::Intersect {
-        return Ok(Destined::Table(Output::create(&to.path, &to.options, input)?));
-    }
-    if task.is_aggregate() && Format::of_name(&to.path).is_some_and(|format| format != Format::Csv) {
-        return Err(Failure::new(
-            code::USAGE,
-            format_args!("the result of the task {task} is a few numbers, and is written as CSV or JSON"),
-            "give --output a name that ends in .csv or .json",
-        ));
+    match task {
+        SetTask::Intersect => return Ok(Destined::Table(Output::create(&to.path, &to.options, input)?)),
+        SetTask::Shares => ending::check_shares(&to.path)?,
+        _ => _ = ending::json_of_numbers(&to.path)?,
     }
     Ok(Destined::Bytes(Place::create(&to.path, to.options.force)?))
 }

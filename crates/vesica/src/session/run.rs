@@ -11,7 +11,7 @@ use super::compute::{Learned, Writing, compute};
 use super::deadline::Deadline;
 use super::link::{self, Patience};
 use super::parting::{self, Parted, Parting, Signing};
-use super::prepare::{Destined, Preparation, Prepared};
+use super::prepare::{Placed, Preparation, Prepared};
 use super::revealed::revealed;
 use super::tell::{self, Meeting, tell_partner};
 use super::{Config, Events, Interrupt, Protection, wishes};
@@ -23,7 +23,7 @@ use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{Input, KeyStats, KeyTable};
+use crate::table::{Input, KeyStats, KeyTable, Place};
 
 /// Bounds on waiting that no flag sets. Tests take smaller ones.
 #[derive(Clone, Debug)]
@@ -129,24 +129,12 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
 fn ready(config: &Config) -> Result<(Hello, handshake::salt::Share, SecretRng), Failure> {
     wishes::check(config)?;
     let mut hello = wishes::hello(config)?;
-    refuse_existing_receipt(config)?;
     let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
     fill(&mut rng, &mut hello.nonce);
     let mut salt_share = [0; 32];
     fill(&mut rng, &mut salt_share);
     hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
     Ok((hello, salt_share, rng))
-}
-
-fn refuse_existing_receipt(config: &Config) -> Result<(), Failure> {
-    match &config.receipt {
-        Some(path) if !config.force && path.exists() => Err(Failure::new(
-            code::OUTPUT,
-            format_args!("{} exists already", path.display()),
-            "choose another name for --receipt, or replace it with --force",
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// Told to a side that learns its matches, when there are none.
@@ -168,7 +156,7 @@ struct Agreed {
     agreement: Agreement,
     input: Input,
     table: KeyTable,
-    output: Option<Destined>,
+    placed: Placed,
     own_items: u64,
     distinct: usize,
     learned: Option<Learned>,
@@ -199,7 +187,10 @@ impl Conversation<'_> {
         self.events.stage("comparing configurations");
         let theirs = handshake::agree(ch, &self.hello)?;
         self.events.stage("reading the input");
-        let Prepared { input, mut table, output } = preparation.finish(ch, self.interrupt, self.deadline)?;
+        let Prepared { input, mut table, placed } = preparation.finish(ch, self.interrupt, self.deadline)?;
+        for notice in placed.notices() {
+            self.events.notice(&notice);
+        }
         let distinct = table.digests.len();
         let padded = self.padded(distinct)?;
         let sizes = Sizes {
@@ -239,12 +230,12 @@ impl Conversation<'_> {
             ));
         }
         let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
-        Ok(Agreed { agreement, input, table, output, own_items: padded as u64, distinct, learned, receipt, unconfirmed, warnings })
+        Ok(Agreed { agreement, input, table, placed, own_items: padded as u64, distinct, learned, receipt, unconfirmed, warnings })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, input, table, output, own_items, distinct, learned, receipt, mut warnings, .. } = agreed;
+        let Agreed { agreement, input, table, placed, own_items, distinct, learned, receipt, mut warnings, .. } = agreed;
         let matched_keys = match &learned {
             Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
             _ => None,
@@ -252,7 +243,7 @@ impl Conversation<'_> {
         if matched_keys == Some(0) {
             warnings.push(NO_MATCH.to_owned());
         }
-        let output = match (output, learned) {
+        let output = match (placed.output, learned) {
             (Some(output), Some(learned)) => {
                 self.events.stage("writing the output");
                 let writing = Writing { config: self.config, agreement: &agreement, input: &input, table: &table, distinct };
@@ -260,7 +251,7 @@ impl Conversation<'_> {
             }
             _ => None,
         };
-        let receipt = receipt.and_then(|receipt| self.save(&receipt, &mut warnings));
+        let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
         Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
     }
 
@@ -336,15 +327,6 @@ impl Conversation<'_> {
         Ok((receipt, unconfirmed))
     }
 
-    /// Writes the receipt where one is wanted. A lost receipt does not undo the result, which is there already.
-    fn save(&self, receipt: &Receipt, warnings: &mut Vec<String>) -> Option<String> {
-        let path = self.config.receipt.as_ref()?;
-        match receipt.save(path, self.config.force) {
-            Ok(()) => Some(path.display().to_string()),
-            Err(error) => {
-                warnings.push(format!("cannot write the receipt {}: {error}", path.display()));
-                None
-            }
         }
     }
 
@@ -378,6 +360,18 @@ impl Conversation<'_> {
             revealed: revealed(agreement),
             sender_key: sender.to_string(),
             receiver_key: receiver.to_string(),
+        }
+    }
+}
+
+/// Writes the receipt. A lost receipt does not undo the result, which is there already.
+fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) -> Option<String> {
+    let path = place.path().to_owned();
+    match place.write(&receipt.to_json()) {
+        Ok(()) => Some(path),
+        Err(error) => {
+            warnings.push(format!("the receipt is lost: {error}"));
+            None
         }
     }
 }

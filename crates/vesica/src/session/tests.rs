@@ -56,7 +56,7 @@ impl Folder {
             Role::Receiver => ("ours.csv", &self.us, &self.them),
         };
         let output = match role {
-            Role::Receiver => Some("result.csv"),
+            Role::Receiver => Some(if task == SetTask::Shares { "ours.shares" } else { "result.csv" }),
             Role::Sender => (task == SetTask::Shares).then_some("theirs.shares"),
         };
         Config {
@@ -246,7 +246,7 @@ fn shares_reconstruct_to_the_intersection_and_its_values() {
     });
     assert_eq!(received.output.expect("a file").rows, sent.output.expect("a file").rows);
     let read = |name| ShareFile::from_bytes(&fs::read(folder.path(name)).expect("there")).expect("shares");
-    let bins = reconstruct(&read("theirs.shares"), &read("result.csv")).expect("one run");
+    let bins = reconstruct(&read("theirs.shares"), &read("ours.shares")).expect("one run");
     let mut common: Vec<_> = bins.iter().filter(|bin| bin.common).map(|bin| (bin.row, bin.values.clone())).collect();
     common.sort();
     assert_eq!(common, [(0, vec![100, 2]), (1, vec![1025, -3]), (2, vec![-50, 5])]);

@@ -9,7 +9,7 @@ use crate::key::{Chain, Digests, KeyBatch, KeyColumn, KeyFrame, KeySpec, KindCou
 use crate::table::columnar::Batch;
 use crate::table::csv::{Record, Records};
 use crate::table::distinct::Distinct;
-use crate::table::payload::PayloadCollector;
+use crate::table::payload::{PayloadCollector, PayloadColumn};
 use crate::table::values::{ValueArrays, ValueCollector};
 use crate::table::{ColumnarReader, CsvReader, Format, Input, LONGEST_VALUE, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
 
@@ -176,7 +176,7 @@ enum Gatherer {
 
 /// Its columns of a batch.
 enum Gathered {
-    Payload(Vec<arrow::array::ArrayRef>),
+    Payload(Vec<PayloadColumn>),
     Values(ValueArrays),
 }
 

@@ -249,7 +249,7 @@ pub enum TableError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The output's format cannot take these rows.
+    /// The output cannot be under this name, or its format cannot take these rows.
     #[error("cannot write {path}: {reason}")]
     OutputFormat {
         /// As the user named it.
@@ -272,6 +272,9 @@ impl TableError {
                 io::ErrorKind::NotFound => "check the path",
                 io::ErrorKind::PermissionDenied => "ask for the right to read it",
                 io::ErrorKind::IsADirectory => "name a file in it",
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    "what is no file is copied first: free space in the temporary folder (TMPDIR) or raise the limit on file sizes (`ulimit -f`), or name a file"
+                }
                 _ => "check the path and that the file can be read",
             },
             Self::Read { .. } => "check the disk and the file, and run again",
@@ -303,7 +306,12 @@ impl TableError {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "the disk is full: free space or choose another place; nothing was left under this name"
                 }
+                io::ErrorKind::FileTooLarge => {
+                    "it is larger than the limit on file sizes (RLIMIT_FSIZE, `ulimit -f`) or than the file system takes: raise the limit or choose another place; \
+                     nothing was left under this name"
+                }
                 io::ErrorKind::NotFound => "create the folder first",
+                io::ErrorKind::IsADirectory => "name a file in it",
                 io::ErrorKind::PermissionDenied => "ask for the right to write there, or choose another place",
                 _ => "check the path and the disk; nothing was left under this name",
             },

@@ -14,11 +14,13 @@ mod collect;
 mod columnar;
 pub(crate) mod csv;
 mod distinct;
+pub(crate) mod ending;
 mod error;
 mod input;
 mod ipc_check;
 mod output;
 mod parquet_check;
+mod partial;
 mod payload;
 pub(crate) mod values;
 mod write;
@@ -27,7 +29,9 @@ pub use collect::{ColumnStats, KeyStats, KeyTable, NO_KEY, read_keys, read_value
 pub use error::{Blame, TableError};
 pub use input::{Format, Input, InputOptions};
 pub use output::{Output, OutputOptions};
-pub use payload::{Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, ReceivedPayload};
+pub use payload::{
+    Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, PayloadUnit, ReceivedPayload,
+};
 pub use values::{Clamp, ExpectedRange, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal};
 pub use write::{Join, Matches, WriteStats, write_matches};
 

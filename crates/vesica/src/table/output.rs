@@ -1,15 +1,17 @@
 //! The output file: refused or made ready before the protocol starts, and under its final name only when complete.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
-use tempfile::NamedTempFile;
+use rustix::process::{Resource, getrlimit};
 
-use crate::table::{Format, Input, TableError};
+use crate::table::ending::{self, RowsAs};
+use crate::table::partial::{Partial, sweep};
+use crate::table::{Format, Input, TableError, write};
 
 /// How to write an output.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +26,7 @@ pub struct OutputOptions {
 #[derive(Debug)]
 pub struct Output {
     place: Place,
-    format: Format,
-    gzip: bool,
+    rows: RowsAs,
 }
 
 /// Where bytes go, whatever they are: made ready before the protocol starts, and under its final name only by [`Place::commit`].
@@ -33,13 +34,14 @@ pub struct Output {
 pub(crate) struct Place {
     target: Target,
     path: String,
+    swept: Vec<String>,
 }
 
 #[derive(Debug)]
 enum Target {
-    /// Beside the final name, renamed to it at the end.
-    Beside {
-        temporary: NamedTempFile,
+    /// A file that gets its name at the end.
+    File {
+        partial: Partial,
         name: PathBuf,
         force: bool,
     },
@@ -49,16 +51,17 @@ enum Target {
 }
 
 impl Output {
-    /// Makes `path` ready (`-` is standard output): refuses an existing file without `force`, and creates the temporary file beside
-    /// it, so that a missing folder or right shows now. The format is the option's, else the one of the name, else the input's.
+    /// Makes `path` ready (`-` is standard output): refuses an existing file without `force`, a name with an ending
+    /// that is not written, and what the format cannot hold, and creates the file, so that a missing folder or right
+    /// shows now. The format is the option's, else the one of the name, else the input's.
     pub fn create(path: &str, options: &OutputOptions, input: &Input) -> Result<Self, TableError> {
-        let format = options.format.or_else(|| Format::of_name(path)).unwrap_or(input.format());
-        let gzip = format == Format::Csv && path.to_ascii_lowercase().ends_with(".gz");
+        let rows = ending::of_rows(path, options, input)?;
+        write::check(input, rows.format, path)?;
         let place = Place::create(path, options.force)?;
-        if input.format() == format && !input.gzip() && !gzip {
+        if input.format() == rows.format && !input.gzip() && !rows.gzip {
             place.reserve(input.len())?;
         }
-        Ok(Self { place, format, gzip })
+        Ok(Self { place, rows })
     }
 
     /// The name that errors show.
@@ -68,12 +71,22 @@ impl Output {
 
     /// The format that will be written.
     pub fn format(&self) -> Format {
-        self.format
+        self.rows.format
     }
 
     /// Whether the CSV is compressed.
     pub(crate) fn gzip(&self) -> bool {
-        self.gzip
+        self.rows.gzip
+    }
+
+    /// Between the fields of CSV.
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.rows.delimiter
+    }
+
+    /// See [`Place::swept`].
+    pub(crate) fn swept(&self) -> Option<String> {
+        self.place.swept()
     }
 
     /// Where the bytes go.
@@ -90,34 +103,49 @@ impl Output {
 impl Place {
     /// Makes `path` ready (`-` is standard output), and refuses an existing file without `force`.
     pub fn create(path: &str, force: bool) -> Result<Self, TableError> {
-        if path == "-" {
-            return Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned() });
+        match path {
+            "-" => Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned(), swept: Vec::new() }),
+            _ => Self::file(path, force),
         }
+    }
+
+    /// [`Self::create`] for a name that is no sign for standard output.
+    pub fn file(path: &str, force: bool) -> Result<Self, TableError> {
+        let place = |target, swept| Ok(Self { target, path: path.to_owned(), swept });
         let failed = |source| TableError::Output { path: path.to_owned(), source };
-        let (mut name, mut mode) = (PathBuf::from(path), 0o666);
+        let (mut name, mut mode) = (PathBuf::from(path), None);
+        if path.is_empty() || path.ends_with('/') || path.ends_with("/.") {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
         match fs::metadata(&name) {
             Ok(found) if found.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&name).map_err(failed)?;
-                return Ok(Self { target: Target::Special(file), path: path.to_owned() });
+                return place(Target::Special(file), Vec::new());
             }
             Ok(_) if !force => return Err(TableError::OutputExists { path: path.to_owned() }),
             Ok(found) => {
                 // A link keeps pointing to its file, and a replaced file keeps its mode.
                 name = fs::canonicalize(&name).map_err(failed)?;
-                mode = found.permissions().mode() & 0o777;
+                mode = Some(found.permissions().mode() & 0o777);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && name.is_symlink() => {
+                let reason = "it is a link to a file that does not exist".to_owned();
+                return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "name the file itself, or remove the link" });
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
         }
         let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let temporary = tempfile::Builder::new()
-            .prefix(".vesica-")
-            .suffix(".partial")
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        Ok(Self { target: Target::Beside { temporary, name, force }, path: path.to_owned() })
+        let partial = Partial::create(folder, mode).map_err(failed)?;
+        let swept = sweep(folder);
+        place(Target::File { partial, name, force }, swept)
+    }
+
+    /// What was removed from the folder because a killed run had left it there, as a notice.
+    pub fn swept(&self) -> Option<String> {
+        let files = self.swept.join(", ");
+        (!files.is_empty()).then(|| format!("removed what a killed run had left beside {}: {files}", self.path))
     }
 
     /// The name that errors show.
@@ -128,7 +156,7 @@ impl Place {
     /// Takes room on the disk, where the place is a file.
     fn reserve(&self, bytes: u64) -> Result<(), TableError> {
         match &self.target {
-            Target::Beside { temporary, .. } => reserve(temporary.as_file(), bytes).map_err(|source| self.failed(source)),
+            Target::File { partial, .. } => reserve(partial.file(), bytes).map_err(|source| self.failed(source)),
             Target::Special(_) | Target::Stdout(_) => Ok(()),
         }
     }
@@ -136,7 +164,7 @@ impl Place {
     /// Where the bytes go.
     pub fn writer(&mut self) -> &mut (dyn Write + Send) {
         match &mut self.target {
-            Target::Beside { temporary, .. } => temporary.as_file_mut(),
+            Target::File { partial, .. } => partial.file_mut(),
             Target::Special(file) => file,
             Target::Stdout(stdout) => stdout,
         }
@@ -155,29 +183,25 @@ impl Place {
     /// Brings the bytes to the disk and the file under its final name.
     pub fn commit(mut self) -> Result<(), TableError> {
         self.writer().flush().map_err(|source| self.failed(source))?;
-        let failed = |source| TableError::Output { path: self.path.clone(), source };
-        let Target::Beside { temporary, name, force } = self.target else { return Ok(()) };
-        let file = temporary.as_file();
-        // Gives back what was reserved and not used.
-        file.metadata().and_then(|found| file.set_len(found.len())).map_err(failed)?;
-        file.sync_all().map_err(failed)?;
-        let kept = if force { temporary.persist(&name) } else { temporary.persist_noclobber(&name) };
-        kept.map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => TableError::OutputExists { path: self.path.clone() },
-            _ => failed(error.error),
-        })?;
-        // The name is durable once its folder is; a file system that cannot sync a folder has done what it can.
-        let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        Ok(())
+        let Target::File { partial, name, force } = self.target else { return Ok(()) };
+        partial.commit(&name, force).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => TableError::OutputExists { path: self.path },
+            _ => TableError::Output { path: self.path, source },
+        })
     }
 }
 
-/// Takes room for a result as long as the whole input, so that a full disk shows before the protocol starts: afterwards it would depend on how
-/// many rows matched, which is nothing to tell a peer. File systems that cannot reserve are left as they are.
+/// Takes room for a result as long as the whole input, so that a full disk or a limit on file sizes shows before the
+/// protocol starts: afterwards it would depend on how many rows matched, which is nothing to tell a peer. File systems
+/// that cannot reserve are left as they are.
 fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    // Room beyond the end of a file does not count for the limit, but its bytes will.
+    if getrlimit(Resource::Fsize).current.is_some_and(|limit| bytes > limit) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
-        Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => Err(io::ErrorKind::StorageFull.into()),
+        Err(Errno::NOSPC | Errno::DQUOT) => Err(io::ErrorKind::StorageFull.into()),
+        Err(Errno::FBIG) => Err(io::ErrorKind::FileTooLarge.into()),
         _ => Ok(()),
     }
 }

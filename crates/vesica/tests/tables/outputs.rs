@@ -2,8 +2,13 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use std::sync::Arc;
+
+use arrow::array::*;
+use arrow::datatypes::{Int32Type, IntervalMonthDayNano};
 use vesica::table::{Blame, Join, Matches, Output, OutputOptions, TableError, read_keys, write_matches};
 
+use super::columnar_tables::{arrow_file, batch};
 use super::{Folder, key, open, told};
 
 fn create(folder: &Folder, path: &str, force: bool) -> Result<Output, TableError> {
@@ -57,7 +62,7 @@ fn a_file_made_meanwhile_is_not_replaced() {
 fn a_dropped_output_leaves_nothing() {
     let folder = folder();
     let output = create(&folder, folder.path("out.csv").to_str().unwrap(), false).unwrap();
-    assert_eq!(folder.names().len(), 2, "the temporary file stands beside the final name");
+    assert!(!folder.path("out.csv").exists());
     drop(output);
     assert_eq!(folder.names(), ["in.csv"]);
 }
@@ -74,19 +79,62 @@ fn a_link_keeps_pointing_to_its_file() {
 }
 
 #[test]
-fn the_input_itself_may_be_replaced_with_force() {
-    let folder = folder();
-    assert_eq!(run(&folder, folder.path("in.csv").to_str().unwrap(), true).unwrap(), 2);
-    assert_eq!(std::fs::read_to_string(folder.path("in.csv")).unwrap(), "id\n1\n1\n");
-}
-
-#[test]
 fn places_that_cannot_be_written_show_before_the_protocol() {
     let folder = folder();
     let error = create(&folder, folder.path("no/such/out.csv").to_str().unwrap(), false).unwrap_err();
     assert!(told(&error).contains("create the folder first"), "{error}");
     assert_eq!(error.blame(), Blame::Output);
-    assert!(create(&folder, folder.0.path().to_str().unwrap(), true).is_err());
+    for path in [folder.0.path().to_str().unwrap(), folder.path("new/").to_str().unwrap(), ""] {
+        let error = create(&folder, path, true).expect_err("no file");
+        assert!(told(&error).contains("directory; name a file in it"), "{error}");
+    }
+    symlink("nothing.csv", folder.path("dangling.csv")).unwrap();
+    let error = create(&folder, folder.path("dangling.csv").to_str().unwrap(), true).unwrap_err();
+    assert!(told(&error).contains("a link to a file that does not exist"), "{error}");
+    assert_eq!((error.blame(), folder.names()), (Blame::Output, vec!["dangling.csv".to_owned(), "in.csv".to_owned()]));
+}
+
+/// What the output's format cannot hold shows when the output is made, which is before the protocol.
+#[test]
+fn columns_that_the_format_cannot_hold_show_before_the_protocol() {
+    let folder = Folder::new();
+    let columns =
+        |types: Vec<(&str, ArrayRef)>| batch([("id", Arc::new(Int32Array::from(vec![1])) as ArrayRef)].into_iter().chain(types).collect());
+    let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)])]));
+    arrow_file(&folder.path("list.arrow"), &columns(vec![("l", list)]));
+    // Parquet has no such type.
+    let interval: ArrayRef = Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(1, 2, 3)]));
+    arrow_file(&folder.path("interval.arrow"), &columns(vec![("i", interval)]));
+    folder.write("twice.csv", "id,a,a\n1,2,3\n");
+    for (input, good, bad, text) in [
+        ("list.arrow", "a.parquet", "a.csv", "column `l`"),
+        ("interval.arrow", "b.csv", "b.parquet", "MonthDayNano"),
+        ("twice.csv", "c.csv", "c.arrow", "several columns named `a`"),
+    ] {
+        let input = open(&folder.path(input)).unwrap();
+        let create = |name: &str| Output::create(folder.path(name).to_str().unwrap(), &OutputOptions::default(), &input);
+        create(good).expect(good);
+        let error = create(bad).expect_err(bad);
+        assert!(error.blame() == Blame::Output && told(&error).contains(text), "{error}");
+    }
+}
+
+/// Each batch of Parquet has its own dictionary; an Arrow file has one for all.
+#[test]
+fn dictionaries_of_several_batches_become_an_arrow_file() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..20_000).map(|row| format!("name {row}")).collect();
+    let ids: ArrayRef = Arc::new(Int32Array::from_iter_values(0..20_000));
+    let dictionary: ArrayRef = Arc::new(names.iter().map(|name| Some(name.as_str())).collect::<DictionaryArray<Int32Type>>());
+    super::columnar_tables::parquet(&folder.path("in.parquet"), &batch(vec![("id", ids), ("name", dictionary)]));
+    let input = open(&folder.path("in.parquet")).unwrap();
+    let table = read_keys(&input, &key(&["id"]), None).unwrap();
+    let keys: Vec<u32> = (0..20_000).collect();
+    assert_eq!(super::join(&input, &table, &keys, None, Join::Inner, &folder.path("out.arrow")).unwrap(), 20_000);
+    let found = super::columnar_tables::read(&folder.path("out.arrow"));
+    let found =
+        found.iter().flat_map(|batch| batch.column_by_name("name").unwrap().as_string::<i32>().iter().map(|name| name.unwrap().to_owned()));
+    assert!(found.eq(names));
 }
 
 /// `/dev/full` answers every write as a full disk does.

@@ -19,12 +19,8 @@ pub(crate) enum Value<'a> {
     Text(&'a str),
     Binary(&'a [u8]),
     Boolean(bool),
-    Int(i64),
-    UInt(u64),
-    Float(f64),
-    Date(i32),
-    /// In the unit of its kind.
-    Timestamp(i64),
+    /// As many bytes as the kind has; they are a value of it.
+    Fixed(&'a [u8]),
 }
 
 impl PayloadSchema {
@@ -39,6 +35,9 @@ impl PayloadSchema {
         if self.fields.iter().any(|field| field.name.len() > 1024) {
             return Err(TableError::PeerPayload("a column name is too long"));
         }
+        if self.fields.iter().any(|field| field.kind.data_type().is_none()) {
+            return Err(TableError::PeerPayload("a column is of a type that does not travel"));
+        }
         Ok(())
     }
 
@@ -49,7 +48,7 @@ impl PayloadSchema {
         let Some((presence, mut rest)) = record.split_at_checked(self.presence_bytes()) else { return Err(short) };
         for (index, field) in self.fields.iter().enumerate() {
             let present = presence.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
-            values.push(if present { value(field.kind, &mut rest)? } else { Value::Null });
+            values.push(if present { value(&field.kind, &mut rest)? } else { Value::Null });
         }
         let spare = 8 * presence.len() - self.fields.len();
         if presence.last().is_some_and(|last| spare > 0 && last >> (8 - spare) != 0) {
@@ -62,24 +61,25 @@ impl PayloadSchema {
     }
 }
 
-fn value<'a>(kind: PayloadKind, rest: &mut &'a [u8]) -> Result<Value<'a>, TableError> {
+fn value<'a>(kind: &PayloadKind, rest: &mut &'a [u8]) -> Result<Value<'a>, TableError> {
+    use PayloadKind as K;
     let text = "a text is not UTF-8";
     Ok(match kind {
-        PayloadKind::Text => Value::Text(std::str::from_utf8(framed(rest)?).map_err(|_| TableError::PeerPayload(text))?),
-        PayloadKind::Binary => Value::Binary(framed(rest)?),
-        PayloadKind::Boolean => match take(rest, 1)? {
+        K::Null => return Err(TableError::PeerPayload("a column of nulls has a value")),
+        K::Text | K::LargeText | K::TextView => Value::Text(std::str::from_utf8(framed(rest)?).map_err(|_| TableError::PeerPayload(text))?),
+        K::Binary | K::LargeBinary | K::BinaryView => Value::Binary(framed(rest)?),
+        K::Boolean => match take(rest, 1)? {
             [0] => Value::Boolean(false),
             [1] => Value::Boolean(true),
             _ => return Err(TableError::PeerPayload("a boolean is neither true nor false")),
         },
-        PayloadKind::Int => Value::Int(i64::from_le_bytes(eight(rest)?)),
-        PayloadKind::UInt => Value::UInt(u64::from_le_bytes(eight(rest)?)),
-        PayloadKind::Float => Value::Float(f64::from_le_bytes(eight(rest)?)),
-        PayloadKind::Date => {
-            let days = i32::try_from(i64::from_le_bytes(eight(rest)?));
-            Value::Date(days.map_err(|_| TableError::PeerPayload("a date is out of range"))?)
+        fixed => {
+            let bytes = take(rest, fixed.width().unwrap_or_default())?;
+            match fixed.holds(bytes) {
+                true => Value::Fixed(bytes),
+                false => return Err(TableError::PeerPayload("a decimal has more digits than its column")),
+            }
         }
-        PayloadKind::Timestamp { .. } => Value::Timestamp(i64::from_le_bytes(eight(rest)?)),
     })
 }
 
@@ -87,10 +87,6 @@ fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], TableError> {
     let (head, tail) = rest.split_at_checked(count).ok_or(TableError::PeerPayload("a record is cut off"))?;
     *rest = tail;
     Ok(head)
-}
-
-fn eight(rest: &mut &[u8]) -> Result<[u8; 8], TableError> {
-    take(rest, 8)?.try_into().map_err(|_| TableError::PeerPayload("a record is cut off"))
 }
 
 /// Bytes behind their LEB128 length.

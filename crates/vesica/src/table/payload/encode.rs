@@ -1,8 +1,10 @@
 //! The sender's side: rows to records.
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, LargeBinaryArray, LargeStringArray};
+use arrow::buffer::Buffer;
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{self, DataType, Schema, TimeUnit};
+use arrow::datatypes::{DataType, Schema};
+use arrow::error::ArrowError;
 
 use crate::table::columnar::Batch;
 use crate::table::csv::Record;
@@ -39,7 +41,7 @@ impl PayloadCollector {
     pub fn for_columns(input: &Input, spec: &PayloadSpec, schema: &Schema) -> Result<Self, TableError> {
         let field = |name: &String| {
             let found = schema.field_with_name(name).map_err(|error| input.damaged(error))?.data_type();
-            let kind = kind_of(found).ok_or_else(|| TableError::ColumnType {
+            let kind = PayloadKind::of(found).ok_or_else(|| TableError::ColumnType {
                 path: input.path().to_owned(),
                 column: name.clone(),
                 found: found.to_string(),
@@ -82,40 +84,29 @@ impl PayloadCollector {
     }
 
     /// The batch's payload columns in a form that [`Self::columnar_row`] reads.
-    pub fn columns_of(&self, batch: &Batch) -> Result<Vec<ArrayRef>, TableError> {
+    pub fn columns_of(&self, batch: &Batch) -> Result<Vec<PayloadColumn>, TableError> {
         let column = |field: &PayloadField| {
             let array = batch.batch.column_by_name(&field.name).ok_or_else(|| batch.damaged("a batch lacks a column of the schema"))?;
-            widen(array, field.kind).map_err(|error| batch.damaged(error))
+            PayloadColumn::of(array, &field.kind).map_err(|error| batch.damaged(error))
         };
         self.fields.iter().map(column).collect()
     }
 
     /// Encodes a row of a batch.
-    pub fn columnar_row(&mut self, columns: &[ArrayRef], row: usize) {
+    pub fn columnar_row(&mut self, columns: &[PayloadColumn], row: usize) {
         self.begin();
         for (field, column) in columns.iter().enumerate() {
-            if column.is_null(row) {
-                continue;
+            let out = &mut self.row;
+            match column {
+                PayloadColumn::Text(column) if column.is_valid(row) => Self::bytes(out, column.value(row).as_bytes()),
+                PayloadColumn::Binary(column) if column.is_valid(row) => Self::bytes(out, column.value(row)),
+                PayloadColumn::Boolean(column) if column.is_valid(row) => out.push(u8::from(column.value(row))),
+                PayloadColumn::Fixed { column, values, width } if column.is_valid(row) => {
+                    out.extend_from_slice(&values[row * width..][..*width]);
+                }
+                _ => continue,
             }
             self.present(field);
-            let out = &mut self.row;
-            match self.fields[field].kind {
-                PayloadKind::Text => Self::bytes(out, column.as_string::<i64>().value(row).as_bytes()),
-                PayloadKind::Binary => Self::bytes(out, column.as_binary::<i64>().value(row)),
-                PayloadKind::Boolean => out.push(u8::from(column.as_boolean().value(row))),
-                PayloadKind::Int => out.extend(column.as_primitive::<datatypes::Int64Type>().value(row).to_le_bytes()),
-                PayloadKind::UInt => out.extend(column.as_primitive::<datatypes::UInt64Type>().value(row).to_le_bytes()),
-                PayloadKind::Float => out.extend(column.as_primitive::<datatypes::Float64Type>().value(row).to_le_bytes()),
-                PayloadKind::Date => {
-                    out.extend(i64::from(column.as_primitive::<datatypes::Date32Type>().value(row)).to_le_bytes());
-                }
-                PayloadKind::Timestamp { nanos: true, .. } => {
-                    out.extend(column.as_primitive::<datatypes::TimestampNanosecondType>().value(row).to_le_bytes());
-                }
-                PayloadKind::Timestamp { nanos: false, .. } => {
-                    out.extend(column.as_primitive::<datatypes::TimestampMicrosecondType>().value(row).to_le_bytes());
-                }
-            }
         }
     }
 
@@ -149,43 +140,47 @@ impl PayloadCollector {
     }
 }
 
-/// How a column type travels.
-fn kind_of(data_type: &DataType) -> Option<PayloadKind> {
-    use DataType as T;
-    Some(match data_type {
-        T::Null | T::Utf8 | T::LargeUtf8 | T::Utf8View => PayloadKind::Text,
-        T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) => PayloadKind::Text,
-        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => PayloadKind::Binary,
-        T::Boolean => PayloadKind::Boolean,
-        T::Int8 | T::Int16 | T::Int32 | T::Int64 => PayloadKind::Int,
-        T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => PayloadKind::UInt,
-        T::Float16 | T::Float32 | T::Float64 => PayloadKind::Float,
-        T::Date32 | T::Date64 => PayloadKind::Date,
-        T::Timestamp(unit, zone) => PayloadKind::Timestamp { nanos: *unit == TimeUnit::Nanosecond, utc: zone.is_some() },
-        T::Dictionary(_, values) => kind_of(values)?,
-        _ => return None,
-    })
+/// A column in the form in which its values travel.
+pub(crate) enum PayloadColumn {
+    Null,
+    Text(LargeStringArray),
+    Binary(LargeBinaryArray),
+    Boolean(BooleanArray),
+    Fixed {
+        column: ArrayRef,
+        /// All values one behind the other, and the bytes of each.
+        values: Buffer,
+        width: usize,
+    },
 }
 
-/// Casts a column to the one storage type of its kind.
-fn widen(array: &ArrayRef, kind: PayloadKind) -> Result<ArrayRef, arrow::error::ArrowError> {
-    let target = match kind {
-        PayloadKind::Text => DataType::LargeUtf8,
-        PayloadKind::Binary => DataType::LargeBinary,
-        PayloadKind::Boolean => DataType::Boolean,
-        PayloadKind::Int => DataType::Int64,
-        PayloadKind::UInt => DataType::UInt64,
-        PayloadKind::Float => DataType::Float64,
-        PayloadKind::Date => DataType::Date32,
-        PayloadKind::Timestamp { nanos, .. } => {
-            let values = match array.data_type() {
-                DataType::Dictionary(_, values) => values.as_ref(),
-                plain => plain,
-            };
-            let zone = if let DataType::Timestamp(_, zone) = values { zone.clone() } else { None };
-            DataType::Timestamp(if nanos { TimeUnit::Nanosecond } else { TimeUnit::Microsecond }, zone)
-        }
-    };
-    // Not `safe`: a value out of range is an error, never silently null.
-    cast_with_options(array, &target, &CastOptions { safe: false, ..CastOptions::default() })
+impl PayloadColumn {
+    fn of(array: &ArrayRef, kind: &PayloadKind) -> Result<Self, ArrowError> {
+        // Not `safe`: what cannot be cast is an error, never silently null.
+        let cast = |to: &DataType| cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() });
+        Ok(match kind {
+            PayloadKind::Null => Self::Null,
+            PayloadKind::Text | PayloadKind::LargeText | PayloadKind::TextView => {
+                Self::Text(cast(&DataType::LargeUtf8)?.as_string().clone())
+            }
+            PayloadKind::Binary | PayloadKind::LargeBinary | PayloadKind::BinaryView => {
+                Self::Binary(cast(&DataType::LargeBinary)?.as_binary().clone())
+            }
+            PayloadKind::Boolean => Self::Boolean(cast(&DataType::Boolean)?.as_boolean().clone()),
+            fixed => {
+                let contradiction = || ArrowError::SchemaError("a column is not of its type".to_owned());
+                let column = match fixed.data_type() {
+                    Some(plain) => cast(&plain)?,
+                    None => return Err(contradiction()),
+                };
+                let width = fixed.width().ok_or_else(contradiction)?;
+                let data = column.to_data();
+                let values = data.buffers().first().ok_or_else(contradiction)?.slice(data.offset() * width);
+                if values.len() < column.len() * width {
+                    return Err(contradiction());
+                }
+                Self::Fixed { column, values, width }
+            }
+        })
+    }
 }

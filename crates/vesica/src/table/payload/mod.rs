@@ -1,15 +1,17 @@
 //! Payload columns: the sender's values for a key as a record of fixed width (`encode`), and back (`decode`).
 //!
-//! A record is a presence bit for each field (little-endian bits, 1 = not null), then the present values: booleans one byte, integers,
-//! floats, dates (days since 1970-01-01) and timestamps eight bytes little-endian, text and binary behind their length
-//! as LEB128. Zeros pad every record to the width of the longest one, so that no length shows but that maximum.
+//! A record is a presence bit for each field (little-endian bits, 1 = not null), then the present values: booleans one
+//! byte, what has a fixed width as Arrow stores it (little-endian), text and binary behind their length as LEB128.
+//! Zeros pad every record to the width of the longest one, so that no length shows but that maximum.
 
 mod decode;
 mod encode;
+mod kind;
 
 pub use decode::ReceivedPayload;
 pub(crate) use decode::Value;
-pub(crate) use encode::PayloadCollector;
+pub(crate) use encode::{PayloadCollector, PayloadColumn};
+pub use kind::{PayloadKind, PayloadUnit};
 
 use std::fmt;
 
@@ -33,33 +35,6 @@ pub struct PayloadSpec {
     pub columns: Vec<String>,
     /// Rows that share a key.
     pub duplicates: Duplicates,
-}
-
-/// Types that travel. Narrower ones widen: all signed integers are `Int`, decimals their exact text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PayloadKind {
-    /// UTF-8 text.
-    Text,
-    /// Bytes.
-    Binary,
-    /// True or false.
-    Boolean,
-    /// Signed 64-bit integer.
-    Int,
-    /// Unsigned 64-bit integer.
-    UInt,
-    /// IEEE 754 double.
-    Float,
-    /// Days since 1970-01-01.
-    Date,
-    /// A timestamp.
-    Timestamp {
-        /// Counts nanoseconds since 1970-01-01T00:00:00, else microseconds: a column keeps its range.
-        nanos: bool,
-        /// An instant, in UTC; else local time without a zone.
-        utc: bool,
-    },
 }
 
 /// One field of the records.

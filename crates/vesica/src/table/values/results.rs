@@ -6,6 +6,9 @@ use vesica_protocols::tasks::AggregateOutput;
 use super::decimal;
 use crate::table::write_field;
 
+/// Readers of JSON that keep numbers as doubles round some integers beyond it.
+const LARGEST_EXACT: u64 = (1 << 53) - 1;
+
 /// What the numbers of an aggregate mean.
 #[derive(Clone, Debug)]
 pub(crate) struct ResultTable<'a> {
@@ -26,7 +29,8 @@ impl ResultTable<'_> {
         })
     }
 
-    /// As CSV. A missing number, and a missing group's name, is an empty field.
+    /// As CSV. A missing number, and a missing group's name, is an empty field; where it is the only one of its line
+    /// `""`, since readers pass over an empty line.
     pub fn csv(&self, output: &AggregateOutput) -> Vec<u8> {
         let mut text = Vec::new();
         let head = self.groups.map(|(name, _)| Some(name));
@@ -37,7 +41,8 @@ impl ResultTable<'_> {
         text
     }
 
-    /// As JSON: an array of objects. Whole numbers are numbers, decimals are text, so that no reader rounds them; a missing one is null.
+    /// As JSON: an array of objects. Whole numbers that every reader takes exactly are numbers, larger ones and
+    /// decimals are text; a missing one is null.
     pub fn json(&self, output: &AggregateOutput) -> Vec<u8> {
         let rows = self.rows(output).map(|(group, results)| {
             let mut object = Map::new();
@@ -46,7 +51,7 @@ impl ResultTable<'_> {
             }
             for ((name, scale), result) in self.columns.iter().zip(results) {
                 let number = |text: String| match text.parse::<i64>() {
-                    Ok(whole) if *scale == 0 => Value::Number(Number::from(whole)),
+                    Ok(whole) if *scale == 0 && whole.unsigned_abs() <= LARGEST_EXACT => Value::Number(Number::from(whole)),
                     _ => json!(text),
                 };
                 object.insert(name.clone(), result.map_or(Value::Null, number));
@@ -62,6 +67,7 @@ impl ResultTable<'_> {
 
 /// Appends a line of CSV.
 fn line<'a>(text: &mut Vec<u8>, cells: impl Iterator<Item = Option<&'a str>>) {
+    let start = text.len();
     for (place, cell) in cells.enumerate() {
         if place > 0 {
             text.push(b',');
@@ -69,6 +75,9 @@ fn line<'a>(text: &mut Vec<u8>, cells: impl Iterator<Item = Option<&'a str>>) {
         if let Some(cell) = cell {
             write_field(cell, b',', text);
         }
+    }
+    if text.len() == start {
+        text.extend_from_slice(b"\"\"");
     }
     text.push(b'\n');
 }
@@ -89,8 +98,27 @@ mod tests {
         let json: Value = serde_json::from_slice(&table.json(&output)).expect("JSON");
         assert_eq!(json[0], json!({ "region": null, "amount": "-0.01", "count": 7 }));
         assert_eq!(json[1], json!({ "region": "a,b", "amount": null, "count": null }));
-        assert_eq!(json[2]["count"], json!(i64::MAX));
         let one = ResultTable { columns: vec![("cardinality".into(), 0)], groups: None };
         assert_eq!(one.csv(&AggregateOutput { groups: vec![Some(vec![3])] }), b"cardinality\n3\n");
+        // An empty line would be no row.
+        assert_eq!(one.csv(&AggregateOutput { groups: vec![None] }), b"cardinality\n\"\"\n");
+    }
+
+    #[test]
+    fn integers_that_readers_round_are_text() {
+        let largest = (1i64 << 53) - 1;
+        let table = ResultTable { columns: vec![("sum".into(), 0)], groups: None };
+        for (value, expected) in [
+            (largest, json!(largest)),
+            (-largest, json!(-largest)),
+            (largest + 1, json!("9007199254740992")),
+            (-largest - 1, json!("-9007199254740992")),
+            (9_007_199_254_740_993, json!("9007199254740993")),
+            (i64::MAX, json!("9223372036854775807")),
+            (i64::MIN, json!("-9223372036854775808")),
+        ] {
+            let text = table.json(&AggregateOutput { groups: vec![Some(vec![value as u64])] });
+            assert_eq!(serde_json::from_slice::<Value>(&text).expect("JSON"), json!([{ "sum": expected }]));
+        }
     }
 }

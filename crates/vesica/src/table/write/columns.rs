@@ -1,11 +1,12 @@
 //! Parquet and Arrow output.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringBuilder, builder};
-use arrow::compute::filter_record_batch;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow::array::{ArrayData, ArrayRef, BooleanArray, NullArray, RecordBatch, StringBuilder, builder, make_array};
+use arrow::buffer::MutableBuffer;
+use arrow::compute::{cast, filter_record_batch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ipc::writer::{FileWriter, StreamWriter};
 use parquet::arrow::ArrowWriter;
@@ -20,17 +21,39 @@ use crate::table::{ColumnarReader, CsvReader, Format, Input, Output, ReceivedPay
 /// Rows written together.
 const BATCH_ROWS: usize = 8192;
 
+/// Refuses a header of CSV with a name that stands there twice.
+pub(super) fn check_names(header: &[String], path: &str) -> Result<(), TableError> {
+    let Some(name) = header.iter().enumerate().find(|(i, name)| header[..*i].contains(name)).map(|(_, name)| name) else { return Ok(()) };
+    let reason = format!("the input has several columns named `{name}`");
+    Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "rename one of them in the file, or write CSV" })
+}
+
+/// Refuses columns of types that `format` does not have, by writing a row to nowhere.
+pub(super) fn check(input: &Input, format: Format, path: &str) -> Result<(), TableError> {
+    let mut reader = ColumnarReader::open(input, None)?;
+    let mut nowhere = io::sink();
+    let schema = written_schema(reader.schema(), input, format);
+    let mut sink = Sink::new(&mut nowhere, format, path, schema.clone(), Compression::UNCOMPRESSED)?;
+    if let Some(batch) = reader.next()? {
+        let columns =
+            written_columns(batch.batch.slice(0, batch.rows().min(1)).columns(), &schema).map_err(|error| batch.damaged(error))?;
+        sink.write(&RecordBatch::try_new(schema, columns).map_err(|error| batch.damaged(error))?)?;
+    }
+    sink.finish().map(drop)
+}
+
 pub(super) fn columns_to_columns(input: &Input, selection: &Selection, output: &mut Output) -> Result<WriteStats, TableError> {
     let mut reader = ColumnarReader::open(input, None)?;
-    let schema = with_payload(reader.schema(), selection.payload.as_ref());
-    let mut sink = Sink::new(output, schema.clone(), reader.compression())?;
+    let own = written_schema(reader.schema(), input, output.format());
+    let schema = with_payload(&own, selection.payload.as_ref())?;
+    let mut sink = Sink::of(output, schema.clone(), reader.compression())?;
     let mut row = 0;
     while let Some(batch) = reader.next()? {
         let decisions: Vec<_> = (row..row + batch.rows()).map(|row| selection.row(row)).collect();
         row += batch.rows();
         let mask: BooleanArray = decisions.iter().map(|decision| Some(decision.is_some())).collect();
         let kept = filter_record_batch(&batch.batch, &mask).map_err(|error| batch.damaged(error))?;
-        let mut columns = kept.columns().to_vec();
+        let mut columns = written_columns(kept.columns(), &own).map_err(|error| batch.damaged(error))?;
         if let Some(payload) = selection.payload {
             columns.extend(payload_columns(payload, decisions.into_iter().flatten())?);
         }
@@ -43,14 +66,9 @@ pub(super) fn columns_to_columns(input: &Input, selection: &Selection, output: &
 pub(super) fn csv_to_columns(input: &Input, selection: &Selection, output: &mut Output) -> Result<WriteStats, TableError> {
     let mut reader = CsvReader::open(input)?;
     let header = reader.header().to_vec();
-    if let Some(name) = header.iter().enumerate().find(|(i, name)| header[..*i].contains(name)).map(|(_, name)| name) {
-        let reason = format!("the input has several columns named `{name}`");
-        let mend = "rename one of them in the file, or write CSV";
-        return Err(TableError::OutputFormat { path: output.path().to_owned(), reason, mend });
-    }
     let fields: Vec<Field> = header.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
-    let schema = with_payload(&Arc::new(Schema::new(fields)), selection.payload.as_ref());
-    let mut sink = Sink::new(output, schema.clone(), Compression::SNAPPY)?;
+    let schema = with_payload(&Arc::new(Schema::new(fields)), selection.payload.as_ref())?;
+    let mut sink = Sink::of(output, schema.clone(), Compression::SNAPPY)?;
     let mut builders: Vec<StringBuilder> = header.iter().map(|_| StringBuilder::new()).collect();
     let mut records = Vec::new();
     let mut scratch = String::new();
@@ -83,29 +101,35 @@ pub(super) fn csv_to_columns(input: &Input, selection: &Selection, output: &mut 
     sink.finish()
 }
 
-fn with_payload(schema: &SchemaRef, payload: Option<&ReceivedPayload<'_>>) -> SchemaRef {
-    let Some(payload) = payload else { return schema.clone() };
+/// The input's columns as they are written. An Arrow file has one dictionary for all batches of a column, which other
+/// formats need not have: there a column gets the type of its dictionary's values.
+fn written_schema(schema: &SchemaRef, input: &Input, format: Format) -> SchemaRef {
+    if format != Format::ArrowFile || input.format() == Format::ArrowFile {
+        return schema.clone();
+    }
+    let plain = |field: &Arc<Field>| match field.data_type() {
+        DataType::Dictionary(_, values) => Arc::new(field.as_ref().clone().with_data_type(values.as_ref().clone())),
+        _ => field.clone(),
+    };
+    Arc::new(Schema::new_with_metadata(schema.fields().iter().map(plain).collect::<Vec<_>>(), schema.metadata().clone()))
+}
+
+fn written_columns(columns: &[ArrayRef], schema: &Schema) -> Result<Vec<ArrayRef>, ArrowError> {
+    columns.iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type())).collect()
+}
+
+fn with_payload(schema: &SchemaRef, payload: Option<&ReceivedPayload<'_>>) -> Result<SchemaRef, TableError> {
+    let Some(payload) = payload else { return Ok(schema.clone()) };
     let own: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
     for (name, field) in payload_names(&own, payload).into_iter().zip(&payload.schema.fields) {
-        fields.push(Arc::new(Field::new(name, arrow_type(field.kind), true)));
+        fields.push(Arc::new(Field::new(name, data_type(&field.kind)?, true)));
     }
-    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+    Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
-fn arrow_type(kind: PayloadKind) -> DataType {
-    match kind {
-        PayloadKind::Text => DataType::Utf8,
-        PayloadKind::Binary => DataType::Binary,
-        PayloadKind::Boolean => DataType::Boolean,
-        PayloadKind::Int => DataType::Int64,
-        PayloadKind::UInt => DataType::UInt64,
-        PayloadKind::Float => DataType::Float64,
-        PayloadKind::Date => DataType::Date32,
-        PayloadKind::Timestamp { nanos, utc } => {
-            DataType::Timestamp(if nanos { TimeUnit::Nanosecond } else { TimeUnit::Microsecond }, utc.then(|| "UTC".into()))
-        }
-    }
+fn data_type(kind: &PayloadKind) -> Result<DataType, TableError> {
+    kind.data_type().ok_or(TableError::PeerPayload("a column is of a type that does not travel"))
 }
 
 /// The payload of some rows, column by column.
@@ -116,35 +140,45 @@ fn payload_columns<'a>(payload: ReceivedPayload<'a>, records: impl Iterator<Item
         payload.schema.decode(record.unwrap_or_default(), &mut values)?;
         rows.push(values);
     }
-    let column = |index: usize, kind: PayloadKind| -> ArrayRef {
-        let values = rows.iter().map(|values| values.get(index).copied().unwrap_or(Value::Null));
-        // A value of another kind than its field cannot occur: `decode` goes by the kind.
-        macro_rules! build {
-            ($builder:expr, $pattern:pat => $value:expr) => {{
-                let mut builder = $builder;
-                for value in values {
-                    builder.append_option(if let $pattern = value { Some($value) } else { None });
+    payload.schema.fields.iter().enumerate().map(|(index, field)| payload_column(&field.kind, &rows, index)).collect()
+}
+
+fn payload_column(kind: &PayloadKind, rows: &[Vec<Value<'_>>], index: usize) -> Result<ArrayRef, TableError> {
+    let values = rows.iter().map(|values| values.get(index).copied().unwrap_or(Value::Null));
+    // A value of another kind than its field cannot occur: `decode` goes by the kind.
+    macro_rules! build {
+        ($builder:ident, $pattern:pat => $value:expr) => {{
+            let mut builder = builder::$builder::new();
+            for value in values {
+                builder.append_option(if let $pattern = value { Some($value) } else { None });
+            }
+            Arc::new(builder.finish())
+        }};
+    }
+    Ok(match kind {
+        PayloadKind::Null => Arc::new(NullArray::new(rows.len())),
+        PayloadKind::Text => build!(StringBuilder, Value::Text(text) => text),
+        PayloadKind::LargeText => build!(LargeStringBuilder, Value::Text(text) => text),
+        PayloadKind::TextView => build!(StringViewBuilder, Value::Text(text) => text),
+        PayloadKind::Binary => build!(BinaryBuilder, Value::Binary(bytes) => bytes),
+        PayloadKind::LargeBinary => build!(LargeBinaryBuilder, Value::Binary(bytes) => bytes),
+        PayloadKind::BinaryView => build!(BinaryViewBuilder, Value::Binary(bytes) => bytes),
+        PayloadKind::Boolean => build!(BooleanBuilder, Value::Boolean(value) => value),
+        fixed => {
+            let width = fixed.width().unwrap_or_default();
+            let mut bytes = MutableBuffer::with_capacity(rows.len() * width);
+            let mut present = Vec::with_capacity(rows.len());
+            for value in values {
+                match value {
+                    Value::Fixed(value) => bytes.extend_from_slice(value),
+                    _ => bytes.extend_zeros(width),
                 }
-                Arc::new(builder.finish())
-            }};
-        }
-        match kind {
-            PayloadKind::Text => build!(builder::StringBuilder::new(), Value::Text(text) => text),
-            PayloadKind::Binary => build!(builder::BinaryBuilder::new(), Value::Binary(bytes) => bytes),
-            PayloadKind::Boolean => build!(builder::BooleanBuilder::new(), Value::Boolean(value) => value),
-            PayloadKind::Int => build!(builder::Int64Builder::new(), Value::Int(value) => value),
-            PayloadKind::UInt => build!(builder::UInt64Builder::new(), Value::UInt(value) => value),
-            PayloadKind::Float => build!(builder::Float64Builder::new(), Value::Float(value) => value),
-            PayloadKind::Date => build!(builder::Date32Builder::new(), Value::Date(value) => value),
-            PayloadKind::Timestamp { nanos: true, .. } => {
-                build!(builder::TimestampNanosecondBuilder::new().with_data_type(arrow_type(kind)), Value::Timestamp(value) => value)
+                present.push(matches!(value, Value::Fixed(_)));
             }
-            PayloadKind::Timestamp { nanos: false, .. } => {
-                build!(builder::TimestampMicrosecondBuilder::new().with_data_type(arrow_type(kind)), Value::Timestamp(value) => value)
-            }
+            let data = ArrayData::builder(data_type(fixed)?).len(rows.len()).add_buffer(bytes.into()).nulls(Some(present.into()));
+            make_array(data.build().map_err(|_| TableError::PeerPayload("a value is not of its column's type"))?)
         }
-    };
-    Ok(payload.schema.fields.iter().enumerate().map(|(index, field)| column(index, field.kind)).collect())
+    })
 }
 
 /// Writes batches in one of the columnar formats.
@@ -167,22 +201,32 @@ struct Counted<'a> {
 }
 
 impl Write for Counted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.writer.write(bytes)?;
         self.bytes += count as u64;
         Ok(count)
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
 }
 
 impl<'a> Sink<'a> {
-    fn new(output: &'a mut Output, schema: SchemaRef, compression: Compression) -> Result<Self, TableError> {
-        let path = output.path().to_owned();
-        let format = output.format();
-        let writer = Counted { writer: output.writer(), bytes: 0 };
+    fn of(output: &'a mut Output, schema: SchemaRef, compression: Compression) -> Result<Self, TableError> {
+        let (path, format) = (output.path().to_owned(), output.format());
+        Self::new(output.writer(), format, &path, schema, compression)
+    }
+
+    fn new(
+        writer: &'a mut (dyn Write + Send),
+        format: Format,
+        path: &str,
+        schema: SchemaRef,
+        compression: Compression,
+    ) -> Result<Self, TableError> {
+        let path = path.to_owned();
+        let writer = Counted { writer, bytes: 0 };
         let writer = match format {
             Format::Parquet => {
                 let properties = WriterProperties::builder().set_compression(compression).build();
@@ -228,7 +272,7 @@ fn of_arrow(path: &str, error: ArrowError) -> TableError {
 
 fn of_parquet(path: &str, error: ParquetError) -> TableError {
     let error = match error {
-        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(source) => return TableError::Output { path: path.to_owned(), source: *source },
             Err(other) => other.to_string(),
         },

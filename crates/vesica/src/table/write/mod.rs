@@ -3,7 +3,7 @@
 mod columns;
 mod text;
 
-use crate::table::{Format, Input, KeyTable, NO_KEY, Output, ReceivedPayload, TableError};
+use crate::table::{CsvReader, Format, Input, KeyTable, NO_KEY, Output, ReceivedPayload, TableError};
 
 /// Which rows are the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -81,6 +81,17 @@ impl<'a> Selection<'a> {
     /// The second pass must see as many rows as the first.
     fn check_rows(&self, input: &Input, rows: usize) -> Result<(), TableError> {
         if rows == self.row_key.len() { Ok(()) } else { Err(TableError::Changed { path: input.path().to_owned() }) }
+    }
+}
+
+/// Refuses rows that `format` cannot hold, as far as the columns and the first rows say: before the protocol, not after
+/// it.
+pub(crate) fn check(input: &Input, format: Format, path: &str) -> Result<(), TableError> {
+    match (input.format(), format) {
+        (Format::Csv, Format::Csv) => Ok(()),
+        (Format::Csv, _) => columns::check_names(CsvReader::open(input)?.header(), path),
+        (_, Format::Csv) => text::check(input, path),
+        _ => columns::check(input, format, path),
     }
 }
 

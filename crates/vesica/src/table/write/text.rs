@@ -8,10 +8,9 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::key::date;
 use crate::table::columnar::{Batch, Scalars};
 use crate::table::csv::write_field;
-use crate::table::payload::{PayloadKind, Value};
+use crate::table::payload::Value;
 use crate::table::write::{Selection, WriteStats, payload_names};
 use crate::table::{ColumnarReader, CsvReader, Input, Output, ReceivedPayload, TableError, canonical_kind};
 
@@ -103,18 +102,29 @@ pub(super) fn csv_to_csv(input: &Input, selection: &Selection, output: &mut Outp
     sink.finish().map_err(failed)
 }
 
+/// Refuses columns that have no text.
+pub(super) fn check(input: &Input, path: &str) -> Result<(), TableError> {
+    let mut reader = ColumnarReader::open(input, None)?;
+    for field in reader.schema().fields() {
+        if field.data_type().is_nested() {
+            let reason = format!("column `{}` is of type {}, which CSV cannot hold", field.name(), field.data_type());
+            let mend = "give the output the extension .parquet or .arrow";
+            return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend });
+        }
+    }
+    if let Some(batch) = reader.next()? {
+        let options = FormatOptions::default();
+        (0..batch.batch.num_columns()).try_for_each(|index| TextColumn::new(&batch, index, &options).map(drop))?;
+    }
+    Ok(())
+}
+
 pub(super) fn columns_to_csv(input: &Input, selection: &Selection, output: &mut Output) -> Result<WriteStats, TableError> {
     let path = output.path().to_owned();
     let failed = |source| TableError::Output { path: path.clone(), source };
     let mut reader = ColumnarReader::open(input, None)?;
     let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    for field in reader.schema().fields() {
-        if field.data_type().is_nested() {
-            let reason = format!("column `{}` is of type {}, which CSV cannot hold", field.name(), field.data_type());
-            return Err(TableError::OutputFormat { path, reason, mend: "give the output the extension .parquet or .arrow" });
-        }
-    }
-    let delimiter = input.delimiter();
+    let delimiter = output.delimiter();
     let mut sink = Sink::new(output);
     let payload = selection.payload.iter().flat_map(|payload| payload_names(&names, payload));
     for (index, name) in names.iter().cloned().chain(payload).enumerate() {
@@ -228,22 +238,13 @@ impl<'a> PayloadText<'a> {
             out.push(self.delimiter);
             let text = &mut self.scratch;
             text.clear();
-            let out_of_range = |_| TableError::PeerPayload("a date is out of range");
+            let out_of_range = |()| TableError::PeerPayload("a date is out of range");
             match *value {
                 Value::Null => continue,
                 Value::Text(value) => text.push_str(value),
                 Value::Binary(value) => hexadecimal(value, text),
                 Value::Boolean(value) => _ = write!(text, "{value}"),
-                Value::Int(value) => _ = write!(text, "{value}"),
-                Value::UInt(value) => _ = write!(text, "{value}"),
-                Value::Float(value) => _ = write!(text, "{value}"),
-                Value::Date(days) => date::Date::from_days(i64::from(days)).map_err(out_of_range)?.write(text),
-                Value::Timestamp(value) => {
-                    let PayloadKind::Timestamp { nanos, utc } = field.kind else { continue };
-                    let per_second = if nanos { 1_000_000_000 } else { 1_000_000 };
-                    let fraction = value.rem_euclid(per_second) * (1_000_000_000 / per_second);
-                    date::write_timestamp(value.div_euclid(per_second), fraction as u32, utc, text).map_err(out_of_range)?;
-                }
+                Value::Fixed(bytes) => field.kind.text(bytes, text).map_err(out_of_range)?,
             }
             write_field(text, self.delimiter, out);
         }
