@@ -24,7 +24,7 @@ fn ours(bytes: &[u8], delimiter: u8) -> Option<Vec<Vec<Vec<u8>>>> {
             }
             Split::Blank { len } => rest = &rest[len..],
             Split::Incomplete => return Some(records),
-            Split::OpenQuote | Split::AfterQuote => return None,
+            Split::OpenQuote | Split::AfterQuote | Split::TooManyFields => return None,
         }
     }
 }
