@@ -127,7 +127,9 @@ pub fn date(text: &str) -> bool {
 pub fn ranges(text: &str) -> usize {
     let expected = ExpectedRange::parse(text).is_ok();
     let own = ValueSpec::parse(&["a".to_owned()], &["a=2".to_owned()], &[text.to_owned()]);
-    assert!(own.as_ref().map_or(true, |spec| spec.columns.iter().all(|column| column.is_sound())));
+    if let Ok(spec) = &own {
+        assert!(spec.columns.iter().all(|column| column.is_sound()));
+    }
     usize::from(expected) + usize::from(own.is_ok())
 }
 

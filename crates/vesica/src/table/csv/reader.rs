@@ -207,7 +207,7 @@ impl<'a> CsvReader<'a> {
             if self.end >= LONGEST_RECORD {
                 return Err(TableError::LongRecord { path: self.input.path().to_owned(), line: self.line, limit: LONGEST_RECORD });
             }
-            self.block.resize(2 * self.end, 0);
+            self.block.resize((2 * self.end).min(LONGEST_RECORD), 0);
         }
         loop {
             match self.source.read(&mut self.block[self.end..]) {

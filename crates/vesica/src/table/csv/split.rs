@@ -45,7 +45,7 @@ pub enum Split {
     OpenQuote,
     /// Text behind a closing quote.
     AfterQuote,
-    /// More than [`MOST_COLUMNS`] fields.
+    /// More fields than a record may have.
     TooManyFields,
 }
 

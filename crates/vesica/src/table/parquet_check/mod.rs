@@ -170,7 +170,8 @@ impl<'a> Column<'a> {
             return self.wrong("has values of a length that no value has");
         }
         let (mut at, end) = (self.start, self.start + self.length);
-        let (mut values, mut look_inside, mut longest) = (0u64, false, usize::try_from(width).unwrap_or_default());
+        let mut longest = usize::try_from(width).unwrap_or_default();
+        let (mut values, mut dictionary, mut deltas) = (0u64, false, false);
         while at < end {
             let (page, header_length) = self.page_header(at, end - at)?;
             at += header_length;
@@ -189,13 +190,13 @@ impl<'a> Column<'a> {
             match page.kind {
                 PageKind::Data => {
                     values += count;
-                    look_inside |= matches!(page.encoding, DELTA_LENGTHS | DELTA_STRINGS);
+                    deltas |= matches!(page.encoding, DELTA_LENGTHS | DELTA_STRINGS);
                     if long && page.encoding == DELTA_STRINGS {
                         longest = longest.max(unpacked as usize);
                     }
                 }
                 PageKind::Dictionary if count > unpacked => return self.wrong("has a dictionary with more values than bytes"),
-                PageKind::Dictionary => look_inside |= long,
+                PageKind::Dictionary => dictionary |= long,
                 PageKind::Other => {}
             }
             if values > self.values {
@@ -205,8 +206,8 @@ impl<'a> Column<'a> {
         if values != self.values {
             return self.wrong("declares another number of values than its pages have together");
         }
-        if look_inside {
-            longest = longest.max(self.look_inside()?);
+        if dictionary || deltas {
+            longest = longest.max(self.look_inside(deltas)?);
         }
         Ok(longest)
     }
@@ -224,8 +225,9 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Unpacks the pages, for what only their content says: how many lengths it declares, and how long a dictionary's values are.
-    fn look_inside(&self) -> Result<usize, Fault> {
+    /// Unpacks the dictionary (and all pages, if there are `deltas`), for what only the content says: how long a dictionary's values are,
+    /// how many lengths a page declares.
+    fn look_inside(&self, deltas: bool) -> Result<usize, Fault> {
         let failed = |error: parquet::errors::ParquetError| Fault::Wrong(format!("column `{}`: {error}", self.name()));
         let file = Arc::new(self.bytes.file.try_clone().map_err(Fault::Read)?);
         let mut pages = SerializedPageReader::new(file, self.chunk, 0, None).map_err(failed)?;
@@ -235,7 +237,11 @@ impl<'a> Column<'a> {
             let (content, values, encoding) = match &page {
                 Page::DictionaryPage { buf, num_values, .. } => {
                     longest = longest.max(delta::longest_plain(buf, *num_values));
-                    continue;
+                    if deltas {
+                        continue;
+                    }
+                    // It is the first page.
+                    break;
                 }
                 Page::DataPage { buf, num_values, encoding, rep_level_encoding, def_level_encoding, .. } => {
                     let encodings = [*rep_level_encoding, *def_level_encoding];

@@ -104,7 +104,8 @@ pub(super) const PAGE_HEADER: &[(i16, Shape)] = &[
     (1, I32),
     (2, I32),
     (3, I32),
-    (4, I32),
+    // A checksum, of which some writers take the sign for a bit.
+    (4, I64),
     (5, Struct(&[(1, I32), (2, I32), (3, I32), (4, I32), (5, Struct(STATISTICS))])),
     (6, Struct(EMPTY)),
     (7, Struct(&[(1, I32), (2, I32), (3, Bool)])),

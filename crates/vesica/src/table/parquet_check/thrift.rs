@@ -195,14 +195,12 @@ impl Walk<'_> {
 }
 
 impl Shape {
-    /// Thrift's type codes for it.
+    /// Thrift's type codes for it. Whole numbers of all widths are written alike, and there are writers that take one for another.
     fn kinds(&self) -> &'static [u8] {
         match self {
             Self::Bool => &[TRUE, FALSE],
             Self::Byte => &[BYTE],
-            Self::I16 => &[I16],
-            Self::I32 => &[I32],
-            Self::I64 => &[I64],
+            Self::I16 | Self::I32 | Self::I64 => &[I16, I32, I64],
             Self::Double => &[DOUBLE],
             Self::Bytes => &[BYTES],
             Self::List(_) => &[LIST],
