@@ -16,6 +16,8 @@ mod identities;
 mod joins;
 #[path = "all/layering.rs"]
 mod layering;
+#[path = "all/memory.rs"]
+mod memory;
 #[path = "all/mismatch.rs"]
 mod mismatch;
 #[path = "all/plans.rs"]

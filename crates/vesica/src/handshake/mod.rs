@@ -142,7 +142,8 @@ impl Bid<'_> {
                 "name a protocol that fits on both sides, --protocol {other} ({}), give it more with --memory, or agree on smaller tables (--max-peer-items refuses larger ones)",
                 Bytes(needed(other))
             ),
-            None => "give it more with --memory, if the machine has it, or agree on smaller tables (--max-peer-items refuses larger ones)".into(),
+            None => "give it more with --memory, if the machine has it, or agree on smaller tables (--max-peer-items refuses larger ones)"
+                .into(),
         };
         let told = "with these sizes the run may take more memory than the other side has for it (its --memory, or what is free there)";
         Err(Failure { told: Some(told), ..Failure::new(code::REFUSED, fault, mend) })

@@ -138,7 +138,8 @@ fn a_run_beyond_the_memory_budget_of_either_side_is_refused_on_both() {
             })
         };
         let (sent, received) = try_two_party(|ch, _| side(ch, Role::Sender), |ch, _| side(ch, Role::Receiver));
-        let codes = if poor == Role::Sender { [code(sent.result), code(received.result)] } else { [code(received.result), code(sent.result)] };
+        let codes =
+            if poor == Role::Sender { [code(sent.result), code(received.result)] } else { [code(received.result), code(sent.result)] };
         assert_eq!(codes[0], Some(11), "the {poor}");
         assert!(codes[1].is_some(), "the {poor}'s partner");
     }

@@ -53,9 +53,8 @@ fn a_partner_that_declares_the_most_and_says_no_more_costs_no_memory() {
 #[test]
 fn a_partner_that_brings_fewer_points_than_it_declared_costs_memory_for_those() {
     let _alone = alone();
-    let of_points = |(row, _, declared): &(AnyProtocol, Role, Terms)| {
-        is_on_a_curve(row) && declared.sender_items.max(declared.receiver_items) == MOST
-    };
+    let of_points =
+        |(row, _, declared): &(AnyProtocol, Role, Terms)| is_on_a_curve(row) && declared.sender_items.max(declared.receiver_items) == MOST;
     let mut shown = 0;
     for (row, honest, declared) in cases().into_iter().filter(of_points) {
         let brought = sizes(declared.task, declared.security, honest, OWN);

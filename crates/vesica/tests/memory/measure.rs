@@ -40,7 +40,8 @@ pub fn alone() -> MutexGuard<'static, ()> {
 
 /// Every row in each of its modes, in the registries' order.
 pub fn rows() -> Vec<(AnyProtocol, SetTask, Security)> {
-    let of = |task| AnyProtocol::of(task).into_iter().flat_map(move |row| row.entry().modes.iter().map(move |mode| (row, task, mode.security)));
+    let of =
+        |task| AnyProtocol::of(task).into_iter().flat_map(move |row| row.entry().modes.iter().map(move |mode| (row, task, mode.security)));
     SetTask::ALL.into_iter().flat_map(of).collect()
 }
 
