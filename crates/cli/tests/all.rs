@@ -20,6 +20,8 @@ mod joins;
 mod kinds;
 #[path = "all/layering.rs"]
 mod layering;
+#[path = "all/memory.rs"]
+mod memory;
 #[path = "all/mismatch.rs"]
 mod mismatch;
 #[path = "all/outputs.rs"]

@@ -17,7 +17,7 @@ impl Party for Sender {
     type Output = OtPairs;
 
     fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let mut output = OtPairs { pairs: vec![[0; 2]; params.len] };
+        let mut output = OtPairs { pairs: Vec::new() };
         if params.len > 0 {
             let mut vole = bulk::Sender::setup(params, ch, rng)?;
             // Not before: until here the peer has shown nothing.

@@ -8,7 +8,7 @@
 //! are made. Tables' own rows come on top of it, and are there before sizes are agreed.
 
 use vesica_party::{Role, Security};
-use vesica_protocols::any::Terms;
+use vesica_protocols::any::{SetTask, Terms};
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
@@ -67,7 +67,7 @@ pub fn memory(id: &str, terms: &Terms) -> Option<Memory> {
     // Where the semi-honest mode needs the wide field, it takes what the malicious mode does.
     let is_wide = value_bits(terms.security, terms.sender_items) > Gf64::BITS;
     let Footprint { sender, receiver, .. } = if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
-    let [sender, receiver] = [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(terms)).saturating_add(extras(terms)));
+    let [sender, receiver] = [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(terms)).saturating_add(extras(id, terms)));
     Some(Memory { sender, receiver })
 }
 
@@ -79,8 +79,51 @@ impl Coefficients {
     }
 }
 
-/// What goes with the items, on either side: payloads, an aggregate's columns after the first, groups.
-fn extras(terms: &Terms) -> u64 {
-    let _ = terms;
-    0
+/// What goes with the items, on either side: payloads, proofs for both to learn, an aggregate's further columns and groups. Rounder than the
+/// coefficients, and far above what rows take that do not compute on shares.
+fn extras(id: &str, terms: &Terms) -> u64 {
+    let items = terms.sender_items.max(terms.receiver_items) as u64;
+    let payloads = terms.payload_bytes.saturating_add(terms.receiver_payload_bytes) as u64;
+    let (groups, columns) = (terms.groups as u64, terms.columns as u64);
+    let totals = groups.saturating_mul(columns + 1);
+    let (per_item, fixed) = match terms.task {
+        SetTask::Intersect => {
+            let keystreams = if payloads > 0 { 80 } else { 0 };
+            (keystreams + 2 * payloads + if terms.both_learn { 64 } else { 0 }, 0)
+        }
+        SetTask::Shares => (if payloads > 0 { 100 + 24 * payloads } else { 0 }, 0),
+        _ if groups <= 1 && columns <= 1 => (0, 0),
+        // A total of a group is an inner product with the group's bins.
+        _ if id.starts_with("vesica-") => (totals.saturating_mul(180) + 520 * columns, totals.saturating_mul(512 << 10)),
+        _ => (64 * columns, columns * (512 << 10)),
+    };
+    items.saturating_mul(per_item).saturating_add(fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_protocols::any::AnyProtocol;
+
+    use super::*;
+
+    #[test]
+    fn every_row_in_every_mode_has_a_footprint_that_grows_with_the_sizes() {
+        assert!(FOOTPRINTS.is_sorted_by_key(|footprint| footprint.id));
+        for (task, row) in SetTask::ALL.into_iter().flat_map(|task| AnyProtocol::of(task).into_iter().map(move |row| (task, row))) {
+            for mode in row.entry().modes {
+                let at = |senders, receivers| {
+                    let terms = Terms::new(task, senders, receivers, mode.security);
+                    memory(row.entry().id, &terms).unwrap_or_else(|| panic!("{} {} has none", row.entry().id, mode.security))
+                };
+                let (few, many, most) = (at(1, 1), at(1 << 24, 1 << 24), at(usize::MAX, usize::MAX));
+                assert!(few.sender > PROCESS_MEMORY && few.sender < 64 << 20, "{} {few:?}", row.entry().id);
+                for role in [Role::Sender, Role::Receiver] {
+                    // A side holds its own items, and most rows what they make of them.
+                    assert!(many.of(role) >= few.of(role) + (16 << 24) && most.of(role) > many.of(role), "{} {many:?}", row.entry().id);
+                }
+            }
+        }
+        let plain = Terms::new(SetTask::Intersect, 5, 5, Security::SemiHonest);
+        assert_eq!(memory("no-such-protocol", &plain), None);
+    }
 }
