@@ -1,7 +1,7 @@
 //! A sender that learns nothing sees as many bytes from the receiver in every phase whatever is common.
 
 use vesica_party::transport::memory;
-use vesica_party::{Phase, Tally, Task};
+use vesica_party::{Phase, Tally};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
 use vesica_testkit::{Runnable, options, run_over};
