@@ -103,8 +103,8 @@ mod tests {
             },
             |ch, rng| Receiver::setup(&params, parts, ch, rng)?.test(&items, ch, rng),
         );
-        assert_eq!(found.len(), items.len());
         let found: Vec<u32> = (0..).zip(found.iter()).filter(|(_, common)| *common).map(|(place, _)| place).collect();
+        assert_eq!(found.len(), items.len());
         let held: HashSet<u32> = found.iter().map(|&place| order[place as usize]).collect();
         assert_eq!(held, (0..items.len() as u32).collect());
         // Three of more than 520 places are an item's bins: two items are in place on average.
