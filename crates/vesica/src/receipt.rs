@@ -5,7 +5,6 @@
 //!
 //! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
 
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};

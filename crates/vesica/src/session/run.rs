@@ -327,9 +327,6 @@ impl Conversation<'_> {
         Ok((receipt, unconfirmed))
     }
 
-        }
-    }
-
     fn statement(&self, agreement: &Agreement, transcript: [u8; 32], ours: PublicKey, theirs: PublicKey) -> Statement {
         let (sender, receiver) = match self.config.role {
             Role::Sender => (ours, theirs),
