@@ -132,7 +132,9 @@ pub fn values() -> Vec<Vec<u8>> {
 }
 
 pub fn payload_schemas() -> Vec<Vec<u8>> {
-    let mut all = br#"{"fields":[{"name":"a","kind":"text"},{"name":"b","kind":"boolean"},{"name":"c","kind":"int"}],"width":24}"#.to_vec();
+    let mut all =
+        br#"{"fields":[{"name":"a","kind":"text"},{"name":"b","kind":"boolean"},{"name":"c","kind":{"int":{"bits":64}}}],"width":24}"#
+            .to_vec();
     all.extend(b"\n\x07\x03abc\x01");
     all.extend((-5i64).to_le_bytes());
     vec![all, [&br#"{"fields":[{"name":"a","kind":"binary"}],"width":3}"#[..], b"\n\x01\x01\xff"].concat()]
@@ -141,7 +143,7 @@ pub fn payload_schemas() -> Vec<Vec<u8>> {
 pub fn session() -> Vec<Vec<u8>> {
     [
         &b"vesica\0\n\x01\0\0\0"[..],
-        br#"{"items":5,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"groups":1,"salt_share":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
+        br#"{"items":5,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"groups":1,"key_kinds":[{"form":"text","precision":null}],"salt_share":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
         br#"{"protocol":"vole-fast"}"#,
         br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"payload":null,"both_learn":false,"values":[{"name":"a","scale":2,"clamp":{"least":-5,"most":5}}],"expected_ranges":[{"name":"b","least":"0","most":"1.5"}],"at_least":3,"noise":"0.1","link":null,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
         &[0; 64],
