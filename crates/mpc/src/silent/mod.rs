@@ -42,6 +42,7 @@
 pub(crate) mod bulk;
 mod check;
 mod code;
+pub mod lucky;
 pub mod messages;
 pub mod params;
 mod receiver;
