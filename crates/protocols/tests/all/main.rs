@@ -6,4 +6,5 @@ mod faults;
 mod golden;
 mod inputs;
 mod ltsxq26;
+mod ltsxq26_work;
 mod shares;
