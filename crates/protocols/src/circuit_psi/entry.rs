@@ -1,6 +1,8 @@
 //! What the descriptions of rows have in common.
 
-use vesica_party::{Leak, Learner, Mode, Resistance, Security};
+use vesica_mpc::kkrt16::Kkrt16;
+use vesica_mpc::one_of_n::OneOfN;
+use vesica_party::{Leak, Learner, Mode, Protocol, Resistance, Security, assumptions};
 
 /// What both sides learn.
 const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)" };
@@ -24,9 +26,12 @@ pub(super) const fn mode(assumptions: &'static [&'static str]) -> Mode {
 }
 
 /// What OPRFs from OT extension and the tests rest on.
-pub(super) const OT_MODES: &[Mode] = &[mode(&[
-    "gap-CDH on Ristretto",
-    "random oracles (SHA-512, BLAKE3)",
-    "AES-128 as a PRF, and as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
-    "LPN over GF(2)^k with k = 1 to 4, with regular noise of uniform values for the expand-convolute code (weight by length), relative distance 0.11",
-])];
+pub(super) const OT_MODES: &[Mode] = &[mode(assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS])];
+
+/// What tests and multiplexers rest on, which all stand on random tables.
+pub(super) const EQUALITY_TESTS: &[&str] = semi_honest::<OneOfN>();
+
+/// What the semi-honest mode of a building block rests on, its first.
+pub(super) const fn semi_honest<P: Protocol>() -> &'static [&'static str] {
+    P::ENTRY.modes[0].assumptions
+}

@@ -1,5 +1,6 @@
 //! What must hold for every protocol: one test binary, driven by the registries.
 
+mod assumed;
 mod conformance;
 mod docs;
 mod faults;
