@@ -18,9 +18,13 @@
 //! every `delta`: those are the box words and their likes, which lengths decide. For them the second table keeps what vanishes in the
 //! exponent: `24 floor(w / 2)` conditions that end activity below each pair of strata, and a factor of the number of places for each of `w - 1` free sides of a box. The
 //! least `f` at which `m E`, with both, is not negative bounds all words of few rows: `f / 2`.
+//!
+//! The third table is for rank tests, by the count over sets of groups in `vesica_mpc::silent::lucky`, which states what it counts: for each weight the longest vector that
+//! it serves, the share of the average box, that of the luckiest region, and the bits that its test leaves.
 
 use std::f64::consts::LN_2;
 
+use vesica_mpc::silent::lucky::{last_lengths, luckiest};
 use vesica_mpc::silent::params::{DISTANCE, box_share, expander_weight};
 
 /// Places of a line.
@@ -171,5 +175,25 @@ fn main() {
         let [bound, less] = [weight, weight - 1].map(|weight| lightest(Form::Lines, len, weight));
         println!("| 2^{log} | {weight} | {word:.3} | {bound:.3} | {less:.3} | {:.3} |", lightest(Form::Single, len, weight));
         assert!(bound > DISTANCE);
+    }
+    println!();
+    println!("| l | m | w | average box | luckiest region | ends | groups | cancellation, bits | bits left |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (width, words) in [(128u32, 128), (64, 64)] {
+        // 1525 is the shortest vector that trees serve.
+        for (len, weight) in last_lengths(width, 1525) {
+            let average = ((24 * (weight / 2) + words) as f64 / len as f64).powf(1.0 / weight as f64).min(1.0);
+            let found = luckiest(len, weight, words);
+            println!(
+                "| {width} | 2^{:.2} | {weight} | {average:.3} | {:.3} | {} | {} | {:.1} | {:.1} |",
+                (len as f64).log2(),
+                found.share,
+                found.ends,
+                found.groups,
+                found.cancellation,
+                found.bits
+            );
+            assert!(found.bits >= 128.0 && found.slope > 1.0);
+        }
     }
 }

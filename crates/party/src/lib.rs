@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod abort;
+#[doc(hidden)]
+pub mod assume;
 mod channel;
 mod entry;
-#[doc(hidden)]
 pub mod fuzzing;
 mod message;
 mod phase;

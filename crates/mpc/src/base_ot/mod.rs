@@ -44,7 +44,7 @@ pub(crate) const NAME: &str = "base-ot";
 /// Domain separation tag for hashing to the group.
 const GROUP_DST: &[u8] = b"vesica-v1-endemic-ot-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
 
-const ASSUMPTIONS: &[&str] = &["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+pub(crate) const ASSUMPTIONS: &[&str] = &["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
 
 /// Random OT from Diffie-Hellman key agreement; secure against active parties in either mode.
 #[derive(Debug)]

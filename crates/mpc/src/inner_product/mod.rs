@@ -79,11 +79,7 @@ impl Protocol for InnerProduct {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
-            assumptions: &[
-                "ring LWE with N = 8192, log q <= 218, ternary secrets, errors of deviation 3.2",
-                "random oracle (BLAKE3)",
-                "AES-128 as an ideal cipher",
-            ],
+            assumptions: &[params::RING_LWE, "random oracle (BLAKE3)", "AES-128 as an ideal cipher"],
             leakage: &[],
         }],
     };

@@ -65,12 +65,7 @@ const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: VOLE.corrupt_sender,
     corrupt_receiver: VOLE.corrupt_receiver,
-    assumptions: &[
-        "gap-CDH on Ristretto",
-        "random oracles (SHA-512, BLAKE3)",
-        "AES-128 as a random permutation, as a PRF and as an ideal cipher (outer hash, hash to B, rows)",
-        "LPN over B with regular noise for the expand-convolute code (weight by length), relative distance 0.11",
-    ],
+    assumptions: vesica_party::assumptions![VOLE.assumptions, &["AES-128 is an ideal cipher (outer hash, hash to B, rows)"]],
     leakage: &[],
 };
 

@@ -99,7 +99,11 @@ impl Params {
 
 /// What either mode rests on.
 pub(crate) const ASSUMPTIONS: &[&str] =
-    &["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)", "AES-128 as a random permutation and as a PRF"];
+    vesica_party::assumptions![crate::base_ot::ASSUMPTIONS, &["AES-128 as a random permutation and as a PRF", SEARCH]];
+
+/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and [`HASHED`].
+const SEARCH: &str = "about 2^124 calls of AES, and not 2^128, for a search for the sender's offset: one call tests a guess for the 16 hidden leaves of the trees, or for the 16 \
+     indices that a hash key serves";
 
 /// Random OTs from 128 base OTs.
 #[derive(Debug)]

@@ -339,6 +339,27 @@ mod tests {
         }
     }
 
+    /// The vectors of docs/expander.md, which another program made (docs/expander.py).
+    #[test]
+    fn the_code_is_the_one_that_is_specified() {
+        let vectors = [
+            (40, 80, 18, 5, [0x199bf66d0fec7efdffa6834fcd7bc24a, 0xbff143567dfeceb65eea4f394c4dd4fb, 0x3be23c6f3086241230ded26ccf8ad548]),
+            (
+                1001,
+                2004,
+                11,
+                1 << 127 | 6,
+                [0xe3516d38cd83075d7a3534008c57aedb, 0x1e7ebc3ee966dd2d8511722f738e0696, 0x72c7325b7ace7a5362a195dee3713706],
+            ),
+        ];
+        for (outputs, positions, weight, seed, expected) in vectors {
+            let mut x: Vec<Gf128> = (1..=positions as u128).map(|p| Gf128(p.wrapping_mul(0x9e3779b97f4a7c15f39cc0605cedc835))).collect();
+            let out = Code::with_weight(outputs, positions, weight, seed).compress(&mut x);
+            let folded = out.iter().fold(0u128, |folded, element| folded.rotate_left(1) ^ element.0);
+            assert_eq!([out[0].0, out[outputs - 1].0, folded], expected, "{outputs} outputs");
+        }
+    }
+
     #[test]
     fn threads_change_nothing() {
         let mut rng = SecretRng::insecure_from_seed(6);

@@ -42,6 +42,7 @@
 pub(crate) mod bulk;
 mod check;
 mod code;
+pub mod lucky;
 pub mod messages;
 pub mod params;
 mod receiver;
@@ -51,11 +52,11 @@ mod trees;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Value;
 
-use crate::ot_extension::GUESSED_DELTA;
+use crate::ot_extension::{self, GUESSED_DELTA};
 use crate::tasks::{CorrelationRequest, SubfieldVole};
 use crate::vole;
 use params::Params;
@@ -68,6 +69,12 @@ const NAME: &str = "silent-vole";
 
 /// A bound on elements a run: the length up to which the weight of the code was examined, and below the range of its 32-bit draws.
 const MAX_LEN: usize = 1 << 28;
+
+/// What everything rests on that is made by [`code`]: docs/expander.md specifies the code and says what is known of it.
+pub const EXPANDER_LPN: &str = "Regular LPN for this project's own expand-convolute variant, unpublished (docs/expander.md): relative distance 0.11 of a code that nobody outside has reviewed";
+
+/// What the malicious mode adds to it.
+const LEAKY_NOISE: &str = "this LPN also if a corrupt sender has guessed at places of the noise, and was right (selective failure)";
 
 /// Silent VOLE over `B`.
 #[derive(Debug)]
@@ -101,24 +108,14 @@ impl<B: Value> Protocol for SilentVole<B> {
                 security: Security::SemiHonest,
                 corrupt_sender: Resistance::SemiHonest,
                 corrupt_receiver: Resistance::SemiHonest,
-                assumptions: &[
-                    "gap-CDH on Ristretto",
-                    "random oracles (SHA-512, BLAKE3)",
-                    "AES-128 as a random permutation and as a PRF",
-                    "LPN over B with regular noise for the expand-convolute code (weight by length), relative distance 0.11",
-                ],
+                assumptions: assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN]],
                 leakage: &[],
             },
             Mode {
                 security: Security::Malicious,
                 corrupt_sender: Resistance::Malicious,
                 corrupt_receiver: Resistance::Malicious,
-                assumptions: &[
-                    "gap-CDH on Ristretto",
-                    "random oracles (SHA-512, BLAKE3)",
-                    "AES-128 as a random permutation and as a PRF",
-                    "LPN over B with regular noise and selective-failure leakage for the expand-convolute code (weight by length), relative distance 0.11",
-                ],
+                assumptions: assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN, LEAKY_NOISE]],
                 leakage: &[
                     GUESSED_DELTA,
                     Leak {

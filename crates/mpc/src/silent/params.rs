@@ -11,7 +11,8 @@
 //!
 //! **Rank tests.** `c` is `l = width` binary vectors with common noisy places. A box that holds `k - 1` rows more carries `k` independent words on one support of
 //! share `f`; the rank of their `k x l` products tests all `2^k` sums of them at once, and drops with probability `2^(k - f t)` (measured by an
-//! auditor on small codes). No more than `l` words are of use, so that boxes with `24 floor(w / 2) + l` rows must have `f t >= kappa + l`, by a margin for lucky boxes.
+//! auditor on small codes). No more than `l` words are of use, so that boxes with `24 floor(w / 2) + l` rows must have `f t >= kappa + l`, by a factor for lucky sets of groups
+//! (`LUCK`, from the count in [`super::lucky`]).
 //!
 //! **Twin groups.** Two groups that draw the same line in every stratum have equal sums: a word of weight 0. [`expander_weight`] keeps the expected number of such
 //! pairs below `2^-80`.
@@ -25,8 +26,8 @@
 //!
 //! **Algebraic attacks** (BO23). Blocks of length `beta` give `t C(beta, 2)` quadrics `e_i e_j = 0` beside the parity checks; the Hilbert series
 //! is `(1 - z)^(N/2 - t) (1 + (beta - 1) z)^t`, whose first non-positive coefficient is at degree `0.0858 t` for long blocks (65 for
-//! `t = 762`, 30 for `t = 358`). A Macaulay matrix of degree 30 in at least `t beta / 2` unknowns is far beyond `2^128`. This was checked
-//! without hybrid guessing.
+//! `t = 762`, 30 for `t = 358`). A Macaulay matrix of degree 30 in at least `t beta / 2` unknowns is far beyond `2^128`. Hybrid guessing gains some bits for
+//! short vectors (2^735 at `m` = 3048) and comes nowhere near 2^128: docs/expander.md has the table.
 
 use std::ops::Range;
 
@@ -46,8 +47,9 @@ pub const DISTANCE: f64 = 0.11;
 /// (example `code_evidence`), which is [`DISTANCE`] and a margin.
 pub(super) const BOX_SHARE: (u128, u128) = (8, 25);
 
-/// How much larger than the support of the luckiest box that of the average one may be, in hundredths: what a search found, and a margin.
-const LUCK: u128 = 84;
+/// The region of the luckiest set of groups over that of the average box, in hundredths: 0.82 or more where the rule for rank tests decides, by the count over
+/// all sets of groups in [`super::lucky`], which a test holds against this.
+pub(super) const LUCK: u128 = 80;
 
 /// What the share of a box is rounded up to in [`expander_weight`].
 const SHARE_UNIT: u128 = 64;
@@ -270,14 +272,16 @@ mod tests {
             (14.0, 11, 11),
             (16.0, 10, 10),
             (17.0, 9, 9),
+            (18.1, 8, 9),
             (19.0, 8, 9),
+            (19.1, 8, 10),
             (19.7, 8, 10),
             (19.8, 9, 10),
             (20.3, 9, 10),
             (21.3, 9, 11),
             (22.3, 10, 12),
-            (23.3, 10, 12),
-            (24.9, 11, 13),
+            (23.3, 10, 13),
+            (24.9, 11, 14),
             (25.0, 12, 14),
             (26.8, 12, 15),
             (28.0, 13, 16),
@@ -291,7 +295,7 @@ mod tests {
                 assert!(share / 2.0 * 0.74 > 1.05 * DISTANCE && 0.74 * share * trees >= f64::from(KAPPA), "2^{log}");
                 let rows = (WINDOW * (weight / 2)) as f64 + f64::from(width);
                 let share = (rows / len as f64).powf(1.0 / w).min(1.0);
-                assert!(0.84 * share * trees >= f64::from(KAPPA + width), "2^{log}, {width} bits: {share}");
+                assert!(LUCK as f64 / 100.0 * share * trees >= f64::from(KAPPA + width), "2^{log}, {width} bits: {share}");
                 let twins = (len as f64 / 4.0).powi(2) / 2.0 * (len as f64 / (2.0 * w)).powf(-w);
                 assert!(twins.log2() < -79.0, "2^{log}: {} twins", twins.log2());
             }

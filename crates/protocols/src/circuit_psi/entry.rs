@@ -1,10 +1,11 @@
 //! What the descriptions of rows have in common.
 
-use vesica_party::{Mode, Resistance, Security};
+use vesica_mpc::kkrt16::Kkrt16;
+use vesica_mpc::one_of_n::OneOfN;
+use vesica_party::{Mode, Protocol, Resistance, Security, assumptions};
 
 use crate::tasks::SIZES;
 
-/// What both sides learn.
 /// How tables of items deviate from the papers'.
 pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a bound and not from evidence; sigma has a share of the failure budget.";
 
@@ -24,9 +25,12 @@ pub(super) const fn mode(assumptions: &'static [&'static str]) -> Mode {
 }
 
 /// What OPRFs from OT extension and the tests rest on.
-pub(super) const OT_MODES: &[Mode] = &[mode(&[
-    "gap-CDH on Ristretto",
-    "random oracles (SHA-512, BLAKE3)",
-    "AES-128 as a PRF, and as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
-    "LPN over GF(2)^k with k = 1 to 4, with regular noise of uniform values for the expand-convolute code (weight by length), relative distance 0.11",
-])];
+pub(super) const OT_MODES: &[Mode] = &[mode(assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS])];
+
+/// What tests and multiplexers rest on, which all stand on random tables.
+pub(super) const EQUALITY_TESTS: &[&str] = semi_honest::<OneOfN>();
+
+/// What the semi-honest mode of a building block rests on, its first.
+pub(super) const fn semi_honest<P: Protocol>() -> &'static [&'static str] {
+    P::ENTRY.modes[0].assumptions
+}

@@ -33,9 +33,10 @@ mod sender;
 mod tests;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::{Mode, Resistance, Security};
+use vesica_party::{Mode, Resistance, Security, assumptions};
 use vesica_structures::facts::Unsupported;
 
+use super::EXPANDER_LPN;
 use super::params::{MIN_BLOCK, SilentParams};
 use crate::binding::Binding;
 use crate::ot_extension;
@@ -58,11 +59,13 @@ pub(crate) const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::SemiHonest,
     corrupt_receiver: Resistance::SemiHonest,
-    assumptions: &[
-        "gap-CDH on Ristretto",
-        "random oracles (SHA-512, BLAKE3)",
-        "AES-128 as a PRF, and as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
-        "LPN over GF(2)^k, k = 1 to 4, with regular noise of uniform values for the expand-convolute code (weight by length), relative distance 0.11",
+    assumptions: assumptions![
+        ot_extension::ASSUMPTIONS,
+        &[
+            "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
+            EXPANDER_LPN,
+            "this LPN also for noise of uniform values of 1 to 4 bits, zero among them",
+        ],
     ],
     leakage: &[],
 };

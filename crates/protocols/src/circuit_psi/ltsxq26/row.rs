@@ -2,13 +2,13 @@
 
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{Abort, Channel, Entry, Leak, Learner, Mode, Party, Resistance, Security, Status, Task};
+use vesica_party::{Abort, Channel, Entry, Leak, Learner, Mode, Party, Resistance, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
 use super::{Params, Receiver, Sender, View};
 use crate::circuit_psi::bins::Hashes;
-use crate::circuit_psi::entry::{AND_TREES, BINS};
+use crate::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS};
 use crate::circuit_psi::matching;
 use crate::circuit_psi::params::POSITIONS;
 use crate::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfSizes, Pairs, Variant};
@@ -42,13 +42,7 @@ impl Variant for Circuit {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::None,
-            assumptions: &[
-                "gap-CDH on Ristretto",
-                "random oracles (SHA-512, BLAKE3)",
-                "SHA-256 is a random oracle",
-                "AES-128 is a PRF (rows, keys), and a random permutation whose MMO hash is correlation robust",
-                "LPN over GF(2)^k with regular noise for the expand-convolute code (weight by length), relative distance 0.11",
-            ],
+            assumptions: assumptions![EQUALITY_TESTS, &["SHA-256 is a random oracle", "AES-128 is a PRF (rows, keys)"]],
             leakage: &[
                 SIZES,
                 Leak {

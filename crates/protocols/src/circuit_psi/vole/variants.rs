@@ -1,26 +1,23 @@
 //! The rows.
 
+use vesica_mpc::inner_product::InnerProduct;
+use vesica_mpc::opprf::Opprf;
 use vesica_mpc::peqt;
-use vesica_party::{Entry, Mode, Status, Task};
+use vesica_party::{Entry, Mode, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 use vesica_structures::okvs::{Band, Clustered};
 
 use super::aggregate::AggregateRow;
 use super::opprf::VoleOpprf;
 use crate::circuit_psi::Variant;
-use crate::circuit_psi::entry::{AND_TREES, BINS, mode};
+use crate::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS, mode, semi_honest};
 use crate::tasks::{Cardinality, JoinAndCompute, Shares, Sum};
 
-const ASSUMPTIONS: &[&str] = &[
-    "gap-CDH on Ristretto",
-    "random oracles (SHA-512, BLAKE3)",
-    "AES-128 as a PRF, as an ideal cipher, and as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
-    "LPN over B, and over GF(2)^k with k = 1 to 4, with regular noise of uniform values for the expand-convolute code (weight by length), relative distance 0.11",
-    "products and groups: ring LWE with N = 8192, log q <= 218, ternary secrets, errors of deviation 3.2",
-];
+const ASSUMPTIONS: &[&str] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
 
-const MODES: &[Mode] = &[mode(ASSUMPTIONS.split_at(4).0)];
-const AGGREGATE_MODES: &[Mode] = &[mode(ASSUMPTIONS)];
+const MODES: &[Mode] = &[mode(ASSUMPTIONS)];
+/// Products and groups take inner products.
+const AGGREGATE_MODES: &[Mode] = &[mode(assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()])];
 
 const FASTER: Paper = Paper {
     key: "LTSXQ26",

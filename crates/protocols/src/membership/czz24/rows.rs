@@ -1,6 +1,7 @@
 //! The three rows of the registries.
 
-use vesica_party::{Entry, Status, Task};
+use vesica_mpc::ot_extension::OtExtension;
+use vesica_party::{Entry, Protocol, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 
 use super::Czz24;
@@ -18,12 +19,7 @@ const DIGESTS: &str = "The client's answers are digests, truncated to the width 
 const SHUFFLED: &str = "The client asks in a random order, so that the bits say nothing of the order of its table.";
 
 const TEST: &[&str] = &["DDH on Ristretto255", "hash-to-group is a random oracle", "BLAKE3 is a pseudo-random generator on group elements"];
-const TEST_AND_OT: &[&str] = &[
-    "DDH on Ristretto255",
-    "gap-CDH on Ristretto255",
-    "hash-to-group is a random oracle, as are SHA-512 and BLAKE3",
-    "AES-128 as a random permutation and as a PRF",
-];
+const TEST_AND_OT: &[&str] = assumptions![TEST, <OtExtension as Protocol>::ENTRY.modes[0].assumptions];
 
 impl For<Intersect> for Czz24 {
     const ENTRY: Entry = Entry {

@@ -1,7 +1,13 @@
 //! The three rows of the registries.
 
-use vesica_party::{Entry, Status, Task};
+use vesica_mpc::opprf::Opprf;
+use vesica_mpc::permute_share::SwitchingNetwork;
+use vesica_mpc::silent::SilentVole;
+use vesica_mpc::silent_ot::SilentOt;
+use vesica_party::{Entry, Protocol, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
+use vesica_structures::fields::Gf64;
+use vesica_structures::okvs::Band;
 
 use super::Gmr21;
 use crate::membership::{BESIDE_COUNT, BESIDE_SUM, For, semi_honest};
@@ -19,11 +25,12 @@ const NETWORK: &str =
 const TESTS: &str = "Equality is tested by an OPRF from VOLE whose random values are the receiver's shares: a digest a bin, and no message of the receiver.";
 const TRANSFER: &str = "Random OTs by ot-silent, each turned by a bit.";
 
-const ASSUMPTIONS: &[&str] = &[
-    "gap-CDH on Ristretto",
-    "random oracles (SHA-512, BLAKE3)",
-    "AES-128 as a random permutation whose MMO hash is correlation robust, as a PRF and as an ideal cipher (outer hashes, hash to B, rows)",
-    "LPN over GF(2) and B with regular noise for the expand-convolute code (weight by length), relative distance 0.11",
+/// The OPPRF on the band, the tests by VOLE, the switches and the transfers.
+const ASSUMPTIONS: &[&str] = assumptions![
+    <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
+    <SilentVole<Gf64> as Protocol>::ENTRY.modes[0].assumptions,
+    <SwitchingNetwork<Gf64> as Protocol>::ENTRY.modes[0].assumptions,
+    <SilentOt as Protocol>::ENTRY.modes[0].assumptions,
 ];
 
 impl For<Intersect> for Gmr21 {

@@ -53,7 +53,8 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_mpc::ot_extension::OtExtension;
+use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -100,10 +101,9 @@ const MODES: &[Mode] = &[Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::SemiHonest,
     corrupt_receiver: Resistance::SemiHonest,
-    assumptions: &[
-        "gap-CDH on Ristretto",
-        "random oracles (SHA-512, BLAKE3)",
-        "AES-128 as a random permutation (OT extension, hashes of items) and as a PRF (columns)",
+    assumptions: assumptions![
+        <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+        &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
     ],
     leakage: &[SIZES],
 }];

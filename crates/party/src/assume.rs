@@ -1,0 +1,75 @@
+//! Assumptions of a composition, put together from those of its parts when the program is compiled.
+
+/// One list of assumptions from the lists of several parts, each assumption once.
+///
+/// ```
+/// const PART: &[&str] = &["AES is a cipher"];
+/// const WHOLE: &[&str] = vesica_party::assumptions![PART, &["BLAKE3 is a random oracle", "AES is a cipher"]];
+/// assert_eq!(WHOLE, ["AES is a cipher", "BLAKE3 is a random oracle"]);
+/// ```
+#[macro_export]
+macro_rules! assumptions {
+    ($($part:expr),+ $(,)?) => {{
+        const PARTS: &[&[&str]] = &[$($part),+];
+        const LEN: usize = $crate::assume::united(PARTS);
+        const ALL: [&str; LEN] = $crate::assume::union(PARTS);
+        &ALL
+    }};
+}
+
+/// How many different assumptions the parts have.
+pub const fn united(parts: &[&[&str]]) -> usize {
+    let (mut count, mut i) = (0, 0);
+    while i < parts.len() {
+        let mut j = 0;
+        while j < parts[i].len() {
+            count += is_first(parts, i, j) as usize;
+            j += 1;
+        }
+        i += 1;
+    }
+    count
+}
+
+/// The different assumptions of the parts, in their order; `N` as [`united`] counts them.
+pub const fn union<const N: usize>(parts: &[&'static [&'static str]]) -> [&'static str; N] {
+    let mut all = [""; N];
+    let (mut count, mut i) = (0, 0);
+    while i < parts.len() {
+        let mut j = 0;
+        while j < parts[i].len() {
+            if is_first(parts, i, j) {
+                all[count] = parts[i][j];
+                count += 1;
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    all
+}
+
+/// Whether no earlier place has the assumption at place `at` of a part.
+const fn is_first(parts: &[&[&str]], part: usize, at: usize) -> bool {
+    let mut i = 0;
+    while i <= part {
+        let mut j = 0;
+        let end = if i == part { at } else { parts[i].len() };
+        while j < end {
+            if is_equal(parts[i][j].as_bytes(), parts[part][at].as_bytes()) {
+                return false;
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    true
+}
+
+const fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
