@@ -311,13 +311,13 @@ mod tests {
             let borders_agree = (1..weight).all(|s| is(s * (groups + 1) - 1) == is(s * (groups + 1)));
             if is(gaps - 1) && borders_agree {
                 // An end below each run of places, gap by gap; those at a border are one.
-                let ends = (0..gaps - 1).filter(|&gap| is(gap) && !(gap % (groups + 1) == groups)).count();
+                let ends = (0..gaps - 1).filter(|&gap| is(gap) && gap % (groups + 1) != groups).count();
                 counts[ends] += 1;
             }
         }
-        for ends in 0..6 {
+        for (ends, &count) in counts.iter().enumerate().take(6) {
             let counted = ln_regions(weight, groups, ends, 1e-9).exp();
-            assert!((counted - f64::from(counts[ends])).abs() < 1e-3, "{ends} ends: {counted} for {}", counts[ends]);
+            assert!((counted - f64::from(count)).abs() < 1e-3, "{ends} ends: {counted} for {count}");
         }
     }
 }

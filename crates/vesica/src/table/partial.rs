@@ -89,7 +89,7 @@ impl Partial {
             Some(temporary) => temporary.persist_noclobber(name).map_err(|error| error.error)?,
             // Only a rename replaces a file at once, and only a file with a name can be renamed.
             None if replace => {
-                _ = names().make_in(&self.folder, |path| link(&self.file, path))?.persist(name).map_err(|error| error.error)?
+                names().make_in(&self.folder, |path| link(&self.file, path))?.persist(name).map_err(|error| error.error)?;
             }
             None => link(&self.file, name)?,
         }
