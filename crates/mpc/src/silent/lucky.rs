@@ -215,14 +215,16 @@ fn ln_cancellation(all: f64, lines: f64, weight: usize, f: f64, groups: usize) -
     }
     meetings[2] = ((1.0 + 2.0 * meetings[2]).powf(strata) - 1.0) / strata / 2.0;
     // The number of sets of `groups` dimensions (in units of four) is at most `exp(trees(q)) q^-groups` for every q.
+    // It has an end only where roots do not grow without one.
     let trees = |q: f64| {
-        let roots = |root: f64| {
-            let joined: f64 = (2..MEETINGS).map(|h| h as f64 * meetings[h] * root.powi(h as i32 - 1)).sum();
-            inside * q * (strata / q * joined).min(50.0).exp()
-        };
         let mut root = inside * q;
         for _ in 0..2000 {
-            let next = roots(root);
+            let joined: f64 = (2..MEETINGS).map(|h| h as f64 * meetings[h] * root.powi(h as i32 - 1)).sum();
+            let grown = strata / q * joined;
+            if grown > 20.0 {
+                return f64::INFINITY;
+            }
+            let next = inside * q * grown.exp();
             if (next - root).abs() < 1e-10 * root {
                 let joints: f64 = (2..MEETINGS).map(|h| (h as f64 - 1.0) * meetings[h] * next.powi(h as i32)).sum();
                 return next - strata / q * joints;
@@ -300,6 +302,15 @@ mod tests {
         assert!(ln_moment(3, 100, 3000.0).is_finite());
     }
 
+    /// Where regions are large, many groups share lines: the sum over trees must not lose its end unseen.
+    #[test]
+    fn cancellation_makes_sets_likelier_at_every_length() {
+        let bits = |len: usize, weight, share| ln_cancellation(len as f64 / 4.0, lines(len, weight), weight, share, 80);
+        assert!((0.1..2.0).contains(&bits(1 << 20, 10, 0.36)));
+        assert!((10.0..).contains(&bits(1 << 12, 14, 0.63)));
+        assert!(bits(1 << 12, 14, 0.5) < bits(1 << 12, 14, 0.63));
+    }
+
     /// Choices of gaps, against full enumeration of a small case with theta 0, where each choice counts as one.
     #[test]
     fn every_region_is_counted_once() {
@@ -311,13 +322,13 @@ mod tests {
             let borders_agree = (1..weight).all(|s| is(s * (groups + 1) - 1) == is(s * (groups + 1)));
             if is(gaps - 1) && borders_agree {
                 // An end below each run of places, gap by gap; those at a border are one.
-                let ends = (0..gaps - 1).filter(|&gap| is(gap) && !(gap % (groups + 1) == groups)).count();
+                let ends = (0..gaps - 1).filter(|&gap| is(gap) && gap % (groups + 1) != groups).count();
                 counts[ends] += 1;
             }
         }
-        for ends in 0..6 {
+        for (ends, &count) in counts.iter().enumerate().take(6) {
             let counted = ln_regions(weight, groups, ends, 1e-9).exp();
-            assert!((counted - f64::from(counts[ends])).abs() < 1e-3, "{ends} ends: {counted} for {}", counts[ends]);
+            assert!((counted - f64::from(count)).abs() < 1e-3, "{ends} ends: {counted} for {count}");
         }
     }
 }
