@@ -215,14 +215,16 @@ fn ln_cancellation(all: f64, lines: f64, weight: usize, f: f64, groups: usize) -
     }
     meetings[2] = ((1.0 + 2.0 * meetings[2]).powf(strata) - 1.0) / strata / 2.0;
     // The number of sets of `groups` dimensions (in units of four) is at most `exp(trees(q)) q^-groups` for every q.
+    // It has an end only where roots do not grow without one.
     let trees = |q: f64| {
-        let roots = |root: f64| {
-            let joined: f64 = (2..MEETINGS).map(|h| h as f64 * meetings[h] * root.powi(h as i32 - 1)).sum();
-            inside * q * (strata / q * joined).min(50.0).exp()
-        };
         let mut root = inside * q;
         for _ in 0..2000 {
-            let next = roots(root);
+            let joined: f64 = (2..MEETINGS).map(|h| h as f64 * meetings[h] * root.powi(h as i32 - 1)).sum();
+            let grown = strata / q * joined;
+            if grown > 20.0 {
+                return f64::INFINITY;
+            }
+            let next = inside * q * grown.exp();
             if (next - root).abs() < 1e-10 * root {
                 let joints: f64 = (2..MEETINGS).map(|h| (h as f64 - 1.0) * meetings[h] * next.powi(h as i32)).sum();
                 return next - strata / q * joints;
@@ -298,6 +300,15 @@ mod tests {
         assert!((mean - 16.0 / 21.0).abs() < 1e-4, "{mean}");
         // Large arguments neither overflow nor end.
         assert!(ln_moment(3, 100, 3000.0).is_finite());
+    }
+
+    /// Where regions are large, many groups share lines: the sum over trees must not lose its end unseen.
+    #[test]
+    fn cancellation_makes_sets_likelier_at_every_length() {
+        let bits = |len: usize, weight, share| ln_cancellation(len as f64 / 4.0, lines(len, weight), weight, share, 80);
+        assert!((0.1..2.0).contains(&bits(1 << 20, 10, 0.36)));
+        assert!((10.0..).contains(&bits(1 << 12, 14, 0.63)));
+        assert!(bits(1 << 12, 14, 0.5) < bits(1 << 12, 14, 0.63));
     }
 
     /// Choices of gaps, against full enumeration of a small case with theta 0, where each choice counts as one.

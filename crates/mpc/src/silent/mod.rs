@@ -70,7 +70,7 @@ const NAME: &str = "silent-vole";
 /// A bound on elements a run: the length up to which the weight of the code was examined, and below the range of its 32-bit draws.
 const MAX_LEN: usize = 1 << 28;
 
-/// What everything rests on that is made by `silent::code`: docs/expander.md specifies the code and says what is known of it.
+/// What everything rests on that is made by the code of this module: docs/expander.md specifies the code and says what is known of it.
 pub const EXPANDER_LPN: &str = "Regular LPN for this project's own expand-convolute variant, unpublished (docs/expander.md): relative distance 0.11 of a code that nobody outside has reviewed";
 
 /// What the malicious mode adds to it.
