@@ -27,7 +27,7 @@
 //!
 //! **Who may cheat.** A corrupt receiver chooses its own `c` and `a` (allowed), whatever turns its OT choices take in a tree, and learns about `delta` only what [`crate::ot_extension`] gives away; a false
 //! `x*` gives it the hash of `V_a + delta (error)`, of 128 bits of entropy. A corrupt sender can send trees that are right for some `alpha` only: it passes if
-//! `alpha` is among them, and learns that. So the assumption is LPN with such leakage. The seed of the code comes after its messages.
+//! `alpha` is among them, and learns that. So the assumption is LPN with such leakage. The seed of the code comes after its trees, and before its answer to the check.
 //! The order of steps 3 and 5 is that of the malicious mode; without a check, 5 follows 1.
 //!
 //! **Shared `delta`.** The pads of the trees hash rows `W_i + b delta`, the base VOLE and the output use the same `delta`. TMMO is tweakable

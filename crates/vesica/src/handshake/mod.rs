@@ -23,6 +23,7 @@ mod ranges;
 pub(crate) mod salt;
 
 use std::ops::RangeInclusive;
+use std::time::Instant;
 
 use vesica_party::{Abort, Channel, Phase, Role};
 use vesica_protocols::any::AnyProtocol;
@@ -47,6 +48,7 @@ pub const WIRE_VERSION: u32 = 5;
 /// If the sides differ: the failure names each field and both values, and both sides come to it by themselves.
 pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     let _phase = ch.phase(Phase::Handshake);
+    let met = Instant::now();
     send(ch, Opening { wire_version: WIRE_VERSION })?;
     send(ch, ours.clone())?;
     let theirs = recv::<Opening>(ch)?.wire_version;
@@ -64,6 +66,7 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     }
     let differences = ours.differences(&theirs);
     if differences.is_empty() {
+        clock::in_time(met.elapsed())?;
         clock::compare(ours, &theirs)?;
         return Ok(theirs);
     }

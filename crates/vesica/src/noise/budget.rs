@@ -68,7 +68,7 @@ pub fn debit(path: &Path, peer: &str, epsilon: Epsilon, mut goes_on: impl FnMut(
         Failure { told: Some(TOLD_UNUSABLE), ..Failure::new(code::OUTPUT, fault, mend) }
     };
     let failed = |error| failed_with(error, "check the folder and its rights; nothing was spent");
-    // By whatever links it is named, a budget has one lock.
+    // By whatever symbolic links it is named, a budget has one lock; hard links are not followed.
     let path = &fs::canonicalize(path).map_err(failed)?;
     // The file itself is replaced, so that the lock is one beside it: two runs at once spend one after the other.
     let lock = File::options().create(true).truncate(false).write(true).open(beside(path, ".lock")).map_err(failed)?;

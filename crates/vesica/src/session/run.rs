@@ -243,6 +243,8 @@ impl Conversation<'_> {
         if matched_keys == Some(0) {
             warnings.push(NO_MATCH.to_owned());
         }
+        // First: a result that cannot be written must not take along the proof of the run, which the partner has.
+        let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
         let output = match (placed.output, learned) {
             (Some(output), Some(learned)) => {
                 self.events.stage("writing the output");
@@ -251,7 +253,6 @@ impl Conversation<'_> {
             }
             _ => None,
         };
-        let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
         Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
     }
 
