@@ -51,7 +51,7 @@ use std::ops::RangeInclusive;
 use vesica_party::{Entry, Mode, Protocol, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
-use crate::one_of_n::OneOfN;
+use crate::random_one_of_n_ot::OneOfN;
 use crate::tasks::{Equality, EqualityRequest};
 
 pub use params::{Params, Variant};
@@ -120,7 +120,7 @@ equality! {
             reference: "O. Goldreich, S. Micali, A. Wigderson, STOC 1987; as used in circuit PSI",
         },
         status: Status::Sound,
-        deviations: &["an AND gate takes a random table of four bits in place of a Beaver triple", "the sender's values are drawn in its set-up"],
+        deviations: &["an AND gate takes a random table of four bits instead of a Beaver triple", "the sender's values are drawn in its set-up"],
         modes: MODES,
     }
 }

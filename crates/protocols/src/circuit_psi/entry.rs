@@ -1,7 +1,7 @@
 //! What the descriptions of rows have in common.
 
 use vesica_mpc::kkrt16::Kkrt16;
-use vesica_mpc::one_of_n::OneOfN;
+use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_party::{Mode, Protocol, Resistance, Security, assumptions};
 
 use crate::tasks::SIZES;
@@ -11,7 +11,7 @@ pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three 
 
 /// How circuits of AND gates do.
 pub(super) const AND_TREES: &str =
-    "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, in the place of GMW with multiplication triples.";
+    "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of GMW with multiplication triples.";
 
 /// The one mode that there is.
 pub(super) const fn mode(assumptions: &'static [&'static str]) -> Mode {

@@ -37,7 +37,7 @@ impl Numbered {
     }
 }
 
-/// A cell's rows not yet taken away: how many there are in the place of the cell, the exclusive or of all else. Where there is one row, it is
+/// A cell's rows not yet taken away: how many there are instead of the cell, the exclusive or of all else. Where there is one row, it is
 /// at hand without a look elsewhere.
 #[derive(Clone, Copy, Default)]
 struct Incidence(u64);
