@@ -3,8 +3,8 @@
 use vesica_party::{Abort, Channel, Role};
 use vesica_protocols::any::{ReceiverParty, SenderParty};
 use vesica_protocols::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectSenderInput, ReceiverShares,
-    SealedPayloads, SenderShares, SharesInput,
+    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, IntersectReceiverInput, IntersectSenderInput,
+    ReceiverShares, SealedPayloads, SenderShares, SharesInput,
 };
 use vesica_structures::rng::SecretRng;
 
@@ -16,7 +16,10 @@ use crate::plan::SetTask;
 use crate::receipt::to_hex;
 use crate::report::OutputReport;
 use crate::shares::{Header, NO_ROW, ShareFile};
-use crate::table::{Input, Join, KeyTable, Matches, NO_KEY, Place, ReceivedPayload, ResultTable, ending, write_matches};
+use crate::table::{Input, Join, KeyTable, MAX_GROUPS, Matches, NO_KEY, Place, ReceivedPayload, ResultTable, ending, write_matches};
+
+// `vesica-data` knows no protocol, so it has this limit of its own.
+const _: () = assert!(MAX_GROUPS == AggregateRequest::MOST_GROUPS);
 
 /// What this side learned.
 pub(super) enum Learned {
@@ -144,7 +147,7 @@ impl Writing<'_> {
             }
             (Learned::Numbers(numbers), Destined::Bytes(place)) => {
                 let table = self.result_table();
-                let bytes = if ending::json_of_numbers(place.path())? { table.json(&numbers) } else { table.csv(&numbers) };
+                let bytes = if ending::json_of_numbers(place.path())? { table.json(&numbers.groups) } else { table.csv(&numbers.groups) };
                 finish(place, &bytes, numbers.groups.len())
             }
             (Learned::OfSender(shares), Destined::Bytes(place)) => {

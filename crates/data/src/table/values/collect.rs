@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Decimal128Type, Schema};
-use vesica_protocols::tasks::AggregateRequest;
 
 use super::decimal::{self, Unfit};
-use super::{ValueDuplicates, ValueSpec, ValueTable};
+use super::{MAX_GROUPS, ValueDuplicates, ValueSpec, ValueTable};
 use crate::table::columnar::{Batch, Scalars, canonical_kind};
 use crate::table::csv::Record;
 use crate::table::{Input, TableError};
@@ -143,8 +142,8 @@ impl ValueCollector {
         let Some(group_by) = &self.spec.group_by else { return Ok(()) };
         let next = self.categories.len();
         let group = *self.categories.entry(self.row.group.take()).or_insert(next as u32);
-        if self.categories.len() > AggregateRequest::MOST_GROUPS {
-            return Err(TableError::TooManyGroups { path: path(), column: group_by.clone(), limit: AggregateRequest::MOST_GROUPS });
+        if self.categories.len() > MAX_GROUPS {
+            return Err(TableError::TooManyGroups { path: path(), column: group_by.clone(), limit: MAX_GROUPS });
         }
         match self.groups.get(key) {
             None => self.groups.push(group),

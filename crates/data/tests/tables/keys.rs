@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use vesica::key::{DIGEST_VERSION, Digest, KeySpec, SpecError, digest};
+use vesica_data::key::{DIGEST_VERSION, Digest, KeySpec, SpecError, digest};
 
 use super::{Folder, key, keys_of};
 

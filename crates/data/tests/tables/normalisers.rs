@@ -1,7 +1,7 @@
 //! What each normaliser does, value by value.
 
 use proptest::prelude::*;
-use vesica::key::{KeySpec, Normaliser};
+use vesica_data::key::{KeySpec, Normaliser};
 
 use super::{Folder, keys_of};
 
@@ -148,7 +148,7 @@ fn bare_telephone_numbers_are_counted_by_how_they_were_read() {
     let path = folder.write("tel.csv", "tel\n49301234567\n+49 30 1234567\n030 1234567\n496808024255\n491511234567\n0049 89 123456\n");
     let profile = |normaliser: &str| {
         let spec = KeySpec::parse(&["tel"], &[&format!("tel={normaliser}")[..]]).unwrap();
-        let profile = vesica::profile::check(&super::open(&path).unwrap(), &spec).unwrap();
+        let profile = vesica_data::profile::check(&super::open(&path).unwrap(), &spec).unwrap();
         let column = &profile.keys.columns[0];
         ((column.bare_national, column.bare_international, column.unmatchable), profile.warnings.join("\n"))
     };
@@ -264,11 +264,11 @@ proptest! {
 
     #[test]
     fn a_second_pass_changes_nothing(text in "\\PC{0,12}") {
-        vesica::fuzzing::normalise(&text);
+        vesica_data::fuzzing::normalise(&text);
     }
 
     #[test]
     fn a_second_pass_changes_nothing_in_likely_text(text in "[+0-9 ()/.\\-a-zA-ZäÖßİΣ@\u{301}\u{307}\u{1100}]{0,18}") {
-        vesica::fuzzing::normalise(&text);
+        vesica_data::fuzzing::normalise(&text);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 
-use vesica::table::{Input, InputOptions, Join, NO_KEY, read_keys};
+use vesica_data::table::{Input, InputOptions, Join, NO_KEY, read_keys};
 
 use super::{Folder, join, key, keys_of, open};
 

@@ -13,7 +13,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
-use vesica::table::{Format, Join, NO_KEY, read_keys};
+use vesica_data::table::{Format, Join, NO_KEY, read_keys};
 
 use super::{Folder, format_of, join, key, keys_of, open, told};
 

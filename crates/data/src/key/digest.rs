@@ -73,7 +73,7 @@ impl Digests {
     }
 
     /// The items of a session: `low + salt high` in GF(2^128). Two different digests give one item for at most one salt.
-    pub(crate) fn fold(self, salt: u128) -> Vec<u128> {
+    pub fn fold(self, salt: u128) -> Vec<u128> {
         let Self { mut low, high } = self;
         gf128_scale_add(&mut low, salt, &high);
         low

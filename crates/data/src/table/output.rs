@@ -31,7 +31,7 @@ pub struct Output {
 
 /// Where bytes go, whatever they are: made ready before the protocol starts, and under its final name only by [`Place::commit`].
 #[derive(Debug)]
-pub(crate) struct Place {
+pub struct Place {
     target: Target,
     path: String,
     swept: Vec<String>,
@@ -85,7 +85,7 @@ impl Output {
     }
 
     /// See [`Place::swept`].
-    pub(crate) fn swept(&self) -> Option<String> {
+    pub fn swept(&self) -> Option<String> {
         self.place.swept()
     }
 

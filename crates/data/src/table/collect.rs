@@ -80,7 +80,7 @@ pub struct ColumnStats {
 
 impl ColumnStats {
     /// What is to be said of telephone numbers that `column` might mean in two ways, if their user did not say which.
-    pub(crate) fn bare_numbers(&self, column: &KeyColumn) -> Option<String> {
+    pub fn bare_numbers(&self, column: &KeyColumn) -> Option<String> {
         let count = self.bare_national + self.bare_international;
         let phone = column.normalisers.iter().find_map(|normaliser| match normaliser {
             Normaliser::E164(phone) if count > 0 && !phone.decides_bare_numbers() => Some(phone),

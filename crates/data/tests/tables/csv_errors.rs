@@ -1,7 +1,7 @@
 //! Bad CSV: each fault with its line and its mend, and never a cell's content.
 
-use vesica::key::KeySpec;
-use vesica::table::Blame;
+use vesica_data::key::KeySpec;
+use vesica_data::table::Blame;
 
 use super::{Folder, key, keys_of, open, told};
 

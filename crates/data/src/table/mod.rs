@@ -14,7 +14,7 @@ mod collect;
 mod columnar;
 pub(crate) mod csv;
 mod distinct;
-pub(crate) mod ending;
+pub mod ending;
 mod error;
 mod input;
 mod ipc_check;
@@ -28,16 +28,14 @@ mod write;
 pub use collect::{ColumnStats, KeyStats, KeyTable, NO_KEY, read_keys, read_values};
 pub use error::{Blame, TableError};
 pub use input::{Format, Input, InputOptions};
-pub use output::{Output, OutputOptions};
+pub use output::{Output, OutputOptions, Place};
 pub use payload::{
     Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, PayloadUnit, ReceivedPayload,
 };
-pub use values::{Clamp, ExpectedRange, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal};
+pub use values::{Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal};
 pub use write::{Join, Matches, WriteStats, write_matches};
 
 pub(crate) use collect::{collect_keys, for_each_cell};
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
 pub(crate) use csv::{CsvReader, LONGEST_RECORD as LONGEST_VALUE, write_field};
-pub(crate) use output::Place;
 pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
-pub(crate) use values::ResultTable;

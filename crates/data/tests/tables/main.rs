@@ -13,8 +13,8 @@ mod threads;
 
 use std::path::{Path, PathBuf};
 
-use vesica::key::KeySpec;
-use vesica::table::{
+use vesica_data::key::KeySpec;
+use vesica_data::table::{
     Format, Input, InputOptions, Join, KeyTable, Matches, Output, OutputOptions, ReceivedPayload, TableError, read_keys, write_matches,
 };
 

@@ -1,7 +1,7 @@
 //! The first pass on several threads is the one on a single thread.
 
-use vesica::key::digest;
-use vesica::table::KeyTable;
+use vesica_data::key::digest;
+use vesica_data::table::KeyTable;
 
 use super::{Folder, key, keys_of, told};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::*;
 use arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use proptest::prelude::*;
-use vesica::table::{
+use vesica_data::table::{
     Blame, Duplicates, Input, Join, KeyTable, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadUnit, ReceivedPayload,
     TableError, read_keys,
 };

@@ -77,7 +77,7 @@ pub struct Kind {
 
 impl Kind {
     /// Neither a form nor a precision that no side finds.
-    pub(crate) fn is_sound(self) -> bool {
+    pub fn is_sound(self) -> bool {
         self.form.is_timestamp() == self.precision.is_some()
     }
 }
@@ -121,7 +121,7 @@ impl Default for KindCounts {
 
 impl KindCounts {
     /// Counts a value.
-    pub(crate) fn count(&mut self, value: &[u8]) {
+    pub fn count(&mut self, value: &[u8]) {
         let place = place(value);
         self.0[place] += 1;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::*;
 use arrow::datatypes::{Int32Type, IntervalMonthDayNano};
-use vesica::table::{Blame, Join, Matches, Output, OutputOptions, TableError, read_keys, write_matches};
+use vesica_data::table::{Blame, Join, Matches, Output, OutputOptions, TableError, read_keys, write_matches};
 
 use super::columnar_tables::{arrow_file, batch};
 use super::{Folder, key, open, told};
@@ -146,7 +146,7 @@ fn a_full_disk_is_named() {
     let input = open(&folder.path("in.csv")).unwrap();
     let table = read_keys(&input, &key(&["id"]), None).unwrap();
     for format in ["parquet", "arrow", "arrow-stream"] {
-        let options = OutputOptions { force: false, format: vesica::table::Format::parse(format) };
+        let options = OutputOptions { force: false, format: vesica_data::table::Format::parse(format) };
         let output = Output::create("/dev/full", &options, &input).unwrap();
         let error = write_matches(&input, &table, &Matches { keys: &[0], payload: None }, Join::Inner, output).unwrap_err();
         assert!(told(&error).contains("the disk is full"), "{format}: {error}");
@@ -180,7 +180,7 @@ fn a_full_disk_leaves_nothing() {
         eprintln!("skipped: this system does not let a user mount a small file system");
         return;
     }
-    let output = mounted("exec \"$1\" --ignored --exact tables::outputs::child_of_a_full_disk").unwrap();
+    let output = mounted("exec \"$1\" --ignored --exact outputs::child_of_a_full_disk").unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! `check`.
 
-use vesica::key::KeySpec;
-use vesica::profile::{Profile, check};
+use vesica_data::key::KeySpec;
+use vesica_data::profile::{Profile, check};
 
 use super::{Folder, key, open};
 

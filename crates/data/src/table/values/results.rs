@@ -1,7 +1,6 @@
 //! The result of an aggregate as a small table: CSV, or JSON where the name ends in `.json`.
 
 use serde_json::{Map, Number, Value, json};
-use vesica_protocols::tasks::AggregateOutput;
 
 use super::decimal;
 use crate::table::write_field;
@@ -11,7 +10,7 @@ const LARGEST_EXACT: u64 = (1 << 53) - 1;
 
 /// What the numbers of an aggregate mean.
 #[derive(Clone, Debug)]
-pub(crate) struct ResultTable<'a> {
+pub struct ResultTable<'a> {
     /// The name of each result, and its digits behind the point.
     pub columns: Vec<(String, u8)>,
     /// The column of the groups and their names, where there are any.
@@ -20,8 +19,8 @@ pub(crate) struct ResultTable<'a> {
 
 impl ResultTable<'_> {
     /// Each row's group, if there are groups, and its results as decimals; `None` is a group that is kept back.
-    fn rows<'a>(&'a self, output: &'a AggregateOutput) -> impl Iterator<Item = (Option<&'a str>, Vec<Option<String>>)> {
-        output.groups.iter().enumerate().map(|(place, results)| {
+    fn rows<'a>(&'a self, groups: &'a [Option<Vec<u64>>]) -> impl Iterator<Item = (Option<&'a str>, Vec<Option<String>>)> {
+        groups.iter().enumerate().map(|(place, results)| {
             let group = self.groups.and_then(|(_, names)| names.get(place)?.as_deref());
             let number =
                 |(column, &(_, scale)): (usize, &(String, u8))| Some(decimal::show(results.as_ref()?.get(column).copied()? as i64, scale));
@@ -31,11 +30,11 @@ impl ResultTable<'_> {
 
     /// As CSV. A missing number, and a missing group's name, is an empty field; where it is the only one of its line
     /// `""`, since readers pass over an empty line.
-    pub fn csv(&self, output: &AggregateOutput) -> Vec<u8> {
+    pub fn csv(&self, groups: &[Option<Vec<u64>>]) -> Vec<u8> {
         let mut text = Vec::new();
         let head = self.groups.map(|(name, _)| Some(name));
         line(&mut text, head.into_iter().chain(self.columns.iter().map(|(name, _)| Some(name.as_str()))));
-        for (group, results) in self.rows(output) {
+        for (group, results) in self.rows(groups) {
             line(&mut text, self.groups.map(|_| group).into_iter().chain(results.iter().map(Option::as_deref)));
         }
         text
@@ -43,8 +42,8 @@ impl ResultTable<'_> {
 
     /// As JSON: an array of objects. Whole numbers that every reader takes exactly are numbers, larger ones and
     /// decimals are text; a missing one is null.
-    pub fn json(&self, output: &AggregateOutput) -> Vec<u8> {
-        let rows = self.rows(output).map(|(group, results)| {
+    pub fn json(&self, groups: &[Option<Vec<u64>>]) -> Vec<u8> {
+        let rows = self.rows(groups).map(|(group, results)| {
             let mut object = Map::new();
             if let Some((name, _)) = self.groups {
                 object.insert(name.to_owned(), group.into());
@@ -90,7 +89,7 @@ mod tests {
     fn results_are_exact_decimals_and_what_is_kept_back_is_empty() {
         let names = [None, Some("a,b".into()), Some("c".into())];
         let table = ResultTable { columns: vec![("amount".into(), 2), ("count".into(), 0)], groups: Some(("region", &names)) };
-        let output = AggregateOutput { groups: vec![Some(vec![u64::MAX, 7]), None, Some(vec![123_456, i64::MAX as u64])] };
+        let output = [Some(vec![u64::MAX, 7]), None, Some(vec![123_456, i64::MAX as u64])];
         assert_eq!(
             String::from_utf8(table.csv(&output)).expect("text"),
             "region,amount,count\n,-0.01,7\n\"a,b\",,\nc,1234.56,9223372036854775807\n"
@@ -99,9 +98,9 @@ mod tests {
         assert_eq!(json[0], json!({ "region": null, "amount": "-0.01", "count": 7 }));
         assert_eq!(json[1], json!({ "region": "a,b", "amount": null, "count": null }));
         let one = ResultTable { columns: vec![("cardinality".into(), 0)], groups: None };
-        assert_eq!(one.csv(&AggregateOutput { groups: vec![Some(vec![3])] }), b"cardinality\n3\n");
+        assert_eq!(one.csv(&[Some(vec![3])]), b"cardinality\n3\n");
         // An empty line would be no row.
-        assert_eq!(one.csv(&AggregateOutput { groups: vec![None] }), b"cardinality\n\"\"\n");
+        assert_eq!(one.csv(&[None]), b"cardinality\n\"\"\n");
     }
 
     #[test]
@@ -117,7 +116,7 @@ mod tests {
             (i64::MAX, json!("9223372036854775807")),
             (i64::MIN, json!("-9223372036854775808")),
         ] {
-            let text = table.json(&AggregateOutput { groups: vec![Some(vec![value as u64])] });
+            let text = table.json(&[Some(vec![value as u64])]);
             assert_eq!(serde_json::from_slice::<Value>(&text).expect("JSON"), json!([{ "sum": expected }]));
         }
     }

@@ -1,7 +1,7 @@
 //! The CSV splitter against the `csv` crate.
 
 use proptest::prelude::*;
-use vesica::fuzzing::{self, Split, split_line, split_record};
+use vesica_data::fuzzing::{self, Split, split_line, split_record};
 
 /// Records as the `csv` crate reads them.
 fn reference(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
