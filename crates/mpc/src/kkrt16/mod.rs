@@ -73,7 +73,7 @@ impl Protocol for Kkrt16 {
         },
         status: Status::Sound,
         deviations: &[
-            "the width follows from the number of evaluations and a binomial sum, in the place of the paper's table, and is a multiple of 8",
+            "the width follows from the number of evaluations and a binomial sum, instead of the paper's table, and is a multiple of 8",
             "the w OTs of keys are themselves extended from 128 (SoftSpokenOT)",
             "the correction travels row by row and not column by column",
         ],

@@ -82,7 +82,7 @@ const fn entry(id: &'static str) -> Entry {
         status: Status::Recommended,
         deviations: &[
             "B is a subspace over GF(2) of 41 + log2(keys of the sender) bits, closed under all that is done with values",
-            "outer hash: Davies-Meyer with the salted key as key, in the place of a random oracle on (q, x)",
+            "outer hash: Davies-Meyer with the salted key as key, instead of a random oracle on (q, x)",
         ],
         modes: &[SEMI_HONEST],
     }

@@ -104,7 +104,7 @@ fn evaluate<B: Value>(
     let mut vole = vole.run((), ch, rng)?;
     let _phase = ch.phase(Phase::Decode);
     let mut inner = Secret::new(vec![Gf128::default(); arranged.keys().len()]);
-    // K = b + delta A, in the place of b.
+    // K = b + delta A, instead of b.
     let (delta, k) = (vole.delta, &mut vole.b);
     for (part, cells) in okvs.parts().into_iter().enumerate() {
         let k_part = &mut k[cells];

@@ -120,7 +120,7 @@ equality! {
             reference: "O. Goldreich, S. Micali, A. Wigderson, STOC 1987; as used in circuit PSI",
         },
         status: Status::Sound,
-        deviations: &["an AND gate takes a random table of four bits in place of a Beaver triple", "the sender's values are drawn in its set-up"],
+        deviations: &["an AND gate takes a random table of four bits instead of a Beaver triple", "the sender's values are drawn in its set-up"],
         modes: MODES,
     }
 }

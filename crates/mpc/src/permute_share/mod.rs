@@ -68,10 +68,10 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
         },
         status: Status::Recommended,
         deviations: &[
-            "one OT of one element a switch, in place of one of two elements: both outputs get the same share of what the switch adds to them",
-            "random OTs whose choices are corrected by one bit, in place of chosen ones",
+            "one OT of one element a switch, instead of one of two elements: both outputs get the same share of what the switch adds to them",
+            "random OTs whose choices are corrected by one bit, instead of chosen ones",
             "the sender chooses its shares, which costs one element a value and makes them fresh whatever the network did",
-            "Waksman's network for any number of wires, in place of a Benes network of a power of two",
+            "Waksman's network for any number of wires, instead of a Benes network of a power of two",
         ],
         modes: &[bulk::SEMI_HONEST],
     };

@@ -29,7 +29,7 @@ impl Protocol for BitsToRing {
             reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
         },
         status: Status::Recommended,
-        deviations: &["random OTs whose choices are corrected by one bit, in place of chosen ones"],
+        deviations: &["random OTs whose choices are corrected by one bit, instead of chosen ones"],
         modes: &[SEMI_HONEST],
     };
     type Task = tasks::BitsToRing;

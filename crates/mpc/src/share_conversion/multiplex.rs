@@ -39,7 +39,7 @@ impl<E: Share> Protocol for Multiplexer<E> {
         status: Status::Recommended,
         deviations: &[
             "the sender's share of a row is the difference of two pads of a random OT, so that its product with the receiver's bit takes no correction",
-            "random OTs whose choices are corrected by one bit, in place of chosen ones",
+            "random OTs whose choices are corrected by one bit, instead of chosen ones",
             "a whole row by one pair of OTs, whose pads AES stretches",
         ],
         modes: &[SEMI_HONEST],

@@ -92,7 +92,7 @@ impl<B: Value> Protocol for SilentVole<B> {
         },
         status: Status::Recommended,
         deviations: &[
-            "noise weight 762 from distance 0.11 by the formula for uniform noise values, in place of a heuristic pseudo-distance",
+            "noise weight 762 from distance 0.11 by the formula for uniform noise values, instead of a heuristic pseudo-distance",
             "one expander place in each of as many strata of the convolved vector, and the farthest tap always set: rows of low weight disappear",
             "four outputs take the four places of a random line in a random order, as in block-accumulate codes",
             "the expander's weight grows with the length, so that words found by linear algebra in a box of each stratum weigh at least 0.118",

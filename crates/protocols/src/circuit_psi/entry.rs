@@ -11,7 +11,7 @@ pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three 
 
 /// How circuits of AND gates do.
 pub(super) const AND_TREES: &str =
-    "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, in the place of GMW with multiplication triples.";
+    "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of GMW with multiplication triples.";
 
 /// The one mode that there is.
 pub(super) const fn mode(assumptions: &'static [&'static str]) -> Mode {

@@ -15,7 +15,7 @@
 //!   the sum of v over J, plus r
 //! ```
 //!
-//! *The stranger* sees ring-LWE samples under one `s`. *The holder* sees `a_0 u + e'`, a ring-LWE sample under the fresh secret `u`, in the place of `A`, and a decryption whose value is
+//! *The stranger* sees ring-LWE samples under one `s`. *The holder* sees `a_0 u + e'`, a ring-LWE sample under the fresh secret `u`, instead of `A`, and a decryption whose value is
 //! uniform by `r` and whose noise is drowned by `flood`: [`flood_bits`].
 //!
 //! `N = 8192`, `q` of 124 bits, `s` and `u` ternary, noise centred binomial of variance 10.5. The tables of the homomorphic encryption standard allow a `q` of 218 bits at this `N` for 128

@@ -61,7 +61,7 @@ impl Protocol for EcdhCaCgt12 {
         },
         status: Status::Recommended,
         deviations: &[
-            "An elliptic curve group (Ristretto255) in the place of a subgroup of the integers modulo a prime.",
+            "An elliptic curve group (Ristretto255) instead of a subgroup of the integers modulo a prime.",
             "No key exchange (the paper's X, Y and the factor that both parties derive from them): both know that factor, so that it hides nothing from either, and \
              what it hides from those who listen the link encrypts. a H(x) of an item outside of the intersection is pseudo-random under DDH.",
             "Digests are truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",

@@ -53,7 +53,7 @@ impl Protocol for EcdhCaHfh99 {
             reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
         },
         status: Status::Sound,
-        deviations: &["An elliptic curve group (Ristretto255) in the place of the integers modulo a prime."],
+        deviations: &["An elliptic curve group (Ristretto255) instead of the integers modulo a prime."],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,

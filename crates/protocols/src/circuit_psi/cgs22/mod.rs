@@ -80,7 +80,7 @@ impl Matching for Cgs22 {
             "Of the two protocols the one whose membership test is a second OPPRF and one equality test; three tests a bin would send as much and take longer.",
             "The hint is a table of 1.30 cells a pair (more below 2^14 pairs), by a bound and without a stash.",
             "Candidates are wider than what is compared, so that no two of a bin are equal.",
-            "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, in the place of 1-of-16 OTs.",
+            "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, instead of 1-of-16 OTs.",
             "The OPRFs' width follows from a binomial sum over the evaluations of both.",
             "Payloads of both sides: the sender's goes with the candidates through the second OPPRF to its own share, and a multiplexer follows.",
             BINS,

@@ -63,8 +63,8 @@ impl Variant for Psty19 {
         },
         status: Status::Sound,
         deviations: &[
-            "Polynomials over GF(2^128), whose points are the items' keys, in the place of a prime field of 61 bits: there two points of a mega-bin would be equal with a probability of 2^-32 at 2^20 items.",
-            "Mega-bins by the key and not by the bin, of at most 512 points in the place of 1024.",
+            "Polynomials over GF(2^128), whose points are the items' keys, instead of a prime field of 61 bits: there two points of a mega-bin would be equal with a probability of 2^-32 at 2^20 items.",
+            "Mega-bins by the key and not by the bin, of at most 512 points instead of 1024.",
             "The OPRF's width follows from a binomial sum over all evaluations.",
             "Payloads of both sides: the hint carries the sender's, and a multiplexer follows, as in the later papers.",
             BINS,

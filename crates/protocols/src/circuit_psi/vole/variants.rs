@@ -64,8 +64,8 @@ impl Variant for Rs21Circuit {
         },
         status: Status::Sound,
         deviations: &[
-            "The clustered 3-hash table in the place of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
-            "Silent VOLE on a code with a stated distance in the place of the Silver-era code.",
+            "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
+            "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
             AND_TREES,
             EMPTY_BINS,
             BINS,

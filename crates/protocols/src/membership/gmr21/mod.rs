@@ -1,4 +1,4 @@
-//! Permuted characteristic: Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021, ePrint 2021/243), with VOLE in the place of its
+//! Permuted characteristic: Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021, ePrint 2021/243), with VOLE instead of its
 //! OPRFs.
 //!
 //! ```text

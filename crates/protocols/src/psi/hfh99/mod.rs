@@ -63,7 +63,7 @@ impl Protocol for EcdhHfh99 {
         },
         status: Status::Recommended,
         deviations: &[
-            "An elliptic curve group (Ristretto255) in the place of the integers modulo a prime.",
+            "An elliptic curve group (Ristretto255) instead of the integers modulo a prime.",
             "The receiver takes its own mask off a doubly masked point and compares hashes of a H(y) with hashes of a H(x), as in the reading of \
              this protocol as an oblivious pseudo-random function; the paper has it mask a H(x) a second time. So the sender's items cost a short \
              mask each and not a point, and the output also gives keys for payloads. The views are simulated alike: a H(x) of an item outside of \

@@ -35,7 +35,7 @@ const SHA_MODES: &[Mode] =
 const AES_MODES: &[Mode] =
     &modes(&["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)", "AES-128 is an ideal cipher (H^b, H^o, H^k, rows)"]);
 
-const BASE_OTS: &str = "Base OTs from MR19 in the place of SimpleOT.";
+const BASE_OTS: &str = "Base OTs from MR19 instead of SimpleOT.";
 const OKVS_SHAPES: &str = "The shapes of the OKVS follow from our bounds at 2^-43, not from the cited papers' measurements: 1.23 n cells (clustered), 1.05 n (band).";
 const FREE: &str = "Free cells of the table are random.";
 const OUTER: &str = "H^o is applied as the figures have it, and all hashes are whole; the authors' code leaves H^o out and runs 2 of the 64 rounds of SHA-256, or 2 of the 10 of AES.";
@@ -101,7 +101,7 @@ impl Variant for Wide {
         },
         status: Status::Sound,
         deviations: &[
-            "Figure 14 with l of 396 to 461 in the place of log2(n_s n_r) + 40, so that each of the sender's items outside of the intersection differs from what the receiver \
+            "Figure 14 with l of 396 to 461 instead of log2(n_s n_r) + 40, so that each of the sender's items outside of the intersection differs from what the receiver \
              knows in 128 unknown bits of s, except with 2^-41 for all of them together: half of the failure budget.",
             "H^b is AES under the keys a_i, b_i; H^o is BLAKE3, keyed by w and the item: of a string with 128 unknown bits it gives nothing away. The paper's out of log2(n_s n_r) + 40 bits \
              is 42 + log2(n_s) + log2(n_r), for collisions have a share of the budget.",

@@ -108,14 +108,14 @@ const MODES: &[Mode] = &[Mode {
     leakage: &[SIZES],
 }];
 
-const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, in the place of a prime field of l bits: a slice of random bits is a uniform element, so \
+const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice of random bits is a uniform element, so \
      that Propositions 1 and 2 hold as they stand. Widths of Figure 6 are rounded up to 448.";
-const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), in the place of a pseudo-random function of x: the rows of the receiver's items are \
+const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), instead of a pseudo-random function of x: the rows of the receiver's items are \
      uniform together, and the row of each other item is uniform given them, but for a probability below 2^-50. That is all that the proof of Theorem 1 takes from F; rows of the sender's \
      items are dependent, which H, a random oracle, does not mind. A block of AES serves a bin of items. \
      Theorem 2 (a malicious sender) wants a random oracle there and is given up.";
 const TRANSFERS: &str = "The 448 OTs are extended from 128.";
-const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, in the place of AES.";
+const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
 const CODED: &str = "Masks are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 masks of 42 + log2(n_1 n_2) bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
 
 /// `spot-low`: one polynomial, the least traffic.

@@ -129,7 +129,7 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         let mut masks = SentMasks::new(self.params);
         let mut output = Output::new(self.keys, self.items);
         let _phase = ch.phase(Phase::Decode);
-        // K = b + delta A, in the place of b.
+        // K = b + delta A, instead of b.
         let (delta, k) = (vole.delta, &mut vole.b);
         for (part, cells) in self.okvs.parts().into_iter().enumerate() {
             let k_part = &mut k[cells];

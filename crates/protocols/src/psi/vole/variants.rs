@@ -79,9 +79,9 @@ const MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS];
 
 const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more bits, which the receiver returns for each match as a proof. \
      No fairness (the receiver knows first and may stop) and no completeness (it may keep matches back).";
-const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) in the place of the receiver's salt, so that \
+const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) instead of the receiver's salt, so that \
      neither side can search for tables off-line or for a salt under which a guessed set does not encode.";
-const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, in the place of a random oracle on (q, x).";
+const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, instead of a random oracle on (q, x).";
 const NARROW_VALUES: &str = "Semi-honest mode: B is a subspace over GF(2) of 41 + log2(n_s) bits, which is closed under all that is done with values, \
      for rows, code and packing are linear over GF(2).";
 
@@ -101,8 +101,8 @@ impl Variant for Rs21 {
         },
         status: Status::Sound,
         deviations: &[
-            "The clustered 3-hash table in the place of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
-            "Silent VOLE on a code with a stated distance in the place of the Silver-era code.",
+            "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
+            "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
             OUTER_HASH,
             SALT,
             BOTH_LEARN,

@@ -69,7 +69,7 @@ impl Protocol for Ikn20 {
         status: Status::Sound,
         deviations: &[
             "The receiver learns the sum, not the party that has the values: the receiver adds a uniform r before it lets the sender decrypt, and the sender returns the result.",
-            "Homomorphic encryption by ring-LWE over Z_2^64, one value a coefficient, in the place of Paillier: sums wrap as the task says, no limb of a sum is revealed, and a value \
+            "Homomorphic encryption by ring-LWE over Z_2^64, one value a coefficient, instead of Paillier: sums wrap as the task says, no limb of a sum is revealed, and a value \
              costs 16 bytes. A sum is refreshed by an encryption of zero and a flood of noise.",
             "The receiver's items under both masks travel as digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
         ],

@@ -1,4 +1,4 @@
-//! The clustered three-hash table of Raghuraman and Rindal (CCS 2022, section 4), with a bound in place of measured failure rates.
+//! The clustered three-hash table of Raghuraman and Rindal (CCS 2022, section 4), with a bound instead of measured failure rates.
 //!
 //! A hash of the key picks one of `bins` bins; in its bin a row takes three distinct sparse cells and a random subset of some tens of dense cells:
 //!
