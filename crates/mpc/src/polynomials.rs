@@ -15,11 +15,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use crate::bits::planes_8;
-use crate::one_of_n::{self, OneOfN};
+use crate::random_one_of_n_ot::{self, OneOfN};
 use crate::tasks::CorrelationRequest;
 
 /// Tables made in one run, 2 bytes each beside the planes that come out.
-const TABLES_AT_A_TIME: usize = 1 << 27;
+const TABLES_PER_BATCH: usize = 1 << 27;
 
 /// `2^k` planes: plane `S` has the coefficients `a_S`, where bit `i` of `S` stands for `c_i`.
 pub(crate) type Coefficients = Secret<Vec<Vec<u64>>>;
@@ -38,7 +38,7 @@ pub(crate) struct Polynomials {
 impl Polynomials {
     /// Groups made in one run.
     fn groups_at_a_time(&self) -> usize {
-        (TABLES_AT_A_TIME / self.len.max(1)).clamp(1, self.groups.max(1))
+        (TABLES_PER_BATCH / self.len.max(1)).clamp(1, self.groups.max(1))
     }
 
     /// The runs that make them.
@@ -71,7 +71,7 @@ impl Polynomials {
         let mut all = self.none();
         for run in self.runs() {
             let mut fork = ch.fork(FORK)?;
-            let tables = one_of_n::Sender::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
+            let tables = random_one_of_n_ot::Sender::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
             all.extend(tables.tables.chunks(self.len).map(|tables| coefficients(tables, self.variables)));
         }
         Ok(all)
@@ -82,7 +82,7 @@ impl Polynomials {
         let mut all = self.none();
         for run in self.runs() {
             let mut fork = ch.fork(FORK)?;
-            let lookups = one_of_n::Receiver::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
+            let lookups = random_one_of_n_ot::Receiver::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
             all.extend(lookups.entries.chunks(self.len).map(|entries| evaluations(entries, self.variables)));
         }
         Ok(all)
@@ -161,10 +161,10 @@ mod tests {
     /// Two runs and a rest.
     #[test]
     fn groups_go_into_runs_of_a_bounded_length() {
-        let all = Polynomials { groups: 7, variables: 3, len: TABLES_AT_A_TIME / 3 };
+        let all = Polynomials { groups: 7, variables: 3, len: TABLES_PER_BATCH / 3 };
         let runs: Vec<usize> = all.runs().map(|run| run.unwrap().len / all.len).collect();
         assert_eq!(runs, [3, 3, 1]);
-        let all = Polynomials { groups: 2, variables: 3, len: TABLES_AT_A_TIME + 1 };
+        let all = Polynomials { groups: 2, variables: 3, len: TABLES_PER_BATCH + 1 };
         assert_eq!(all.runs().count(), 2);
     }
 }

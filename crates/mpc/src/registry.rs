@@ -7,18 +7,18 @@ use vesica_structures::okvs::{Band, Clustered};
 use crate::base_ot::BaseOt;
 use crate::inner_product;
 use crate::kkrt16::Kkrt16;
-use crate::one_of_n::OneOfN;
 use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
 use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::permute_share::SwitchingNetwork;
+use crate::random_one_of_n_ot::OneOfN;
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
+use crate::small_field_vole::SmallFieldVole;
 use crate::tasks::{
-    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOt, RandomTables, SubfieldVole,
+    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOneOfNOt, RandomOt, SubfieldVole,
 };
-use crate::vole::SmallFieldVole;
 
 /// Protocols for random OT.
 pub fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
@@ -26,7 +26,7 @@ pub fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
 }
 
 /// Protocols for random 1-of-2^k OT of bits.
-pub fn random_tables() -> &'static [&'static dyn Registered<RandomTables>] {
+pub fn random_tables() -> &'static [&'static dyn Registered<RandomOneOfNOt>] {
     const { &[&Row::<OneOfN>::new()] }
 }
 

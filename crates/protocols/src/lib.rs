@@ -7,11 +7,11 @@ pub mod cardinality;
 mod catalogue;
 pub mod circuit_psi;
 mod ecdh;
-mod masks;
 pub mod membership;
 pub mod psi;
 pub mod registry;
 pub mod sum;
+mod tags;
 pub mod tasks;
 
 pub use catalogue::catalogue_markdown;

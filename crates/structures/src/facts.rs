@@ -13,8 +13,8 @@ pub const LAMBDA: u32 = 40;
 pub enum FailureEvent {
     /// `Decode(P, x) = H_B(x)` for an item outside of the intersection.
     ZeroDifference,
-    /// Two masks of different items are equal.
-    MaskCollision,
+    /// Two tags of different items are equal.
+    TagCollision,
     /// The OKVS does not encode, a bin of it overflows.
     Encoding,
     /// A cuckoo or simple hash table overflows.
@@ -28,8 +28,8 @@ impl FailureEvent {
         match self {
             // Each bit is one more for every cell of the table.
             Self::ZeroDifference => LAMBDA + 1,
-            // Each bit is one more for every mask.
-            Self::MaskCollision => LAMBDA + 2,
+            // Each bit is one more for every tag.
+            Self::TagCollision => LAMBDA + 2,
             Self::Encoding | Self::HashTable => LAMBDA + 3,
         }
     }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn the_shares_of_the_failure_budget_add_up_to_it() {
         use FailureEvent::*;
-        let shares = [ZeroDifference, MaskCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
+        let shares = [ZeroDifference, TagCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
         assert_eq!(shares.iter().sum::<f64>(), f64::exp2(-f64::from(LAMBDA)));
     }
 

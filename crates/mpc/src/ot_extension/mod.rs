@@ -101,7 +101,7 @@ impl Params {
 pub(crate) const ASSUMPTIONS: &[&str] =
     vesica_party::assumptions![crate::base_ot::ASSUMPTIONS, &["AES-128 as a random permutation and as a PRF", SEARCH]];
 
-/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and [`HASHED`].
+/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and [`INDICES_PER_KEY`].
 const SEARCH: &str = "about 2^124 calls of AES, and not 2^128, for a search for the sender's offset: one call tests a guess for the 16 hidden leaves of the trees, or for the 16 \
      indices that a hash key serves";
 
@@ -176,12 +176,12 @@ pub(crate) const GUESSED_DELTA: Leak = Leak {
     extra: None,
 };
 
-/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves [`HASHED`] indices: who knows outputs can test a candidate
+/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves [`INDICES_PER_KEY`] indices: who knows outputs can test a candidate
 /// for all indices of a key at once, tweak or not.
 pub(crate) struct CorrelationHash(Binding);
 
 /// Indices that one key hashes; a search for `delta` then takes 2^124 calls of the cipher, as one for the hidden leaves does.
-const HASHED: usize = 16;
+const INDICES_PER_KEY: usize = 16;
 
 impl CorrelationHash {
     /// Keyed for the run.
@@ -193,10 +193,10 @@ impl CorrelationHash {
     pub fn hash(&self, x: &[u128]) -> Vec<u128> {
         let mut keys = self.0.stream("correlation hash");
         let mut out = vec![0; x.len()];
-        for (number, (x, out)) in x.chunks(HASHED).zip(out.chunks_mut(HASHED)).enumerate() {
+        for (number, (x, out)) in x.chunks(INDICES_PER_KEY).zip(out.chunks_mut(INDICES_PER_KEY)).enumerate() {
             let mut key = [0; 16];
             keys.fill(&mut key);
-            let tweaks: [u128; HASHED] = std::array::from_fn(|i| (number * HASHED + i) as u128);
+            let tweaks: [u128; INDICES_PER_KEY] = std::array::from_fn(|i| (number * INDICES_PER_KEY + i) as u128);
             Aes128::new(u128::from_le_bytes(key)).tmmo(x, &tweaks[..x.len()], out);
         }
         out

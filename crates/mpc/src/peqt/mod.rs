@@ -51,7 +51,7 @@ use std::ops::RangeInclusive;
 use vesica_party::{Entry, Mode, Protocol, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
-use crate::one_of_n::OneOfN;
+use crate::random_one_of_n_ot::OneOfN;
 use crate::tasks::{Equality, EqualityRequest};
 
 pub use params::{Params, Variant};

@@ -8,7 +8,7 @@ use vesica_structures::facts::Unsupported;
 use crate::polynomials::Polynomials;
 
 /// Words of a plane that are worked on at a time, 64 tests each: a message of all planes stays below 1 MiB (2 MiB for leaves of four bits).
-pub(super) const PIECE_WORDS: usize = 1 << 10;
+pub(super) const WORDS_PER_PIECE: usize = 1 << 10;
 
 /// How a test multiplies the `width` bits `x_i + y_i + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

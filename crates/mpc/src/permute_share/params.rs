@@ -15,7 +15,7 @@ use crate::tasks::PermuteShareRequest;
 const MAX_SWITCHES: usize = 1 << 28;
 
 /// Elements that travel at a time: whole bytes, however wide they are.
-pub(super) const PIECE: usize = 1 << 16;
+pub(super) const ELEMENTS_PER_PIECE: usize = 1 << 16;
 
 /// What both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips, Masked};
-use super::params::PIECE;
+use super::params::ELEMENTS_PER_PIECE;
 use super::{Params, times};
-use crate::silent::bulk::{self, HASHED};
+use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
 use crate::tasks::{Permuted, low};
 
 /// The receiver, set up.
@@ -36,7 +36,7 @@ impl<V: Value> Party for Receiver<V> {
             let low = low(params.bits);
             for pads in pads.chunks_mut(params.ots.batch_len()) {
                 let c = vole.next_batch(pads, ch, |pi, a, pads| {
-                    let mut blocks = Secret::new([0; HASHED]);
+                    let mut blocks = Secret::new([0; ELEMENTS_PER_KEY]);
                     let blocks = &mut blocks[..a.len()];
                     pi.mmo(a, blocks);
                     pads.iter_mut().zip(blocks).for_each(|(pad, block)| *pad = V::from_bits(*block & low));
@@ -66,7 +66,7 @@ impl<V: Value> Party for Receiver<V> {
         // Step 2.
         let mut wires = Secret::new(vec![V::default(); params.len]);
         let mut runs = Runs::of(params.len);
-        for (pads, settings) in pads.chunks(PIECE).zip(settings.chunks(PIECE)) {
+        for (pads, settings) in pads.chunks(ELEMENTS_PER_PIECE).zip(settings.chunks(ELEMENTS_PER_PIECE)) {
             let corrections = receive::<Corrections, V>(pads.len(), params.bits, ch)?;
             let mut done = 0;
             while let Some(run) = Some(pads.len() - done).filter(|&left| left > 0).and_then(|left| runs.next_up_to(left)) {
@@ -82,7 +82,7 @@ impl<V: Value> Party for Receiver<V> {
         }
 
         // Step 3.
-        for wires in wires.chunks_mut(PIECE) {
+        for wires in wires.chunks_mut(ELEMENTS_PER_PIECE) {
             let masked = receive::<Masked, V>(wires.len(), params.bits, ch)?;
             wires.iter_mut().zip(masked).for_each(|(wire, masked)| *wire += masked);
         }

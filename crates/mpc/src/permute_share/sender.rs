@@ -8,9 +8,9 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips, Masked};
-use super::params::PIECE;
+use super::params::ELEMENTS_PER_PIECE;
 use super::{Params, times};
-use crate::silent::bulk::{self, HASHED};
+use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
 use crate::tasks::{ToPermute, low};
 
 /// The sender, set up.
@@ -32,7 +32,7 @@ impl<V: Value> Party for Sender<V> {
             let (delta, low) = (Secret::new(vole.delta().0), low(params.bits));
             for pads in pads.chunks_mut(params.ots.batch_len()) {
                 vole.next_batch(pads, ch, |pi, b, pads| {
-                    let mut blocks = Secret::new([[0; 2]; HASHED]);
+                    let mut blocks = Secret::new([[0; 2]; ELEMENTS_PER_KEY]);
                     let blocks = &mut blocks[..b.len()];
                     blocks.iter_mut().zip(b).for_each(|(block, &b)| *block = [b, b ^ *delta]);
                     pi.mmo_in_place(blocks.as_flattened_mut());
@@ -62,9 +62,9 @@ impl<V: Value> Party for Sender<V> {
         // Step 2.
         let mut wires = Secret::new(input.values.clone());
         let mut runs = Runs::of(params.len);
-        let mut corrections = Vec::with_capacity(PIECE.min(pads.len()));
-        let mut packed = Vec::with_capacity(packed_len(PIECE.min(params.len), params.bits));
-        for (pads, flips) in pads.chunks(PIECE).zip(flips.chunks(PIECE / 8)) {
+        let mut corrections = Vec::with_capacity(ELEMENTS_PER_PIECE.min(pads.len()));
+        let mut packed = Vec::with_capacity(packed_len(ELEMENTS_PER_PIECE.min(params.len), params.bits));
+        for (pads, flips) in pads.chunks(ELEMENTS_PER_PIECE).zip(flips.chunks(ELEMENTS_PER_PIECE / 8)) {
             corrections.clear();
             while corrections.len() < pads.len() {
                 let first = corrections.len();
@@ -87,7 +87,7 @@ impl<V: Value> Party for Sender<V> {
 
         // Step 3.
         wires.iter_mut().zip(&input.shares).for_each(|(wire, &share)| *wire += share);
-        for wires in wires.chunks(PIECE) {
+        for wires in wires.chunks(ELEMENTS_PER_PIECE) {
             packed.clear();
             pack(wires, params.bits, &mut packed);
             ch.send_stream::<Masked>(&packed)?;

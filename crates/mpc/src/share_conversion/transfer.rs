@@ -21,10 +21,10 @@ type RandomOts = SilentOt;
 pub(super) const SEMI_HONEST: Mode = <RandomOts as Protocol>::ENTRY.modes[0];
 
 /// The bytes of corrections that are sent before the other direction has its turn.
-const PIECE_BYTES: usize = 1 << 20;
+const BYTES_PER_PIECE: usize = 1 << 20;
 
 /// The longest row: eight of them fit a piece.
-const MAX_ROW_BYTES: usize = PIECE_BYTES / 8;
+const MAX_ROW_BYTES: usize = BYTES_PER_PIECE / 8;
 
 /// The most bits in one run: `Flips` is one frame.
 const MAX_LEN: usize = 1 << 26;
@@ -76,7 +76,7 @@ impl<E: Share> Shape<E> {
     /// The rows of each piece: whole bytes of corrections in all but the last.
     pub fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<E> {
         let (len, row_bits) = (self.len, self.width * self.bits as usize);
-        let rows = (8 * PIECE_BYTES / row_bits) & !7;
+        let rows = (8 * BYTES_PER_PIECE / row_bits) & !7;
         (0..len).step_by(rows).map(move |start| start..len.min(start + rows))
     }
 

@@ -37,7 +37,7 @@
 //! **Time and addresses.** The receiver clears nodes, reads leaves and adds noise at addresses that depend on the noisy places. Amount of work and
 //! messages do not depend on them; a program on the same machine that watches caches may learn them.
 //!
-//! Short vectors take [`crate::vole`] alone: [`params::Params`] chooses by bytes.
+//! Short vectors take [`crate::small_field_vole`] alone: [`params::Params`] chooses by bytes.
 
 pub(crate) mod bulk;
 mod check;
@@ -57,8 +57,8 @@ use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Value;
 
 use crate::ot_extension::{self, GUESSED_DELTA};
+use crate::small_field_vole;
 use crate::tasks::{CorrelationRequest, SubfieldVole};
-use crate::vole;
 use params::Params;
 
 pub use receiver::Receiver;
@@ -139,7 +139,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                 format_args!("ask for at most {MAX_LEN} at a time"),
             ));
         }
-        vole::check_width::<B>(request)?;
+        small_field_vole::check_width::<B>(request)?;
         Ok(Params::new(request, B::BITS))
     }
 

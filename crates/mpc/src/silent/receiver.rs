@@ -12,10 +12,10 @@ use super::params::{Params, SilentParams};
 use super::{check, trees};
 use crate::ot_extension::{self, CorrelationHash, ReceiverCorrelation, bit};
 use crate::silent::code::Code;
+use crate::small_field_vole;
 #[cfg(test)]
 use crate::tasks::CorrelationRequest;
 use crate::tasks::VoleReceiver;
-use crate::vole;
 
 /// The receiver, set up: `c` is there and may be used, what is left of `a` is made by [`run`](Party::run).
 ///
@@ -63,7 +63,7 @@ impl<B: Value> Party for Receiver<B> {
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         match params {
-            Params::Direct(params) => Ok(Self { output: vole::receive(params, ch, rng)?, rest: Rest::Nothing }),
+            Params::Direct(params) => Ok(Self { output: small_field_vole::receive(params, ch, rng)?, rest: Rest::Nothing }),
             Params::Silent(params) => start(params, ch, rng),
         }
     }

@@ -12,8 +12,8 @@ use super::params::{Params, SilentParams};
 use super::{check, trees};
 use crate::ot_extension;
 use crate::silent::code::Code;
+use crate::small_field_vole;
 use crate::tasks::VoleSender;
-use crate::vole;
 
 /// The sender, set up: all that the receiver waits for is sent, and what is left of `b` is made by [`run`](Party::run).
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl<B: Value> Party for Sender<B> {
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let state = match params {
-            Params::Direct(params) => State::Done(vole::send::<B>(params, ch, rng)?),
+            Params::Direct(params) => State::Done(small_field_vole::send::<B>(params, ch, rng)?),
             Params::Silent(params) => start::<B>(params, ch, rng)?,
         };
         Ok(Self(state, PhantomData))

@@ -1,9 +1,9 @@
 //! No fault of the link makes a side panic or hang.
 
 use vesica_mpc::base_ot::BaseOt;
-use vesica_mpc::one_of_n::OneOfN;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::ot_extension::OtExtension;
+use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, Programmed};

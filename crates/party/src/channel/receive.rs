@@ -131,7 +131,7 @@ impl Channel {
             return Err(out_of_step(*step, header));
         }
         if header.kind != kind {
-            return Err(Abort::PeerMisbehaved(*step, "a stream in place of a message, or a message in place of a stream"));
+            return Err(Abort::PeerMisbehaved(*step, "a stream instead of a message, or a message instead of a stream"));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::{Connection, Shutdown};
 
 /// Bytes that one direction holds before its writer blocks.
-const CAPACITY: usize = 1 << 20;
+const CAPACITY_BYTES: usize = 1 << 20;
 
 /// Two connected ends.
 pub fn pair() -> (Connection, Connection) {
@@ -90,13 +90,13 @@ struct WriteEnd(Arc<Pipe>);
 impl Write for WriteEnd {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut state = self.0.lock();
-        while state.bytes.len() >= CAPACITY && !state.ended && !state.dropped {
+        while state.bytes.len() >= CAPACITY_BYTES && !state.ended && !state.dropped {
             state = self.0.wait(state);
         }
         if state.ended || state.dropped {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let count = bytes.len().min(CAPACITY - state.bytes.len());
+        let count = bytes.len().min(CAPACITY_BYTES - state.bytes.len());
         state.bytes.extend(&bytes[..count]);
         self.0.changed.notify_all();
         Ok(count)

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use super::{Connection, Shutdown};
 
 /// How far the queue before the link may be ahead before its writer blocks, in time on the link.
-const AHEAD: Duration = Duration::from_millis(20);
+const QUEUE_AHEAD: Duration = Duration::from_millis(20);
 /// What passes in one piece, so that the rate is smooth.
-const PIECE: usize = 16 << 10;
+const BYTES_PER_PIECE: usize = 16 << 10;
 
 /// Shapes what this side *sends* to `bits_per_second` and delays it by half of `round_trip`. Shape both ends to shape the link.
 ///
@@ -44,8 +44,8 @@ struct Shaped {
 impl Write for Shaped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let now = Instant::now();
-        thread::sleep(self.free.saturating_duration_since(now + AHEAD));
-        let piece = &bytes[..bytes.len().min(PIECE)];
+        thread::sleep(self.free.saturating_duration_since(now + QUEUE_AHEAD));
+        let piece = &bytes[..bytes.len().min(BYTES_PER_PIECE)];
         self.free = self.free.max(now) + Duration::from_secs_f64(self.seconds_per_byte * piece.len() as f64);
         let sent = Piece::Bytes { due: self.free + self.delay, bytes: piece.to_vec() };
         self.pieces.send(sent).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;

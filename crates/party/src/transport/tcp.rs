@@ -9,11 +9,11 @@ use super::{Connection, Shutdown};
 use crate::Abort;
 
 /// Time between two looks at a listener, and between the first attempts to connect.
-const PAUSE: Duration = Duration::from_millis(10);
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest time between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Longest time for one attempt to connect to one address.
-const ATTEMPT: Duration = Duration::from_secs(5);
+const CONNECT_ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
 
 /// Exit codes of the command line that this module gives.
 const USAGE: u8 = 2;
@@ -75,14 +75,14 @@ pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketA
                 mend: "start the other side, check the address and the firewall, or wait longer with --wait".into(),
             });
         }
-        thread::sleep(PAUSE);
+        thread::sleep(FIRST_PAUSE);
     }
 }
 
 /// Connects to `address` (`host:port`), again and again until `wait` has passed, for a peer that starts later.
 pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
     let end = Instant::now().checked_add(wait);
-    let mut pause = PAUSE;
+    let mut pause = FIRST_PAUSE;
     loop {
         let fault = match attempt(&resolve(address)?) {
             Ok(stream) => return Ok(stream),
@@ -115,7 +115,7 @@ pub fn tune(stream: &TcpStream) -> io::Result<()> {
 fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut fault = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
-        match TcpStream::connect_timeout(address, ATTEMPT) {
+        match TcpStream::connect_timeout(address, CONNECT_ATTEMPT_LIMIT) {
             Ok(stream) => return Ok(stream),
             Err(this) => fault = this,
         }

@@ -1,7 +1,7 @@
 //! What the descriptions of rows have in common.
 
 use vesica_mpc::kkrt16::Kkrt16;
-use vesica_mpc::one_of_n::OneOfN;
+use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_party::{Mode, Protocol, Resistance, Security, assumptions};
 
 use crate::tasks::SIZES;

@@ -3,7 +3,7 @@
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::secret::Secret;
 
-use super::{CHUNK, POINT_BYTES, Point};
+use super::{POINT_BYTES, POINTS_PER_CHUNK, Point};
 
 /// Points of a peer that said how many will come, in chunks. What is held, and wiped at the end, is what has come: the peer's word costs no memory.
 #[derive(Debug)]
@@ -23,19 +23,19 @@ impl Arrived {
         self.left
     }
 
-    /// Receives the next chunk, if one is due, and keeps what `mask` makes of it, point by point.
+    /// Receives the next chunk, if one is due, and keeps what `blinding` makes of it, point by point.
     pub(crate) fn take<S: Stream<Element = Point>>(
         &mut self,
         ch: &mut Channel,
-        mask: impl FnOnce(Vec<Point>) -> Result<Secret<Vec<Point>>, Abort>,
+        blinding: impl FnOnce(Vec<Point>) -> Result<Secret<Vec<Point>>, Abort>,
     ) -> Result<(), Abort> {
         if self.left == 0 {
             return Ok(());
         }
-        let mut points = vec![[0; POINT_BYTES]; self.left.min(CHUNK)];
+        let mut points = vec![[0; POINT_BYTES]; self.left.min(POINTS_PER_CHUNK)];
         ch.recv_stream::<S>(&mut points)?;
         self.left -= points.len();
-        self.chunks.push(mask(points)?);
+        self.chunks.push(blinding(points)?);
         Ok(())
     }
 

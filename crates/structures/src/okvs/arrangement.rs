@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 const LEAST_PIECE: usize = 1 << 13;
 
 /// Keys hashed at a time, on the stack.
-pub(super) const BATCH: usize = 256;
+pub(super) const KEYS_PER_BATCH: usize = 256;
 
 /// Keys in the order in which a store goes through them: passes over what belongs to them then read memory as it lies.
 ///
@@ -60,12 +60,12 @@ impl Drop for Arrangement {
 /// Calls `each` with the keys' encryptions, a batch at a time, and the number of the first of them.
 #[inline]
 pub(super) fn encrypted(aes: &Aes128, keys: &[u128], mut each: impl FnMut(usize, &[u128])) {
-    let mut blocks = [0; BATCH];
-    for (batch, keys) in keys.chunks(BATCH).enumerate() {
+    let mut blocks = [0; KEYS_PER_BATCH];
+    for (batch, keys) in keys.chunks(KEYS_PER_BATCH).enumerate() {
         let blocks = &mut blocks[..keys.len()];
         blocks.copy_from_slice(keys);
         aes.encrypt(blocks);
-        each(batch * BATCH, blocks);
+        each(batch * KEYS_PER_BATCH, blocks);
     }
     blocks.zeroize();
 }

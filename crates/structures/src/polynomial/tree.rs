@@ -20,7 +20,7 @@ use super::Coincidence;
 use crate::secret::Secret;
 
 /// Words that are worth a task of a thread.
-const PIECE: usize = 1 << 14;
+const WORDS_PER_THREAD_TASK: usize = 1 << 14;
 
 type Words = Secret<Vec<u64>>;
 
@@ -56,7 +56,7 @@ impl Space {
 
     /// `direction` on all blocks of `2^log`, on `W_log` or on its neighbour.
     fn apply(&self, direction: Direction, log: u32, first: usize, x: &mut [u64]) {
-        x.par_chunks_mut(PIECE.max(1 << log)).for_each(|x| self.0.apply(direction, log, first, x));
+        x.par_chunks_mut(WORDS_PER_THREAD_TASK.max(1 << log)).for_each(|x| self.0.apply(direction, log, first, x));
     }
 
     /// From values on `W_log` to those on `2^log + W_log`, block by block.
@@ -108,14 +108,15 @@ impl<'a> Tree<'a> {
             }
             drop(far);
             products = Secret::new(vec![0; points.len().div_ceil(2 * size) * 2 * size]);
-            products.par_chunks_mut(PIECE.max(2 * size)).zip(level.par_chunks((2 * PIECE).max(4 * size))).for_each(
-                |(parents, children)| {
+            products
+                .par_chunks_mut(WORDS_PER_THREAD_TASK.max(2 * size))
+                .zip(level.par_chunks((2 * WORDS_PER_THREAD_TASK).max(4 * size)))
+                .for_each(|(parents, children)| {
                     for (parent, children) in parents.chunks_exact_mut(2 * size).zip(children.chunks(4 * size)) {
                         let (left, right) = children.split_at(2 * size);
                         if right.is_empty() { parent.copy_from_slice(left) } else { multiply_add(left, right, 0, parent) }
                     }
-                },
-            );
+                });
             levels.push(level);
         }
         products.resize(space.len(), 1);
@@ -131,7 +132,7 @@ impl<'a> Tree<'a> {
             let mut far = below.clone();
             self.space.extend(j as u32, &mut far);
             let mut above = Secret::new(vec![0; self.points.div_ceil(2 * size) * 2 * size]);
-            let piece = PIECE.max(2 * size);
+            let piece = WORDS_PER_THREAD_TASK.max(2 * size);
             above
                 .par_chunks_mut(piece)
                 .zip(below.par_chunks(piece))
@@ -155,7 +156,7 @@ impl<'a> Tree<'a> {
             let size = 1 << j;
             let length = self.points.div_ceil(size) * size;
             let (mut near, mut far) = (Secret::new(vec![0; length]), Secret::new(vec![0; length]));
-            let piece = PIECE.max(2 * size);
+            let piece = WORDS_PER_THREAD_TASK.max(2 * size);
             near.par_chunks_mut(piece)
                 .zip(far.par_chunks_mut(piece))
                 .zip(above.par_chunks(piece))

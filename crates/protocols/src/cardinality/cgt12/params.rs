@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use vesica_structures::facts::Unsupported;
 
 use crate::ecdh::POINT_BYTES;
-use crate::masks;
 use crate::registry::require_mode;
+use crate::tags;
 use crate::tasks::AggregateRequest;
 
 /// What both sides derive from the request.
@@ -23,7 +23,7 @@ impl Params {
     pub fn derive(request: &AggregateRequest) -> Result<Self, Unsupported> {
         require_mode::<super::EcdhCaCgt12>(request.security)?;
         request.check_one_count()?;
-        Ok(Self { request: *request, digest_bits: masks::mask_bits(request.sender_items, request.receiver_items) })
+        Ok(Self { request: *request, digest_bits: tags::tag_bits(request.sender_items, request.receiver_items) })
     }
 
     /// Points of arrows 1 and 2, and digests of arrow 3; none where either set is empty.
@@ -36,7 +36,7 @@ impl Params {
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let (points, digests) = self.counts();
         let points = (2 * POINT_BYTES * points) as u64;
-        let digests = masks::predicted_bytes(digests, self.digest_bits);
+        let digests = tags::predicted_bytes(digests, self.digest_bits);
         points + digests.start()..=points + digests.end()
     }
 }

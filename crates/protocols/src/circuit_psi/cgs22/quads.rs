@@ -18,11 +18,11 @@ pub(super) const PLACE_BLOCKS: usize = 2;
 const NONCES: u8 = 128;
 
 /// Bins that travel at a time.
-const PIECE: usize = 1 << 12;
+const BINS_PER_PIECE: usize = 1 << 12;
 
 /// The bins of each piece.
 pub(super) fn pieces(bins: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..bins).step_by(PIECE).map(move |first| first..bins.min(first + PIECE))
+    (0..bins).step_by(BINS_PER_PIECE).map(move |first| first..bins.min(first + BINS_PER_PIECE))
 }
 
 /// Bytes of a piece.

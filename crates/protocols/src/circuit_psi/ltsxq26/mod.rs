@@ -93,7 +93,7 @@ impl Params {
 
     /// Bytes of all messages.
     pub fn predicted_bytes(&self) -> u64 {
-        self.oprf.bytes_before_masks() + self.hint_bytes
+        self.oprf.bytes_before_tags() + self.hint_bytes
     }
 }
 

@@ -17,7 +17,7 @@ use crate::bins::POSITIONS;
 use crate::circuit_psi::params::{sigma, unit};
 
 /// Digests that travel at a time: whole bytes, however wide they are.
-pub(super) const PIECE: usize = 1 << 14;
+pub(super) const DIGESTS_PER_PIECE: usize = 1 << 14;
 
 /// What both sides derive from the sizes.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ use vesica_structures::facts::{FailureEvent, KAPPA, LAMBDA, Unsupported, ceil_lo
 use vesica_structures::okvs::Okvs;
 
 use super::{Ltsxq26, Variant};
-use crate::masks::{self, MaskCoding};
 use crate::registry::require_mode;
+use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
 /// What both sides derive from the request.
@@ -25,10 +25,10 @@ pub struct Params {
     pub receiver_items: usize,
     /// `l`: base OTs, and bits of `A`, `B`, `C`, `D` and of a cell of `P`.
     pub width: usize,
-    /// `out`, bits of a mask.
-    pub mask_bits: u32,
-    /// How masks travel.
-    pub coding: MaskCoding,
+    /// `out`, bits of a tag.
+    pub tag_bits: u32,
+    /// How tags travel.
+    pub coding: TagCoding,
     /// Cells of `P`.
     pub table_len: usize,
     /// Bytes of arrow 3.
@@ -55,7 +55,7 @@ impl Params {
                 "ask for the receiver's matches alone, or choose another protocol",
             ));
         }
-        let (width, mask_bits) = match security {
+        let (width, tag_bits) = match security {
             Security::SemiHonest => V::widths(sender_items, receiver_items)?,
             Security::Malicious => (FIGURE_15 as usize, FIGURE_15),
         };
@@ -65,7 +65,7 @@ impl Params {
             sender_items,
             receiver_items,
             width,
-            mask_bits,
+            tag_bits,
             coding: V::CODING,
             table_len: okvs.len(),
             table_bytes: table::predicted_bytes(&okvs.parts(), width as u32),
@@ -87,8 +87,8 @@ impl Params {
         CorrelationRequest { len: self.width, security: self.security, width: None }
     }
 
-    /// All but the masks: `l` base OTs, `m l` bits for the table, and a few strings.
-    pub(crate) fn bytes_before_masks(&self) -> u64 {
+    /// All but the tags: `l` base OTs, `m l` bits for the table, and a few strings.
+    pub(crate) fn bytes_before_tags(&self) -> u64 {
         if self.is_empty() {
             return 0;
         }
@@ -99,19 +99,19 @@ impl Params {
         strings + BaseOt::predicted_bytes(&self.transfers()).end() + self.table_bytes
     }
 
-    /// The above, and `n_s out` bits for the masks.
+    /// The above, and `n_s out` bits for the tags.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
         }
-        let masks = match self.coding {
-            MaskCoding::SortedCoded => masks::predicted_bytes(self.sender_items, self.mask_bits),
-            MaskCoding::Shuffled => {
-                let bytes = masks::shuffled_bytes(self.sender_items, self.mask_bits);
+        let tags = match self.coding {
+            TagCoding::SortedCoded => tags::predicted_bytes(self.sender_items, self.tag_bits),
+            TagCoding::Shuffled => {
+                let bytes = tags::shuffled_bytes(self.sender_items, self.tag_bits);
                 bytes..=bytes
             }
         };
-        let fixed = self.bytes_before_masks();
-        fixed + masks.start()..=fixed + masks.end()
+        let fixed = self.bytes_before_tags();
+        fixed + tags.start()..=fixed + tags.end()
     }
 }

@@ -6,12 +6,12 @@ use vesica_structures::okvs;
 
 use super::oracle::{self, FixedKeyAes, Sha256};
 use super::{Variant, params};
-use crate::masks::{self, MaskCoding};
+use crate::tags::{self, TagCoding};
 use crate::tasks::{Intersect, SIZES};
 
-const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's mask of x hides A(x) + (s & delta(x)), \
+const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's tag of x hides A(x) + (s & delta(x)), \
      and the receiver knows A(x) and delta(x) for every x: it takes candidates of light delta(x), guesses the few bits of s that matter, and \
-     sees by a mask when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs about 2^15. \
+     sees by a tag when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs about 2^15. \
      See docs/ltsxq26.md; ltsxq26-wide is the sound repair";
 
 const PAPER: Paper = Paper {
@@ -59,7 +59,7 @@ macro_rules! broken_row {
             };
             type Oracle = $oracle;
             type Okvs = $okvs;
-            const CODING: MaskCoding = MaskCoding::Shuffled;
+            const CODING: TagCoding = TagCoding::Shuffled;
 
             fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {
                 let width = params::figure_14(sender_items, receiver_items);
@@ -105,7 +105,7 @@ impl Variant for Wide {
              knows in 128 unknown bits of s, except with 2^-41 for all of them together: half of the failure budget.",
             "H^b is AES under the keys a_i, b_i; H^o is BLAKE3, keyed by w and the item: of a string with 128 unknown bits it gives nothing away. The paper's out of log2(n_s n_r) + 40 bits \
              is 42 + log2(n_s) + log2(n_r), for collisions have a share of the budget.",
-            "Masks are sorted on all bits and Golomb-Rice coded: the sort is the shuffle.",
+            "Tags are sorted on all bits and Golomb-Rice coded: the sort is the shuffle.",
             "No malicious mode: a receiver that encodes other strings than D(y) finds s bit by bit, whatever l is.",
             BASE_OTS,
             OKVS_SHAPES,
@@ -125,10 +125,10 @@ impl Variant for Wide {
     };
     type Oracle = oracle::Wide;
     type Okvs = okvs::Band;
-    const CODING: MaskCoding = MaskCoding::SortedCoded;
+    const CODING: TagCoding = TagCoding::SortedCoded;
 
     fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {
         // Twice as many evaluations are half the probability.
-        Ok((bitwise_and_width(2 * sender_items)?, masks::mask_bits(sender_items, receiver_items)))
+        Ok((bitwise_and_width(2 * sender_items)?, tags::tag_bits(sender_items, receiver_items)))
     }
 }

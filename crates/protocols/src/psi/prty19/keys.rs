@@ -20,7 +20,7 @@ pub(super) struct Keys {
     bins: DigestPrf,
     inputs: DigestPrf,
     coordinates: DigestPrf,
-    /// Of mask, proof and payload key.
+    /// Of tag, proof and payload key.
     outputs: [[u8; 32]; 3],
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Keys {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     /// What the sender sends of each item.
-    Mask = 0,
+    Tag = 0,
     /// What the receiver returns of each match.
     Proof = 1,
     /// What a payload's keystream is made of.
@@ -106,38 +106,38 @@ impl Keys {
 }
 
 /// The outputs of some evaluations.
-pub(super) struct Made {
-    pub(super) masks: Secret<Vec<u128>>,
+pub(super) struct OprfOutputs {
+    pub(super) tags: Secret<Vec<u128>>,
     proofs: Secret<Vec<u128>>,
     payload_keys: Secret<Vec<u128>>,
 }
 
-impl Made {
+impl OprfOutputs {
     /// Those that the run asks for.
     pub(super) fn of(keys: &Keys, params: &Params, rows: &[Row]) -> Self {
         let wanted = |part, wanted: bool| keys.output(part, if wanted { rows } else { &[] });
         Self {
-            masks: keys.output(Part::Mask, rows),
+            tags: keys.output(Part::Tag, rows),
             proofs: wanted(Part::Proof, params.both_learn),
             payload_keys: wanted(Part::PayloadKey, params.payload_bytes > 0),
         }
     }
 }
 
-/// The outputs that are needed once the masks have gone, by number.
-pub(super) struct Kept {
+/// The outputs that are needed once the tags have gone, by number.
+pub(super) struct StoredOutputs {
     pub(super) proofs: Secret<Vec<u128>>,
     pub(super) payload_keys: Secret<Vec<u128>>,
 }
 
-impl Kept {
+impl StoredOutputs {
     pub(super) fn new(params: &Params, count: usize) -> Self {
         let space = |wanted| Secret::new(vec![0; if wanted { count } else { 0 }]);
         Self { proofs: space(params.both_learn), payload_keys: space(params.payload_bytes > 0) }
     }
 
     /// Puts outputs in their places.
-    pub(super) fn put(&mut self, made: &Made, numbers: impl Iterator<Item = u32> + Clone) {
+    pub(super) fn put(&mut self, made: &OprfOutputs, numbers: impl Iterator<Item = u32> + Clone) {
         for (kept, made) in [(&mut self.proofs, &made.proofs), (&mut self.payload_keys, &made.payload_keys)] {
             for (&output, number) in made.iter().zip(numbers.clone()) {
                 kept[number as usize] = output;

@@ -6,21 +6,21 @@
 use rand_core::Rng;
 use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::fields::Gf64;
-use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::polynomial::{Interpolator, LANES, Row, Space, Tree, inverse, scale_add};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::{TagFinder, TagSorter};
 
 use super::bins::Bins;
-use super::keys::{Hashed, Kept, Made};
+use super::keys::{Hashed, OprfOutputs, StoredOutputs};
 use super::messages::Polynomials;
 use super::rows::{ReceiverRows, SenderRows, fill_rows};
 
 /// Bins whose rows are made at a time.
-const BINS: usize = 32;
+const BINS_PER_BATCH: usize = 32;
 
 /// Rows that are hashed at a time.
-const ROWS: usize = 1 << 12;
+const ROWS_PER_BATCH: usize = 1 << 12;
 
 const COINCIDENCE: Abort = Abort::StatisticalFailure("the receiver's items have equal coordinates; items must be distinct");
 
@@ -37,7 +37,7 @@ pub(super) fn send_polynomial(
     rows: &ReceiverRows<'_>,
     bins: usize,
     items: &[u128],
-    (finder, kept): (&mut MaskFinder, &mut Kept),
+    (finder, kept): (&mut TagFinder, &mut StoredOutputs),
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
@@ -45,7 +45,7 @@ pub(super) fn send_polynomial(
     let (bins, mut hashed) = arrange(rows.keys, bins, items);
     let mut own = Secret::new(vec![Row::default(); items.len()]);
     let mut differences = Secret::new(vec![Row::default(); items.len()]);
-    for part in bins.parts(BINS) {
+    for part in bins.parts(BINS_PER_BATCH) {
         let (t, r) = rows.bins(part.clone());
         fill_rows(&bins, part.clone(), &t, &hashed.inputs, &mut own);
         fill_rows(&bins, part, &r, &hashed.inputs, &mut differences);
@@ -53,9 +53,9 @@ pub(super) fn send_polynomial(
     for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
         row[LANES] = coordinate;
     }
-    for (rows_of_part, numbers) in own.chunks(ROWS).zip(bins.order.chunks(ROWS)) {
-        let made = Made::of(rows.keys, rows.params, rows_of_part);
-        finder.add(&made.masks, numbers.iter().copied());
+    for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
+        let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
+        finder.add(&made.tags, numbers.iter().copied());
         kept.put(&made, numbers.iter().copied());
     }
     drop(phase);
@@ -99,13 +99,13 @@ pub(super) fn evaluate_polynomial(
     rows: &SenderRows<'_>,
     bins: usize,
     items: &[u128],
-    (sorter, kept): (&mut MaskSorter<u32>, &mut Kept),
+    (sorter, kept): (&mut TagSorter<u32>, &mut StoredOutputs),
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     let phase = ch.phase(Phase::HashItems);
     let (bins, hashed) = arrange(rows.keys, bins, items);
     let mut own = Secret::new(vec![Row::default(); items.len()]);
-    for part in bins.parts(BINS) {
+    for part in bins.parts(BINS_PER_BATCH) {
         let matrices = rows.bins(part.clone());
         fill_rows(&bins, part, &matrices, &hashed.inputs, &mut own);
     }
@@ -135,9 +135,9 @@ pub(super) fn evaluate_polynomial(
     for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
         row[LANES] = coordinate;
     }
-    for (rows_of_part, numbers) in own.chunks(ROWS).zip(bins.order.chunks(ROWS)) {
-        let made = Made::of(rows.keys, rows.params, rows_of_part);
-        sorter.add(&made.masks, numbers.iter().copied());
+    for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
+        let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
+        sorter.add(&made.tags, numbers.iter().copied());
         kept.put(&made, numbers.iter().copied());
     }
     Ok(())

@@ -24,10 +24,10 @@ impl Stream for Polynomials {
     type Element = u64;
 }
 
-/// Arrow 3: the sender's masks.
-pub(super) enum Masks {}
+/// Arrow 3: the sender's tags.
+pub(super) enum Tags {}
 
-impl Stream for Masks {
+impl Stream for Tags {
     const STEP: Step = step(3, Role::Sender, "the sender's sorted masks");
     type Element = u8;
 }

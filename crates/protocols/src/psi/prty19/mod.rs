@@ -12,10 +12,10 @@
 //!                                2. P with P(y) = R(y) for all y in Y
 //!      <------------------------------------------------------------------------
 //!   Q(x): the row of bits F(q_i, x)
-//!   H(Q(x) + s P(x)) = mask, proof, key                H(T(y)) = mask, proof, key
-//!                                3. the sorted masks of X, Golomb-Rice coded
+//!   H(Q(x) + s P(x)) = tag, proof, key                H(T(y)) = tag, proof, key
+//!                                3. the sorted tags of X, Golomb-Rice coded
 //!      ------------------------------------------------------------------------>
-//!                                                      y matches if its mask is among them
+//!                                                      y matches if its tag is among them
 //!                                4. (labelled) payload_x + G(key_x), in the order of 3
 //!      ------------------------------------------------------------------------>
 //!                                5. (spot-low, both learn) the proofs of the matches
@@ -116,7 +116,7 @@ const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x wit
      Theorem 2 (a malicious sender) wants a random oracle there and is given up.";
 const TRANSFERS: &str = "The 448 OTs are extended from 128.";
 const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
-const CODED: &str = "Masks are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 masks of 42 + log2(n_1 n_2) bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
+const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
 
 /// `spot-low`: one polynomial, the least traffic.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +159,7 @@ impl Variant for SpotFast {
             "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
             "Bins hold 41 items, 40 on average, from 19 bins on, and up to 52 in fewer, by a bound from Hall's theorem; Algorithm 1 is followed by augmenting paths, so that \
              placing fails only where no placement exists.",
-            "A payload travels twice, under either mask of its item.",
+            "A payload travels twice, under either tag of its item.",
             "Both do not learn: which of an item's two proofs the receiver returned would say where it put the item.",
             FUNCTION,
             TRANSFERS,

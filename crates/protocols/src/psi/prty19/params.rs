@@ -11,9 +11,9 @@ use vesica_structures::polynomial::LANES;
 use vesica_structures::rows::COLUMNS;
 
 use super::{Prty19, Variant};
-use crate::masks;
 use crate::psi::both_learn;
 use crate::registry::require_mode;
+use crate::tags;
 use crate::tasks::IntersectRequest;
 
 /// Items of the receiver for each bin of the rows where its polynomial is one. With `b` items in a bin a further row is in their span with probability
@@ -39,8 +39,8 @@ pub struct Params {
     pub transfers: OtParams,
     /// How many polynomials.
     pub layout: Layout,
-    /// Width of a mask of arrow 3.
-    pub mask_bits: u32,
+    /// Width of a tag of arrow 3.
+    pub tag_bits: u32,
     /// Width of a payload, in bytes.
     pub payload_bytes: usize,
     /// Whether arrow 5 is sent.
@@ -132,7 +132,7 @@ impl Params {
             receiver_items: request.receiver_items,
             transfers: OtExtension::derive(&CorrelationRequest { len: COLUMNS, security: Security::SemiHonest, width: None })?,
             layout,
-            mask_bits: masks::mask_bits(evaluations, request.receiver_items),
+            tag_bits: tags::tag_bits(evaluations, request.receiver_items),
             payload_bytes: request.payload_bytes,
             both_learn: request.both_learn,
         })
@@ -143,7 +143,7 @@ impl Params {
         self.sender_items == 0 || self.receiver_items == 0
     }
 
-    /// Masks of arrow 3.
+    /// Tags of arrow 3.
     pub fn evaluations(&self) -> usize {
         self.layout.choices() * self.sender_items
     }
@@ -152,22 +152,22 @@ impl Params {
     pub(super) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 spot-light 2026 parameters");
         hasher.update(self.id.as_bytes()).update(&[0, u8::from(self.both_learn)]);
-        for size in [self.sender_items, self.receiver_items, self.layout.bins(), self.mask_bits as usize, self.payload_bytes] {
+        for size in [self.sender_items, self.receiver_items, self.layout.bins(), self.tag_bits as usize, self.payload_bytes] {
             hasher.update(&(size as u64).to_le_bytes());
         }
         *hasher.finalize().as_bytes()
     }
 
-    /// The salt, the OTs, 448 bits a coefficient, masks, payloads and proofs.
+    /// The salt, the OTs, 448 bits a coefficient, tags, payloads and proofs.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
         }
         let base = OtExtension::predicted_bytes(&self.transfers);
-        let masks = masks::predicted_bytes(self.evaluations(), self.mask_bits);
+        let tags = tags::predicted_bytes(self.evaluations(), self.tag_bits);
         let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
         let fixed = 32 + 8 * self.layout.words(self.receiver_items) as u64 + (self.evaluations() * self.payload_bytes) as u64;
-        fixed + base.start() + masks.start() + proofs.start()..=fixed + base.end() + masks.end() + proofs.end()
+        fixed + base.start() + tags.start() + proofs.start()..=fixed + base.end() + tags.end() + proofs.end()
     }
 }
 

@@ -61,7 +61,7 @@ impl Fixed for OffsetOpening {
     const STEP: Step = step(7, Role::Sender, "the opened offset");
 }
 
-/// Arrow 5: the receiver's table under the VOLE's mask, `A = P + c`.
+/// Arrow 5: the receiver's table under the VOLE's tag, `A = P + c`.
 pub(super) enum Table {}
 
 impl Stream for Table {
@@ -69,10 +69,10 @@ impl Stream for Table {
     type Element = u8;
 }
 
-/// Arrow 8: the sender's masks.
-pub(super) enum Masks {}
+/// Arrow 8: the sender's tags.
+pub(super) enum Tags {}
 
-impl Stream for Masks {
+impl Stream for Tags {
     const STEP: Step = step(8, Role::Sender, "the sender's masks");
     type Element = u8;
 }

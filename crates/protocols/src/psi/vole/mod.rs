@@ -1,5 +1,5 @@
 //! PSI from vector oblivious linear evaluation: Rindal and Schoppmann, "VOLE-PSI" (Eurocrypt 2021), and Raghuraman and Rindal, "Blazing
-//! fast PSI from improved OKVS and subfield VOLE" (CCS 2022); generic over the OKVS, the field `B` and the coding of the masks.
+//! fast PSI from improved OKVS and subfield VOLE" (CCS 2022); generic over the OKVS, the field `B` and the coding of the tags.
 //!
 //! ```text
 //!   Sender: X                                                         Receiver: Y
@@ -23,10 +23,10 @@
 //!      ------------------------------------------------------------------------>
 //!   K = b + delta A                                                   w = w_s + w_r
 //!   q_x = Decode(K, x) + delta H_B(x)                                 q_y = Decode(a, y)
-//!   H(q_x + w, x) = mask, proof, key                                  H(q_y + w, y) = mask, proof, key
-//!                                8. the masks of X
+//!   H(q_x + w, x) = tag, proof, key                                  H(q_y + w, y) = tag, proof, key
+//!                                8. the tags of X
 //!      ------------------------------------------------------------------------>
-//!                                                                     y matches if its mask is among them
+//!                                                                     y matches if its tag is among them
 //!                                9. (labelled) payload_x + G(key_x), in the order of 8
 //!      ------------------------------------------------------------------------>
 //!                                10. (both learn) the proofs of the matches
@@ -53,13 +53,13 @@
 #[cfg(test)]
 mod cheating;
 mod correlation;
-mod masks;
 mod messages;
 mod oprf;
 pub mod params;
 mod receiver;
 mod salt;
 mod sender;
+mod tags;
 mod variants;
 
 use std::marker::PhantomData;
@@ -75,7 +75,7 @@ pub use sender::Sender;
 pub use variants::{Rr22, Rs21, VoleFast, VoleLean};
 
 use crate::tasks::{Intersect, IntersectRequest};
-use params::{MaskCoding, Values};
+use params::{TagCoding, Values};
 
 /// A row of the registry: what distinguishes one VOLE-PSI from another.
 pub trait Variant: Send + Sync + 'static {
@@ -85,8 +85,8 @@ pub trait Variant: Send + Sync + 'static {
     type Okvs: Okvs;
     /// How wide values are.
     const VALUES: Values;
-    /// How masks travel.
-    const CODING: MaskCoding;
+    /// How tags travel.
+    const CODING: TagCoding;
 }
 
 /// The protocol of row `V`.

@@ -24,7 +24,7 @@ pub(super) struct Keys {
     pub(super) rows: u128,
     /// Of `H_B`.
     pub(super) values: u128,
-    /// Of the outputs: mask, proof, payload key.
+    /// Of the outputs: tag, proof, payload key.
     pub(super) outputs: [u128; 3],
 }
 

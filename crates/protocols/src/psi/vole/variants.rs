@@ -7,7 +7,7 @@ use vesica_structures::fields::Gf128;
 use vesica_structures::okvs;
 
 use super::Variant;
-use super::params::{MaskCoding, Values};
+use super::params::{TagCoding, Values};
 use crate::tasks::{Intersect, SIZES};
 
 const LARGER_SET: Leak = Leak {
@@ -30,7 +30,7 @@ const OWN_ASSUMPTIONS: [&str; 2] = [
 const OWN_MALICIOUS_ASSUMPTIONS: [&str; 3] = [
     "AES-128 is an ideal cipher (outer hash, hash to B, rows)",
     "BLAKE3 is a random oracle (commitments, keys from the salt, digests, keystreams of payloads)",
-    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender two with one mask",
+    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender two with one tag",
 ];
 
 const SEMI_HONEST: Mode = Mode {
@@ -111,7 +111,7 @@ impl Variant for Rs21 {
     };
     type Okvs = okvs::Clustered;
     const VALUES: Values = Values::F;
-    const CODING: MaskCoding = MaskCoding::Shuffled;
+    const CODING: TagCoding = TagCoding::Shuffled;
 }
 
 /// `rr22`: the table in a subfield, the clustered OKVS.
@@ -130,7 +130,7 @@ impl Variant for Rr22 {
         },
         status: Status::Sound,
         deviations: &[
-            "Masks are shuffled; the paper's code sends them in the order of the input, which leaks.",
+            "Tags are shuffled; the paper's code sends them in the order of the input, which leaks.",
             "Semi-honest mode: B = GF(2^64) while 41 + log2(n_s) <= 64, else GF(2^128).",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
             OUTER_HASH,
@@ -141,14 +141,14 @@ impl Variant for Rr22 {
     };
     type Okvs = okvs::Clustered;
     const VALUES: Values = Values::Field;
-    const CODING: MaskCoding = MaskCoding::Shuffled;
+    const CODING: TagCoding = TagCoding::Shuffled;
 }
 
 const THIS_WORK: &str = "after Raghuraman, Rindal (CCS 2022, ePrint 2022/320)";
 const CODED: &str =
-    "Masks are sorted on all bits and Golomb-Rice coded: the sort is the shuffle and saves about log2(n_s) - 1.5 bits a mask.";
+    "Tags are sorted on all bits and Golomb-Rice coded: the sort is the shuffle and saves about log2(n_s) - 1.5 bits a tag.";
 
-/// `vole-fast`: as `rr22`, with coded masks.
+/// `vole-fast`: as `rr22`, with coded tags.
 #[derive(Clone, Copy, Debug)]
 pub enum VoleFast {}
 
@@ -157,17 +157,17 @@ impl Variant for VoleFast {
         id: "vole-fast",
         aliases: &[],
         task: Intersect::NAME,
-        paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded masks", reference: THIS_WORK },
+        paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded tags", reference: THIS_WORK },
         status: Status::Recommended,
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
     type Okvs = okvs::Clustered;
     const VALUES: Values = Values::Narrow;
-    const CODING: MaskCoding = MaskCoding::SortedCoded;
+    const CODING: TagCoding = TagCoding::SortedCoded;
 }
 
-/// `vole-lean`: the band OKVS, and coded masks.
+/// `vole-lean`: the band OKVS, and coded tags.
 #[derive(Clone, Copy, Debug)]
 pub enum VoleLean {}
 
@@ -178,7 +178,7 @@ impl Variant for VoleLean {
         task: Intersect::NAME,
         paper: Paper {
             key: "this work",
-            title: "VOLE-PSI with the band OKVS and sorted, coded masks",
+            title: "VOLE-PSI with the band OKVS and sorted, coded tags",
             reference: "after Raghuraman, Rindal (CCS 2022) and Bienstock, Patel, Seo, Yeo (USENIX Security 2023, ePrint 2023/903)",
         },
         status: Status::Recommended,
@@ -187,7 +187,7 @@ impl Variant for VoleLean {
     };
     type Okvs = okvs::Band;
     const VALUES: Values = Values::Narrow;
-    const CODING: MaskCoding = MaskCoding::SortedCoded;
+    const CODING: TagCoding = TagCoding::SortedCoded;
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::rlwe::{BLOCK, Element, SUM_ELEMENTS, flood_bits};
 
 use crate::ecdh::exchange;
-use crate::masks;
 use crate::registry::require_mode;
+use crate::tags;
 use crate::tasks::AggregateRequest;
 
 /// What both sides derive from the request.
@@ -37,7 +37,7 @@ impl Params {
                 "sum fewer columns at a time, or choose another protocol, for example czz24-sum",
             )
         })?;
-        Ok(Self { request: *request, digest_bits: masks::mask_bits(sender_items, receiver_items), flood_bits })
+        Ok(Self { request: *request, digest_bits: tags::tag_bits(sender_items, receiver_items), flood_bits })
     }
 
     /// Whether there is anything to compute; else arrow 7 alone is sent.
@@ -64,7 +64,7 @@ impl Params {
         }
         let elements = BLOCK + columns * (sender_items + SUM_ELEMENTS);
         let others = exchange::predicted_bytes(sender_items, receiver_items) + (size_of::<Element>() * elements) as u64 + results;
-        let digests = masks::predicted_bytes(receiver_items, self.digest_bits);
+        let digests = tags::predicted_bytes(receiver_items, self.digest_bits);
         others + digests.start()..=others + digests.end()
     }
 }

@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 
 use super::params::Shape;
 use crate::hashing::three_distinct;
-use crate::okvs::arrangement::{BATCH, encrypted};
+use crate::okvs::arrangement::{KEYS_PER_BATCH, encrypted};
 
 /// A row within its bin.
 #[derive(Clone, Copy, Default)]
@@ -43,7 +43,7 @@ impl RowHash {
     /// Calls `visit` with the rows of the keys of one bin, a batch at a time, and the number of the first of them.
     #[inline]
     pub fn for_each_batch(&self, keys: &[u128], mut visit: impl FnMut(usize, &[Row])) {
-        let (mut blocks, mut rows) = ([0; BATCH], [Row::default(); BATCH]);
+        let (mut blocks, mut rows) = ([0; KEYS_PER_BATCH], [Row::default(); KEYS_PER_BATCH]);
         encrypted(&self.first, keys, |from, first| {
             let (second, rows) = (&mut blocks[..first.len()], &mut rows[..first.len()]);
             second.copy_from_slice(first);

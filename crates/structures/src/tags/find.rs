@@ -1,55 +1,55 @@
-//! Own masks, made ready to be found, and the other party's as they come by.
+//! Own tags, made ready to be found, and the other party's as they come by.
 
 use rayon::prelude::*;
 
 use super::buckets::{Buckets, sort_bucket};
 use crate::secret::Secret;
 
-/// Masks of the other side that are worth a task of a thread.
-const PIECE: usize = 1 << 12;
-/// Masks whose candidates are kept at a time.
-const BATCH: usize = 1 << 18;
+/// Tags of the other side that are worth a task of a thread.
+const TAGS_PER_PIECE: usize = 1 << 12;
+/// Tags whose candidates are kept at a time.
+const TAGS_PER_BATCH: usize = 1 << 18;
 
-/// Takes own masks as they come, and then finds which of the other side's are among them.
+/// Takes own tags as they come, and then finds which of the other side's are among them.
 ///
-/// The other side may see how long that takes, and need not know how much is common. So a search is as many steps for every one of its masks, which only the
-/// own ones determine, and what it gives is noted down in the same way whether the mask was found or not.
-pub struct MaskFinder {
+/// The other side may see how long that takes, and need not know how much is common. So a search is as many steps for every one of its tags, which only the
+/// own ones determine, and what it gives is noted down in the same way whether the tag was found or not.
+pub struct TagFinder {
     buckets: Buckets<u32>,
-    /// Where the slots of each bucket begin, `shape.slots() + 1` numbers a bucket; empty until all own masks have come.
+    /// Where the slots of each bucket begin, `shape.slots() + 1` numbers a bucket; empty until all own tags have come.
     starts: Vec<u32>,
-    /// Steps of a search: no slot has more than `2^steps` masks.
+    /// Steps of a search: no slot has more than `2^steps` tags.
     steps: u32,
-    /// Numbers of own masks that are equal to another one, which stands for them, and the number of that one.
+    /// Numbers of own tags that are equal to another one, which stands for them, and the number of that one.
     twins: Vec<(u32, u32)>,
     found: Found,
-    /// How many masks of the other side's have come by.
+    /// How many tags of the other side's have come by.
     seen: u32,
 }
 
-/// Which own masks the other side has too.
+/// Which own tags the other side has too.
 pub struct Found {
     count: usize,
-    /// One bit an own mask: whether it was found.
+    /// One bit an own tag: whether it was found.
     own: Vec<u64>,
-    /// One bit a mask of the other side's: whether it is an own one, and the first to be equal to it; left empty where nobody asked.
+    /// One bit a tag of the other side's: whether it is an own one, and the first to be equal to it; left empty where nobody asked.
     firsts: Vec<u64>,
-    /// Which mask of the other side's each found own one was equal to, the first one of equal ones; left empty where nobody asked.
+    /// Which tag of the other side's each found own one was equal to, the first one of equal ones; left empty where nobody asked.
     theirs: Vec<u32>,
 }
 
-/// What a search gives: the own mask that may be the one, and whether it is.
+/// What a search gives: the own tag that may be the one, and whether it is.
 #[derive(Clone, Copy)]
 struct Candidate {
     own: u32,
     hit: bool,
 }
 
-impl MaskFinder {
-    /// A finder of `count` own masks, which are the low `bits` bits of what is added; it notes which of the other side's they are equal to if `with_theirs`.
+impl TagFinder {
+    /// A finder of `count` own tags, which are the low `bits` bits of what is added; it notes which of the other side's they are equal to if `with_theirs`.
     ///
     /// # Panics
-    /// If `bits` is not in `1..=128`, or there are more than `u32::MAX` masks.
+    /// If `bits` is not in `1..=128`, or there are more than `u32::MAX` tags.
     pub fn new(count: usize, bits: u32, with_theirs: bool) -> Self {
         Self {
             buckets: Buckets::new(count, bits),
@@ -58,7 +58,7 @@ impl MaskFinder {
             twins: Vec::new(),
             found: Found {
                 count,
-                // At least one, for a search among no masks at all gives a candidate, too.
+                // At least one, for a search among no tags at all gives a candidate, too.
                 own: vec![0; count.div_ceil(64).max(1)],
                 firsts: Vec::new(),
                 theirs: if with_theirs { vec![0; count] } else { Vec::new() },
@@ -67,35 +67,35 @@ impl MaskFinder {
         }
     }
 
-    /// Adds own masks with their numbers, below `count`.
+    /// Adds own tags with their numbers, below `count`.
     ///
     /// # Panics
-    /// If masks have been looked for.
-    pub fn add(&mut self, masks: &[u128], numbers: impl IntoIterator<Item = u32>) {
-        assert!(self.starts.is_empty(), "own masks come first");
-        self.buckets.add(masks, numbers);
+    /// If tags have been looked for.
+    pub fn add(&mut self, tags: &[u128], numbers: impl IntoIterator<Item = u32>) {
+        assert!(self.starts.is_empty(), "own tags come first");
+        self.buckets.add(tags, numbers);
     }
 
-    /// All own masks have come. A search does this by itself; a caller that has time before should.
+    /// All own tags have come. A search does this by itself; a caller that has time before should.
     pub fn prepare(&mut self) {
-        let Buckets { shape, masks, tags, filled, spill, .. } = &mut self.buckets;
+        let Buckets { shape, tags, labels, filled, spill, .. } = &mut self.buckets;
         let shape = *shape;
         if !self.starts.is_empty() {
             return;
         }
         self.starts = vec![0; shape.buckets() * (shape.slots() + 1)];
-        let cells = masks.par_chunks_mut(shape.capacity).zip(tags.par_chunks_mut(shape.capacity));
+        let cells = tags.par_chunks_mut(shape.capacity).zip(labels.par_chunks_mut(shape.capacity));
         let buckets = cells.zip(self.starts.par_chunks_mut(shape.slots() + 1)).zip(&*filled).map_init(
             || (Secret::new(vec![0; shape.capacity]), vec![0; shape.capacity]),
-            |(sorted_masks, sorted_tags), (((masks, tags), starts), &filled)| {
+            |(sorted_tags, sorted_labels), (((tags, labels), starts), &filled)| {
                 let filled = filled as usize;
-                let (masks, tags) = (&mut masks[..filled], &mut tags[..filled]);
-                let (sorted_masks, sorted_tags) = (&mut sorted_masks[..filled], &mut sorted_tags[..filled]);
-                sort_bucket((masks, tags), (sorted_masks, sorted_tags), shape, 0, starts);
-                masks.copy_from_slice(sorted_masks);
+                let (tags, labels) = (&mut tags[..filled], &mut labels[..filled]);
+                let (sorted_tags, sorted_labels) = (&mut sorted_tags[..filled], &mut sorted_labels[..filled]);
+                sort_bucket((tags, labels), (sorted_tags, sorted_labels), shape, 0, starts);
                 tags.copy_from_slice(sorted_tags);
+                labels.copy_from_slice(sorted_labels);
                 let fullest = starts.windows(2).map(|slot| slot[1] - slot[0]).max();
-                (fullest.unwrap_or(0), twins_of(masks, tags))
+                (fullest.unwrap_or(0), twins_of(tags, labels))
             },
         );
         let mut fullest = 1;
@@ -105,32 +105,32 @@ impl MaskFinder {
         }
         self.steps = fullest.next_power_of_two().ilog2();
         spill.sort();
-        self.twins.extend(twins_of(&spill.masks, &spill.tags));
+        self.twins.extend(twins_of(&spill.tags, &spill.labels));
     }
 
-    /// Looks for the next masks of the other side's, of which again the low bits count; they may be in any order.
+    /// Looks for the next tags of the other side's, of which again the low bits count; they may be in any order.
     ///
     /// # Panics
     /// If more than `u32::MAX` come.
     pub fn find(&mut self, theirs: &[u128]) {
         self.prepare();
-        for theirs in theirs.chunks(BATCH) {
+        for theirs in theirs.chunks(TAGS_PER_BATCH) {
             self.find_batch(theirs);
         }
     }
 
     fn find_batch(&mut self, theirs: &[u128]) {
         let first = self.seen;
-        self.seen = u32::try_from(first as usize + theirs.len()).expect("at most 2^32 - 1 masks");
+        self.seen = u32::try_from(first as usize + theirs.len()).expect("at most 2^32 - 1 tags");
         self.found.see(self.seen);
-        let pieces: Vec<Vec<Candidate>> = theirs.par_chunks(PIECE).map(|piece| self.candidates(piece)).collect();
+        let pieces: Vec<Vec<Candidate>> = theirs.par_chunks(TAGS_PER_PIECE).map(|piece| self.candidates(piece)).collect();
         for (number, candidate) in (first..).zip(pieces.into_iter().flatten()) {
             self.found.note(number, candidate);
         }
-        // Apart from these, which pseudo-random masks hardly ever have.
-        if !self.buckets.spill.masks.is_empty() {
-            for (number, mask) in (first..).zip(theirs) {
-                let candidate = self.spilled(mask << self.buckets.unalign);
+        // Apart from these, which pseudo-random tags hardly ever have.
+        if !self.buckets.spill.tags.is_empty() {
+            for (number, tag) in (first..).zip(theirs) {
+                let candidate = self.spilled(tag << self.buckets.unalign);
                 self.found.note(number, candidate);
             }
         }
@@ -146,57 +146,57 @@ impl MaskFinder {
 
     /// What the search for each of `theirs` gives.
     fn candidates(&self, theirs: &[u128]) -> Vec<Candidate> {
-        let Buckets { unalign, shape, ref masks, ref tags, .. } = self.buckets;
-        let search = |mask: &u128| {
-            let mask = mask << unalign;
-            let (bucket, slot) = shape.bucket_and_slot(mask);
+        let Buckets { unalign, shape, ref tags, ref labels, .. } = self.buckets;
+        let search = |tag: &u128| {
+            let tag = tag << unalign;
+            let (bucket, slot) = shape.bucket_and_slot(tag);
             let slot = bucket * (shape.slots() + 1) + slot;
             let (start, end) = (self.starts[slot] as usize, self.starts[slot + 1] as usize);
             let (cell, length) = (bucket * shape.capacity + start, end - start);
-            // The last one of the slot's that is not above the mask, or the first one. No branch: the outcome of a comparison is added.
+            // The last one of the slot's that is not above the tag, or the first one. No branch: the outcome of a comparison is added.
             let mut place = 0;
             for step in (0..self.steps).rev() {
                 let next = place + (1 << step);
                 // There is a cell behind the slot's.
-                let reached = (next < length) & (masks[cell + next.min(length)] <= mask);
+                let reached = (next < length) & (tags[cell + next.min(length)] <= tag);
                 place += usize::from(reached) << step;
             }
-            Candidate { own: tags[cell + place], hit: (length > 0) & (masks[cell + place] == mask) }
+            Candidate { own: labels[cell + place], hit: (length > 0) & (tags[cell + place] == tag) }
         };
         theirs.iter().map(search).collect()
     }
 
-    /// The same among own masks that found their buckets full; there are some.
-    fn spilled(&self, mask: u128) -> Candidate {
+    /// The same among own tags that found their buckets full; there are some.
+    fn spilled(&self, tag: u128) -> Candidate {
         let spill = &self.buckets.spill;
-        let place = spill.masks.partition_point(|&own| own <= mask).saturating_sub(1);
-        Candidate { own: spill.tags[place], hit: spill.masks[place] == mask }
+        let place = spill.tags.partition_point(|&own| own <= tag).saturating_sub(1);
+        Candidate { own: spill.labels[place], hit: spill.tags[place] == tag }
     }
 }
 
 impl Found {
-    /// How many own masks were found.
+    /// How many own tags were found.
     pub fn count(&self) -> usize {
         self.own.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// One bit an own mask, 64 a word, the first one lowest: whether it was found.
+    /// One bit an own tag, 64 a word, the first one lowest: whether it was found.
     pub fn bits(&self) -> &[u64] {
         &self.own[..self.count.div_ceil(64)]
     }
 
-    /// One bit a mask of the other side's: whether it is an own one, and the first to be equal to it; empty where nobody asked.
+    /// One bit a tag of the other side's: whether it is an own one, and the first to be equal to it; empty where nobody asked.
     pub fn firsts(&self) -> &[u64] {
         &self.firsts
     }
 
-    /// Whether own mask `number` was found.
+    /// Whether own tag `number` was found.
     #[inline]
     pub fn get(&self, number: usize) -> bool {
         self.own[number / 64] >> (number % 64) & 1 == 1
     }
 
-    /// For each own mask the first of the other side's that is equal to it, if it was found; something if it was not. Empty where nobody asked.
+    /// For each own tag the first of the other side's that is equal to it, if it was found; something if it was not. Empty where nobody asked.
     pub fn theirs(&self) -> &[u32] {
         &self.theirs
     }
@@ -214,7 +214,7 @@ impl Found {
         list
     }
 
-    /// So many masks of the other side's are about to have come by.
+    /// So many tags of the other side's are about to have come by.
     fn see(&mut self, seen: u32) {
         if !self.theirs.is_empty() {
             self.firsts.resize(seen.div_ceil(64) as usize, 0);
@@ -232,7 +232,7 @@ impl Found {
         }
     }
 
-    /// What was found out about one mask holds for another one, which is equal to it.
+    /// What was found out about one tag holds for another one, which is equal to it.
     fn note_twin(&mut self, twin: u32, stands_for: u32) {
         self.own[twin as usize / 64] |= u64::from(self.get(stands_for as usize)) << (twin % 64);
         if let Some(&theirs) = self.theirs.get(stands_for as usize) {
@@ -241,12 +241,12 @@ impl Found {
     }
 }
 
-/// The numbers of masks that are equal to their successors among ascending ones, with the last one's.
-fn twins_of(masks: &[u128], numbers: &[u32]) -> Vec<(u32, u32)> {
+/// The numbers of tags that are equal to their successors among ascending ones, with the last one's.
+fn twins_of(tags: &[u128], numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut twins = Vec::new();
-    let mut last = masks.len().saturating_sub(1);
+    let mut last = tags.len().saturating_sub(1);
     for place in (0..last).rev() {
-        if masks[place] == masks[last] {
+        if tags[place] == tags[last] {
             twins.push((numbers[place], numbers[last]));
         } else {
             last = place;
@@ -266,7 +266,7 @@ mod tests {
     use crate::rng::SecretRng;
 
     fn found(own: &[u128], theirs: &[u128], bits: u32, with_theirs: bool) -> Found {
-        let mut finder = MaskFinder::new(own.len(), bits, with_theirs);
+        let mut finder = TagFinder::new(own.len(), bits, with_theirs);
         // In two batches, the later half first.
         let (first, second) = own.split_at(own.len() / 2);
         finder.add(second, first.len() as u32..);
@@ -284,15 +284,15 @@ mod tests {
     /// Whether `found` is what the definition gives.
     fn is_as_defined(found: &Found, own: &[u128], theirs: &[u128], bits: u32) -> bool {
         let mut first = HashMap::new();
-        for (number, mask) in theirs.iter().enumerate() {
-            first.entry(mask).or_insert(number as u32);
+        for (number, tag) in theirs.iter().enumerate() {
+            first.entry(tag).or_insert(number as u32);
         }
-        let of = |mask: &u128| first.get(&(mask & (u128::MAX >> (128 - bits)))).copied();
-        let common: Vec<u32> = (0..).zip(own).filter(|(_, mask)| of(mask).is_some()).map(|(number, _)| number).collect();
+        let of = |tag: &u128| first.get(&(tag & (u128::MAX >> (128 - bits)))).copied();
+        let common: Vec<u32> = (0..).zip(own).filter(|(_, tag)| of(tag).is_some()).map(|(number, _)| number).collect();
         let mut firsts = vec![false; theirs.len()];
         own.iter().filter_map(of).for_each(|place| firsts[place as usize] = true);
         let numbered = found.theirs().is_empty()
-            || own.iter().zip(found.theirs()).all(|(mask, &theirs)| of(mask).is_none_or(|place| place == theirs))
+            || own.iter().zip(found.theirs()).all(|(tag, &theirs)| of(tag).is_none_or(|place| place == theirs))
                 && (0..theirs.len()).all(|place| bit(found.firsts(), place) == firsts[place]);
         found.list() == common
             && found.count() == common.len()
@@ -306,9 +306,9 @@ mod tests {
         for (name, own, bits) in inputs() {
             // Half of the own ones, some of them twice, and as many others.
             let mut theirs: Vec<u128> = own.iter().step_by(2).chain(own.iter().step_by(5)).copied().collect();
-            theirs.extend(own.iter().map(|mask| mask.wrapping_mul(3)));
-            for mask in &mut theirs {
-                *mask &= u128::MAX >> (128 - bits);
+            theirs.extend(own.iter().map(|tag| tag.wrapping_mul(3)));
+            for tag in &mut theirs {
+                *tag &= u128::MAX >> (128 - bits);
             }
             for sorted in [false, true] {
                 if sorted {
@@ -327,28 +327,28 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_is_not_in_use_is_no_mask() {
+    fn a_cell_that_is_not_in_use_is_no_tag() {
         for count in [0, 1, 5000] {
             let own: Vec<u128> = (1..=count).map(|i| i << 70).collect();
             assert!(found(&own, &[0, 0, u128::MAX], 128, true).list().is_empty());
         }
     }
 
-    /// A search gives something to note for each of the other side's masks, in as many steps, whatever is common: nothing, half, or all.
+    /// A search gives something to note for each of the other side's tags, in as many steps, whatever is common: nothing, half, or all.
     #[test]
     fn a_search_is_the_same_work_whatever_is_common() {
         let n = 1 << 14;
-        let masks = |seed: u64| -> Vec<u128> {
+        let tags = |seed: u64| -> Vec<u128> {
             let mut rng = SecretRng::insecure_from_seed(seed);
             (0..n).map(|_| rng.block()).collect()
         };
-        let own = masks(1);
+        let own = tags(1);
         for common in [0, n / 2, n] {
-            let theirs = [&own[..common], &masks(2)[common..]].concat();
-            let mut finder = MaskFinder::new(n, 128, true);
+            let theirs = [&own[..common], &tags(2)[common..]].concat();
+            let mut finder = TagFinder::new(n, 128, true);
             finder.add(&own, 0..);
             finder.prepare();
-            // No slot of 2^14 pseudo-random masks is fuller than 16, nor all at most 2.
+            // No slot of 2^14 pseudo-random tags is fuller than 16, nor all at most 2.
             assert!((2..=4).contains(&finder.steps), "{} steps", finder.steps);
             let candidates = finder.candidates(&theirs);
             assert_eq!(candidates.len(), n);
@@ -365,8 +365,8 @@ mod tests {
     proptest! {
         #[test]
         fn small_sets_match_as_defined(own in proptest::collection::vec(any::<u128>(), 0..100), theirs in proptest::collection::vec(any::<u128>(), 0..100), bits in 1u32..=128, keep in 1u32..=128) {
-            let own: Vec<u128> = own.iter().map(|mask| mask >> (128 - keep)).collect();
-            let theirs: Vec<u128> = theirs.iter().chain(&own).map(|mask| mask >> (128 - keep) & (u128::MAX >> (128 - bits))).collect();
+            let own: Vec<u128> = own.iter().map(|tag| tag >> (128 - keep)).collect();
+            let theirs: Vec<u128> = theirs.iter().chain(&own).map(|tag| tag >> (128 - keep) & (u128::MAX >> (128 - bits))).collect();
             prop_assert!(is_as_defined(&found(&own, &theirs, bits, true), &own, &theirs, bits));
         }
     }

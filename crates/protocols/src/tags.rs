@@ -1,42 +1,42 @@
-//! An arrow that many set protocols end with: one side's masks, sorted on all their bits and Golomb-Rice coded, and the other side's search in them.
+//! An arrow that many set protocols end with: one side's tags, sorted on all their bits and Golomb-Rice coded, and the other side's search in them.
 //!
-//! The sort is a shuffle: a sorted list of masks says nothing of the order of its items. Rows that send what their papers count shuffle.
+//! The sort is a shuffle: a sorted list of tags says nothing of the order of its items. Rows that send what their papers count shuffle.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::facts::{FailureEvent, ceil_log2};
 use vesica_structures::golomb::{Code, PART};
-use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::shuffle::random_order;
+use vesica_structures::tags::{TagFinder, TagSorter};
 
 /// Bytes of a part's length.
 const LENGTH_BYTES: usize = 4;
 
-/// About how many bytes of shuffled masks are packed, sent and received at a time.
+/// About how many bytes of shuffled tags are packed, sent and received at a time.
 const SHUFFLED_BYTES: usize = 1 << 18;
 
-/// How masks travel.
+/// How tags travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaskCoding {
+pub enum TagCoding {
     /// Sorted on all bits and Golomb-Rice coded.
     SortedCoded,
     /// In a random order, each in whole bytes, as papers count them.
     Shuffled,
 }
 
-/// Width of a mask, in bits, such that a mask of the receiver equals one of a different item of the sender with probability at most
-/// [`FailureEvent::MaskCollision`]: one of `n_s n_r` pairs of `l`-bit masks is equal with probability at most `n_s n_r 2^-l`.
-pub(crate) fn mask_bits(sender_items: usize, receiver_items: usize) -> u32 {
-    FailureEvent::MaskCollision.bits() + ceil_log2(sender_items) + ceil_log2(receiver_items)
+/// Width of a tag, in bits, such that a tag of the receiver equals one of a different item of the sender with probability at most
+/// [`FailureEvent::TagCollision`]: one of `n_s n_r` pairs of `l`-bit tags is equal with probability at most `n_s n_r 2^-l`.
+pub(crate) fn tag_bits(sender_items: usize, receiver_items: usize) -> u32 {
+    FailureEvent::TagCollision.bits() + ceil_log2(sender_items) + ceil_log2(receiver_items)
 }
 
-/// The low `bits` bits of `mask`, for `bits` of 1 to 128.
-pub(crate) fn truncate(mask: u128, bits: u32) -> u128 {
-    mask & (u128::MAX >> (128 - bits))
+/// The low `bits` bits of `tag`, for `bits` of 1 to 128.
+pub(crate) fn truncate(tag: u128, bits: u32) -> u128 {
+    tag & (u128::MAX >> (128 - bits))
 }
 
-/// Bytes of the arrow that carries `count` masks: a length of 4 bytes and the code for each part.
+/// Bytes of the arrow that carries `count` tags: a length of 4 bytes and the code for each part.
 pub(crate) fn predicted_bytes(count: usize, bits: u32) -> std::ops::RangeInclusive<u64> {
     let code = Code::new(count, bits);
     let lengths = (LENGTH_BYTES * code.parts().count()) as u64;
@@ -44,15 +44,15 @@ pub(crate) fn predicted_bytes(count: usize, bits: u32) -> std::ops::RangeInclusi
     lengths + *coded.start() as u64..=lengths + *coded.end() as u64
 }
 
-/// Sends all of the sorter's masks, of `bits` bits, as arrow `S`, each part as soon as it is sorted; the tags in the order of the masks.
+/// Sends all of the sorter's tags, of `bits` bits, as arrow `S`, each part as soon as it is sorted; the labels in the order of the tags.
 pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Sync>(
-    masks: MaskSorter<T>,
+    tags: TagSorter<T>,
     count: usize,
     bits: u32,
     ch: &mut Channel,
 ) -> Result<Vec<T>, Abort> {
     let code = Code::new(count, bits);
-    let mut runs = masks.finish();
+    let mut runs = tags.finish();
     let mut sorted = Vec::new();
     let mut order = Vec::with_capacity(count);
     // Parts that are sorted and coded at a time.
@@ -79,58 +79,58 @@ pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Syn
     Ok(order)
 }
 
-/// Receives exactly `count` ascending masks of `bits` bits from arrow `S`, and looks for them as they come.
-pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut MaskFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
-    receive_each::<S>(count, bits, ch, |masks| own.find(masks))
+/// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and looks for them as they come.
+pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut TagFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
+    receive_each::<S>(count, bits, ch, |tags| own.find(tags))
 }
 
-/// Receives exactly `count` ascending masks of `bits` bits from arrow `S`, and hands them to `take` as they come.
+/// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and hands them to `take` as they come.
 fn receive_each<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel, mut take: impl FnMut(&[u128])) -> Result<(), Abort> {
     let code = Code::new(count, bits);
-    let (mut coded, mut masks, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
+    let (mut coded, mut tags, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
     for values in code.parts() {
         let mut length = [0; LENGTH_BYTES];
         ch.recv_stream::<S>(&mut length)?;
         let length = u32::from_le_bytes(length) as usize;
         if !code.part_len_range(values, previous).contains(&length) {
-            return Err(Abort::PeerMisbehaved(S::STEP, "the coded masks have an impossible length"));
+            return Err(Abort::PeerMisbehaved(S::STEP, "the coded tags have an impossible length"));
         }
         coded.resize(length, 0);
         ch.recv_stream::<S>(&mut coded)?;
-        masks.clear();
-        code.decode(&coded, values, previous, &mut masks).map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded masks are malformed"))?;
-        previous = masks[values - 1];
-        take(&masks);
+        tags.clear();
+        code.decode(&coded, values, previous, &mut tags).map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded tags are malformed"))?;
+        previous = tags[values - 1];
+        take(&tags);
     }
     Ok(())
 }
 
-/// Bytes of the arrow that carries `count` shuffled masks.
+/// Bytes of the arrow that carries `count` shuffled tags.
 pub(crate) fn shuffled_bytes(count: usize, bits: u32) -> u64 {
     count as u64 * u64::from(bits.div_ceil(8))
 }
 
-/// Sends the low `bits` bits of each mask in a random order as arrow `S`, in whole bytes. Returns which mask stands at which place.
+/// Sends the low `bits` bits of each tag in a random order as arrow `S`, in whole bytes. Returns which tag stands at which place.
 pub(crate) fn send_shuffled<S: Stream<Element = u8>>(
-    masks: &[u128],
+    tags: &[u128],
     bits: u32,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<Vec<u32>, Abort> {
-    let order = random_order(masks.len(), rng);
+    let order = random_order(tags.len(), rng);
     let width = bits.div_ceil(8) as usize;
     let mut part = Vec::with_capacity(SHUFFLED_BYTES);
     for items in order.chunks(SHUFFLED_BYTES / width) {
         part.clear();
         for &item in items {
-            part.extend_from_slice(&truncate(masks[item as usize], bits).to_le_bytes()[..width]);
+            part.extend_from_slice(&truncate(tags[item as usize], bits).to_le_bytes()[..width]);
         }
         ch.send_stream::<S>(&part)?;
     }
     Ok(order)
 }
 
-/// Receives `count` masks of whole bytes from arrow `S`, and hands them to `take` as they come.
+/// Receives `count` tags of whole bytes from arrow `S`, and hands them to `take` as they come.
 pub(crate) fn receive_shuffled<S: Stream<Element = u8>>(
     count: usize,
     bits: u32,
@@ -140,55 +140,55 @@ pub(crate) fn receive_shuffled<S: Stream<Element = u8>>(
     let width = bits.div_ceil(8) as usize;
     let part_items = SHUFFLED_BYTES / width;
     let mut part = vec![0; part_items.min(count) * width];
-    let mut masks = Vec::with_capacity(part_items.min(count));
+    let mut tags = Vec::with_capacity(part_items.min(count));
     let mut left = count;
     while left > 0 {
         let part = &mut part[..part_items.min(left) * width];
         ch.recv_stream::<S>(part)?;
-        masks.clear();
-        masks.extend(part.chunks_exact(width).map(|bytes| {
-            let mut mask = [0; 16];
-            mask[..width].copy_from_slice(bytes);
-            u128::from_le_bytes(mask)
+        tags.clear();
+        tags.extend(part.chunks_exact(width).map(|bytes| {
+            let mut tag = [0; 16];
+            tag[..width].copy_from_slice(bytes);
+            u128::from_le_bytes(tag)
         }));
-        if masks.iter().any(|&mask| mask != truncate(mask, bits)) {
-            return Err(Abort::PeerMisbehaved(S::STEP, "a mask is wider than agreed"));
+        if tags.iter().any(|&tag| tag != truncate(tag, bits)) {
+            return Err(Abort::PeerMisbehaved(S::STEP, "a tag is wider than agreed"));
         }
-        take(&masks);
-        left -= masks.len();
+        take(&tags);
+        left -= tags.len();
     }
     Ok(())
 }
 
-/// Sends all masks where nothing else is sent in their order.
+/// Sends all tags where nothing else is sent in their order.
 pub(crate) fn send_unlabelled<S: Stream<Element = u8>>(
-    masks: &[u128],
-    coding: MaskCoding,
+    tags: &[u128],
+    coding: TagCoding,
     bits: u32,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
     match coding {
-        MaskCoding::SortedCoded => {
-            let mut sorter = MaskSorter::new(masks.len(), bits);
-            sorter.add(masks, std::iter::repeat(()));
-            send::<S, ()>(sorter, masks.len(), bits, ch).map(drop)
+        TagCoding::SortedCoded => {
+            let mut sorter = TagSorter::new(tags.len(), bits);
+            sorter.add(tags, std::iter::repeat(()));
+            send::<S, ()>(sorter, tags.len(), bits, ch).map(drop)
         }
-        MaskCoding::Shuffled => send_shuffled::<S>(masks, bits, ch, rng).map(drop),
+        TagCoding::Shuffled => send_shuffled::<S>(tags, bits, ch, rng).map(drop),
     }
 }
 
-/// Receives `count` masks, and hands them to `take` as they come.
+/// Receives `count` tags, and hands them to `take` as they come.
 pub(crate) fn receive_unlabelled<S: Stream<Element = u8>>(
-    coding: MaskCoding,
+    coding: TagCoding,
     count: usize,
     bits: u32,
     ch: &mut Channel,
     take: impl FnMut(&[u128]),
 ) -> Result<(), Abort> {
     match coding {
-        MaskCoding::SortedCoded => receive_each::<S>(count, bits, ch, take),
-        MaskCoding::Shuffled => receive_shuffled::<S>(count, bits, ch, take),
+        TagCoding::SortedCoded => receive_each::<S>(count, bits, ch, take),
+        TagCoding::Shuffled => receive_shuffled::<S>(count, bits, ch, take),
     }
 }
 
@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn the_width_is_the_share_of_the_budget_plus_both_sizes() {
-        assert_eq!(mask_bits(1 << 20, 1 << 20), 82);
-        assert_eq!(mask_bits(0, 1), 42);
-        assert_eq!(mask_bits(3, 1000), 42 + 2 + 10);
+        assert_eq!(tag_bits(1 << 20, 1 << 20), 82);
+        assert_eq!(tag_bits(0, 1), 42);
+        assert_eq!(tag_bits(3, 1000), 42 + 2 + 10);
     }
 }

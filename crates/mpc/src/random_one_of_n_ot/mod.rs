@@ -19,7 +19,7 @@ use vesica_party::{Entry, Protocol, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::silent::bulk;
-use crate::tasks::{CorrelationRequest, RandomTables};
+use crate::tasks::{CorrelationRequest, RandomOneOfNOt};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -38,7 +38,7 @@ impl Protocol for OneOfN {
     const ENTRY: Entry = Entry {
         id: "ot-silent-1-of-n",
         aliases: &[],
-        task: RandomTables::NAME,
+        task: RandomOneOfNOt::NAME,
         paper: Paper {
             key: "this work",
             title: "Random 1-of-2^k OT of bits from silent VOLE over a subspace",
@@ -52,7 +52,7 @@ impl Protocol for OneOfN {
         ],
         modes: &[bulk::SEMI_HONEST],
     };
-    type Task = RandomTables;
+    type Task = RandomOneOfNOt;
     type Params = bulk::Params;
     type Sender = Sender;
     type Receiver = Receiver;
