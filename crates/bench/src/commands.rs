@@ -78,7 +78,7 @@ pub struct CommandsReport {
 pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) -> Result<CommandsReport, BenchError> {
     // A refusal needs no command to say it.
     if Plan::new(settings)?.terms.task != SetTask::Intersect {
-        return Err(Unsupported::new("whole commands are timed for intersections", "leave --commands or --task away").into());
+        return Err(Unsupported::new("whole commands are timed for intersections", "omit --commands or --task").into());
     }
     let folder = Folder::new()?;
     let expected = write_tables(&folder.0, settings, key_bytes)?;

@@ -1,4 +1,4 @@
-//! What is known of the distance of the expand-convolute code, for the tables of PARAMETERS.md: first moments over random codes, and the box rule.
+//! What is known of the distance of the expand-convolute code, for the tables of docs/parameters/silent-vole.md: first moments over random codes, and the box rule.
 //!
 //! All exponents are in nats for each of the `m` outputs. A message selects rows; a group of which it selects `k = 1..4` rows puts a random set of `k` of
 //! the four places of one random line into each of `w` strata. With `b_k m` such groups, `b_0 m` unselected ones, and `L m` lines a stratum, the convolution's state is

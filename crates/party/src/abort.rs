@@ -12,13 +12,13 @@ use crate::{Role, Step};
 #[non_exhaustive]
 pub enum Abort {
     /// The connection failed.
-    #[error("the connection to the peer failed: {0}")]
+    #[error("the connection to the partner failed: {0}")]
     Link(#[from] io::Error),
     /// The peer sent what no honest peer sends.
-    #[error("the peer misbehaved at {0}: {1}")]
+    #[error("the partner misbehaved at {0}: {1}")]
     PeerMisbehaved(Step, &'static str),
     /// The peer sent another message than the protocol expects here.
-    #[error("expected {expected}, but the peer sent protocol tag {got_tag:#06x}, step {got_step}")]
+    #[error("expected {expected}, but the partner sent protocol tag {got_tag:#06x}, step {got_step}")]
     OutOfStep {
         /// The arrow that is due.
         expected: Step,
@@ -28,7 +28,7 @@ pub enum Abort {
         got_step: u8,
     },
     /// The peer reported a failure of its own.
-    #[error("the peer reported: {}; {}", .0.fault, .0.mend)]
+    #[error("the partner reported: {}; {}", .0.fault, .0.mend)]
     PeerAborted(PeerFault),
     /// An event of the 2^-40 failure budget; counts as a failed run and is never retried silently.
     #[error("a statistical failure: {0}")]

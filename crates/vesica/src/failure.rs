@@ -128,9 +128,9 @@ impl From<Abort> for Failure {
                 let mend = if peer.mend.is_empty() {
                     "ask your partner for its error message".into()
                 } else {
-                    format!("at the peer: {}", peer.mend)
+                    format!("on the partner's side: {}", peer.mend)
                 };
-                Self::new(code, format_args!("the peer failed: {} (its exit code is {})", peer.fault, peer.code), mend)
+                Self::new(code, format_args!("the partner failed: {} (its exit code is {})", peer.fault, peer.code), mend)
             }
             other => {
                 let mend = match &other {

@@ -17,19 +17,19 @@ pub struct TaskArgs {
     /// What the run must withstand
     #[arg(long, value_enum, default_value = "malicious")]
     pub security: SecurityName,
-    /// intersect, shares: bytes of payload of each of the sender's items
+    /// intersect, shares: bytes of payload for each item of the sender
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub payload_bytes: usize,
-    /// shares: bytes of payload of each of the receiver's items
+    /// shares: bytes of payload for each item of the receiver
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub receiver_payload_bytes: usize,
-    /// sum, join-and-compute: values of each of the sender's items [default: 1]
+    /// sum, join-and-compute: values for each item of the sender [default: 1]
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
-    /// Aggregates: groups of the receiver's items
+    /// Aggregates: how many groups the receiver has
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub groups: usize,
-    /// Aggregates: the fewest common items of a group that is shown
+    /// Aggregates: withhold the result of a group with fewer common items than this
     #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
     pub at_least: u64,
 }

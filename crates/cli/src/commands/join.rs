@@ -39,7 +39,7 @@ fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
         _ => config.source.values = values(&payload, args.group_by.clone(), &args.shared)?,
     }
     if config.task == SetTask::Intersect && args.group_by.is_some() {
-        return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
+        return Err(usage("--group-by is for aggregates", "for example, say --task cardinality"));
     }
     Ok(config)
 }
@@ -50,12 +50,12 @@ fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
         Some(_) if !args.shared.both_learn && config.task != SetTask::Shares => {
             return Err(usage(
                 "this side has no result to write to --output",
-                "it has one with --both-learn on both sides, or with --task shares",
+                "omit --output, or say --both-learn or --task shares on both sides",
             ));
         }
         Some(path) => config.destination = Some(destination(path, args.join, &args.shared)?),
         None if args.shared.both_learn => {
-            return Err(usage("--both-learn gives this side a result too", "say where it goes with --output FILE"));
+            return Err(usage("--both-learn gives this side a result too", "name a file with --output FILE"));
         }
         None => {}
     }
@@ -65,7 +65,7 @@ fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
     } else if !payload.is_empty() {
         let duplicates = match args.shared.payload_duplicates.as_str() {
             "first" => Duplicates::First,
-            "sum" => return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first")),
+            "sum" => return Err(usage("--payload-duplicates sum works with tasks that compute only", "say refuse or first")),
             _ => Duplicates::Refuse,
         };
         config.source.payload = Some(PayloadSpec { columns: payload, duplicates });
@@ -75,8 +75,8 @@ fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
         (Some(epsilon), Some(budget)) => Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget }),
         (None, Some(_)) => {
             return Err(usage(
-                "--budget is there and --epsilon is not: the partner would get exact results, which no budget counts",
-                "add noise with --epsilon; to give exact results all the same, leave --budget away",
+                "there is --budget but no --epsilon: your partner would get exact results, which no budget counts",
+                "add noise with --epsilon; to give exact results, omit --budget",
             ));
         }
         (_, None) => None,
@@ -90,7 +90,7 @@ fn names(columns: Vec<Columns>) -> Vec<String> {
 
 fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destination, Failure> {
     if path == "-" && args.json {
-        return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
+        return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
     }
     let options = OutputOptions { force: args.force, format: None };
     Ok(Destination { path, options, join: join.into() })
@@ -131,7 +131,7 @@ pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Resu
     let delimiter = delimiter_text
         .map(|text| {
             delimiter(text)
-                .ok_or_else(|| usage("the delimiter is not one ASCII character", "say for example --delimiter ';' or --delimiter tab"))
+                .ok_or_else(|| usage("the delimiter is not one ASCII character", "for example, say --delimiter ';' or --delimiter tab"))
         })
         .transpose()?;
     Ok(InputOptions { format, delimiter })
@@ -152,7 +152,7 @@ fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
     }
     let task = SetTask::parse(&args.task)?;
     if task == SetTask::Intersect && !(args.scale.is_empty() && args.clamp.is_empty()) {
-        return Err(usage("--scale and --clamp are for tasks that compute", "leave them away, or say for example --task sum"));
+        return Err(usage("--scale and --clamp work with tasks that compute only", "omit them, or say for example --task sum"));
     }
     let source = Source {
         path: args.input.clone(),
@@ -207,15 +207,15 @@ impl Side {
         let end = match (&args.listen, &args.connect) {
             (Some(address), None) => End::Listen(address.clone()),
             (None, Some(address)) => End::Connect(address.clone()),
-            _ => return Err(usage("it is not clear how to meet the partner", "say either --listen or --connect")),
+            _ => return Err(usage("neither --listen nor --connect is given, or both are", "say either --listen or --connect")),
         };
         let protection = match &args.peer {
             Some(peer) => Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? },
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
-            None => return Err(usage("the partner's public key is missing", "pass the partner's .pub file or line to --peer")),
+            None => return Err(usage("your partner's public key is missing", "pass your partner's .pub file or its line to --peer")),
         };
         if args.insecure_plaintext {
-            say("warning: --insecure-plaintext: the traffic is not encrypted, and nobody knows who the partner is");
+            say("warning: --insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
         }
         let progress = Progress::new(args.progress, verbose);
         Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, json: args.json, interrupt, progress })
@@ -250,7 +250,7 @@ impl Side {
 fn summary(report: &Report) -> String {
     let input = &report.input;
     let mut text = format!(
-        "{} rows, {} distinct keys ({} rows without a usable key, {} duplicates); the peer brought {} keys\n",
+        "{} rows, {} distinct keys ({} rows without a usable key, {} duplicates); the partner has {} keys\n",
         input.rows,
         input.distinct,
         input.null_rows + input.unmatchable_rows,

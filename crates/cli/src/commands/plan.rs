@@ -65,7 +65,7 @@ fn terms(args: &PlanArgs) -> Result<Option<Terms>, Failure> {
         };
     };
     if sender_items == 0 || receiver_items == 0 {
-        return Err(Failure::new(code::USAGE, "a set without items joins with nothing", "give sizes of at least 1"));
+        return Err(Failure::new(code::USAGE, "an empty set matches nothing", "give sizes of at least 1"));
     }
     Ok(Some(Terms { both_learn: args.both_learn, ..args.task.terms(sender_items, receiver_items)? }))
 }
@@ -171,7 +171,7 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
     if let Some(chosen) = plan.eligible.iter().find(|one| one.entry.id == plan.choice) {
         let _ = writeln!(
             text,
-            "Memory: {} may take up to {} at the sender and {} at the receiver beside their tables; a side that has less refuses it (--memory).",
+            "Memory: {} may take up to {} at the sender and {} at the receiver, besides their tables. A side that has less refuses it (--memory).",
             plan.choice,
             Bytes(chosen.memory.sender),
             Bytes(chosen.memory.receiver)
@@ -179,7 +179,7 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
     }
     let _ = writeln!(
         text,
-        "Times are for two machines like this one ({}); prices: {}, {} traffic.",
+        "Times are for two machines like this one ({}). Prices: {}, {} traffic.",
         known.calibration.machine, prices.title, traffic.kind
     );
     text

@@ -47,7 +47,7 @@ pub fn run(args: SelftestArgs) -> Outcome {
         count => Err(Failure::new(
             code::INTERNAL,
             format_args!("{count} of {} checks failed", checks.len()),
-            "do not use vesica on this machine; please report its processor",
+            "do not use vesica on this machine, and report its processor",
         )),
     }
 }

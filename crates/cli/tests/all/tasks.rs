@@ -193,7 +193,7 @@ fn ranges_that_differ_are_named_on_both_sides() {
     }
     let (receiver, sender) = run(&folder, "sum", "", "--payload points --clamp points=0..9000000000000000000");
     for ended in [receiver, sender] {
-        assert!([9, 11].contains(&ended.code) && ended.stderr.contains("may leave 64 bits"), "{}", ended.stderr);
+        assert!([9, 11].contains(&ended.code) && ended.stderr.contains("may not fit 64 bits"), "{}", ended.stderr);
     }
     let (receiver, sender) = run(&folder, "sum", "", "--payload points");
     for ended in [receiver, sender] {
@@ -252,7 +252,7 @@ fn a_run_that_names_a_budget_and_adds_no_noise_is_refused() {
         "send --input theirs.csv --key id --task sum --security semi-honest --payload amount --scale amount=2 --budget budget.json \
          --connect 127.0.0.1:1 --identity them.key --peer us.pub",
     );
-    ended.expect(2, &["--epsilon", "exact results", "leave --budget away"]);
+    ended.expect(2, &["--epsilon", "exact results", "omit --budget"]);
 }
 
 /// Small sets and a slow link, where protocols that show the count are much faster.

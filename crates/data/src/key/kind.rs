@@ -214,7 +214,7 @@ fn dated(text: &str) -> usize {
     PLAIN.len() + form * Precision::ALL.len() + precision as usize
 }
 
-/// The precision that so many digits behind the point of the second have.
+/// The precision that so many digits after the point of the second have.
 fn by_digits(digits: usize) -> Precision {
     match digits {
         0 => Precision::Second,

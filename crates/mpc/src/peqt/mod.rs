@@ -37,7 +37,7 @@
 //! | `corrections`: `e_S` | by set `S` of variables |
 //! | piece | 64 Ki tests, which go through the layers together |
 //!
-//! Bits of a test, 63 wide, and polynomials (PARAMETERS.md compares): 247 and 31 here, 310 and 62 by products of two.
+//! Bits of a test, 63 wide, and polynomials (docs/parameters/equality-tests.md compares): 247 and 31 here, 310 and 62 by products of two.
 
 mod gates;
 pub mod messages;

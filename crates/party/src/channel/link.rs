@@ -117,7 +117,7 @@ impl Link {
         let silence = elapsed.saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)));
         let patience = self.options.dead_after.saturating_sub(silence);
         if patience.is_zero() {
-            return Err(Abort::Timeout { what: "a sign of life of the peer", after: self.options.dead_after });
+            return Err(Abort::Timeout { what: "a sign of life of the partner", after: self.options.dead_after });
         }
         Ok(left.min(patience))
     }

@@ -69,7 +69,7 @@ fn one_frame(input: &mut Input<'_>) -> Result<(), Abort> {
 
 fn closed(fault: io::Error) -> Abort {
     match fault.kind() {
-        io::ErrorKind::UnexpectedEof => Abort::Link(io::Error::new(fault.kind(), "the peer closed it")),
+        io::ErrorKind::UnexpectedEof => Abort::Link(io::Error::new(fault.kind(), "the partner closed it")),
         _ => Abort::Link(fault),
     }
 }

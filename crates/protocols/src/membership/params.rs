@@ -36,7 +36,7 @@ impl<M: MembershipTest> Params<M> {
         if request.payload_bytes > 0 || request.both_learn {
             return Err(Unsupported::new(
                 format_args!("payloads, and matches for the sender, are not served by protocol {}", M::ENTRY.id),
-                "choose another protocol, ecdh-hfh99 say",
+                "choose another protocol, for example ecdh-hfh99",
             ));
         }
         let IntersectRequest { sender_items, receiver_items, security, .. } = *request;

@@ -55,7 +55,7 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     if theirs != WIRE_VERSION {
         return Err(Failure::new(
             code::MISMATCH,
-            format_args!("this side speaks wire version {WIRE_VERSION}, the peer {theirs}"),
+            format_args!("this side speaks wire version {WIRE_VERSION}, the partner {theirs}"),
             "install the same release of vesica on both sides",
         )
         .into());
@@ -72,7 +72,7 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     }
     let named: Vec<String> = differences
         .iter()
-        .map(|d| format!("{} is {:?} on the {}'s side and {:?} on the peer's", d.field, d.ours, ours.role, d.theirs))
+        .map(|d| format!("{} is {:?} on the {}'s side and {:?} on the partner's", d.field, d.ours, ours.role, d.theirs))
         .collect();
     Err(Failure::new(
         code::MISMATCH,
@@ -184,7 +184,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failu
     if theirs.items > bid.max_peer_items {
         return Err(Failure::new(
             code::REFUSED,
-            format_args!("the peer's set has {} items, more than the {} that are allowed here", theirs.items, bid.max_peer_items),
+            format_args!("the partner's set has {} items, more than the {} that are allowed here", theirs.items, bid.max_peer_items),
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
         ));
     }
@@ -199,7 +199,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failu
         return Err(Failure::new(
             code::REFUSED,
             format_args!("the receiver asks for {} groups, more than the {} that are allowed here", theirs.groups, bid.max_groups),
-            "results of small groups tell more of single rows: raise --max-groups on the sender's side, if the number is fine, or leave --group-by away",
+            "results of small groups tell more of single rows: raise --max-groups on the sender's side, if you accept that number, or omit --group-by",
         ));
     }
     let (from_sender, from_receiver) = match bid.ours.role {

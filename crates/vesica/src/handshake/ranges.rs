@@ -33,7 +33,7 @@ pub(super) fn noise(terms: &Terms, sender: &Hello, receiver: &Hello) -> Result<V
     }
 }
 
-/// That a result may leave 64 bits and wrap around, in words; `None` if it cannot.
+/// That a result may not fit 64 bits and wrap around, in words; `None` if it cannot.
 ///
 /// # Errors
 /// If it may although every column has a range: a range promises that results are right.
@@ -58,7 +58,7 @@ pub(super) fn may_wrap(terms: &Terms, sender: &Hello, receiver: &Hello, noise: &
         }
         None => Err(Failure::new(
             code::REFUSED,
-            format_args!("with these ranges and up to {common} common keys a result may leave 64 bits"),
+            format_args!("with these ranges and up to {common} common keys a result may not fit 64 bits"),
             "clamp to narrower ranges or use fewer digits (--scale); without any --clamp the run goes on, and results may wrap around",
         )),
     }

@@ -30,7 +30,7 @@ const WIDEST: u128 = 1 << 56;
 /// How many times its scale noise stays below, but with probability `2^-92`.
 const TAIL: u128 = 64;
 
-/// A positive decimal with at most nine digits behind the point.
+/// A positive decimal with at most nine digits after the point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Epsilon(i64);
 
@@ -54,7 +54,7 @@ impl Epsilon {
             _ => Err(Failure::new(
                 code::USAGE,
                 format_args!("{text:?} is no epsilon"),
-                format_args!("give a positive decimal with at most {SCALE} digits behind the point, for example 0.5"),
+                format_args!("give a positive decimal with at most {SCALE} digits after the point, for example 0.5"),
             )),
         }
     }

@@ -4,7 +4,7 @@
 //! bytes = PROCESS_MEMORY + fixed + per sender's item * n_s + per receiver's item * n_r + what payloads, columns and groups add
 //! ```
 //!
-//! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak and, up to rounding, on some; PARAMETERS.md says how they
+//! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak and, up to rounding, on some; docs/parameters/plan-memory.md says how they
 //! are made. Tables' own rows come on top of it, and are there before sizes are agreed.
 
 use vesica_party::{Role, Security};

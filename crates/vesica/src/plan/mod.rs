@@ -172,7 +172,7 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
         (None, None) => Err(Failure::new(
             code::MISMATCH,
             "no protocol is allowed on both sides",
-            "leave --protocol away, or name the same on both sides",
+            "omit --protocol, or name the same on both sides",
         )),
     }
 }
@@ -306,13 +306,13 @@ pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
 fn reason(eligible: &[Eligible], choice: &str) -> String {
     let seconds = |us: u64| us as f64 / 1e6;
     let find = |id: &str| eligible.iter().find(|one| one.entry.id == id);
-    let Some(chosen) = find(choice) else { return format!("{choice} serves, though nothing is known of its time") };
+    let Some(chosen) = find(choice) else { return format!("{choice} is chosen, though its time is not known") };
     let others = || {
         let rivals = eligible.iter().filter(|one| one.entry.id != choice && one.unpermitted.is_none());
         rivals.filter(|one| recommended(one.entry) || !recommended(chosen.entry))
     };
     let Some(next) = others().min_by_key(|one| one.reference.total_us()) else {
-        return format!("{choice} is the only one that serves and is recommended");
+        return format!("{choice} is the only recommended one that serves");
     };
     let mut text = format!(
         "{choice} is the fastest recommended one on the reference machine, by which both sides choose: {:.3} s against {:.3} s for {}",

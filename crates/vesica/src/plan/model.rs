@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Memory, and what the receiver sends of the bytes, are interpolated in the same way. `T`, the share and the round trips are constants of a protocol in a mode ([`super::constants`]), measured on one machine, the reference. `speed` is how
-//! many thousandths of the reference machine's time another machine takes, for n = max(n_s, n_r): measured by [`PROBES`]. PARAMETERS.md says how far off it is.
+//! many thousandths of the reference machine's time another machine takes, for n = max(n_s, n_r): measured by [`PROBES`]. docs/parameters/plan-time.md says how far off it is.
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;

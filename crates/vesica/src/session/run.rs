@@ -58,7 +58,7 @@ pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt
     };
     let bound = link::bind(&config.end, events)?;
     let mut preparation = Preparation::start(config);
-    events.stage("waiting for the peer");
+    events.stage("waiting for the partner");
     let connection = {
         let preparation = std::cell::RefCell::new(&mut preparation);
         let stop = || {
@@ -291,9 +291,9 @@ impl Conversation<'_> {
                 let mut failure = Failure::new(
                     code::USAGE,
                     format_args!("--pad-to {target} is less than the {distinct} distinct keys of the table"),
-                    "pad to a number that no table of yours exceeds",
+                    "give a number that is at least as large as any table of yours",
                 );
-                failure.told = Some("the partner's table is larger than it is to appear");
+                failure.told = Some("the partner's table has more keys than its --pad-to says");
                 Err(failure)
             }
         }
@@ -319,11 +319,11 @@ impl Conversation<'_> {
         let Parted { receipt, forged, unconfirmed } = Parting { role: self.config.role, signing, complete, patience }.take(ch)?;
         let alone = if self.config.receipt.is_some() { "; the receipt has this side's signature alone" } else { "" };
         if forged {
-            warnings.push(format!("the peer's signature under the receipt is wrong, and was left out{alone}"));
+            warnings.push(format!("the partner's signature under the receipt is wrong, and was left out{alone}"));
         }
         if let Some(abort) = &unconfirmed {
             let why = self.interrupt.reason().map_or_else(|| abort.to_string(), |reason| reason.fault);
-            warnings.push(format!("the peer did not confirm the end of the run ({why}); the result was complete before that{alone}"));
+            warnings.push(format!("the partner did not confirm the end of the run ({why}); the result was complete before that{alone}"));
         }
         Ok((receipt, unconfirmed))
     }

@@ -300,7 +300,7 @@ fn ranges_that_promise_too_much_are_refused_on_both_sides() {
         }
     });
     for failure in [received, sent] {
-        assert!([9, 11].contains(&failure.code) && failure.fault.contains("leave 64 bits"), "{failure}");
+        assert!([9, 11].contains(&failure.code) && failure.fault.contains("not fit 64 bits"), "{failure}");
     }
 }
 

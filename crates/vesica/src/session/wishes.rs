@@ -28,26 +28,26 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
             "choose a task that computes, for example --task sum",
         );
     }
-    refuse(config.both_learn, "--both-learn is for intersections", "leave it away")?;
+    refuse(config.both_learn, "--both-learn is for intersections", "omit it")?;
     let joins = config.destination.as_ref().is_some_and(|to| to.join != Join::Inner);
-    refuse(joins, "--join is for intersections", "leave it away")?;
+    refuse(joins, "--join is for intersections", "omit it")?;
     let payload = config.source.payload.is_some() || config.expected_payload.is_some();
-    refuse(payload, "payloads as they stand are for intersections", "give columns of numbers")?;
+    refuse(payload, "payload columns other than numbers are for intersections", "give columns of numbers")?;
     let sender = role == Role::Sender;
-    refuse(values.group_by.is_some() && sender, "--group-by is for the receiver", "leave it away")?;
+    refuse(values.group_by.is_some() && sender, "--group-by is for the receiver", "omit it")?;
     refuse(config.noise.is_some() && !sender, "--epsilon is for the sender", "ask your partner to add noise")?;
     if !task.is_aggregate() {
-        refuse(values.group_by.is_some(), "--group-by is for aggregates", "leave it away")?;
-        refuse(config.at_least > 0, "--reveal-if-at-least is for aggregates", "leave it away")?;
-        refuse(config.noise.is_some(), "--epsilon is for aggregates", "leave it away")?;
-        refuse(config.destination.is_none(), "each side gets a file of shares", "say where it goes with --output FILE")?;
+        refuse(values.group_by.is_some(), "--group-by is for aggregates", "omit it")?;
+        refuse(config.at_least > 0, "--reveal-if-at-least is for aggregates", "omit it")?;
+        refuse(config.noise.is_some(), "--epsilon is for aggregates", "omit it")?;
+        refuse(config.destination.is_none(), "each side gets a file of shares", "name a file with --output FILE")?;
     } else if !sender {
-        refuse(config.destination.is_none(), "the receiver gets the result", "say where it goes with --output FILE")?;
+        refuse(config.destination.is_none(), "the receiver gets the result", "name a file with --output FILE")?;
     }
     match task {
-        SetTask::Cardinality => refuse(columns > 0, "a cardinality takes no columns of values", "leave --payload away, or say --task sum")?,
+        SetTask::Cardinality => refuse(columns > 0, "a cardinality takes no columns of values", "omit --payload, or say --task sum")?,
         SetTask::Sum if !sender => {
-            refuse(columns > 0, "a sum is over the sender's columns", "leave --payload away, or say --task join-and-compute")?
+            refuse(columns > 0, "a sum is over the sender's columns", "omit --payload, or say --task join-and-compute")?
         }
         SetTask::Sum => refuse(columns == 0, "a sum needs a column", "name columns of numbers with --payload")?,
         SetTask::JoinAndCompute if !sender => {
@@ -63,7 +63,7 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
     refuse(
         kept_back,
         "noise does not cover a threshold: whether a group is shown depends on the exact number",
-        "leave --epsilon or --reveal-if-at-least away",
+        "omit --epsilon or --reveal-if-at-least",
     )?;
     refuse(
         values.columns.iter().any(|column| column.clamp.is_none()),
@@ -72,7 +72,7 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
     )?;
     match &config.protection {
         Protection::Tls { peer, .. } => check_budget(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon),
-        Protection::InsecurePlaintext => refuse(true, "a budget is for a partner whose key is known", "leave --insecure-plaintext away"),
+        Protection::InsecurePlaintext => refuse(true, "a budget is for a partner whose key is known", "omit --insecure-plaintext"),
     }
 }
 

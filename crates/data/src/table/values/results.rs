@@ -11,7 +11,7 @@ const LARGEST_EXACT: u64 = (1 << 53) - 1;
 /// What the numbers of an aggregate mean.
 #[derive(Clone, Debug)]
 pub struct ResultTable<'a> {
-    /// The name of each result, and its digits behind the point.
+    /// The name of each result, and its digits after the point.
     pub columns: Vec<(String, u8)>,
     /// The column of the groups and their names, where there are any.
     pub groups: Option<(&'a str, &'a [Option<String>])>,

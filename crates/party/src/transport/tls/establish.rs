@@ -24,7 +24,7 @@ const PARTING: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub enum TlsFailure {
     /// The peer has another key than the one that is pinned.
-    #[error("the peer's key is {shown}, but {pinned} is expected (our own key is {ours})")]
+    #[error("the partner's key is {shown}, but {pinned} is expected (our own key is {ours})")]
     PeerRefused {
         /// The key that it presented.
         shown: Fingerprint,
@@ -34,7 +34,7 @@ pub enum TlsFailure {
         ours: Fingerprint,
     },
     /// The peer expects another key of us.
-    #[error("the peer refused our key {ours} (the peer's own key is expected to be {pinned})")]
+    #[error("the partner refused our key {ours} (the partner's own key is expected to be {pinned})")]
     RefusedByPeer {
         /// Our key.
         ours: Fingerprint,
@@ -42,13 +42,13 @@ pub enum TlsFailure {
         pinned: Fingerprint,
     },
     /// Whatever is at the other end does not speak our TLS.
-    #[error("the peer does not speak TLS 1.3 with raw public keys: {0}")]
+    #[error("the partner does not speak TLS 1.3 with raw public keys: {0}")]
     NotOurTls(Error),
     /// The connection failed.
     #[error("the connection failed during the TLS handshake: {0}")]
     Link(#[from] io::Error),
     /// The peer was silent.
-    #[error("the peer did not complete the TLS handshake within {} s", .0.as_secs())]
+    #[error("the partner did not complete the TLS handshake within {} s", .0.as_secs())]
     Timeout(Duration),
 }
 

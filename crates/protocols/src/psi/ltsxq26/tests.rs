@@ -44,7 +44,7 @@ fn the_sender_evaluates_what_the_receiver_knows_but_for_s() {
     }
 }
 
-/// As PARAMETERS.md and docs/ltsxq26.md have them.
+/// As docs/parameters/bitwise-and-oprf.md and docs/ltsxq26.md have them.
 #[test]
 fn widths_are_the_documented_ones() {
     let of = |log: u32| Wide::widths(1 << log, 1 << log).expect("served");

@@ -34,7 +34,7 @@ impl Params {
         let flood_bits = flood_bits(sender_items.min(receiver_items), distance_bits).ok_or_else(|| {
             Unsupported::new(
                 format_args!("{columns} columns over {sender_items} and {receiver_items} items leave no room for noise in protocol ikn20"),
-                "sum fewer columns at a time, or choose another protocol, czz24-sum say",
+                "sum fewer columns at a time, or choose another protocol, for example czz24-sum",
             )
         })?;
         Ok(Self { request: *request, digest_bits: tags::tag_bits(sender_items, receiver_items), flood_bits })

@@ -37,8 +37,8 @@ impl Numbered {
     }
 }
 
-/// A cell's rows not yet taken away: how many there are instead of the cell, the exclusive or of all else. Where there is one row, it is
-/// at hand without a look elsewhere.
+/// The rows of one cell that peeling has not removed: their number where [`Numbered`] has the first cell, and the exclusive or of the
+/// rest. Where one row is left, the rest is that row.
 #[derive(Clone, Copy, Default)]
 struct Incidence(u64);
 

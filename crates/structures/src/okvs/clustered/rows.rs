@@ -59,7 +59,7 @@ impl RowHash {
     /// The bin, and 64 bits that say nothing of it.
     #[inline]
     fn bin(&self, first: u128) -> (usize, u64) {
-        // Given the bin, the fraction left over is one of at least 2^64 / bins equally likely values: see the bias in PARAMETERS.md.
+        // Given the bin, the fraction left over is one of at least 2^64 / bins equally likely values: docs/parameters/clustered-okvs.md has the bias.
         let scaled = u128::from(first as u64) * self.shape.bins as u128;
         ((scaled >> 64) as usize, scaled as u64)
     }

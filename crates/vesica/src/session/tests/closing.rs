@@ -101,7 +101,7 @@ fn against(role: Role, parting: Duration, interrupts: bool, last: impl FnOnce(&m
 fn is_kept(folder: &Folder, outcome: Result<Report, Failure>, why: &str) {
     let report = outcome.expect("a result");
     assert_eq!(folder.read("result.csv"), "amount\n10.75\n");
-    let warning = report.warnings.iter().find(|warning| warning.contains("the peer did not confirm the end"));
+    let warning = report.warnings.iter().find(|warning| warning.contains("the partner did not confirm the end"));
     let warning = warning.unwrap_or_else(|| panic!("not said: {:?}", report.warnings));
     assert!(warning.contains(why) && warning.contains("this side's signature alone"), "{warning}");
     let receipt: Receipt = serde_json::from_str(&folder.read("receipt.json")).expect("a receipt");
