@@ -9,6 +9,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+#[path = "../tests/recorded/mod.rs"]
+mod recorded;
+
 /// A recorded run.
 struct Run {
     senders: f64,
@@ -50,15 +53,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut all: BTreeMap<(String, String), Vec<Run>> = BTreeMap::new();
     for folder in &folders {
-        for file in std::fs::read_dir(folder)? {
-            let path = file?.path();
-            if path.extension().is_some_and(|extension| extension == "json") {
-                let report: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
-                if let Some(run) = read(&report) {
-                    let name = |field: &str| report[field].as_str().unwrap_or_default().to_owned();
-                    add(all.entry((name("protocol"), name("security"))).or_default(), run);
-                }
-            }
+        for line in recorded::read(Path::new(folder))? {
+            let Some(run) = read(&line.run) else {
+                eprintln!("{folder}: {} is left out, as it lacks a field that the model needs", line.name);
+                continue;
+            };
+            let name = |field: &str| line.run[field].as_str().unwrap_or_default().to_owned();
+            add(all.entry((name("protocol"), name("security"))).or_default(), run);
         }
     }
     let names: Vec<_> = folders.iter().map(|folder| name_of(folder)).collect();
