@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use vesica_structures::facts::Paper;
+use vesica_structures::facts::{Paper, Unsupported};
 
 /// How a protocol holds against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,5 +165,19 @@ impl Entry {
     /// alone: who may run it is asked before.
     pub fn mode(&self, security: Security) -> Option<&'static Mode> {
         self.modes.iter().find(|mode| mode.security == security && (self.broken().is_some() || mode.meets(security)))
+    }
+
+    /// Refuses a security that the protocol does not offer, naming those that it does.
+    ///
+    /// # Errors
+    /// If no mode of the protocol answers a request for `security`.
+    pub fn require(&self, security: Security) -> Result<&'static Mode, Unsupported> {
+        self.mode(security).ok_or_else(|| {
+            let offered: Vec<String> = self.modes.iter().map(|mode| mode.security.to_string()).collect();
+            Unsupported::new(
+                format_args!("protocol {} has no {security} mode", self.id),
+                format_args!("choose another protocol, or allow --security {}", offered.join(" or ")),
+            )
+        })
     }
 }

@@ -15,7 +15,7 @@ mod task;
 pub mod transport;
 
 pub use abort::{Abort, PeerFault};
-pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, wire};
+pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, Turns, wire};
 pub use entry::{Entry, Extra, Leak, Learner, Mode, Resistance, Security, Status};
 pub use message::{Fixed, Malformed, Message, Reader, Stream, Writer};
 pub use phase::Phase;

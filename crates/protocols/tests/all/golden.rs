@@ -1,45 +1,31 @@
-//! What each row sends for fixed seeds and inputs, against files in the tree.
+//! What each row sends for fixed seeds and inputs, against files in the tree, and in how many rounds.
 
 use std::path::PathBuf;
 
-use vesica_party::Security;
-use vesica_protocols::registry;
-use vesica_protocols::tasks::IntersectRequest;
-use vesica_testkit::{Runnable, golden};
+use vesica_testkit::{Runnable, Trials, golden};
 
-use crate::inputs::{Aggregate, aggregate_inputs, inputs, request, total};
+use crate::inputs::{Example, Suite};
 
-/// The file of a row's mode.
-fn file(id: &str, security: Security) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{id}.{security}.txt"))
+struct Golden(Trials);
+
+impl Suite for Golden {
+    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+        self.0.modes(rows, |row, mode| {
+            let (request, sent, asked) = T::example(row, mode.security, [60, 50], 20, 2);
+            let file = format!("tests/golden/{}.{}.txt", row.entry().id, mode.security);
+            let rounds = golden(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file), row, &request, sent, asked);
+            for n in [300, 5000] {
+            let (request, sent, asked) = T::example(row, mode.security, [n, n], 20, 2);
+            let run = vesica_testkit::conformance_of(row, &request, sent, asked);
+            println!("ROUNDS {} {} {n} {} {}", row.entry().id, mode.security, rounds, run.rounds);
+            }
+        });
+    }
 }
 
 #[test]
 fn transcripts_are_those_in_the_tree() {
-    for row in registry::intersect() {
-        for mode in row.entry().modes {
-            let plain = request(60, 50, mode.security);
-            let labelled = IntersectRequest { payload_bytes: 4, both_learn: true, ..plain };
-            let request = if row.predicted_bytes(&labelled).is_ok() { labelled } else { plain };
-            let (sent, asked) = inputs(&request, 20, 2);
-            golden(file(row.entry().id, mode.security), *row, &request, sent, asked);
-        }
-    }
-}
-
-fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: bool) {
-    for row in rows {
-        for mode in row.entry().modes {
-            let request = total(60, 50, columns, mode.security);
-            let (sent, asked) = aggregate_inputs(&request, valued, 20, 2);
-            golden(file(row.entry().id, mode.security), *row, &request, sent, asked);
-        }
-    }
-}
-
-#[test]
-fn transcripts_of_aggregates_are_those_in_the_tree() {
-    check_aggregates(registry::cardinality(), 0, false);
-    check_aggregates(registry::sum(), 2, false);
-    check_aggregates(registry::join_and_compute(), 2, true);
+    let mut suite = Golden(Trials::of("golden"));
+    suite.all();
+    suite.0.end();
 }

@@ -2,24 +2,10 @@
 
 use vesica_party::Security;
 use vesica_protocols::registry;
-use vesica_protocols::tasks::{Shares, SharesInput, SharesRequest};
+use vesica_protocols::tasks::{Shares, SharesRequest};
 use vesica_testkit::{Run, Runnable, Thorough, assert_uniform, conformance_of, faults_of, transcript_of};
 
-use crate::inputs::{inputs, request};
-
-fn shares_request(sender_items: usize, receiver_items: usize, payloads: [usize; 2]) -> SharesRequest {
-    let [sender_payload_bytes, receiver_payload_bytes] = payloads;
-    SharesRequest { sender_items, receiver_items, security: Security::SemiHonest, sender_payload_bytes, receiver_payload_bytes }
-}
-
-/// Sets of these sizes with `overlap` items in common.
-fn shares_inputs(of: &SharesRequest, overlap: usize) -> (SharesInput, SharesInput) {
-    let sizes = request(of.sender_items, of.receiver_items, of.security);
-    let (sent, asked) = inputs(&sizes, overlap, overlap as u64);
-    let payloads = |items: &[u128], bytes: usize| items.iter().flat_map(|item| (0..bytes).map(move |i| (item >> (i % 16)) as u8)).collect();
-    let (of_sender, of_receiver) = (payloads(&sent.items, of.sender_payload_bytes), payloads(&asked.items, of.receiver_payload_bytes));
-    (SharesInput { items: sent.items.clone(), payloads: of_sender }, SharesInput { items: asked.items, payloads: of_receiver })
-}
+use crate::inputs::{shares_inputs, shares_request};
 
 fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
     registry::shares()
