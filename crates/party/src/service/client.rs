@@ -5,6 +5,7 @@ use std::io;
 use vesica_structures::rng::SecretRng;
 
 use super::conversation::{self, Answered, Join, Next, Welcome};
+use super::serve::stopped;
 use super::{Client, Service, Standing, State, StateError, StateId, StateReader, StateWriter};
 use crate::{Abort, Channel, Fixed, Tally};
 
@@ -43,6 +44,8 @@ pub struct ServiceClient<S: Service> {
     present: StateId,
     /// How many queries were asked on this connection.
     asked: u64,
+    /// The server has said that it stops.
+    stops: bool,
 }
 
 impl<S: Service> ServiceClient<S> {
@@ -53,7 +56,7 @@ impl<S: Service> ServiceClient<S> {
             Ok((present, Enrolled { state: present, client }))
         });
         match joined {
-            Ok((present, enrolled)) => Ok(Self { ch, rng, params, enrolled, present, asked: 0 }),
+            Ok((present, enrolled)) => Ok(Self { ch, rng, params, enrolled, present, asked: 0, stops: false }),
             Err(failure) => {
                 ch.abort(&failure);
                 Err(failure)
@@ -73,7 +76,7 @@ impl<S: Service> ServiceClient<S> {
         rng: SecretRng,
     ) -> Result<Self, (Abort, Enrolled<S::Client>)> {
         let present = enrolled.state;
-        let mut joining = Self { ch, rng, params, enrolled, present, asked: 0 };
+        let mut joining = Self { ch, rng, params, enrolled, present, asked: 0, stops: false };
         match joining.join_again() {
             Ok(()) => Ok(joining),
             Err(failure) => {
@@ -88,14 +91,18 @@ impl<S: Service> ServiceClient<S> {
     /// # Errors
     /// Whatever ends the connection; what the client keeps survives it, see [`leave`](Self::leave).
     pub fn query(&mut self, query: <S::Client as Client>::Query) -> Result<<S::Client as Client>::Output, Abort> {
+        if self.stops {
+            return Err(stopped());
+        }
         if !self.is_current() {
             self.join_again()?;
         }
         self.ch.send(&Next::QUERY)?;
         let output = self.enrolled.client.query(self.asked, query, &mut self.ch, &mut self.rng)?;
         self.asked += 1;
-        let Answered(present) = self.ch.recv(())?;
-        self.present = conversation::state(present, Answered::STEP)?;
+        let answered: Answered = self.ch.recv(())?;
+        self.present = conversation::state(answered.state, Answered::STEP)?;
+        self.stops = answered.stops != 0;
         Ok(output)
     }
 

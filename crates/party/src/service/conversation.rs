@@ -8,12 +8,12 @@
 //!          enrol or rejoin            with                 admit
 //!      --- (1) next: query ---------------------------------->
 //!          query                      with                answer
-//!      <-- (4) present state ----------------------------------
+//!      <-- (4) present state, whether the server goes on ------
 //!      --- (1) next: leave ---------------------------------->
 //! ```
 //!
 //! A client asks as often as it likes. If (4) names another state than the one that the client has joined, it joins again before it asks again;
-//! the server refuses one more query from the replaced state. No message of a query waits for one of these.
+//! the server refuses one more query from the replaced state. If (4) says that the server stops, the client leaves. No message of a query waits for one of these.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -50,7 +50,7 @@ impl Fixed for Next {
 }
 
 /// What a client may do next.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Join,
     Query,
@@ -84,13 +84,17 @@ impl Fixed for Welcome {
     const STEP: Step = step(3, Role::Sender, "the server's state");
 }
 
-/// (4) The present state after an answer.
+/// (4) How the server stands after an answer.
 #[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub(super) struct Answered(pub [u8; 16]);
+#[repr(C)]
+pub(super) struct Answered {
+    pub state: [u8; 16],
+    /// Not zero if the server stops: this was the last answer on this connection.
+    pub stops: u8,
+}
 
 impl Fixed for Answered {
-    const STEP: Step = step(4, Role::Sender, "the server's state after an answer");
+    const STEP: Step = step(4, Role::Sender, "how the server stands after an answer");
 }
 
 /// A hash of what both sides must agree on: the service and its parameters.

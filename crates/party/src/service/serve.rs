@@ -257,7 +257,8 @@ fn dismiss(place: &mut Place, reason: &Abort) {
     }
 }
 
-fn stopped() -> Abort {
+/// What a client is told that the server cannot serve any more.
+pub(super) fn stopped() -> Abort {
     Abort::Local { code: LINK, fault: "the server is shutting down".into(), mend: "connect again later".into() }
 }
 
@@ -311,9 +312,14 @@ impl<S: Service> Attendance<'_, S> {
 
     fn requests(&self, client: ClientIdentity, ch: &mut Channel, canceller: &Canceller) -> Result<(), Abort> {
         let mut rng = SecretRng::from_os().map_err(|fault| local(INTERNAL, &fault.to_string(), "check the system's source of randomness"))?;
-        let mut joined = None;
+        let mut joined: Option<Joined<S>> = None;
         let mut query = Query { client, number: 0 };
         loop {
+            if joined.as_ref().is_some_and(|joined| joined.told_of_stop) {
+                // An abort would overtake the answer. `dismiss` bounds how long the client may take to leave.
+                let next: Next = ch.within("the client to leave", self.limits.idle, |ch| ch.recv(()))?;
+                return if next.parse() == Some(Request::Leave) { Ok(()) } else { Err(stopped()) };
+            }
             let idle = self.present.reach(self.number, Stage::Idle(canceller.clone()));
             // `dismiss` sees the client idle, or this sees that the server was stopped.
             if !idle || self.stop.is_stopped() {
@@ -353,14 +359,15 @@ impl<S: Service> Attendance<'_, S> {
         let standing = Standing::new(StateId::from_bytes(join.known), state);
         let session = server.admit(client, standing, ch, rng)?;
         self.events.joined(client, state);
-        Ok(Joined { server, session, told_of_another: false })
+        Ok(Joined { server, session, told_of_another: false, told_of_stop: false })
     }
 
     fn query(&self, joined: &mut Joined<S>, query: Query, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
         let start = Instant::now();
         joined.server.answer(&mut joined.session, query, ch, rng)?;
         let present = self.state.current().state_id();
-        ch.send(&Answered(present.to_bytes()))?;
+        joined.told_of_stop = self.stop.is_stopped();
+        ch.send(&Answered { state: present.to_bytes(), stops: joined.told_of_stop.into() })?;
         joined.told_of_another = present != joined.server.state_id();
         self.events.answered(&query, start.elapsed());
         Ok(())
@@ -373,6 +380,8 @@ struct Joined<S: Service> {
     session: <S::Server as Server>::Session,
     /// The client knows that the state was replaced.
     told_of_another: bool,
+    /// The client knows that the server stops.
+    told_of_stop: bool,
 }
 
 fn panicked() -> Abort {
