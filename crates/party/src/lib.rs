@@ -11,6 +11,7 @@ mod message;
 mod phase;
 mod protocol;
 mod role;
+pub mod service;
 mod task;
 pub mod transport;
 

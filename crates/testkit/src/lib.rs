@@ -1,8 +1,9 @@
-//! Test harness for two-party code: pairs of channels, faulty and shaped links, golden transcripts.
+//! Test harness for two-party code: pairs of channels, faulty and shaped links, golden transcripts, a toy service.
 #![forbid(unsafe_code)]
 
 mod conformance;
 mod faults;
+pub mod insecure_lookup;
 mod pair;
 mod tap;
 mod transcript;

@@ -119,6 +119,16 @@ impl Channel {
         }
     }
 
+    /// Runs `body` with at most `after` for it (`what`, in words); past that, every call on the channel and its forks fails. An earlier limit counts all
+    /// the same, and holds again afterwards. Limits that `body` sets with [`limit`](Self::limit) end with it.
+    pub fn within<T>(&mut self, what: &'static str, after: Duration, body: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.link.lock().time_limit.clone();
+        self.limit(what, after);
+        let result = body(self);
+        self.link.lock().time_limit = before;
+        result
+    }
+
     /// Whether the conversation still stands, for a side that is busy with something else. Does not wait.
     ///
     /// # Errors

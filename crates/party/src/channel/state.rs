@@ -15,6 +15,7 @@ const SPARE_BUFFERS: usize = 32;
 pub(super) const EARLY_FORKS: usize = 16;
 
 /// A bound on what is left of a conversation.
+#[derive(Clone)]
 pub(super) struct TimeLimit {
     pub end: Instant,
     /// What must be over by then.

@@ -53,6 +53,8 @@ impl AddAssign for Count {
 pub struct Tally {
     /// Every phase that was entered. Opening forks, credits and pings count for `Phase::Other`.
     pub phases: BTreeMap<Phase, Count>,
+    /// Seconds that the channel itself spent in [`Phase::Precompute`], phases entered within it included. Benchmarks count them as set-up.
+    pub precompute_seconds: f64,
 }
 
 impl Tally {
@@ -117,12 +119,14 @@ impl Clock {
     /// Enters `phase` until the guard drops.
     pub(crate) fn enter(self: &Arc<Self>, phase: Phase) -> PhaseGuard {
         self.book();
-        let depth = self.with(|state| {
+        let (depth, nested) = self.with(|state| {
+            let nested = state.phases.contains(&phase);
             state.phases.push(phase);
-            state.phases.len() - 1
+            (state.phases.len() - 1, nested)
         });
         tracing::debug!(phase = phase.name(), fork = self.is_fork, "phase");
-        PhaseGuard { clock: self.clone(), depth }
+        let precompute = (phase == Phase::Precompute && !nested && !self.is_fork).then(Instant::now);
+        PhaseGuard { clock: self.clone(), depth, precompute }
     }
 
     fn with<T>(&self, body: impl FnOnce(&mut ClockState) -> T) -> T {
@@ -135,11 +139,16 @@ impl Clock {
 pub struct PhaseGuard {
     clock: Arc<Clock>,
     depth: usize,
+    /// When the channel entered `Phase::Precompute`, if this guard stands for it.
+    precompute: Option<Instant>,
 }
 
 impl Drop for PhaseGuard {
     fn drop(&mut self) {
         self.clock.book();
         self.clock.with(|state| state.phases.truncate(self.depth.max(1)));
+        if let Some(entered) = self.precompute {
+            self.clock.link.count(|tally| tally.precompute_seconds += entered.elapsed().as_secs_f64());
+        }
     }
 }

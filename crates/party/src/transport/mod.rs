@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net;
 use std::sync::Arc;
 
+pub mod acceptor;
 pub mod memory;
 pub mod shaped;
 pub mod tcp;

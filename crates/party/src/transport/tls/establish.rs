@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustls::{AlertDescription, CertificateError, Connection, Error};
 
 use super::identity::{Fingerprint, Identity, PublicKey};
-use super::pinning::{self, Pin};
+use super::pinning::{self, AcceptedKeys, Pin};
 use crate::Abort;
 
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
@@ -33,6 +33,20 @@ pub enum TlsFailure {
         /// Our own key.
         ours: Fingerprint,
     },
+    /// A client has a key that this server does not accept.
+    #[error("the client's key is {shown}, which this server does not accept (our own key is {ours})")]
+    ClientRefused {
+        /// The key that it presented.
+        shown: Fingerprint,
+        /// Our own key.
+        ours: Fingerprint,
+    },
+    /// A client, of which this server does not know which one it is, expects another key of us.
+    #[error("a client refused our key {ours}")]
+    RefusedByClient {
+        /// Our key.
+        ours: Fingerprint,
+    },
     /// The peer expects another key of us.
     #[error("the partner refused our key {ours} (the partner's own key is expected to be {pinned})")]
     RefusedByPeer {
@@ -55,7 +69,10 @@ pub enum TlsFailure {
 impl TlsFailure {
     /// Whether keys do not match, which waiting does not mend.
     pub fn is_identity(&self) -> bool {
-        matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. })
+        matches!(
+            self,
+            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. }
+        )
     }
 
     /// What to do about it.
@@ -65,6 +82,8 @@ impl TlsFailure {
                 "compare fingerprints with your partner over another channel, and pass the partner's present .pub file to --peer"
             }
             Self::RefusedByPeer { .. } => "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer",
+            Self::ClientRefused { .. } => "add the client's key to those that the server accepts, if it belongs there",
+            Self::RefusedByClient { .. } => "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer",
             Self::NotOurTls(_) => {
                 "check the address, and that both sides use vesica with the same transport (--insecure-plaintext on both or on neither)"
             }
@@ -74,9 +93,9 @@ impl TlsFailure {
 
     fn code(&self) -> u8 {
         match self {
-            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } => super::IDENTITY_CODE,
+            _ if self.is_identity() => super::IDENTITY_CODE,
             Self::NotOurTls(_) => 8,
-            Self::Link(_) | Self::Timeout(_) => 10,
+            _ => 10,
         }
     }
 }
@@ -127,29 +146,39 @@ pub(super) enum End {
     Listener,
 }
 
-/// Runs the handshake; gives the TLS state and 32 bytes that only its two ends know. A listener asks `admit` before it says welcome.
+/// A connection whose handshake is over.
+pub(super) struct Established {
+    pub tls: Connection,
+    /// 32 bytes that only the two ends of the connection know.
+    pub exporter: [u8; 32],
+    /// The key that the peer has proved to hold.
+    pub peer: PublicKey,
+}
+
+/// Runs the handshake. A listener asks `admit` before it says welcome.
 pub(super) fn establish(
     end: End,
     socket: &TcpStream,
     identity: &Identity,
-    peer: PublicKey,
+    accepted: &AcceptedKeys,
     limit: Duration,
     admit: &dyn Fn() -> bool,
-) -> Result<(Connection, [u8; 32]), TlsFailure> {
+) -> Result<Established, TlsFailure> {
     let (mut tls, pin) = match end {
-        End::Connector => pinning::client(identity, peer),
-        End::Listener => pinning::server(identity, peer),
+        End::Connector => pinning::client(identity, accepted.clone()),
+        End::Listener => pinning::server(identity, accepted.clone()),
     }
     .map_err(TlsFailure::NotOurTls)?;
     let mut limited = Limited { socket, until: Instant::now() + limit };
     if let Err(error) = converse(end, &mut tls, &mut limited, admit) {
         part(&mut tls, socket);
-        return Err(classify(error, &pin, identity, peer, limit));
+        return Err(classify(error, &pin, identity, accepted.only(), limit));
     }
     socket.set_read_timeout(None)?;
     socket.set_write_timeout(None)?;
     let exporter = tls.export_keying_material([0u8; 32], EXPORTER_LABEL, None).map_err(TlsFailure::NotOurTls)?;
-    Ok((tls, exporter))
+    let peer = pin.shown().ok_or_else(|| TlsFailure::NotOurTls(Error::General("the peer showed no key".into())))?;
+    Ok(Established { tls, exporter, peer })
 }
 
 fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>, admit: &dyn Fn() -> bool) -> io::Result<()> {
@@ -186,8 +215,8 @@ fn part(tls: &mut Connection, socket: &TcpStream) {
     while limited.read(&mut unread).is_ok_and(|count| count > 0) {}
 }
 
-fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, peer: PublicKey, limit: Duration) -> TlsFailure {
-    let (ours, pinned) = (identity.public().fingerprint(), peer.fingerprint());
+fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, only: Option<PublicKey>, limit: Duration) -> TlsFailure {
+    let (ours, pinned) = (identity.public().fingerprint(), only.map(|key| key.fingerprint()));
     if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
         return TlsFailure::Timeout(limit);
     }
@@ -195,11 +224,15 @@ fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, peer: PublicK
         return TlsFailure::Link(error);
     };
     match reason {
-        Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => match pin.shown() {
-            Some(shown) => TlsFailure::PeerRefused { shown: shown.fingerprint(), pinned, ours },
-            None => TlsFailure::NotOurTls(reason.clone()),
+        Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => match (pin.shown(), pinned) {
+            (Some(shown), Some(pinned)) => TlsFailure::PeerRefused { shown: shown.fingerprint(), pinned, ours },
+            (Some(shown), None) => TlsFailure::ClientRefused { shown: shown.fingerprint(), ours },
+            (None, _) => TlsFailure::NotOurTls(reason.clone()),
         },
-        Error::AlertReceived(AlertDescription::AccessDenied) => TlsFailure::RefusedByPeer { ours, pinned },
+        Error::AlertReceived(AlertDescription::AccessDenied) => match pinned {
+            Some(pinned) => TlsFailure::RefusedByPeer { ours, pinned },
+            None => TlsFailure::RefusedByClient { ours },
+        },
         _ => TlsFailure::NotOurTls(reason.clone()),
     }
 }

@@ -56,7 +56,7 @@ impl PublicKey {
     }
 
     /// The key in a raw public key that a peer presents, if that is Ed25519.
-    pub(super) fn from_spki(spki: &[u8]) -> Option<Self> {
+    pub(crate) fn from_spki(spki: &[u8]) -> Option<Self> {
         Some(Self(spki.strip_prefix(&SPKI_PREFIX)?.try_into().ok()?))
     }
 }
