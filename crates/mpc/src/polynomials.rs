@@ -27,7 +27,7 @@ pub(crate) type Coefficients = Secret<Vec<Vec<u64>>>;
 /// `k + 1` planes: the bits of `c`, then `p(c)`.
 pub(crate) type Evaluations = Secret<Vec<Vec<u64>>>;
 
-/// So many groups of polynomials in `variables` variables, one polynomial of each group in each of `len` instances.
+/// `groups` groups of polynomials in `variables` variables, with one polynomial of each group in each of `len` instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polynomials {
     pub groups: usize,

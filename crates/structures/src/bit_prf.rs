@@ -17,7 +17,7 @@ const ITEMS_PER_BATCH: usize = 128;
 pub struct Sha256Bits(KeyedBits);
 
 impl Sha256Bits {
-    /// For these keys; the suffix may be missing.
+    /// The function of these keys. The suffix is optional.
     pub fn new(keys: &[u128], suffix: Option<u128>) -> Self {
         Self(KeyedBits::new(keys, suffix))
     }
@@ -38,7 +38,7 @@ pub struct AesBits {
 }
 
 impl AesBits {
-    /// For these keys.
+    /// The function of these keys.
     pub fn new(keys: &[u128], offset: u128) -> Self {
         Self { keys: keys.iter().map(|&key| Aes128::new(key)).collect(), offset }
     }

@@ -191,7 +191,7 @@ const SLACK: usize = 16;
 /// Bits into bytes, least significant first.
 struct BitWriter<'a> {
     bytes: &'a mut [u8],
-    /// Where the next word goes.
+    /// The place of the next word.
     at: usize,
     /// Bits not yet in `bytes`, `held < 64` of them.
     pending: u64,
@@ -335,7 +335,7 @@ mod tests {
         Ok(values)
     }
 
-    /// Of a list that is one part.
+    /// Decodes a list that is one part.
     fn decode_part(bytes: &[u8], count: usize, width: u32) -> Result<Vec<u128>, Malformed> {
         decode(&[bytes.to_vec()], count, width)
     }

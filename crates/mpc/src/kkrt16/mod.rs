@@ -49,7 +49,7 @@ const MAX_INSTANCES: usize = 1 << 26;
 /// The widest rows: with the instance behind it a row is one block of BLAKE3.
 const MAX_WIDTH: usize = 480;
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     request: BatchPrfRequest,

@@ -21,7 +21,7 @@ pub(super) const ROWS_PER_STRIP: usize = 1 << 10;
 pub(super) struct Columns(Vec<Aes128>);
 
 impl Columns {
-    /// With these keys.
+    /// The columns of these keys.
     pub fn new(keys: impl Iterator<Item = u128>) -> Self {
         Self(keys.map(Aes128::new).collect())
     }

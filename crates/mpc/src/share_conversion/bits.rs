@@ -14,7 +14,7 @@ use crate::tasks::{self, BitsToRingRequest, Share, SharedBits, Shares};
 #[derive(Debug)]
 pub enum BitsToRing {}
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Params(Shape<u64>);
 

@@ -17,12 +17,12 @@ use crate::tasks::{Multiplex, MultiplexRequest, Multiplexed, Share, SharedBits, 
 #[derive(Debug)]
 pub struct Multiplexer<E>(PhantomData<fn() -> E>);
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Params<E> {
-    /// All elements of a row.
+    /// The shape of whole rows.
     rows: Shape<E>,
-    /// Those that are masked, if any are.
+    /// The elements that are masked, if there are any.
     masks: Option<Shape<E>>,
 }
 
@@ -77,7 +77,7 @@ impl<E: Share> Sender<E> {
         self.masks.as_ref().map_or(&[], Masked::masks)
     }
 
-    /// Its shares; [`Party::run`] without the masks.
+    /// The shares of this side: [`Party::run`] without the masks.
     ///
     /// # Errors
     /// If there is another number of bits, or if the channel fails.

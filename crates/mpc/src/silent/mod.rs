@@ -73,7 +73,7 @@ const MAX_LEN: usize = 1 << 28;
 /// What everything rests on that is made by the code of this module: docs/expander.md specifies the code and says what is known of it.
 pub const EXPANDER_LPN: &str = "Regular LPN for this project's own expand-convolute variant, unpublished (docs/expander.md): relative distance 0.11 of a code that nobody outside has reviewed";
 
-/// What the malicious mode adds to it.
+/// The assumption that the malicious mode adds to [`EXPANDER_LPN`].
 const LEAKY_NOISE: &str = "this LPN also if a corrupt sender has guessed at places of the noise, and was right (selective failure)";
 
 /// Silent VOLE over `B`.

@@ -29,7 +29,7 @@ pub struct SmallFieldVole<B>(PhantomData<fn() -> B>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     len: usize,
-    /// Of an element of `c`, in bits.
+    /// The width of an element of `c`, in bits.
     width: u32,
     correlation: ot_extension::Params,
 }

@@ -6,10 +6,10 @@ use vesica_party::{Mode, Protocol, Resistance, Security, assumptions};
 
 use crate::tasks::SIZES;
 
-/// How tables of items deviate from the papers'.
+/// The deviation of the tables of items.
 pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a bound and not from evidence; sigma has a share of the failure budget.";
 
-/// How circuits of AND gates do.
+/// The deviation of circuits of AND gates.
 pub(super) const AND_TREES: &str =
     "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of GMW with multiplication triples.";
 
@@ -24,7 +24,7 @@ pub(super) const fn mode(assumptions: &'static [&'static str]) -> Mode {
     }
 }
 
-/// What OPRFs from OT extension and the tests rest on.
+/// The modes of rows that stand on OPRFs from OT extension and on equality tests.
 pub(super) const OT_MODES: &[Mode] = &[mode(assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS])];
 
 /// What tests and multiplexers rest on, which all stand on random tables.

@@ -54,7 +54,7 @@ pub const NO_ITEM: u32 = u32::MAX;
 
 /// A reverse membership test, and the arrows of what comes after it.
 pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
-    /// What both sides derive from the sizes.
+    /// The parameters that both sides derive from the sizes.
     type Params: Send + Sync;
     /// The left column, set up.
     type Sender: Send;
@@ -91,7 +91,7 @@ pub struct Membership<M, T>(PhantomData<fn() -> (M, T)>);
 
 /// What leaks beside a cardinality, and beside an intersection, whose size is part of it.
 const BESIDE_COUNT: &[Leak] = &[SIZES];
-/// What leaks beside a sum.
+/// The leakage of a sum.
 const BESIDE_SUM: &[Leak] = &[SIZES, EXACT_COUNT];
 
 const fn semi_honest(assumptions: &'static [&'static str], leakage: &'static [Leak]) -> [Mode; 1] {

@@ -10,10 +10,10 @@ use super::{Arrows, For, Membership, MembershipTest};
 use crate::registry::require_mode;
 use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
 
-/// Where the random OTs come from.
+/// The protocol that random OTs come from.
 type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 pub struct Params<M: MembershipTest> {
     /// `n_s`, `n_r`, the columns of a sum (arrow III), and one group.
     pub request: AggregateRequest,
@@ -26,7 +26,7 @@ pub struct Params<M: MembershipTest> {
 }
 
 impl<M: MembershipTest> Params<M> {
-    /// For an intersection.
+    /// Parameters for an intersection.
     pub(super) fn intersect(request: &IntersectRequest) -> Result<Self, Unsupported>
     where
         M: For<Intersect>,
@@ -44,7 +44,7 @@ impl<M: MembershipTest> Params<M> {
         Self::new(sets, size_of::<u128>())
     }
 
-    /// For a cardinality.
+    /// Parameters for a cardinality.
     pub(super) fn cardinality(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<Cardinality>,
@@ -54,7 +54,7 @@ impl<M: MembershipTest> Params<M> {
         Self::new(*request, 0)
     }
 
-    /// For sums.
+    /// Parameters for sums.
     pub(super) fn sum(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<Sum>,

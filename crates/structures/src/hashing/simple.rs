@@ -5,7 +5,7 @@ use super::{HashFailure, max_load};
 /// An item in a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its index among the items.
+    /// The index of the item.
     pub item: u32,
     /// Which of its three positions the bin is.
     pub choice: u8,

@@ -140,7 +140,7 @@ fn decode(element: Element) -> u64 {
     (fraction.wrapping_add(1 << 63) >> 64) as u64
 }
 
-/// What both sides derive of a session.
+/// The numbers that both sides derive for a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Public([u8; 32]);
 
@@ -208,10 +208,11 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Of the places in a block from its first one on, at most [`BLOCK`] of them, for each whether it is chosen. The same work whatever is chosen.
+    /// A choice among the places of a block: for each place from the first one on, at most [`BLOCK`] of them, whether it is chosen. The work
+    /// is the same whatever is chosen.
     ///
     /// # Panics
-    /// If there are more.
+    /// If there are more places than that.
     pub fn new(chosen: impl IntoIterator<Item = bool>) -> Self {
         let mut poly = Secret::new(vec![0; 2 * DEGREE]);
         for (place, chosen) in chosen.into_iter().enumerate() {
@@ -230,7 +231,7 @@ impl Choice {
 /// A sum of encrypted values.
 #[derive(Debug)]
 pub struct Sum {
-    /// By values.
+    /// The value representation of the polynomial `a`.
     a: Secret<Vec<u64>>,
     b: Secret<Element>,
 }
@@ -248,7 +249,7 @@ impl Sum {
         add_product(&mut self.a, &public(&public_of.0, number), &choice.poly);
     }
 
-    /// The other half: adds a value as it came if it is chosen. The same work if not.
+    /// Adds a value as it came if it is chosen: the other half of the sum. The work is the same if it is not.
     pub fn add_if(&mut self, chosen: bool, value: &Element) {
         self.add_value(&value.map(|residue| residue & u64::from(chosen).wrapping_neg()));
     }

@@ -36,7 +36,7 @@ pub struct SortedRuns<T> {
     buckets: Buckets<T>,
     /// The next bucket.
     next: usize,
-    /// How much of the spill has gone.
+    /// The number of spilled tags that have been given out.
     spilled: usize,
 }
 

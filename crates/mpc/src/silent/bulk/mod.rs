@@ -70,7 +70,7 @@ pub(crate) const SEMI_HONEST: Mode = Mode {
     leakage: &[],
 };
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Number of elements.
@@ -138,7 +138,7 @@ impl Params {
     }
 }
 
-/// What the keys of batch `batch` are derived by.
+/// The binding from which the keys of batch `batch` are derived.
 fn batch_binding(binding: Binding, batch: usize) -> Binding {
     binding.extend("batch", &(batch as u64).to_le_bytes())
 }
@@ -147,7 +147,7 @@ fn batch_binding(binding: Binding, batch: usize) -> Binding {
 struct Hashes(Aes128);
 
 impl Hashes {
-    /// For the batch of `binding`.
+    /// The hashes for the batch of `binding`.
     fn new(binding: Binding) -> Self {
         Self(Aes128::new(binding.key("hashes", &[])))
     }

@@ -95,9 +95,9 @@ pub trait Variant: Send + Sync + 'static {
     const ENTRY: Entry;
     /// The OKVS.
     type Okvs: Okvs;
-    /// How wide values are.
+    /// The width of values.
     const VALUES: Values;
-    /// How tags travel.
+    /// The coding of the tags.
     const CODING: TagCoding;
 }
 

@@ -39,7 +39,7 @@ use crate::tasks::{AggregateOutput, AggregateReceiverInput, AggregateRequest, Ag
 pub trait AggregateRow: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
-    /// What is computed.
+    /// The task.
     type Task: Task<
             Request = AggregateRequest,
             SenderInput = AggregateSenderInput,
