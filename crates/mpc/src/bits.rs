@@ -1,4 +1,4 @@
-//! Packed bits: what shares of truth values are kept in, and how values become planes of bits and come back.
+//! Packed bits, which hold shares of truth values, and the transposition of values into planes of bits and back.
 
 use std::fmt;
 use std::ops::BitXorAssign;

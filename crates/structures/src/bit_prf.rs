@@ -1,4 +1,4 @@
-//! Strings of bits, each bit a hash of one item under a key of its own: what OPRFs by bitwise AND consist of.
+//! Strings of bits, each bit a hash of one item under a key of its own. OPRFs by bitwise AND consist of such strings.
 //!
 //! A string of `l` bits takes `l` calls of a hash, whoever computes it: one party knows half of another's keys, so that no two bits can come from
 //! one call.

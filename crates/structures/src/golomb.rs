@@ -1,4 +1,4 @@
-//! Sorted tags in Golomb-Rice code: what a sender of pseudo-random tags can save once their order says nothing.
+//! Golomb-Rice code of sorted tags. A sender of pseudo-random tags may sort them if their order says nothing, and sorted tags take fewer bits.
 //!
 //! `n` sorted values of `width` bits are their gaps, of mean `2^width / n`. A gap is a remainder of `k` bits and a quotient in unary, with
 //! `k = width - floor(log2 n) - 1`, a function of `(width, n)` alone: about `width - log2(n) + 1.54` bits a value when the values are uniform.

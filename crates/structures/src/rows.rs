@@ -1,4 +1,4 @@
-//! Rows of random bits, one for each of exponentially many inputs, column by column from a key each: the matrix of a sparse OT extension (PRTY19).
+//! The matrix of a sparse OT extension (PRTY19): a row of random bits for each of exponentially many inputs, where each column follows from a key.
 //!
 //! Column `j` at an input `(bin, x)` is the inner product over GF(2) of the 128-bit `x` with `AES_j(bin)`, the key's 128 bits for that bin. So a block of AES serves
 //! a whole bin, and a row is a product of `x` with a bit matrix. *It is no pseudo-random function on all inputs*: rows of one bin are as random as the key's bits allow, that is, uniform and independent for

@@ -1,4 +1,4 @@
-//! Rows of a matrix of which each column is the stream of a key.
+//! Rows of a matrix whose columns are streams of keys.
 
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::transpose::transpose_128x128;

@@ -1,4 +1,5 @@
-//! Batched oblivious programmable PRF (KMPRT17) from VOLE and two OKVS: what *VOLE-PSI* (RS21, section 6) and LTSXQ26 (Figure 16, steps 1, 4, 6 and 7) make circuit PSI of.
+//! Batched oblivious programmable PRF (KMPRT17) from VOLE and two OKVS. *VOLE-PSI* (RS21, section 6) and LTSXQ26 (Figure 16, steps 1, 4, 6 and 7)
+//! build circuit PSI on it.
 //!
 //! ```text
 //!   Sender: keys x with values v_x                                    Receiver: keys y

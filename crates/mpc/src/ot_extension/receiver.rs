@@ -1,4 +1,4 @@
-//! The right column: `u` and `V`.
+//! The right column of the figure: gets `u` and `V`.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The left column: `delta` and `W = V + delta u`.
+//! The left column of the figure: gets `delta` and `W = V + delta u`.
 
 use subtle::{Choice, ConstantTimeEq};
 use vesica_party::{Abort, Channel, Message, Party, Phase};

@@ -1,4 +1,4 @@
-//! Private equality test with shared output (PEQT), where the sender's values are uniform and fall out of its set-up.
+//! Private equality test with shared output (PEQT). The sender's values are uniform and come out of its set-up.
 //!
 //! ```text
 //!     sender: x (out of set-up)                                     receiver: y

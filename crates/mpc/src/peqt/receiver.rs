@@ -1,4 +1,4 @@
-//! The right column: values of its own, and a share of each test.
+//! The right column of the figure: brings values, and gets a share of each test.
 
 use std::fmt;
 

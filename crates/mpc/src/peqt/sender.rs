@@ -1,4 +1,4 @@
-//! The left column: random values, and a share of each test.
+//! The left column of the figure: gets random values, and a share of each test.
 
 use std::fmt;
 

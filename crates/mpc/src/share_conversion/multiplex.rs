@@ -1,4 +1,4 @@
-//! The multiplexer: masks out of random OTs, and a product with the sender's bit.
+//! The multiplexer: masks from random OTs, and a product with the sender's bit.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! Products of numbers and the other party's bits, from random OTs on: the first figure of the module above.
+//! Products of numbers and the other party's bits, made from random OTs: the first figure of the parent module.
 
 use std::marker::PhantomData;
 use std::ops::Range;

@@ -74,7 +74,7 @@ const MAX_LEN: usize = 1 << 28;
 pub const EXPANDER_LPN: &str = "Regular LPN for this project's own expand-convolute variant, unpublished (docs/expander.md): relative distance 0.11 of a code that nobody outside has reviewed";
 
 /// The assumption that the malicious mode adds to [`EXPANDER_LPN`].
-const LEAKY_NOISE: &str = "this LPN also if a corrupt sender has guessed at places of the noise, and was right (selective failure)";
+const LEAKY_NOISE: &str = "LPN for the same expand-convolute variant also if a corrupt sender has guessed at places of the noise, and was right (selective failure)";
 
 /// Silent VOLE over `B`.
 #[derive(Debug)]

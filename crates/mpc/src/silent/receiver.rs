@@ -1,4 +1,4 @@
-//! The right column: `c` and `a`.
+//! The right column of the figure: gets `c` and `a`.
 
 use rand_core::Rng;
 use subtle::ConstantTimeEq;

@@ -1,4 +1,4 @@
-//! Subfield VOLE straight from the small-field correlation: the base VOLE of [`crate::silent`], and the better protocol below some length.
+//! Subfield VOLE made directly from the small-field correlation. It is the base VOLE of [`crate::silent`], and sends less below some length.
 //!
 //! ```text
 //!     sender                                                receiver

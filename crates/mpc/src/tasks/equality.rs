@@ -1,4 +1,4 @@
-//! Private equality test with shared output.
+//! Task: private equality tests with shared output.
 
 use std::fmt;
 

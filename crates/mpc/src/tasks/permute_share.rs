@@ -1,4 +1,4 @@
-//! Permute and share.
+//! Task: permute and share.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! Conversions of shared bits, and products with them.
+//! Tasks: conversions of shared bits, and products with them.
 
 use std::marker::PhantomData;
 

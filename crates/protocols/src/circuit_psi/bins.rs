@@ -1,4 +1,4 @@
-//! Items in bins, and what is programmed there. Local to a side.
+//! The bins of items and the values programmed there: local work of a side.
 
 use vesica_party::Channel;
 

@@ -1,4 +1,4 @@
-//! What the descriptions of rows have in common.
+//! The parts of `ENTRY`s that several rows share.
 
 use vesica_mpc::kkrt16::Kkrt16;
 use vesica_mpc::random_one_of_n_ot::OneOfN;

@@ -1,4 +1,4 @@
-//! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF: both sides of what all functionalities begin with.
+//! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF. All functionalities begin with them.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Circuit PSI: shares of what matched, and what is computed on them.
+//! Circuit PSI: shares of which items are common, and computations on them.
 //!
 //! ```text
 //!   Sender: X, payloads                                               Receiver: Y, payloads

@@ -1,4 +1,4 @@
-//! What the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in batches over all threads.
+//! Parts that the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in batches over all threads.
 
 pub(crate) mod arrived;
 pub(crate) mod digests;

@@ -1,4 +1,4 @@
-//! Cuckoo hashing with three distinct positions and no stash: an item in one of its bins, a bin for one item.
+//! Cuckoo hashing with three distinct positions and no stash: each item goes into one of its bins, and a bin holds one item.
 
 use super::HashFailure;
 use super::max_load::ln_factorial;

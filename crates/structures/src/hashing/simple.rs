@@ -1,4 +1,4 @@
-//! Simple hashing: each item in all three of its bins, the bins padded to a capacity fixed in advance.
+//! Simple hashing: each item goes into all three of its bins, and bins are padded to a capacity that is fixed in advance.
 
 use super::{HashFailure, max_load};
 

@@ -1,4 +1,4 @@
-//! Many points: a tree of vanishing polynomials, as in Moenck and Borodin (1972), with every polynomial given by its values on a space `W_j` of the additive
+//! Polynomials through many points, by a tree of vanishing polynomials, as in Moenck and Borodin (1972), with every polynomial given by its values on a space `W_j` of the additive
 //! Fourier transform (see `kernels::gf64::Transform`), so that products are element by element.
 //!
 //! Let node `v` have the points `Y_v`, at most `m = 2^j`, and `M_v` vanish on them. Going up from weights `c_i`,

@@ -1,4 +1,5 @@
-//! Encryption of elements of `Z_2^64` of which a stranger adds up a choice, and the holder of the key decrypts the sum and nothing else: ring-LWE with one value a coefficient.
+//! Ring-LWE encryption of elements of `Z_2^64`, one value a coefficient. A stranger adds up some of the values; the holder of the key decrypts the
+//! sum and learns nothing else.
 //!
 //! With `a_B` public and uniform, `s` ternary and secret, small `e`: block `B` of values is `b_B = a_B s + e + (q / 2^64) v`, by coefficients. To add up the values at
 //! places `J`, a stranger takes the constant coefficient of `b_B x^-j`, which is the coefficient `j` of `b_B`, and `a_B x^-j` along with it. So the sum costs an

@@ -1,4 +1,4 @@
-//! Tags by their top bits: what makes both the sort and the search local.
+//! Buckets of tags by their top bits, which keep the sort and the search local in memory.
 
 use zeroize::Zeroize;
 

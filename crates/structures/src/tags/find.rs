@@ -1,4 +1,4 @@
-//! Own tags, made ready to be found, and the other party's as they come by.
+//! The search for the other party's tags among the own ones, part by part as they come.
 
 use rayon::prelude::*;
 

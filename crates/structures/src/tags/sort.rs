@@ -1,4 +1,4 @@
-//! Tags in any order, and out again in runs of ascending ones.
+//! The sort of tags: they come in any order and leave in ascending runs.
 //!
 //! The sort is on all bits. It is also the sender's shuffle: what order its items had must not show (DESIGN 2.3), so that a sort on a prefix
 //! that leaves ties in table order would leak.

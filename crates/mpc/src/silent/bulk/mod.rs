@@ -1,4 +1,4 @@
-//! Silent VOLE of narrow values in batches, hashed as it is made: for correlations by the ten millions.
+//! Silent VOLE of narrow values in batches, for tens of millions of correlations. Each batch is hashed as soon as it is made.
 //!
 //! ```text
 //!     sender                                                            receiver
@@ -64,7 +64,7 @@ pub(crate) const SEMI_HONEST: Mode = Mode {
         &[
             "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
             EXPANDER_LPN,
-            "this LPN also for noise of uniform values of 1 to 4 bits, zero among them",
+            "LPN for the same expand-convolute variant also for noise of uniform values of 1 to 4 bits, zero among them",
         ],
     ],
     leakage: &[],

@@ -1,4 +1,4 @@
-//! The left column: `delta` and `b`.
+//! The left column of the figure: gets `delta` and `b`.
 
 use vesica_kernels::aes::Aes128;
 use vesica_party::{Abort, Channel, Phase};

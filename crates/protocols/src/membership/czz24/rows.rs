@@ -14,8 +14,8 @@ const PAPER: Paper = Paper {
     reference: "Chen, Zhang, Zhang, Dong, Liu. PKC 2024, ePrint 2022/652",
 };
 
-const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded, in \
-                       the place of a shuffled list of points or a Bloom filter.";
+const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded, instead \
+                       of a shuffled list of points or a Bloom filter.";
 const SHUFFLED: &str = "The client asks in a random order, so that the bits say nothing of the order of its table.";
 
 const TEST: &[&str] = &["DDH on Ristretto255", "hash-to-group is a random oracle", "BLAKE3 is a pseudo-random generator on group elements"];

@@ -1,4 +1,4 @@
-//! One bin's system of equations: peeling, and what peeling leaves.
+//! One bin's system of equations: peeling, and solving what peeling leaves.
 
 use rand_core::Rng;
 use zeroize::Zeroize;

@@ -1,4 +1,4 @@
-//! Rows of keys.
+//! From keys to rows of the clustered table.
 
 use vesica_kernels::aes::Aes128;
 use zeroize::Zeroize;

@@ -1,4 +1,4 @@
-//! Figures 17 to 19: the receiver learns what the shares add up to.
+//! Aggregates, Figures 17 to 19: the receiver learns the sums of the shares.
 //!
 //! ```text
 //!   Sender                                                            Receiver
