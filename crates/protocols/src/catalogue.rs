@@ -11,15 +11,25 @@ pub fn catalogue_markdown() -> String {
     let mut text = String::from(
         "# Protocols\n\n\
          Generated from the registry by `VESICA_BLESS=1 cargo test --release -p vesica-protocols`; do not edit. `vesica protocols` prints the same.\n\n\
+         A *round* is one of a chain of messages that wait for each other (messages that cross are of one round); *cost* is what most of the time of a run on \
+         large sets goes into.\n\n\
          A *mode* is what `--security` selects. *Recommended* is what we would use, and no claim of an audit (see SECURITY.md); *sound* means that no attack is known and \
          that it is kept for comparison; *broken* entries run only with `--allow-broken`.\n\n\
-         | id | task | modes | status | paper |\n|---|---|---|---|---|\n",
+         | id | task | modes (rounds) | cost | status | paper |\n|---|---|---|---|---|---|\n",
     );
     for entry in registry::entries() {
-        let modes: Vec<String> = entry.modes.iter().map(|mode| mode.security.to_string()).collect();
+        let modes: Vec<String> = entry.modes.iter().map(|mode| format!("{} ({})", mode.security, mode.rounds)).collect();
         line(
             &mut text,
-            format_args!("| `{}` | {} | {} | {} | {} |", entry.id, entry.task, modes.join(", "), status(entry), entry.paper.key),
+            format_args!(
+                "| `{}` | {} | {} | {} | {} | {} |",
+                entry.id,
+                entry.task,
+                modes.join(", "),
+                entry.cost,
+                status(entry),
+                entry.paper.key
+            ),
         );
     }
     for entry in registry::entries() {
