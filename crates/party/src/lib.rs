@@ -62,8 +62,8 @@ mod task;
 pub mod transport;
 
 pub use abort::{Abort, PeerFault};
-pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, wire};
-pub use entry::{Entry, Extra, Leak, Learner, Mode, Resistance, Security, Status};
+pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, Turns, wire};
+pub use entry::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status};
 pub use message::{Fixed, Malformed, Message, Reader, Stream, Writer};
 pub use phase::Phase;
 pub use protocol::{AnyParty, AnyReceiver, AnySender, Party, Protocol, Registered, Row};

@@ -1,7 +1,6 @@
 //! The registries: every protocol of every task, in the order in which documents list them.
 
-use vesica_party::{Entry, Protocol, Registered, Row, Security};
-use vesica_structures::facts::Unsupported;
+use vesica_party::{Entry, Registered, Row};
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
@@ -108,16 +107,4 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 fn answers_to(entry: &Entry, name: &str) -> bool {
     entry.id == name || entry.aliases.contains(&name)
-}
-
-/// Refuses a security that `P` does not offer, naming those that it does.
-pub(crate) fn require_mode<P: Protocol>(security: Security) -> Result<(), Unsupported> {
-    if P::ENTRY.mode(security).is_some() {
-        return Ok(());
-    }
-    let offered: Vec<String> = P::ENTRY.modes.iter().map(|mode| mode.security.to_string()).collect();
-    Err(Unsupported::new(
-        format_args!("protocol {} has no {security} mode", P::ENTRY.id),
-        format_args!("choose another protocol, or allow --security {}", offered.join(" or ")),
-    ))
 }

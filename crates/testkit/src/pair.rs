@@ -109,8 +109,13 @@ pub(crate) fn is_panic(failure: &Abort) -> bool {
 const PANICKED: &str = "panicked: ";
 
 fn panicked(panic: &(dyn Any + Send)) -> Abort {
+    Abort::Local { code: 70, fault: format!("{PANICKED}{}", message(panic)), mend: "report it".into() }
+}
+
+/// The text that a panic carries.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Abort::Local { code: 70, fault: format!("{PANICKED}{}", text.unwrap_or("?")), mend: "report it".into() }
+    text.unwrap_or("?")
 }
 
 fn outcome<T>(result: &Result<T, Abort>) -> String {

@@ -40,7 +40,7 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf64;
 use vesica_structures::okvs::{Band, Clustered, Okvs};
@@ -66,6 +66,7 @@ const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: VOLE.corrupt_sender,
     corrupt_receiver: VOLE.corrupt_receiver,
+    rounds: Rounds::exactly(3),
     assumptions: vesica_party::assumptions![VOLE.assumptions, &["AES-128 is an ideal cipher (outer hash, hash to B, rows)"]],
     leakage: &[],
 };
@@ -81,6 +82,7 @@ const fn entry(id: &'static str) -> Entry {
             reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
             "B is a subspace over GF(2) of 41 + log2(keys of the sender) bits, closed under all that is done with values",
             "outer hash: Davies-Meyer with the salted key as key, instead of a random oracle on (q, x)",

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -29,8 +29,9 @@ impl Protocol for BitsToRing {
             reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &["random OTs whose choices are corrected by one bit, instead of chosen ones"],
-        modes: &[SEMI_HONEST],
+        modes: &[Mode { rounds: Rounds::exactly(3), ..SEMI_HONEST }],
     };
     type Task = tasks::BitsToRing;
     type Params = Params;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -37,12 +37,13 @@ impl<E: Share> Protocol for Multiplexer<E> {
             reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
             "the sender's share of a row is the difference of two pads of a random OT, so that its product with the receiver's bit takes no correction",
             "random OTs whose choices are corrected by one bit, instead of chosen ones",
             "a whole row by one pair of OTs, whose pads AES stretches",
         ],
-        modes: &[SEMI_HONEST],
+        modes: &[Mode { rounds: Rounds::exactly(4), ..SEMI_HONEST }],
     };
     type Task = Multiplex<E>;
     type Params = Params<E>;

@@ -2,8 +2,10 @@
 
 mod cheating;
 mod conformance;
+mod examples;
 mod faults;
 mod gmw;
+mod golden;
 mod inner_product;
 mod kkrt16;
 mod peqt;

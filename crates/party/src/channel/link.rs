@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::frame::abort_frame;
 use super::state::State;
 use super::transcript::Ended;
-use super::{ChannelOptions, Tally};
+use super::{ChannelOptions, Tally, Turns};
 use crate::transport::{Connection, Rendezvous, Shutdown};
 use crate::{Abort, Phase, Role, Step};
 
@@ -21,6 +21,7 @@ pub(super) struct Link {
     pub ended: Condvar,
     tally: Mutex<Tally>,
     ended_forks: Mutex<Ended>,
+    turns: Mutex<Turns>,
     /// Milliseconds from `opened` to when the peer's last byte came.
     heard: AtomicU64,
     opened: Instant,
@@ -41,6 +42,7 @@ impl Link {
             ended: Condvar::new(),
             tally: Mutex::default(),
             ended_forks: Mutex::default(),
+            turns: Mutex::default(),
             heard: AtomicU64::new(0),
             opened: Instant::now(),
             options,
@@ -63,6 +65,11 @@ impl Link {
     /// Transcripts of forks that have ended.
     pub(super) fn ended_forks(&self) -> MutexGuard<'_, Ended> {
         self.ended_forks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The turns of this side.
+    pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a frame that belongs to no phase.

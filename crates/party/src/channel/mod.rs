@@ -23,11 +23,13 @@ mod send;
 mod state;
 mod tally;
 mod transcript;
+mod turns;
 mod writer;
 
 pub use close::Canceller;
 pub use options::ChannelOptions;
 pub use tally::{Count, PhaseGuard, Tally};
+pub use turns::Turns;
 
 pub(crate) use frame::{Open, parse_abort};
 

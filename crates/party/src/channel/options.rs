@@ -19,6 +19,8 @@ pub struct ChannelOptions {
     pub drain_for: Duration,
     /// Keep a running hash of all that is said, see [`Channel::transcript`](super::Channel::transcript).
     pub transcript: bool,
+    /// Note the order of what is sent and received, see [`Channel::turns`](super::Channel::turns). For tests and measurements.
+    pub turns: bool,
 }
 
 impl Default for ChannelOptions {
@@ -31,6 +33,7 @@ impl Default for ChannelOptions {
             reason_wait: Duration::from_secs(1),
             drain_for: Duration::from_secs(5),
             transcript: false,
+            turns: false,
         }
     }
 }

@@ -143,24 +143,28 @@ impl Channel {
     }
 
     pub(super) fn note_sent(&mut self, step: &Step, body: &[u8]) {
+        self.note_turn(true, body.len() + 1);
         if let Some(transcript) = &mut self.transcript {
             transcript.sent.message(step, body);
         }
     }
 
     pub(super) fn note_sent_part(&mut self, step: &Step, bytes: &[u8]) {
+        self.note_turn(true, bytes.len());
         if let Some(transcript) = &mut self.transcript {
             transcript.sent.part(step, bytes);
         }
     }
 
     pub(super) fn note_received(&mut self, step: &Step, body: &[u8]) {
+        self.note_turn(false, body.len() + 1);
         if let Some(transcript) = &mut self.transcript {
             transcript.received.message(step, body);
         }
     }
 
     pub(super) fn note_received_part(&mut self, step: &Step, bytes: &[u8]) {
+        self.note_turn(false, bytes.len());
         if let Some(transcript) = &mut self.transcript {
             transcript.received.part(step, bytes);
         }

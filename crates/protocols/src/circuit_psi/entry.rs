@@ -2,7 +2,7 @@
 
 use vesica_mpc::kkrt16::Kkrt16;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
-use vesica_party::{Mode, Protocol, Resistance, Security, assumptions};
+use vesica_party::{Mode, Protocol, Resistance, Rounds, Security, assumptions};
 
 use crate::tasks::SIZES;
 
@@ -14,20 +14,21 @@ pub(super) const AND_TREES: &str =
     "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of GMW with multiplication triples.";
 
 /// The one mode that there is.
-pub(super) const fn mode(assumptions: &'static [&'static str]) -> Mode {
+pub(super) const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {
     Mode {
         security: Security::SemiHonest,
         corrupt_sender: Resistance::SemiHonest,
         corrupt_receiver: Resistance::SemiHonest,
+        rounds,
         assumptions,
         leakage: &[SIZES],
     }
 }
 
-/// The modes of rows that stand on OPRFs from OT extension and on equality tests.
-pub(super) const OT_MODES: &[Mode] = &[mode(assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS])];
+/// The assumptions of OPRFs from OT extension and of equality tests.
+pub(super) const OT_AND_TESTS: &[&str] = assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS];
 
-/// What tests and multiplexers rest on, which all stand on random tables.
+/// The assumptions of equality tests and multiplexers, which all stand on random tables.
 pub(super) const EQUALITY_TESTS: &[&str] = semi_honest::<OneOfN>();
 
 /// What the semi-honest mode of a building block rests on, its first.

@@ -7,7 +7,6 @@ use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use super::{Arrows, For, Membership, MembershipTest};
-use crate::registry::require_mode;
 use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
 
 /// The protocol that random OTs come from.
@@ -31,7 +30,7 @@ impl<M: MembershipTest> Params<M> {
     where
         M: For<Intersect>,
     {
-        require_mode::<Membership<M, Intersect>>(request.security)?;
+        <Membership<M, Intersect>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         if request.payload_bytes > 0 || request.both_learn {
             return Err(Unsupported::new(
@@ -49,7 +48,7 @@ impl<M: MembershipTest> Params<M> {
     where
         M: For<Cardinality>,
     {
-        require_mode::<Membership<M, Cardinality>>(request.security)?;
+        <Membership<M, Cardinality>>::ENTRY.require(request.security)?;
         request.check_one_count()?;
         Self::new(*request, 0)
     }
@@ -59,7 +58,7 @@ impl<M: MembershipTest> Params<M> {
     where
         M: For<Sum>,
     {
-        require_mode::<Membership<M, Sum>>(request.security)?;
+        <Membership<M, Sum>>::ENTRY.require(request.security)?;
         request.check_one_total()?;
         if request.columns == 0 {
             return Err(Unsupported::new("a sum of no columns", "ask for the task cardinality, or give values"));

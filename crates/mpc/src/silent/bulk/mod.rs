@@ -33,7 +33,7 @@ mod sender;
 mod tests;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::{Mode, Resistance, Security, assumptions};
+use vesica_party::{Mode, Resistance, Rounds, Security, assumptions};
 use vesica_structures::facts::Unsupported;
 
 use super::EXPANDER_LPN;
@@ -59,6 +59,7 @@ pub(crate) const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::SemiHonest,
     corrupt_receiver: Resistance::SemiHonest,
+    rounds: Rounds::exactly(2),
     assumptions: assumptions![
         ot_extension::ASSUMPTIONS,
         &[

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::ecdh::POINT_BYTES;
-use crate::registry::require_mode;
 use crate::tags;
 use crate::tasks::AggregateRequest;
 
@@ -21,7 +21,7 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or an option is not served.
     pub fn derive(request: &AggregateRequest) -> Result<Self, Unsupported> {
-        require_mode::<super::EcdhCaCgt12>(request.security)?;
+        super::EcdhCaCgt12::ENTRY.require(request.security)?;
         request.check_one_count()?;
         Ok(Self { request: *request, digest_bits: tags::tag_bits(request.sender_items, request.receiver_items) })
     }

@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::ecdh::POINT_BYTES;
 use crate::psi::both_learn;
-use crate::registry::require_mode;
 use crate::tags;
 use crate::tasks::IntersectRequest;
 
@@ -28,7 +28,7 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or a size is not served.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<super::EcdhHfh99>(request.security)?;
+        super::EcdhHfh99::ENTRY.require(request.security)?;
         request.check_sizes()?;
         Ok(Self {
             sender_items: request.sender_items,

@@ -10,7 +10,6 @@ use vesica_structures::facts::{FailureEvent, KAPPA, LAMBDA, Unsupported, ceil_lo
 use vesica_structures::okvs::Okvs;
 
 use super::{Ltsxq26, Variant};
-use crate::registry::require_mode;
 use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
@@ -46,7 +45,7 @@ pub const FIGURE_15: u32 = KAPPA;
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<Ltsxq26<V>>(request.security)?;
+        <Ltsxq26<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn } = request;
         if payload_bytes > 0 || both_learn {

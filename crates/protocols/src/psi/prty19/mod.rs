@@ -59,7 +59,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -102,16 +102,20 @@ const PAPER: Paper = Paper {
     reference: "Pinkas, Rosulek, Trieu, Yanai. Crypto 2019, ePrint 2019/634",
 };
 
-const MODES: &[Mode] = &[Mode {
-    security: Security::SemiHonest,
-    corrupt_sender: Resistance::SemiHonest,
-    corrupt_receiver: Resistance::SemiHonest,
-    assumptions: assumptions![
-        <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-        &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
-    ],
-    leakage: &[SIZES],
-}];
+/// The one mode that there is.
+const fn mode(rounds: Rounds) -> Mode {
+    Mode {
+        security: Security::SemiHonest,
+        corrupt_sender: Resistance::SemiHonest,
+        corrupt_receiver: Resistance::SemiHonest,
+        rounds,
+        assumptions: assumptions![
+            <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+            &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
+        ],
+        leakage: &[SIZES],
+    }
+}
 
 const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice of random bits is a uniform element, so \
      that Propositions 1 and 2 hold as they stand. Widths of Figure 6 are rounded up to 448.";
@@ -134,6 +138,7 @@ impl Variant for SpotLow {
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Polynomials,
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one argument apart; at most 2^21 items of the receiver.",
@@ -143,7 +148,7 @@ impl Variant for SpotLow {
             HASH,
             CODED,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::exactly(6))],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::LOW;
 }
@@ -159,6 +164,7 @@ impl Variant for SpotFast {
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Polynomials,
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
@@ -171,7 +177,7 @@ impl Variant for SpotFast {
             HASH,
             CODED,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::exactly(5))],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::FAST;
 }

@@ -12,7 +12,6 @@ use vesica_structures::rows::COLUMNS;
 
 use super::{Prty19, Variant};
 use crate::psi::both_learn;
-use crate::registry::require_mode;
 use crate::tags;
 use crate::tasks::IntersectRequest;
 
@@ -101,7 +100,7 @@ impl Layout {
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<Prty19<V>>(request.security)?;
+        <Prty19<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let layout = (V::LAYOUT)(request.receiver_items);
         let most = if layout.choices() == 1 { MOST_LOW } else { MOST_FAST };

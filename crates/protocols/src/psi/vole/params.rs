@@ -4,14 +4,13 @@ use std::ops::RangeInclusive;
 
 pub use vesica_mpc::oprf::value_bits;
 use vesica_mpc::oprf::{ValueField, table};
-use vesica_party::Security;
+use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::fields::{Cell, Gf64, Gf128};
 use vesica_structures::okvs::Okvs;
 
 use super::{Variant, VolePsi, correlation};
 use crate::psi::both_learn;
-use crate::registry::require_mode;
 use crate::tags;
 pub use crate::tags::TagCoding;
 use crate::tasks::IntersectRequest;
@@ -64,7 +63,7 @@ pub struct Params {
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<VolePsi<V>>(request.security)?;
+        <VolePsi<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let narrowest = value_bits(request.security, request.sender_items);
         let (field, value_bits) = match V::VALUES {

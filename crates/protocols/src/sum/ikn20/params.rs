@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_party::Protocol;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::rlwe::{BLOCK, Element, SUM_ELEMENTS, flood_bits};
 
 use crate::ecdh::exchange;
-use crate::registry::require_mode;
 use crate::tags;
 use crate::tasks::AggregateRequest;
 
@@ -24,7 +24,7 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or an option is not served.
     pub fn derive(request: &AggregateRequest) -> Result<Self, Unsupported> {
-        require_mode::<super::Ikn20>(request.security)?;
+        super::Ikn20::ENTRY.require(request.security)?;
         request.check_one_total()?;
         let AggregateRequest { sender_items, receiver_items, columns, .. } = *request;
         if columns == 0 {
