@@ -8,6 +8,8 @@ use std::error::Error;
 use std::path::Path;
 
 use serde_json::Value;
+use vesica::party::CostClass;
+use vesica::protocols::registry;
 
 #[path = "../tests/recorded/mod.rs"]
 mod recorded;
@@ -227,7 +229,7 @@ fn extra_seconds(fits: &[(&(String, String), &Vec<Run>, Fit)], id: &str, task: &
 }
 
 fn print(id: &str, security: &str, fit: &Fit, extra_seconds: f64) {
-    let curve = ["ecdh", "czz24", "ikn20"].iter().any(|family| id.starts_with(family));
+    let curve = registry::find(id).is_some_and(|entry| entry.cost == CostClass::GroupOperations);
     let (security, work) = (if security == "malicious" { "Malicious" } else { "SemiHonest" }, if curve { "Curve" } else { "Vole" });
     let a_trip = if fit.items_a_round_trip.is_finite() { fit.items_a_round_trip.round() } else { 0.0 };
     println!("    Costs {{");

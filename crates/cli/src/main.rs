@@ -1,4 +1,5 @@
-//! The `vesica` command.
+//! The `vesica` command: [`args`] is its grammar and help, [`commands`] has one module for each subcommand, [`outcome`] prints results and
+//! errors and gives the exit code.
 #![forbid(unsafe_code)]
 
 mod args;

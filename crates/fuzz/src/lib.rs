@@ -1,4 +1,7 @@
-//! Every parser of bytes that a peer or a file brings, as plain functions: a smoke run drives them on stable, libFuzzer on nightly.
+//! Every parser of bytes that a peer or a file brings, as plain functions. A smoke run drives them on stable Rust, libFuzzer on nightly.
+//!
+//! [`TARGETS`] lists the parsers with their seeds. `tests/smoke.rs` mutates the seeds; the workspace in `fuzz/` drives the same functions
+//! under `cargo fuzz`.
 #![forbid(unsafe_code)]
 
 mod seeds;

@@ -1,4 +1,4 @@
-//! Domain separation: what every hash of one run is bound to.
+//! Domain separation: the labels and places to which every hash of a run is bound.
 
 use vesica_party::Channel;
 

@@ -1,4 +1,4 @@
-//! Random polynomials over GF(2), one in each of many instances: what a table of a 1-of-2^k OT is when it is written out in the bits of the choice.
+//! Random polynomials over GF(2), one in each of many instances. A table of a 1-of-2^k OT is such a polynomial in the bits of the choice.
 //!
 //! The sender's table `m` is the polynomial `p(c) = sum a_S c^S` over the subsets `S` of the `k` bits of `c`, where `c^S` is their product; a Moebius
 //! transform gives the coefficients `a_S`. The receiver has `c` and `p(c)`. To it all tables with this value at `c` are equally likely. Given `c`, tables
@@ -27,7 +27,7 @@ pub(crate) type Coefficients = Secret<Vec<Vec<u64>>>;
 /// `k + 1` planes: the bits of `c`, then `p(c)`.
 pub(crate) type Evaluations = Secret<Vec<Vec<u64>>>;
 
-/// So many groups of polynomials in `variables` variables, one polynomial of each group in each of `len` instances.
+/// `groups` groups of polynomials in `variables` variables, with one polynomial of each group in each of `len` instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polynomials {
     pub groups: usize,

@@ -82,6 +82,59 @@ pub struct Leak {
     pub extra: Option<Extra>,
 }
 
+/// What most of a run's time goes into where sets are large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CostClass {
+    /// Operations in a group, some for each item: tens of microseconds an item.
+    GroupOperations,
+    /// Ciphers, hashes and linear algebra over small fields. Operations in a group are as many for any number of items.
+    Symmetric,
+    /// Interpolation and evaluation of polynomials over the sets, or over parts of them.
+    Polynomials,
+    /// Encryption by ring-LWE.
+    Lattice,
+}
+
+impl fmt::Display for CostClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::GroupOperations => "group operations",
+            Self::Symmetric => "symmetric operations",
+            Self::Polynomials => "polynomials",
+            Self::Lattice => "lattice operations",
+        })
+    }
+}
+
+/// The number of rounds of a run, set-up included: of messages of which each is sent after the one before has arrived. Messages that cross each other
+/// are of one round. Sets of a few items may take fewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// For sets of some tens of items, or at the sizes that take the fewest.
+    pub least: usize,
+    /// For sets of up to 2^20 items.
+    pub most: usize,
+}
+
+impl Rounds {
+    /// As many rounds at any size.
+    pub const fn exactly(rounds: usize) -> Self {
+        Self { least: rounds, most: rounds }
+    }
+
+    /// Rounds that depend on the sizes of the sets.
+    pub const fn between(least: usize, most: usize) -> Self {
+        Self { least, most }
+    }
+}
+
+impl fmt::Display for Rounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { least, most } = self;
+        if least == most { write!(f, "{most}") } else { write!(f, "{least} to {most}") }
+    }
+}
+
 /// One way to run a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
@@ -91,6 +144,8 @@ pub struct Mode {
     pub corrupt_sender: Resistance,
     /// Against a corrupt receiver.
     pub corrupt_receiver: Resistance,
+    /// How many rounds it takes.
+    pub rounds: Rounds,
     /// What is assumed.
     pub assumptions: &'static [&'static str],
     /// What leaks beyond the output.
@@ -101,6 +156,11 @@ impl Mode {
     /// What the mode shows beyond the promise of the task's name.
     pub fn extras(&self) -> impl Iterator<Item = Extra> {
         self.leakage.iter().filter_map(|leak| leak.extra)
+    }
+
+    /// Whether it shows the receiver the exact number of common items beside a task that hides it.
+    pub fn shows_count(&self) -> bool {
+        self.extras().any(|extra| extra == Extra::Count)
     }
 
     /// Whether it resists as much as `security` asks, against either party.
@@ -141,6 +201,8 @@ pub struct Entry {
     pub paper: Paper,
     /// What we think of it.
     pub status: Status,
+    /// What most of its time goes into.
+    pub cost: CostClass,
     /// Where it differs from its paper, and why that is sound.
     pub deviations: &'static [&'static str],
     /// The ways to run it.

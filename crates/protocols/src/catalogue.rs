@@ -15,7 +15,7 @@ const TASKS: &[(&str, &str)] = &[
     ("cardinality", "The receiver learns how many items both sides have, for each of its groups."),
     ("sum", "The receiver learns the sum of the sender's values over the common items, for each of its groups."),
     ("join-and-compute", "The receiver learns the sum of products of the sender's values with its own over the common items."),
-    ("shares", "Both sides get shares of which items are common and of the items' payloads, and compute on these later. A share alone says nothing."),
+    ("shares", "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing."),
     ("random-ot", "The sender gets pairs of random blocks. The receiver gets random bits, and of each pair the block that its bit names."),
     ("random-tables", "The sender gets tables of 2^k random bits. The receiver gets a random place in each table, and the bit there."),
     ("subfield-vole", "The sender gets `delta` and `b`, the receiver `c` and `a = b + delta c`, all of them random; `c` lies in a subfield."),
@@ -43,6 +43,8 @@ pub fn catalogue_markdown() -> String {
          - *Recommended* means that we would use it. It does not mean audited (see SECURITY.md).\n\
          - *Sound* means that no attack is known. The protocol is kept for comparison.\n\
          - *Broken* protocols run only with `--allow-broken`.\n\
+         - A *round* is one of a chain of messages that wait for each other. Messages that cross belong to one round.\n\
+         - *Cost* names what takes most of the time of a run on large sets.\n\
          - A *deviation* says where our protocol differs from its paper.\n\
          - A label such as A1 stands for a statement that several protocols share. [Shared statements](#shared-statements) spells them out.\n\n",
     );
@@ -78,10 +80,11 @@ fn describe_task(text: &mut String, entries: &[&Entry], task: &str, shared: &Sha
     if let Some((_, summary)) = TASKS.iter().find(|(name, _)| *name == task) {
         line(text, format_args!("{summary}\n"));
     }
-    line(text, format_args!("| id | modes | status | paper |\n|---|---|---|---|"));
+    line(text, format_args!("| id | modes (rounds) | cost | status | paper |\n|---|---|---|---|---|"));
     for entry in of_task(entries, task) {
-        let modes: Vec<String> = entry.modes.iter().map(|mode| mode.security.to_string()).collect();
-        line(text, format_args!("| [`{id}`](#{id}) | {} | {} | {} |", modes.join(", "), status(entry), entry.paper.key, id = entry.id));
+        let modes: Vec<String> = entry.modes.iter().map(|mode| format!("{} ({})", mode.security, mode.rounds)).collect();
+        let (modes, status, key) = (modes.join(", "), status(entry), entry.paper.key);
+        line(text, format_args!("| [`{id}`](#{id}) | {modes} | {} | {status} | {key} |", entry.cost, id = entry.id));
     }
     for entry in of_task(entries, task) {
         describe(text, entry, shared);

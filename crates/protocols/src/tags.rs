@@ -16,7 +16,7 @@ const LENGTH_BYTES: usize = 4;
 /// About how many bytes of shuffled tags are packed, sent and received at a time.
 const SHUFFLED_BYTES: usize = 1 << 18;
 
-/// How tags travel.
+/// The coding of tags on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagCoding {
     /// Sorted on all bits and Golomb-Rice coded.

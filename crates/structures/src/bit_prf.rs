@@ -1,4 +1,4 @@
-//! Strings of bits, each bit a hash of one item under a key of its own: what OPRFs by bitwise AND consist of.
+//! Strings of bits, each bit a hash of one item under a key of its own. OPRFs by bitwise AND consist of such strings.
 //!
 //! A string of `l` bits takes `l` calls of a hash, whoever computes it: one party knows half of another's keys, so that no two bits can come from
 //! one call.
@@ -17,7 +17,7 @@ const ITEMS_PER_BATCH: usize = 128;
 pub struct Sha256Bits(KeyedBits);
 
 impl Sha256Bits {
-    /// For these keys; the suffix may be missing.
+    /// The function of these keys. The suffix is optional.
     pub fn new(keys: &[u128], suffix: Option<u128>) -> Self {
         Self(KeyedBits::new(keys, suffix))
     }
@@ -38,7 +38,7 @@ pub struct AesBits {
 }
 
 impl AesBits {
-    /// For these keys.
+    /// The function of these keys.
     pub fn new(keys: &[u128], offset: u128) -> Self {
         Self { keys: keys.iter().map(|&key| Aes128::new(key)).collect(), offset }
     }

@@ -63,7 +63,7 @@ const AND_WIDTHS: [u16; 41] = [
     449, 451, 453, 455, 457, 459, 461, 463, 464, 466, 468, 470, 472, 474,
 ];
 
-/// Where a protocol comes from.
+/// The paper that a protocol comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper {
     /// Short citation key, for example `RR22`.
@@ -78,9 +78,9 @@ pub struct Paper {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {mend}")]
 pub struct Unsupported {
-    /// What is not supported.
+    /// The request that is not supported.
     pub what: String,
-    /// What the user can do about it.
+    /// The action that the user can take.
     pub mend: String,
 }
 

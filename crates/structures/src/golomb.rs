@@ -1,4 +1,4 @@
-//! Sorted tags in Golomb-Rice code: what a sender of pseudo-random tags can save once their order says nothing.
+//! Golomb-Rice code of sorted tags. A sender of pseudo-random tags may sort them if their order says nothing, and sorted tags take fewer bits.
 //!
 //! `n` sorted values of `width` bits are their gaps, of mean `2^width / n`. A gap is a remainder of `k` bits and a quotient in unary, with
 //! `k = width - floor(log2 n) - 1`, a function of `(width, n)` alone: about `width - log2(n) + 1.54` bits a value when the values are uniform.
@@ -191,7 +191,7 @@ const SLACK: usize = 16;
 /// Bits into bytes, least significant first.
 struct BitWriter<'a> {
     bytes: &'a mut [u8],
-    /// Where the next word goes.
+    /// The place of the next word.
     at: usize,
     /// Bits not yet in `bytes`, `held < 64` of them.
     pending: u64,
@@ -335,7 +335,7 @@ mod tests {
         Ok(values)
     }
 
-    /// Of a list that is one part.
+    /// Decodes a list that is one part.
     fn decode_part(bytes: &[u8], count: usize, width: u32) -> Result<Vec<u128>, Malformed> {
         decode(&[bytes.to_vec()], count, width)
     }

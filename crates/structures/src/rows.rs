@@ -1,4 +1,4 @@
-//! Rows of random bits, one for each of exponentially many inputs, column by column from a key each: the matrix of a sparse OT extension (PRTY19).
+//! The matrix of a sparse OT extension (PRTY19): a row of random bits for each of exponentially many inputs, where each column follows from a key.
 //!
 //! Column `j` at an input `(bin, x)` is the inner product over GF(2) of the 128-bit `x` with `AES_j(bin)`, the key's 128 bits for that bin. So a block of AES serves
 //! a whole bin, and a row is a product of `x` with a bit matrix. *It is no pseudo-random function on all inputs*: rows of one bin are as random as the key's bits allow, that is, uniform and independent for
@@ -21,23 +21,23 @@ pub const COLUMNS: usize = 64 * LANES;
 /// Bins whose keys are expanded at a time.
 const BINS_PER_BATCH: usize = 16;
 
-/// What the rows of a bin are sums of.
+/// The 128 rows that every row of a bin is a sum of.
 pub type BinRows = [Row; 128];
 
 /// The keys of all columns.
 pub struct Columns(Vec<Aes128>);
 
 impl Columns {
-    /// From a key for each column.
+    /// The columns of these keys, one key for each column.
     ///
     /// # Panics
-    /// If there are not [`COLUMNS`].
+    /// If there are not [`COLUMNS`] keys.
     pub fn new(keys: impl ExactSizeIterator<Item = u128>) -> Self {
         assert_eq!(keys.len(), COLUMNS, "a key for each column");
         Self(keys.map(Aes128::new).collect())
     }
 
-    /// What the rows of each of these bins are sums of.
+    /// The rows that the rows of each of these bins are sums of.
     pub fn bins(&self, bins: Range<usize>) -> Secret<Vec<BinRows>> {
         let mut matrices = Secret::new(vec![[Row::default(); 128]; bins.len()]);
         let mut blocks = Secret::new(vec![0; COLUMNS * BINS_PER_BATCH]);

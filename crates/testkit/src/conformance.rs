@@ -75,7 +75,7 @@ pub fn run_counted<T: Task>(
 }
 
 /// Runs protocol `P` and checks that both sides succeed, that `Task::holds`, that the measured payload bytes lie within
-/// `predicted_bytes`, and that each side received what the other sent.
+/// `predicted_bytes` and the rounds within those of the entry, and that each side received what the other sent.
 ///
 /// # Panics
 /// If one of these fails; the message names the protocol and the request.
@@ -116,5 +116,7 @@ pub fn conformance_of<T: Task>(
     let payload_bytes = sent.sent_payload + received.sent_payload;
     assert!(predicted.contains(&payload_bytes), "{what}: {payload_bytes} bytes of messages, predicted {predicted:?}");
     let rounds = rounds.unwrap_or_else(|| panic!("{what}: a side received what the other did not send"));
+    let most = protocol.entry().modes.iter().map(|mode| mode.rounds.most).max().unwrap_or(0);
+    assert!(rounds <= most, "{what}: {rounds} rounds, and the entry says at most {most}");
     Run { sender, receiver, payload_bytes, rounds }
 }

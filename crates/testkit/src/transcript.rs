@@ -3,7 +3,7 @@
 //! A golden test fails when a protocol's messages change although its seeds, inputs and parameters did not. If the change is meant, run
 //! the test once with `VESICA_BLESS=1` in the environment; it writes the file anew, and the difference is reviewed with the change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -71,6 +71,16 @@ impl Transcript {
             }
         };
         entry.body.extend_from_slice(&frame.body);
+    }
+
+    /// How many messages there are.
+    pub fn messages(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+
+    /// The arrows that messages were seen of: tag and number of their steps.
+    pub fn arrows(&self) -> BTreeSet<(u16, u8)> {
+        self.0.values().flatten().map(|entry| (entry.tag, entry.step)).collect()
     }
 
     /// All that was said in this step of `protocol`, by whomever.

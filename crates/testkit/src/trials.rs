@@ -55,12 +55,27 @@ impl Trials {
     }
 
     /// Runs one trial for each mode of each row; its name is the row's id and the mode.
-    pub fn modes<T: Task>(&mut self, rows: &[Runnable<T>], mut body: impl FnMut(Runnable<T>, &'static Mode)) {
+    pub fn modes<T: Task>(&mut self, rows: &[Runnable<T>], body: impl FnMut(Runnable<T>, &'static Mode)) {
+        self.modes_where(rows, |_, _| true, body);
+    }
+
+    /// [`Trials::modes`] of those that `condition` holds for.
+    pub fn modes_where<T: Task>(
+        &mut self,
+        rows: &[Runnable<T>],
+        condition: impl Fn(Runnable<T>, &'static Mode) -> bool,
+        mut body: impl FnMut(Runnable<T>, &'static Mode),
+    ) {
         for row in rows {
-            for mode in row.entry().modes {
+            for mode in row.entry().modes.iter().filter(|mode| condition(*row, mode)) {
                 self.trial(format_args!("{} {}", row.entry().id, mode.security), || body(*row, mode));
             }
         }
+    }
+
+    /// Whether some trials alone are run, so that the suite as a whole shows nothing.
+    pub fn are_chosen(&self) -> bool {
+        self.chosen.is_some()
     }
 
     /// Ends the suite.

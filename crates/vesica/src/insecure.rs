@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
-use vesica_party::{Abort, Channel, Entry, Mode, Party, Protocol, Resistance, Role, Row, Security, Status, Step, Stream, Task};
+use vesica_party::{
+    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Resistance, Role, Rounds, Row, Security, Status, Step, Stream, Task,
+};
 use vesica_protocols::any::{AnyProtocol, SetTask};
 use vesica_protocols::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute, ReceiverShares,
@@ -34,11 +36,13 @@ const fn entry(id: &'static str, task: &'static str) -> Entry {
         task,
         paper: Paper { key: "none", title: "INSECURE, for tests", reference: "none" },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds { least: 2, most: 2 },
             assumptions: &[],
             leakage: &[],
         }],

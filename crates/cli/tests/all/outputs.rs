@@ -182,7 +182,7 @@ fn payload_columns_with_commas_keep_their_names_and_types() {
     let ids: Int32Array = column("id").as_string::<i32>().iter().map(|id| id.and_then(|id| id.parse().ok())).collect();
     assert_eq!(ids.values(), &[1]);
     let ended = folder.run("send --payload \"a");
-    assert!(ended.code == 2 && ended.stderr.contains("in double quotes does not end"), "{}", ended.stderr);
+    assert!(ended.code == 2 && ended.stderr.contains("in double quotes has no closing quote"), "{}", ended.stderr);
 }
 
 #[test]

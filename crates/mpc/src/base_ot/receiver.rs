@@ -1,4 +1,4 @@
-//! The right column: one key a transfer, by a choice bit.
+//! The right column of the figure: gets one key a transfer, by a choice bit.
 
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::IsIdentity;

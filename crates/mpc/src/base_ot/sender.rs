@@ -1,4 +1,4 @@
-//! The left column: two keys a transfer.
+//! The left column of the figure: gets two keys a transfer.
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use vesica_party::{Abort, Channel, Message, Party, Phase};

@@ -1,4 +1,4 @@
-//! Circuits from gates, and words of bits from circuits. Words are little-endian: the lowest bit first.
+//! A builder of circuits from gates, with words of several bits. Words are little-endian: the lowest bit first.
 
 use super::circuit::{Circuit, Wire};
 

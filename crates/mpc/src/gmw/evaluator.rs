@@ -1,4 +1,4 @@
-//! Either side of an evaluation: which one it is, the channel says.
+//! One side of an evaluation. The channel says which one it is.
 
 use std::fmt;
 use std::ops::Range;

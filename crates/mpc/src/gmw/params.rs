@@ -1,4 +1,4 @@
-//! The circuit, how often, and what that costs.
+//! The parameters of an evaluation: the circuit, the number of instances, and the costs.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The right column: who multiplies with its vectors.
+//! The right column of the figure: multiplies by its vectors.
 
 use rand_core::Rng;
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! The left column: who encrypts its vector.
+//! The left column of the figure: encrypts its vector.
 
 use rand_core::Rng;
 use rayon::prelude::*;

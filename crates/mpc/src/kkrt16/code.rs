@@ -39,7 +39,7 @@ impl Code {
     }
 }
 
-/// So many ones from the lowest bit on.
+/// A number whose lowest `count` bits are ones.
 fn low_bits(count: usize) -> u128 {
     match count {
         0 => 0,
@@ -50,7 +50,7 @@ fn low_bits(count: usize) -> u128 {
 
 /// `H`: a block of the output for the row of an instance.
 pub(super) struct RowHash {
-    /// For each block of an output.
+    /// A key for each block of an output.
     keys: Vec<[u8; 32]>,
     row_bytes: usize,
 }

@@ -1,4 +1,4 @@
-//! The right column: one key an instance.
+//! The right column of the figure: asks for one key of each instance.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Party, Phase};

@@ -1,4 +1,4 @@
-//! Rows of a matrix of which each column is the stream of a key.
+//! Rows of a matrix whose columns are streams of keys.
 
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::transpose::transpose_128x128;
@@ -21,7 +21,7 @@ pub(super) const ROWS_PER_STRIP: usize = 1 << 10;
 pub(super) struct Columns(Vec<Aes128>);
 
 impl Columns {
-    /// With these keys.
+    /// The columns of these keys.
     pub fn new(keys: impl Iterator<Item = u128>) -> Self {
         Self(keys.map(Aes128::new).collect())
     }

@@ -1,4 +1,4 @@
-//! The left column: evaluates where it likes.
+//! The left column of the figure: evaluates the functions where it likes.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Party, Phase};

@@ -1,4 +1,4 @@
-//! All numbers of a run.
+//! The parameters of a run.
 
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};

@@ -1,4 +1,4 @@
-//! The right column: asks for keys.
+//! The right column of the figure: asks for the values of its keys.
 
 use std::marker::PhantomData;
 

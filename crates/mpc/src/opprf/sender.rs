@@ -1,4 +1,4 @@
-//! The left column: programs values.
+//! The left column of the figure: programs values.
 
 use std::marker::PhantomData;
 

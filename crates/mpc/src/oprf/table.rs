@@ -1,4 +1,4 @@
-//! An OKVS table on its way: cells as narrow as their bound allows, in the parts in which they are encoded and decoded.
+//! The transfer of an OKVS table, part by part as it is encoded and decoded, with cells as narrow as their bound allows.
 
 use std::ops::Range;
 

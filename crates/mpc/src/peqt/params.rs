@@ -93,10 +93,10 @@ impl Params {
         Self::with(len, width, Variant::Cubic)
     }
 
-    /// The same in a given way.
+    /// Parameters for a given variant.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Fails as [`new`](Self::new) does.
     pub fn with(len: usize, width: u32, variant: Variant) -> Result<Self, Unsupported> {
         if !(1..=64).contains(&width) {
             return Err(Unsupported::new(format_args!("equality of values of {width} bits"), "use 1 to 64 bits: hash longer values"));

@@ -1,4 +1,4 @@
-//! The right column: values of its own, and a share of each test.
+//! The right column of the figure: brings values, and gets a share of each test.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::bits::Bits;
 pub struct Receiver(Tree);
 
 impl Receiver {
-    /// Its shares for its values, one a test, below `2^width`.
+    /// The receiver's shares for its values, one for each test, below `2^width`.
     ///
     /// # Errors
     /// If there is another number of values or one is too wide, or if the channel fails.

@@ -1,4 +1,4 @@
-//! The left column: random values, and a share of each test.
+//! The left column of the figure: gets random values, and a share of each test.
 
 use std::fmt;
 
@@ -19,12 +19,12 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Its values, uniform below `2^width`, one a test.
+    /// The sender's values, uniform below `2^width`, one for each test.
     pub fn values(&self) -> &[u64] {
         &self.values
     }
 
-    /// Its shares; [`Party::run`] without the values.
+    /// The sender's shares: [`Party::run`] without the values.
     ///
     /// # Errors
     /// If the channel fails.

@@ -1,4 +1,4 @@
-//! What both columns have in common: a side goes through the layers, now owner, now chooser, piece by piece.
+//! The part that both columns share: a side goes through the layers piece by piece, and is owner and chooser in turn.
 //!
 //! Message 0 has the masked inputs of layer 0, message `s` the corrections of layer `s - 1` and the masked inputs of layer `s`. The two sides take turns:
 //! whoever owns a layer is the chooser of the next. Pieces overlap: a side starts [`PIECES_IN_FLIGHT`] pieces before it needs the answer to the first, so that

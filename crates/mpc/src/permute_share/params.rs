@@ -1,4 +1,4 @@
-//! All numbers of a run.
+//! The parameters of a run.
 
 use std::marker::PhantomData;
 

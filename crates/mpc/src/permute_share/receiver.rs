@@ -1,4 +1,4 @@
-//! The right column: who has the order.
+//! The right column of the figure: the side that has the order.
 
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::facts::Unsupported;

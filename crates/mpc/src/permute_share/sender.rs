@@ -1,4 +1,4 @@
-//! The left column: who has the values.
+//! The left column of the figure: the side that has the values.
 
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::fields::Value;

@@ -15,7 +15,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Protocol, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Protocol, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::silent::bulk;
@@ -45,6 +45,7 @@ impl Protocol for OneOfN {
             reference: "after Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl (CCS 2019, ePrint 2019/1159)",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
             "values of the noise are uniform in the k bits of a choice, with the weight for uniform noise",
             "batches of at most 2^23 tables share one delta and one set of base OTs, and nothing else",

@@ -1,4 +1,4 @@
-//! The right column: one place of each table.
+//! The right column of the figure: gets one entry of each table.
 
 use vesica_party::{Abort, Channel, Party};
 use vesica_structures::rng::SecretRng;

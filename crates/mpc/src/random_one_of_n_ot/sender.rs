@@ -1,4 +1,4 @@
-//! The left column: whole tables.
+//! The left column of the figure: gets whole tables.
 
 use vesica_party::{Abort, Channel, Party};
 use vesica_structures::fields::Gf128;

@@ -1,8 +1,8 @@
-//! Bits to the ring: `p_i`, and the product of `1 - 2 p_i` and the receiver's bit.
+//! From exclusive-or shares of bits to additive shares: `p_i`, and the product of `1 - 2 p_i` and the receiver's bit.
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -14,7 +14,7 @@ use crate::tasks::{self, BitsToRingRequest, Share, SharedBits, Shares};
 #[derive(Debug)]
 pub enum BitsToRing {}
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Params(Shape<u64>);
 
@@ -29,8 +29,9 @@ impl Protocol for BitsToRing {
             reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &["random OTs whose choices are corrected by one bit, instead of chosen ones"],
-        modes: &[SEMI_HONEST],
+        modes: &[Mode { rounds: Rounds::exactly(3), ..SEMI_HONEST }],
     };
     type Task = tasks::BitsToRing;
     type Params = Params;

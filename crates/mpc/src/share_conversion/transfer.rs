@@ -1,4 +1,4 @@
-//! Products of numbers and the other party's bits, from random OTs on: the first figure of the module above.
+//! Products of numbers and the other party's bits, made from random OTs: the first figure of the parent module.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use super::messages::{Corrections, Flips};
 use crate::silent_ot::SilentOt;
 use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, Share};
 
-/// Where random OTs come from.
+/// The protocol that random OTs come from.
 type RandomOts = SilentOt;
 
-/// How that resists, and what it rests on.
+/// The security and the assumptions of [`RandomOts`].
 pub(super) const SEMI_HONEST: Mode = <RandomOts as Protocol>::ENTRY.modes[0];
 
 /// The bytes of corrections that are sent before the other direction has its turn.
@@ -212,7 +212,7 @@ impl<E: Share> Chooser<E> {
     }
 }
 
-/// Where stray bits would come.
+/// The step to blame for stray bits.
 const STRAY: vesica_party::Step = <Corrections as vesica_party::Stream>::STEP;
 
 /// The least ring in which a count of `len` bits does not wrap, in bits.

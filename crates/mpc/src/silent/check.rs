@@ -27,7 +27,7 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// For exponents up to `greatest`.
+    /// Powers of `chi` for exponents up to `greatest`.
     pub fn new(chi: u128, greatest: usize) -> Self {
         let bits = greatest.checked_ilog2().map_or(0, |log| log as usize + 1);
         let squares = std::iter::successors(Some(chi), |&square| Some(gf128_mul(square, square)));

@@ -66,7 +66,7 @@ const MAX_WEIGHT: u32 = 18;
 /// A block of noise is at least this long; shorter vectors take the direct protocol.
 pub(super) const MIN_BLOCK: usize = 8;
 
-/// What values the noise takes.
+/// The values that the noise takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
     /// Always 1, as for OT.
@@ -239,9 +239,9 @@ impl SilentParams {
 
 /// A batch's part of a base correlation.
 pub(super) struct BatchBlocks {
-    /// For the OTs.
+    /// The blocks for the OTs.
     pub transfers: Range<usize>,
-    /// For the values of the noise.
+    /// The blocks for the values of the noise.
     pub values: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The right column: `c` and `a`.
+//! The right column of the figure: gets `c` and `a`.
 
 use rand_core::Rng;
 use subtle::ConstantTimeEq;
@@ -29,10 +29,10 @@ pub struct Receiver<B: Value> {
     rest: Rest,
 }
 
-/// What stands between a set-up receiver and `a`.
+/// The work that a receiver still has to do for `a` once it is set up.
 #[derive(Debug)]
 enum Rest {
-    /// Nothing: the direct protocol makes both at once.
+    /// No work: the direct protocol makes `a` and `c` at once.
     Nothing,
     /// The trees are yet to be received.
     Trees(Box<Pending>),
@@ -40,7 +40,7 @@ enum Rest {
     Leaves(Box<Code>, Secret<Vec<Gf128>>),
 }
 
-/// What the receiver keeps until the trees come.
+/// The state that the receiver keeps until the trees come.
 #[derive(Debug)]
 struct Pending {
     params: SilentParams,
@@ -83,7 +83,7 @@ impl<B: Value> Party for Receiver<B> {
     }
 }
 
-/// All that the sender waits for, and `c`.
+/// The part of the set-up that the sender waits for, and `c`.
 fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<B>, Abort> {
     let base = ot_extension::receiver(&params.correlation(), ch, rng)?;
 

@@ -1,4 +1,4 @@
-//! The left column: `delta` and `b`.
+//! The left column of the figure: gets `delta` and `b`.
 
 use std::marker::PhantomData;
 
@@ -54,7 +54,7 @@ impl<B: Value> Party for Sender<B> {
     }
 }
 
-/// All that the receiver waits for.
+/// The part of the set-up that the receiver waits for.
 fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<State, Abort> {
     let base = ot_extension::sender(&params.correlation(), ch, rng)?;
     let delta = Secret::new(Gf128(*base.delta));

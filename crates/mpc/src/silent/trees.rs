@@ -15,7 +15,7 @@ use crate::pprf::{Tree, generators};
 /// Trees whose messages are sent at a time.
 const TREES_PER_MESSAGE: usize = 8;
 
-/// What the keys of the trees are derived by.
+/// The label from which the keys of the trees are derived.
 pub(super) const LABEL: &str = "silent ggm";
 
 /// Leaves of trees for which it pays to wake another thread.

@@ -1,4 +1,4 @@
-//! Subfield VOLE straight from the small-field correlation: the base VOLE of [`crate::silent`], and the better protocol below some length.
+//! Subfield VOLE made directly from the small-field correlation. It is the base VOLE of [`crate::silent`], and sends less below some length.
 //!
 //! ```text
 //!     sender                                                receiver
@@ -13,7 +13,7 @@
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Party, Protocol, Resistance, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::rng::SecretRng;
@@ -29,7 +29,7 @@ pub struct SmallFieldVole<B>(PhantomData<fn() -> B>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     len: usize,
-    /// Of an element of `c`, in bits.
+    /// The width of an element of `c`, in bits.
     width: u32,
     correlation: ot_extension::Params,
 }
@@ -72,10 +72,11 @@ impl<B: Value> Protocol for SmallFieldVole<B> {
             reference: "L. Roy, CRYPTO 2022, ePrint 2022/192",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
             "chunks of delta are combined by the bit basis of F, as in VOLE from bit-wise OT [KOS16]; the check is the one over bits",
         ],
-        modes: &[crate::base_ot::mode(Security::SemiHonest, Resistance::SemiHonest, ASSUMPTIONS), MALICIOUS],
+        modes: &[crate::base_ot::mode(Security::SemiHonest, Resistance::SemiHonest, 2, ASSUMPTIONS), MALICIOUS],
     };
     type Task = SubfieldVole<B>;
     type Params = Params;

@@ -50,7 +50,8 @@ impl Turns {
                     if turn.sent {
                         sent[side].entry(&turn.fork).or_default().push((turn.position, arrived[side] + 1));
                     } else {
-                        let round = sent[1 - side].get(turn.fork.as_slice()).and_then(|sent| sent.iter().find(|(end, _)| *end >= turn.position));
+                        let round =
+                            sent[1 - side].get(turn.fork.as_slice()).and_then(|sent| sent.iter().find(|(end, _)| *end >= turn.position));
                         let Some((_, round)) = round else { break };
                         arrived[side] = arrived[side].max(*round);
                     }

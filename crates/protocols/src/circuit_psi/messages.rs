@@ -1,4 +1,4 @@
-//! The messages that are not a part's own.
+//! The messages of circuit PSI itself, without those of its building blocks.
 
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};

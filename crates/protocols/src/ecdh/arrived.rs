@@ -18,7 +18,7 @@ impl Arrived {
         Self { left: count, chunks: Vec::new() }
     }
 
-    /// How many are still to come.
+    /// The number of points that are still to come.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
@@ -39,12 +39,12 @@ impl Arrived {
         Ok(())
     }
 
-    /// How many have come.
+    /// The number of points that have come.
     pub(crate) fn len(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
-    /// Those that have come, chunk by chunk.
+    /// The points that have come, chunk by chunk.
     pub(crate) fn chunks(&self) -> &[Secret<Vec<Point>>] {
         &self.chunks
     }

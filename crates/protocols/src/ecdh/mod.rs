@@ -1,4 +1,4 @@
-//! What the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in batches over all threads.
+//! Parts that the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in batches over all threads.
 
 pub(crate) mod arrived;
 pub(crate) mod digests;
@@ -25,7 +25,7 @@ const POINTS_PER_BATCH: usize = 64;
 /// Items that are blinded without a look at the channel.
 const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 13;
 
-/// What a point is that is refused.
+/// The reason for which a point is refused.
 pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
 
 /// An encoded point.

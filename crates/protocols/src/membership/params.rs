@@ -9,10 +9,10 @@ use vesica_structures::facts::Unsupported;
 use super::{Arrows, For, Membership, MembershipTest};
 use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
 
-/// Where the random OTs come from.
+/// The protocol that random OTs come from.
 type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 pub struct Params<M: MembershipTest> {
     /// `n_s`, `n_r`, the columns of a sum (arrow III), and one group.
     pub request: AggregateRequest,
@@ -25,7 +25,7 @@ pub struct Params<M: MembershipTest> {
 }
 
 impl<M: MembershipTest> Params<M> {
-    /// For an intersection.
+    /// Parameters for an intersection.
     pub(super) fn intersect(request: &IntersectRequest) -> Result<Self, Unsupported>
     where
         M: For<Intersect>,
@@ -43,7 +43,7 @@ impl<M: MembershipTest> Params<M> {
         Self::new(sets, size_of::<u128>())
     }
 
-    /// For a cardinality.
+    /// Parameters for a cardinality.
     pub(super) fn cardinality(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<Cardinality>,
@@ -53,7 +53,7 @@ impl<M: MembershipTest> Params<M> {
         Self::new(*request, 0)
     }
 
-    /// For sums.
+    /// Parameters for sums.
     pub(super) fn sum(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<Sum>,

@@ -1,4 +1,4 @@
-//! The set tasks: what a protocol of each registry must compute, as predicates over both sides.
+//! The set tasks: ideal functionalities, as predicates over both sides' inputs and outputs.
 
 use vesica_party::{Extra, Leak, Learner};
 

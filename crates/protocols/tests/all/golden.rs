@@ -1,31 +1,74 @@
 //! What each row sends for fixed seeds and inputs, against files in the tree, and in how many rounds.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use vesica_testkit::{Runnable, Trials, golden};
+use vesica_party::transport::memory;
+use vesica_party::{ChannelOptions, Mode};
+use vesica_testkit::{Runnable, Trials, conformance_of, golden, options, run_counted};
 
 use crate::inputs::{Example, Suite};
 
-struct Golden(Trials);
+/// The folder of the files.
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+struct Golden {
+    trials: Trials,
+    files: BTreeSet<String>,
+}
 
 impl Suite for Golden {
     fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
-        self.0.modes(rows, |row, mode| {
+        let files = &mut self.files;
+        files.extend(rows.iter().flat_map(|row| row.entry().modes.iter().map(|mode| format!("{}.{}.txt", row.entry().id, mode.security))));
+        self.trials.modes(rows, |row, mode| {
             let (request, sent, asked) = T::example(row, mode.security, [60, 50], 20, 2);
-            let file = format!("tests/golden/{}.{}.txt", row.entry().id, mode.security);
-            let rounds = golden(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file), row, &request, sent, asked);
-            for n in [300, 5000] {
-            let (request, sent, asked) = T::example(row, mode.security, [n, n], 20, 2);
-            let run = vesica_testkit::conformance_of(row, &request, sent, asked);
-            println!("ROUNDS {} {} {n} {} {}", row.entry().id, mode.security, rounds, run.rounds);
-            }
+            let file = folder().join(format!("{}.{}.txt", row.entry().id, mode.security));
+            // What depends on sizes goes by the widths of tests and by whether trees make a vector.
+            let rounds = [[60, 50], [300, 300], [5000, 5000]].map(|sizes| {
+                let (request, sent, asked) = T::example(row, mode.security, sizes, 20, 2);
+                conformance_of(row, &request, sent, asked).rounds
+            });
+            let [at_first, ..] = rounds;
+            assert_eq!(golden(file, row, &request, sent, asked), at_first, "rounds of two runs on the same inputs");
+            let (least, most) = (rounds.iter().min(), rounds.iter().max());
+            assert_eq!(least, Some(&mode.rounds.least), "runs take {rounds:?} rounds, and the entry says {}", mode.rounds);
+            assert!(most <= Some(&mode.rounds.most), "runs take {rounds:?} rounds, and the entry says {}", mode.rounds);
         });
     }
 }
 
 #[test]
-fn transcripts_are_those_in_the_tree() {
-    let mut suite = Golden(Trials::of("golden"));
+fn transcripts_and_rounds_are_those_in_the_tree() {
+    let mut suite = Golden { trials: Trials::of("golden"), files: BTreeSet::new() };
+    suite.all();
+    suite.trials.end();
+    let names = std::fs::read_dir(folder()).expect("the folder of golden files").map(|file| file.expect("a file").file_name());
+    let files: BTreeSet<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert_eq!(files, suite.files, "one file for each mode of each row, and none that no row writes");
+}
+
+/// The upper ends of the entries' rounds, where they depend on sizes.
+struct Largest(Trials);
+
+impl Suite for Largest {
+    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+        let depends_on_sizes = |_: Runnable<T>, mode: &Mode| mode.rounds.least < mode.rounds.most;
+        self.0.modes_where(rows, depends_on_sizes, |row, mode| {
+            let (request, sent, asked) = T::example(row, mode.security, [1 << 20; 2], 1 << 19, 2);
+            let options = ChannelOptions { deadline: None, ..options() };
+            let (_, rounds) = run_counted(memory::pair(), options, row, &request, sent, asked);
+            assert_eq!(rounds, Some(mode.rounds.most), "the entry says {}", mode.rounds);
+        });
+    }
+}
+
+#[test]
+#[ignore = "runs of 2^20 items take minutes: cargo test --release -- --ignored rounds_at_a_million"]
+fn rounds_at_a_million_are_the_most() {
+    let mut suite = Largest(Trials::of("rounds at 2^20"));
     suite.all();
     suite.0.end();
 }

@@ -3,21 +3,23 @@
 use vesica_party::Security;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesRequest};
-use vesica_testkit::{Run, Runnable, Thorough, assert_uniform, conformance_of, faults_of, transcript_of};
+use vesica_testkit::{Run, Runnable, Trials, assert_uniform, conformance_of, transcript_of};
 
 use crate::inputs::{shares_inputs, shares_request};
 
 fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
-    registry::shares()
-        .iter()
-        .map(|row| {
-            let (sent, asked) = shares_inputs(&of, overlap);
-            let run = conformance_of(*row, &of, sent, asked);
-            let members = run.sender.membership.iter().zip(&run.receiver.membership).filter(|(s, r)| s != r).count();
-            assert_eq!(members, overlap, "{} on {of:?}", row.entry().id);
-            run
-        })
-        .collect()
+    let mut runs = Vec::new();
+    let mut trials = Trials::of("shares");
+    trials.modes(registry::shares(), |row, mode| {
+        let of = SharesRequest { security: mode.security, ..of };
+        let (sent, asked) = shares_inputs(&of, overlap);
+        let run = conformance_of(row, &of, sent, asked);
+        let members = run.sender.membership.iter().zip(&run.receiver.membership).filter(|(s, r)| s != r).count();
+        assert_eq!(members, overlap, "{of:?}");
+        runs.push(run);
+    });
+    trials.end();
+    runs
 }
 
 #[test]
@@ -90,17 +92,5 @@ fn hints_look_random() {
         let bins = conformance_of(row(id), &of, sent.clone(), asked.clone()).receiver.items.len();
         let bytes = transcript_of(row(id), &of, sent, asked).of(protocol, step);
         assert_uniform(&bytes[if has_nonces { bins } else { 0 }..], &format!("{id}, step {step}"));
-    }
-}
-
-#[test]
-fn no_fault_makes_a_side_hang() {
-    // The others differ from these in parts whose own tests go through their faults.
-    for id in ["vesica-circuit", "psty19", "cgs22"] {
-        let of = shares_request(2, 2, [1, 0]);
-        let (sent, asked) = shares_inputs(&of, 1);
-        let harm = faults_of(row(id), &of, &sent, &asked, Thorough::InTurn);
-        // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed.
-        assert!(2 * harm.failed > harm.unharmed, "{id}: {harm:?}");
     }
 }

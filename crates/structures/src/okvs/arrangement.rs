@@ -28,7 +28,7 @@ impl Arrangement {
         &self.keys
     }
 
-    /// Where each of the keys stood among those given.
+    /// For each key, its place among the keys as they were given.
     pub fn places(&self) -> &[u32] {
         &self.places
     }
@@ -44,7 +44,7 @@ impl Arrangement {
     /// What belongs to the keys, from their order as given to the order here.
     ///
     /// # Panics
-    /// If there is not one for each key.
+    /// If `given` does not have one element for each key.
     pub fn arranged<T: Copy + Send + Sync>(&self, given: &[T]) -> Vec<T> {
         assert_eq!(given.len(), self.keys.len(), "one for each key");
         self.places.par_iter().with_min_len(LEAST_PIECE).map(|&place| given[place as usize]).collect()
@@ -74,7 +74,7 @@ pub(super) fn encrypted(aes: &Aes128, keys: &[u128], mut each: impl FnMut(usize,
 pub(super) struct Buckets {
     pub(super) keys: Vec<u128>,
     pub(super) places: Vec<u32>,
-    /// Where each bucket begins, and where the last ends.
+    /// The place at which each bucket begins, and the one at which the last bucket ends.
     pub(super) starts: Vec<usize>,
 }
 
@@ -119,7 +119,7 @@ impl Buckets {
         Self { keys: arranged, places, starts }
     }
 
-    /// Where the keys of each bucket lie.
+    /// The places of the keys of each bucket.
     pub(super) fn ranges(&self) -> impl DoubleEndedIterator<Item = Range<usize>> {
         self.starts.windows(2).map(|ends| ends[0]..ends[1])
     }

@@ -1,4 +1,4 @@
-//! Many points: a tree of vanishing polynomials, as in Moenck and Borodin (1972), with every polynomial given by its values on a space `W_j` of the additive
+//! Polynomials through many points, by a tree of vanishing polynomials, as in Moenck and Borodin (1972), with every polynomial given by its values on a space `W_j` of the additive
 //! Fourier transform (see `kernels::gf64::Transform`), so that products are element by element.
 //!
 //! Let node `v` have the points `Y_v`, at most `m = 2^j`, and `M_v` vanish on them. Going up from weights `c_i`,
@@ -34,7 +34,7 @@ impl Space {
         Self(Transform::new(crate::facts::ceil_log2(coefficients).max(1)))
     }
 
-    /// Its elements: the numbers below this one. No point may be among them.
+    /// The number of elements. They are the numbers below it; no point may be among them.
     pub fn len(&self) -> usize {
         1 << self.0.log_len()
     }
@@ -88,7 +88,7 @@ impl<'a> Tree<'a> {
     /// The tree of at most `2^k` points outside of `W_k`; some may be equal.
     ///
     /// # Panics
-    /// If there are more, or one is in the space.
+    /// If there are more points than that, or one of them is in the space.
     pub fn new(space: &'a Space, points: &[u64]) -> Self {
         assert!(points.len() <= space.len() && points.iter().all(|&point| point >= space.len() as u64), "points outside of the space");
         let log = space.0.log_len();
@@ -238,7 +238,7 @@ impl<'a> Interpolator<'a> {
     /// If two points are one.
     ///
     /// # Panics
-    /// As [`Tree::new`].
+    /// Fails as [`Tree::new`] does.
     pub fn new(space: &'a Space, points: &[u64]) -> Result<Self, Coincidence> {
         let tree = Tree::new(space, points);
         let derivative = tree.combine(&vec![1; points.len()]);

@@ -1,4 +1,4 @@
-//! Tags by their top bits: what makes both the sort and the search local.
+//! Buckets of tags by their top bits, which keep the sort and the search local in memory.
 
 use zeroize::Zeroize;
 
@@ -12,7 +12,7 @@ const MOST_TOP: u32 = 12;
 /// Tags in buckets of fixed capacity, each with a label. Inside, tags are aligned at the top of their 128 bits, so that digits do not depend on
 /// the width.
 pub(super) struct Buckets<T> {
-    /// What an aligned tag is shifted by.
+    /// The number of bits by which an aligned tag is shifted.
     pub(super) unalign: u32,
     pub(super) shape: Shape,
     /// Bucket `b` has the cells from `b * shape.capacity` on, of which the first `filled[b]` are in use.

@@ -1,4 +1,4 @@
-//! Own tags, made ready to be found, and the other party's as they come by.
+//! The search for the other party's tags among the own ones, part by part as they come.
 
 use rayon::prelude::*;
 
@@ -23,14 +23,14 @@ pub struct TagFinder {
     /// Numbers of own tags that are equal to another one, which stands for them, and the number of that one.
     twins: Vec<(u32, u32)>,
     found: Found,
-    /// How many tags of the other side's have come by.
+    /// The number of the other side's tags that have passed.
     seen: u32,
 }
 
 /// Which own tags the other side has too.
 pub struct Found {
     count: usize,
-    /// One bit an own tag: whether it was found.
+    /// A bit for each own tag: whether it was found.
     own: Vec<u64>,
     /// One bit a tag of the other side's: whether it is an own one, and the first to be equal to it; left empty where nobody asked.
     firsts: Vec<u64>,
@@ -70,7 +70,7 @@ impl TagFinder {
     /// Adds own tags with their numbers, below `count`.
     ///
     /// # Panics
-    /// If tags have been looked for.
+    /// If tags have been looked for already.
     pub fn add(&mut self, tags: &[u128], numbers: impl IntoIterator<Item = u32>) {
         assert!(self.starts.is_empty(), "own tags come first");
         self.buckets.add(tags, numbers);
@@ -111,7 +111,7 @@ impl TagFinder {
     /// Looks for the next tags of the other side's, of which again the low bits count; they may be in any order.
     ///
     /// # Panics
-    /// If more than `u32::MAX` come.
+    /// If more than `u32::MAX` tags come.
     pub fn find(&mut self, theirs: &[u128]) {
         self.prepare();
         for theirs in theirs.chunks(TAGS_PER_BATCH) {
@@ -136,7 +136,7 @@ impl TagFinder {
         }
     }
 
-    /// What was found.
+    /// The own tags that were found.
     pub fn found(mut self) -> Found {
         for &(twin, stands_for) in &self.twins {
             self.found.note_twin(twin, stands_for);
@@ -144,7 +144,7 @@ impl TagFinder {
         self.found
     }
 
-    /// What the search for each of `theirs` gives.
+    /// The candidate among the own tags for each of `theirs`.
     fn candidates(&self, theirs: &[u128]) -> Vec<Candidate> {
         let Buckets { unalign, shape, ref tags, ref labels, .. } = self.buckets;
         let search = |tag: &u128| {
@@ -166,7 +166,7 @@ impl TagFinder {
         theirs.iter().map(search).collect()
     }
 
-    /// The same among own tags that found their buckets full; there are some.
+    /// Looks among the own tags that found their buckets full; there are some.
     fn spilled(&self, tag: u128) -> Candidate {
         let spill = &self.buckets.spill;
         let place = spill.tags.partition_point(|&own| own <= tag).saturating_sub(1);
@@ -175,7 +175,7 @@ impl TagFinder {
 }
 
 impl Found {
-    /// How many own tags were found.
+    /// The number of own tags that were found.
     pub fn count(&self) -> usize {
         self.own.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -214,7 +214,7 @@ impl Found {
         list
     }
 
-    /// So many tags of the other side's are about to have come by.
+    /// Notes that `seen` tags of the other side will have passed.
     fn see(&mut self, seen: u32) {
         if !self.theirs.is_empty() {
             self.firsts.resize(seen.div_ceil(64) as usize, 0);

@@ -1,4 +1,4 @@
-//! Tags in any order, and out again in runs of ascending ones.
+//! The sort of tags: they come in any order and leave in ascending runs.
 //!
 //! The sort is on all bits. It is also the sender's shuffle: what order its items had must not show (DESIGN 2.3), so that a sort on a prefix
 //! that leaves ties in table order would leak.
@@ -36,7 +36,7 @@ pub struct SortedRuns<T> {
     buckets: Buckets<T>,
     /// The next bucket.
     next: usize,
-    /// How much of the spill has gone.
+    /// The number of spilled tags that have been given out.
     spilled: usize,
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::ThreadPool;
 use vesica::party::transport::memory;
-use vesica::party::{Abort, Channel, ChannelOptions, Role, Security};
+use vesica::party::{Abort, Channel, ChannelOptions, CostClass, Role, Security};
 use vesica::plan::{SetTask, Terms};
 use vesica::protocols::any::{AnyProtocol, ReceiverParty, SenderParty};
 use vesica::protocols::tasks::{AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectSenderInput, SharesInput};
@@ -47,7 +47,7 @@ pub fn rows() -> Vec<(AnyProtocol, SetTask, Security)> {
 
 /// Rows that multiply points, and take microseconds an item.
 pub fn is_on_a_curve(row: &AnyProtocol) -> bool {
-    row.entry().modes.iter().any(|mode| mode.assumptions.iter().any(|assumption| assumption.starts_with("DDH")))
+    row.entry().cost == CostClass::GroupOperations
 }
 
 /// The task on so many items, with a column of values where it needs one.

@@ -1,4 +1,4 @@
-//! Silent VOLE of narrow values in batches, hashed as it is made: for correlations by the ten millions.
+//! Silent VOLE of narrow values in batches, for tens of millions of correlations. Each batch is hashed as soon as it is made.
 //!
 //! ```text
 //!     sender                                                            receiver
@@ -33,7 +33,7 @@ mod sender;
 mod tests;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::{Mode, Resistance, Security, assumptions};
+use vesica_party::{Mode, Resistance, Rounds, Security, assumptions};
 use vesica_structures::facts::Unsupported;
 
 use super::EXPANDER_LPN;
@@ -59,18 +59,19 @@ pub(crate) const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::SemiHonest,
     corrupt_receiver: Resistance::SemiHonest,
+    rounds: Rounds::exactly(2),
     assumptions: assumptions![
         ot_extension::ASSUMPTIONS,
         &[
             "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
             EXPANDER_LPN,
-            "this LPN also for noise of uniform values of 1 to 4 bits, zero among them",
+            "LPN for the same expand-convolute variant also for noise of uniform values of 1 to 4 bits, zero among them",
         ],
     ],
     leakage: &[],
 };
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Number of elements.
@@ -138,7 +139,7 @@ impl Params {
     }
 }
 
-/// What the keys of batch `batch` are derived by.
+/// The binding from which the keys of batch `batch` are derived.
 fn batch_binding(binding: Binding, batch: usize) -> Binding {
     binding.extend("batch", &(batch as u64).to_le_bytes())
 }
@@ -147,7 +148,7 @@ fn batch_binding(binding: Binding, batch: usize) -> Binding {
 struct Hashes(Aes128);
 
 impl Hashes {
-    /// For the batch of `binding`.
+    /// The hashes for the batch of `binding`.
     fn new(binding: Binding) -> Self {
         Self(Aes128::new(binding.key("hashes", &[])))
     }

@@ -31,7 +31,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -60,6 +60,7 @@ impl Protocol for EcdhCaCgt12 {
             reference: "De Cristofaro, Gasti, Tsudik. CANS 2012, ePrint 2011/141",
         },
         status: Status::Recommended,
+        cost: CostClass::GroupOperations,
         deviations: &[
             "An elliptic curve group (Ristretto255) instead of a subgroup of the integers modulo a prime.",
             "No key exchange (the paper's X, Y and the factor that both parties derive from them): both know that factor, so that it hides nothing from either, and \
@@ -70,6 +71,7 @@ impl Protocol for EcdhCaCgt12 {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(2),
             assumptions: &[
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",

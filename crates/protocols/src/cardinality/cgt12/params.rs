@@ -9,7 +9,7 @@ use crate::ecdh::POINT_BYTES;
 use crate::tags;
 use crate::tasks::AggregateRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`, `n_r`, and one group.

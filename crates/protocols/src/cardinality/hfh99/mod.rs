@@ -29,7 +29,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -53,11 +53,13 @@ impl Protocol for EcdhCaHfh99 {
             reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
         },
         status: Status::Sound,
+        cost: CostClass::GroupOperations,
         deviations: &["An elliptic curve group (Ristretto255) instead of the integers modulo a prime."],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(2),
             assumptions: &["DDH on Ristretto255", "hash-to-group is a random oracle"],
             leakage: &[SIZES],
         }],

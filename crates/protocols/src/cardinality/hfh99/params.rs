@@ -6,7 +6,7 @@ use vesica_structures::facts::Unsupported;
 use crate::ecdh::{POINT_BYTES, exchange};
 use crate::tasks::AggregateRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`, `n_r`, and one group.

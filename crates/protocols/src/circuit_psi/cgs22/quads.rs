@@ -50,19 +50,19 @@ pub(super) fn nonce(outputs: [[u128; PLACE_BLOCKS]; 3]) -> Option<u8> {
 
 /// Tables of some bins.
 pub(super) struct Quads {
-    /// For each bin.
+    /// The nonce of each bin.
     pub nonces: Vec<u8>,
-    /// For each block, for each bin its cells.
+    /// For each block, the cells of each bin.
     pub cells: Vec<Vec<Gf128>>,
 }
 
 impl Quads {
-    /// Of so many bins, all zero.
+    /// Quads for `bins` bins, all zero.
     pub fn zero(bins: usize, bits: u32) -> Self {
         Self { nonces: vec![0; bins], cells: block_widths(bits).map(|_| vec![Gf128(0); CELLS * bins]).collect() }
     }
 
-    /// As bytes.
+    /// The quads as bytes.
     pub fn to_bytes(&self, bits: u32) -> Vec<u8> {
         let mut bytes = self.nonces.clone();
         for (cells, width) in self.cells.iter().zip(block_widths(bits)) {
@@ -71,7 +71,7 @@ impl Quads {
         bytes
     }
 
-    /// From bytes; nothing where a nonce or a spare bit is none.
+    /// Reads quads from bytes; `None` if a nonce is out of range or a spare bit is set.
     pub fn from_bytes(bins: usize, bits: u32, bytes: &[u8]) -> Option<Self> {
         let mut quads = Self::zero(bins, bits);
         let (nonces, mut rest) = bytes.split_at_checked(bins)?;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::ecdh::exchange;
 use crate::tags;
 
-/// What both sides derive from the sizes.
+/// The parameters that both sides derive from the sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`.
@@ -17,7 +17,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// For sets of these sizes.
+    /// Parameters for sets of these sizes.
     pub(super) fn new(sender_items: usize, receiver_items: usize) -> Self {
         Self { sender_items, receiver_items, digest_bits: tags::tag_bits(sender_items, receiver_items) }
     }

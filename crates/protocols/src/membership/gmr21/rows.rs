@@ -4,7 +4,7 @@ use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::SwitchingNetwork;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{Entry, Protocol, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf64;
 use vesica_structures::okvs::Band;
@@ -40,8 +40,9 @@ impl For<Intersect> for Gmr21 {
         paper: PAPER,
         // The VOLE rows send a tenth of it.
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER],
-        modes: &semi_honest(ASSUMPTIONS, BESIDE_COUNT),
+        modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_COUNT),
     };
 }
 
@@ -53,8 +54,9 @@ impl For<Cardinality> for Gmr21 {
         paper: PAPER,
         // vesica-cardinality sends a third of it.
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[OPPRF, NETWORK, TESTS],
-        modes: &semi_honest(ASSUMPTIONS, BESIDE_COUNT),
+        modes: &semi_honest(Rounds::between(9, 11), ASSUMPTIONS, BESIDE_COUNT),
     };
 }
 
@@ -65,7 +67,8 @@ impl For<Sum> for Gmr21 {
         task: Sum::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER, "Sums in Z_2^64, each value under one of the pads itself."],
-        modes: &semi_honest(ASSUMPTIONS, BESIDE_SUM),
+        modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_SUM),
     };
 }

@@ -38,7 +38,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -62,6 +62,7 @@ impl Protocol for EcdhHfh99 {
             reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
         },
         status: Status::Recommended,
+        cost: CostClass::GroupOperations,
         deviations: &[
             "An elliptic curve group (Ristretto255) instead of the integers modulo a prime.",
             "The receiver takes its own blinding off a doubly blinded point and compares hashes of a H(y) with hashes of a H(x), as in the reading of \
@@ -74,6 +75,7 @@ impl Protocol for EcdhHfh99 {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(3),
             assumptions: &[
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",

@@ -27,7 +27,7 @@ pub(super) fn blind_many(
     ecdh::blind_many(DOMAIN, items, exponent, blinded, ch)
 }
 
-/// What `G` gives for one item.
+/// The outputs of `G` for one item.
 pub(super) struct Output {
     /// The tag `m`, 128 bits of which arrow 3 carries some.
     pub(super) tag: u128,
@@ -52,7 +52,7 @@ impl Output {
     }
 }
 
-/// What the tags of points are the low bits of.
+/// The words whose low bits are the tags of points.
 pub(super) fn tags_of(session: &[u8; 32], points: &[Point]) -> Vec<u128> {
     points.par_iter().map(|point| Output::of(session, point).tag).collect()
 }

@@ -10,7 +10,7 @@ use crate::psi::both_learn;
 use crate::tags;
 use crate::tasks::IntersectRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`.

@@ -77,7 +77,7 @@ pub trait Variant: Send + Sync + 'static {
     type Oracle: Oracle;
     /// The OKVS.
     type Okvs: Okvs;
-    /// How tags travel.
+    /// The coding of the tags.
     const CODING: TagCoding;
 
     /// `l` and `out` of the semi-honest mode.

@@ -30,7 +30,7 @@ const FIXED_KEY: u128 = u128::from_le_bytes(*b"ltsxq26 constant");
 pub trait Oracle: Send + Sync + 'static {
     /// A string of `l` bits and zeros.
     type Bits: Cell;
-    /// What is made of the `l` keys of `H^b` beforehand.
+    /// The prepared form of the `l` keys of `H^b`.
     type Keys: Sync;
 
     /// Prepares for `H^b` under these keys, with `tau` behind each item where there is one.

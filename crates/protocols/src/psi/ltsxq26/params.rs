@@ -13,7 +13,7 @@ use super::{Ltsxq26, Variant};
 use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// The mode: Figure 14, or Figure 15.
@@ -26,7 +26,7 @@ pub struct Params {
     pub width: usize,
     /// `out`, bits of a tag.
     pub tag_bits: u32,
-    /// How tags travel.
+    /// The coding of the tags.
     pub coding: TagCoding,
     /// Cells of `P`.
     pub table_len: usize,
@@ -76,7 +76,7 @@ impl Params {
         self.sender_items == 0 || self.receiver_items == 0
     }
 
-    /// Whether it is Figure 15.
+    /// Whether the run follows Figure 15.
     pub(super) fn is_malicious(&self) -> bool {
         self.security == Security::Malicious
     }

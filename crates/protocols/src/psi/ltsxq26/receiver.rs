@@ -28,7 +28,7 @@ pub struct Receiver<V> {
     variant: PhantomData<fn() -> V>,
 }
 
-/// What the set-up leaves, unless a set is empty.
+/// The result of the set-up, unless a set is empty.
 pub(super) struct Keys {
     /// The pairs `(a_i, b_i)`.
     pub(super) transfers: OtPairs,

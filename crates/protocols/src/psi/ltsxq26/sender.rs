@@ -25,7 +25,7 @@ pub struct Sender<V> {
     variant: PhantomData<fn() -> V>,
 }
 
-/// What the set-up leaves, unless a set is empty.
+/// The result of the set-up, unless a set is empty.
 struct Keys {
     /// `s` and the `c_i`.
     transfers: OtChosen,
@@ -61,7 +61,7 @@ impl<V: Variant> Party for Sender<V> {
     }
 }
 
-/// What the tags of the sender's items are made of.
+/// The inputs of the tags of the sender's items.
 pub(crate) struct Evaluated<V: Variant> {
     /// The items, arranged.
     pub(crate) items: Arrangement,

@@ -1,6 +1,6 @@
 //! The rows.
 
-use vesica_party::{Entry, Leak, Learner, Mode, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported, bitwise_and_width};
 use vesica_structures::okvs;
 
@@ -23,7 +23,7 @@ const PAPER: Paper = Paper {
 const ITEMS: Leak = Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of", extra: None };
 
 const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'static [&'static str]) -> Mode {
-    Mode { security, corrupt_sender, corrupt_receiver: Resistance::None, assumptions, leakage: &[SIZES, ITEMS] }
+    Mode { security, corrupt_sender, corrupt_receiver: Resistance::None, rounds: Rounds::exactly(3), assumptions, leakage: &[SIZES, ITEMS] }
 }
 
 const fn modes(assumptions: &'static [&'static str]) -> [Mode; 2] {
@@ -54,6 +54,7 @@ macro_rules! broken_row {
                 task: Intersect::NAME,
                 paper: PAPER,
                 status: Status::Broken { how: HOW },
+                cost: CostClass::Symmetric,
                 deviations: $deviations,
                 modes: $modes,
             };
@@ -100,6 +101,7 @@ impl Variant for Wide {
             ..PAPER
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
             "Figure 14 with l of 396 to 461 instead of log2(n_s n_r) + 40, so that each of the sender's items outside of the intersection differs from what the receiver \
              knows in 128 unknown bits of s, except with 2^-41 for all of them together: half of the failure budget.",
@@ -115,6 +117,7 @@ impl Variant for Wide {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(3),
             assumptions: &[
                 "gap-CDH on Ristretto",
                 "random oracles (SHA-512, BLAKE3)",

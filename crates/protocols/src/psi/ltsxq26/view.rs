@@ -37,7 +37,7 @@ impl<V: Variant> Receiver<V> {
     /// Steps 4 to 7 for what step 3 gave (see [`Receiver::hash`]), and the view.
     ///
     /// # Errors
-    /// As [`Receiver::run`](vesica_party::Party::run).
+    /// Fails as [`Receiver::run`](vesica_party::Party::run) does.
     pub fn run_observed(self, own: Own<V>, ch: &mut Channel, rng: &mut SecretRng) -> Result<(IntersectReceiverOutput, View<V>), Abort> {
         let mut view = View::empty(&self.params);
         let output = self.exchange(&own, Some(&mut view), ch, rng)?;

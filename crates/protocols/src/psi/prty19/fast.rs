@@ -21,10 +21,10 @@ use super::rows::{ReceiverRows, SenderRows};
 const BINS_PER_MESSAGE: usize = 256;
 const BINS_PER_THREAD_TASK: usize = 32;
 
-/// How often an item is moved because its coordinate is another one's of its bin; that happens once in 2^39 runs of 2^20 items.
+/// How many items may move because another item of their bin has their coordinate; one such move happens once in 2^39 runs of 2^20 items.
 const MOVES: usize = 4;
 
-/// The right column: sends the polynomials and keeps the outputs of its own items.
+/// Step 2 of the right column: sends the polynomials, and keeps the tags, proofs and keys of its own items.
 pub(super) fn send_polynomials(
     rows: &ReceiverRows<'_>,
     table: TwoChoiceShape,
@@ -33,6 +33,7 @@ pub(super) fn send_polynomials(
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
+    // Step 2: each item goes to one of its two bins (the paper's Algorithm 1).
     let coordinates = |evaluations: &[u32]| rows.keys.hash(items, evaluations).coordinates;
     let bins = assign(table, rows.keys.positions(items), coordinates)?;
     for part in bins.parts(BINS_PER_MESSAGE) {
@@ -41,9 +42,11 @@ pub(super) fn send_polynomials(
             .step_by(BINS_PER_THREAD_TASK)
             .map(|first| (first..part.end.min(first + BINS_PER_THREAD_TASK), rng.child()))
             .collect();
+        // Step 2: a polynomial P_i with P_i(y || b) = R(y || b) for each bin i.
         let done = tasks.into_par_iter().map(|(range, rng)| interpolate(rows, table, items, &bins, range, rng));
         for (words, made, places) in done.collect::<Result<Vec<_>, Abort>>()? {
             ch.send_stream::<Polynomials>(&words)?;
+            // Step 3, the receiver's side of it: H(T(y || b)) for its own items.
             let numbers = bins.order[places].iter().map(|evaluation| evaluation / 2);
             finder.add(&made.tags, numbers.clone());
             kept.put(&made, numbers);
@@ -52,10 +55,10 @@ pub(super) fn send_polynomials(
     Ok(())
 }
 
-/// A bin for each item in which no other has its coordinate.
+/// Puts each item into one of its two bins, so that no two items of a bin share a coordinate.
 fn assign(table: TwoChoiceShape, mut positions: Vec<[u32; 2]>, coordinates: impl Fn(&[u32]) -> Secret<Vec<u64>>) -> Result<Bins, Abort> {
     const FAILURE: Abort = Abort::StatisticalFailure("the receiver's items do not fit their bins; items must be distinct");
-    // Items that may not be where they would like to be, and their choices.
+    // Items that had to move to their other bin, and that bin's choice.
     let mut moved: Vec<(u32, u8)> = Vec::new();
     for _ in 0..=MOVES {
         let mut choices = table.assign(&positions).map_err(|_| FAILURE)?;
@@ -74,7 +77,7 @@ fn assign(table: TwoChoiceShape, mut positions: Vec<[u32; 2]>, coordinates: impl
     Err(FAILURE)
 }
 
-/// An evaluation of which the coordinate is another one's of its bin.
+/// The first evaluation whose coordinate another evaluation of its bin has as well.
 fn first_coincidence(bins: &Bins, coordinates: &[u64]) -> Option<u32> {
     let mut sorted = Secret::new(Vec::<(u64, u32)>::new());
     (0..bins.len()).find_map(|bin| {
@@ -129,7 +132,7 @@ fn interpolate(
     Ok((words, OprfOutputs::of(rows.keys, rows.params, &outputs), all))
 }
 
-/// The left column: evaluates the polynomials as they come.
+/// Step 2 of the left column: evaluates the polynomials as they come, each item in both of its bins.
 pub(super) fn evaluate_polynomials(
     rows: &SenderRows<'_>,
     table: TwoChoiceShape,
@@ -147,8 +150,10 @@ pub(super) fn evaluate_polynomials(
         let tasks = words.par_chunks(BINS_PER_THREAD_TASK * stride).enumerate().map(|(task, words)| {
             let first = part.start + task * BINS_PER_THREAD_TASK;
             let range = first..part.end.min(first + BINS_PER_THREAD_TASK);
+            // Step 2: Q(x || b) + s P_i(x || b).
             (evaluate(rows, table, items, &bins, range.clone(), words), bins.places(range))
         });
+        // Step 3, the sender's side of it: H of these.
         for (made, places) in tasks.collect::<Vec<_>>() {
             let numbers = bins.order[places].iter().copied();
             sorter.add(&made.tags, numbers.clone());

@@ -15,29 +15,29 @@ use super::params::{Layout, Params};
 #[derive(Debug)]
 pub(super) struct Keys {
     layout: Layout,
-    /// What `x || b` is for each `b`: the item plus this.
+    /// The numbers that turn an item `x` into `x || b`, one for each `b`: they are added to the item.
     choices: [u128; 2],
     bins: DigestPrf,
     inputs: DigestPrf,
     coordinates: DigestPrf,
-    /// Of tag, proof and payload key.
+    /// The keys of tag, proof and payload key.
     outputs: [[u8; 32]; 3],
 }
 
 /// Which output of the OPRF.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// What the sender sends of each item.
+    /// The output that the sender sends for each item.
     Tag = 0,
-    /// What the receiver returns of each match.
+    /// The output that the receiver returns for each match.
     Proof = 1,
-    /// What a payload's keystream is made of.
+    /// The key of a payload's keystream.
     PayloadKey = 2,
 }
 
-/// What evaluations ask of the rows and of the polynomials.
+/// Hashes of items: where the rows and the polynomials are evaluated.
 pub(super) struct Hashed {
-    /// What chooses a row of the bin's.
+    /// The 128 bits that select rows of the bin.
     pub(super) inputs: Secret<Vec<u128>>,
     /// The place at which a polynomial is evaluated; its top bit is set, so that it is in no space of a transform.
     pub(super) coordinates: Secret<Vec<u64>>,
@@ -113,7 +113,7 @@ pub(super) struct OprfOutputs {
 }
 
 impl OprfOutputs {
-    /// Those that the run asks for.
+    /// The outputs that the run asks for.
     pub(super) fn of(keys: &Keys, params: &Params, rows: &[Row]) -> Self {
         let wanted = |part, wanted: bool| keys.output(part, if wanted { rows } else { &[] });
         Self {

@@ -1,7 +1,8 @@
 //! `spot-low`: one polynomial (Figure 5), slice by slice over one tree (section 5.2).
 //!
-//! Coordinates have 63 bits, and two of a million items have one and the same with probability 2^-24, which is too often for a set that then could not be encoded. So the value at an item is
-//! `P(coordinate) + slope D`, with one more coefficient `D` in each slice, which is random unless two items meet: then it is what tells them apart.
+//! Coordinates have 63 bits. Two of a million items share a coordinate with probability 2^-24, which is too often: such a set could not be
+//! encoded. So the value at an item is `P(coordinate) + slope D`, with one more coefficient `D` in each slice. `D` is random, unless two items
+//! share a coordinate: then `D` is what tells the two apart.
 
 use rand_core::Rng;
 use vesica_party::{Abort, Channel, Phase};
@@ -32,7 +33,7 @@ fn arrange(keys: &super::keys::Keys, bins: usize, items: &[u128]) -> (Bins, Hash
     (bins, hashed)
 }
 
-/// The right column: sends the polynomial and keeps the outputs of its own items.
+/// Step 2 of the right column: sends the polynomial, and keeps the tags, proofs and keys of its own items.
 pub(super) fn send_polynomial(
     rows: &ReceiverRows<'_>,
     bins: usize,
@@ -41,6 +42,7 @@ pub(super) fn send_polynomial(
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
+    // Step 2: the rows T(y) and R(y) = T(y) + U(y) of its own items.
     let phase = ch.phase(Phase::HashItems);
     let (bins, mut hashed) = arrange(rows.keys, bins, items);
     let mut own = Secret::new(vec![Row::default(); items.len()]);
@@ -53,6 +55,7 @@ pub(super) fn send_polynomial(
     for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
         row[LANES] = coordinate;
     }
+    // Step 3, the receiver's side of it: H(T(y)) for its own items.
     for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
         let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
         finder.add(&made.tags, numbers.iter().copied());
@@ -60,6 +63,7 @@ pub(super) fn send_polynomial(
     }
     drop(phase);
 
+    // Step 2: P with P(y) = R(y), slice by slice (section 5.2 of the paper), each sent as soon as it is there.
     let _phase = ch.phase(Phase::Encode);
     let constants = set_apart(&mut hashed, &mut differences, rng)?;
     let space = Space::new(items.len());
@@ -94,7 +98,7 @@ fn set_apart(hashed: &mut Hashed, values: &mut [Row], rng: &mut SecretRng) -> Re
     Ok(constants)
 }
 
-/// The left column: evaluates the slices as they come.
+/// Step 2 of the left column: evaluates the slices as they come, and keeps the tags, proofs and keys of its own items.
 pub(super) fn evaluate_polynomial(
     rows: &SenderRows<'_>,
     bins: usize,
@@ -102,6 +106,7 @@ pub(super) fn evaluate_polynomial(
     (sorter, kept): (&mut TagSorter<u32>, &mut StoredOutputs),
     ch: &mut Channel,
 ) -> Result<(), Abort> {
+    // Step 2: the rows Q(x).
     let phase = ch.phase(Phase::HashItems);
     let (bins, hashed) = arrange(rows.keys, bins, items);
     let mut own = Secret::new(vec![Row::default(); items.len()]);
@@ -111,6 +116,7 @@ pub(super) fn evaluate_polynomial(
     }
     drop(phase);
 
+    // Step 2: Q(x) + s P(x), a slice at a time; all slices share the trees of the coordinates (section 5.2).
     let phase = ch.phase(Phase::Decode);
     let coefficients = rows.params.receiver_items;
     let space = Space::new(coefficients);
@@ -131,6 +137,7 @@ pub(super) fn evaluate_polynomial(
     }
     drop(phase);
 
+    // Step 3, the sender's side of it: H(Q(x) + s P(x)).
     let _phase = ch.phase(Phase::Masks);
     for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
         row[LANES] = coordinate;

@@ -30,15 +30,20 @@
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | `n_1`, `n_2` | `sender_items`, `receiver_items` | |
+//! | Alice, `X`, `n_1` | [`Sender`], `items`, `sender_items` | the sender, its set, its size |
+//! | Bob, `Y`, `n_2` | [`Receiver`], `items`, `receiver_items` | the receiver, its set, its size |
 //! | `l` | [`COLUMNS`](vesica_structures::rows::COLUMNS) | width of a row |
-//! | `s`, `q_i` | `rows::SenderColumns` | |
-//! | `t_i`, `u_i` | `rows::ReceiverColumns` | |
-//! | `F` | [`rows::Columns`](vesica_structures::rows::Columns) | |
-//! | `T`, `R` | `own`, `differences` | |
-//! | `P`, slices | `messages::Polynomials` | seven words a coefficient |
-//! | `H` | [`rows::hash_rows`](vesica_structures::rows::hash_rows) | |
-//! | `h_1`, `h_2` | `Keys::positions` | |
+//! | `s`, `q_i` | `rows::SenderColumns` | the sender's choices, and the keys of the columns that it chose |
+//! | `t_i`, `u_i` | `rows::ReceiverColumns` | both keys of each column |
+//! | `F` | [`rows::Columns`](vesica_structures::rows::Columns) | from the key of a column to its bits |
+//! | `Q` | `own` of the sender's columns in `low.rs` and `fast.rs` | rows of the sender |
+//! | `T`, `R` | `own`, `differences` | rows of the receiver |
+//! | `P`, its slices (section 5.2) | `messages::Polynomials` | seven words a coefficient |
+//! | `M`, the sub-product tree | [`Tree`](vesica_structures::polynomial::Tree) | one tree for all slices of `spot-low` |
+//! | `H` | [`rows::hash_rows`](vesica_structures::rows::hash_rows) | from a row to tag, proof and key |
+//! | `h_1`, `h_2`, `m` | `Keys::positions`, `TwoChoiceShape::bins` | the two bins of an item, and how many bins there are |
+//! | `b` | the lowest bit of an *evaluation* | which of its two bins this is |
+//! | `FindAssignment` (Algorithm 1) | `fast::assign` | puts items into bins |
 
 mod bins;
 mod fast;
@@ -54,7 +59,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -97,16 +102,20 @@ const PAPER: Paper = Paper {
     reference: "Pinkas, Rosulek, Trieu, Yanai. Crypto 2019, ePrint 2019/634",
 };
 
-const MODES: &[Mode] = &[Mode {
-    security: Security::SemiHonest,
-    corrupt_sender: Resistance::SemiHonest,
-    corrupt_receiver: Resistance::SemiHonest,
-    assumptions: assumptions![
-        <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-        &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
-    ],
-    leakage: &[SIZES],
-}];
+/// The one mode that there is.
+const fn mode(rounds: Rounds) -> Mode {
+    Mode {
+        security: Security::SemiHonest,
+        corrupt_sender: Resistance::SemiHonest,
+        corrupt_receiver: Resistance::SemiHonest,
+        rounds,
+        assumptions: assumptions![
+            <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+            &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
+        ],
+        leakage: &[SIZES],
+    }
+}
 
 const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice of random bits is a uniform element, so \
      that Propositions 1 and 2 hold as they stand. Widths of Figure 6 are rounded up to 448.";
@@ -129,6 +138,7 @@ impl Variant for SpotLow {
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Polynomials,
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one argument apart; at most 2^21 items of the receiver.",
@@ -138,7 +148,7 @@ impl Variant for SpotLow {
             HASH,
             CODED,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::exactly(6))],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::LOW;
 }
@@ -154,6 +164,7 @@ impl Variant for SpotFast {
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Polynomials,
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
@@ -166,7 +177,7 @@ impl Variant for SpotFast {
             HASH,
             CODED,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::exactly(5))],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::FAST;
 }

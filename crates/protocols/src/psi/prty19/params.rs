@@ -25,7 +25,7 @@ const MOST_LOW: usize = 1 << 21;
 /// Most items of the receiver in bins.
 const MOST_FAST: usize = 1 << 26;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// The row's id, for the derivation of keys.
@@ -36,7 +36,7 @@ pub struct Params {
     pub receiver_items: usize,
     /// An OT for each column.
     pub transfers: OtParams,
-    /// How many polynomials.
+    /// The layout of the polynomials.
     pub layout: Layout,
     /// Width of a tag of arrow 3.
     pub tag_bits: u32,
@@ -46,7 +46,7 @@ pub struct Params {
     pub both_learn: bool,
 }
 
-/// How many polynomials.
+/// The layout of the polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// One, of as many coefficients as the receiver has items, and one more on the items' second coordinate; rows come from so many bins.
@@ -54,14 +54,14 @@ pub enum Layout {
         /// Bins of the rows.
         bins: usize,
     },
-    /// One for each bin.
+    /// A polynomial for each bin.
     Fast(TwoChoiceShape),
 }
 
 impl Layout {
-    /// For so many items.
+    /// The layout of `spot-low` for a number of items.
     pub const LOW: fn(usize) -> Self = |receiver_items| Self::Low { bins: receiver_items.div_ceil(ITEMS_PER_BIN).max(1) };
-    /// For so many items.
+    /// The layout of `spot-fast` for a number of items.
     pub const FAST: fn(usize) -> Self = |receiver_items| Self::Fast(TwoChoiceShape::new(receiver_items));
 
     /// Bins that rows come from.
@@ -72,7 +72,7 @@ impl Layout {
         }
     }
 
-    /// In how many places an item may be.
+    /// The number of places at which an item may be.
     pub fn choices(&self) -> usize {
         match self {
             Self::Low { .. } => 1,

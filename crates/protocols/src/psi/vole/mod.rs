@@ -48,7 +48,19 @@
 //! | `w_s`, `w_r` | `offset` | the toss that fixes the receiver's table before the outer hash |
 //! | `r` | `salt` | the hashes' key |
 //!
-//! A receiver that sends another table than one of its items gets wrong matches, or none: the protocol does not notice, nor need it.
+//! | RR22, Figure 4 | here | what |
+//! |---|---|---|
+//! | `Y`, `n_y`; `X`, `n_x` | the sender's and the receiver's `items` | (the paper's sender holds `Y`) |
+//! | the fields `B` and `F` | [`Variant::VALUES`], [`Gf128`](vesica_structures::fields::Gf128) | a value of the table, and the field that `delta` multiplies in |
+//! | `Delta`, `B`; `A`, `C` (step 2) | `delta`, `b`; `c`, `a` | the two halves of the subfield VOLE |
+//! | `P = Encode(L, r)` (step 1) | `table` | the OKVS of `H^B` |
+//! | `A' = A - P` (step 3) | `messages::Table`, arrow 5 | the masked table |
+//! | `B' = B + A' Delta` (step 3) | `k` | the sender's share, corrected |
+//! | `H^B`, `H^o` | `vesica_mpc::oprf`: `values`, `outer_hash` | hash to `B`; outer hash |
+//! | `r`, `r'` | `salt` | one salt keys the rows of the OKVS and `H^B`; here the sender sends it, arrow 3 |
+//! | `Y'` (step 4) | `messages::Tags`, arrow 8 | the sender's tags |
+//!
+//! A receiver may send a table that does not encode its items. It then gets wrong matches, or none; the protocol need not notice.
 
 #[cfg(test)]
 mod cheating;
@@ -83,9 +95,9 @@ pub trait Variant: Send + Sync + 'static {
     const ENTRY: Entry;
     /// The OKVS.
     type Okvs: Okvs;
-    /// How wide values are.
+    /// The width of values.
     const VALUES: Values;
-    /// How tags travel.
+    /// The coding of the tags.
     const CODING: TagCoding;
 }
 

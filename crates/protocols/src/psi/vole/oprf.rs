@@ -14,14 +14,14 @@ use super::salt::Keys;
 /// Outputs that are handed over at a time: enough for all threads.
 const OUTPUTS_PER_BATCH: usize = 1 << 15;
 
-/// Which output of the OPRF.
+/// One of the three outputs of the OPRF.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// What the sender sends of each item.
+    /// The output that the sender sends for each item.
     Tag = 0,
-    /// What the receiver returns of each match.
+    /// The output that the receiver returns for each match.
     Proof = 1,
-    /// What a payload's keystream is made of.
+    /// The key of a payload's keystream.
     PayloadKey = 2,
 }
 

@@ -18,7 +18,7 @@ use crate::tasks::IntersectRequest;
 /// Width of a tag in the malicious mode, in bits: the simulator finds a corrupt sender's items by their tags.
 pub const MALICIOUS_MASK_BITS: u32 = 128;
 
-/// How wide a row's values are.
+/// The width of a row's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// [`value_bits`], no bit more.
@@ -29,7 +29,7 @@ pub enum Values {
     F,
 }
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// The row's id, for the derivation of keys.
@@ -46,7 +46,7 @@ pub struct Params {
     pub value_bits: u32,
     /// `m`, the cells of the table.
     pub table_len: usize,
-    /// How tags travel.
+    /// The coding of the tags.
     pub coding: TagCoding,
     /// `l`, the width of a tag.
     pub tag_bits: u32,

@@ -27,7 +27,7 @@ pub struct Receiver<V> {
     variant: PhantomData<fn() -> V>,
 }
 
-/// What the set-up leaves, unless a set is empty.
+/// The result of the set-up, unless a set is empty.
 struct Correlation {
     keys: Keys,
     offset: Option<AwaitedOffset>,

@@ -13,9 +13,9 @@ use crate::tags::{self, TagCoding};
 pub(super) enum SentMasks {
     /// The sort is the shuffle.
     Sorted(TagSorter<()>),
-    /// With the items' numbers, for payloads follow in the same order.
+    /// Tags with the items' numbers, since payloads follow in the same order.
     Numbered(TagSorter<u32>),
-    /// By item.
+    /// Tags in the order of the items.
     Shuffled(Secret<Vec<u128>>),
 }
 

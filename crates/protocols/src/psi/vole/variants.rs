@@ -1,7 +1,7 @@
 //! The rows.
 
 use vesica_mpc::silent::SilentVole;
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs;
@@ -37,6 +37,7 @@ const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::SemiHonest,
     corrupt_receiver: Resistance::SemiHonest,
+    rounds: Rounds::exactly(4),
     assumptions: &joined::<_, { VOLE_SEMI_HONEST.assumptions.len() + OWN_ASSUMPTIONS.len() }>(
         VOLE_SEMI_HONEST.assumptions,
         &OWN_ASSUMPTIONS,
@@ -48,6 +49,7 @@ const MALICIOUS: Mode = Mode {
     security: Security::Malicious,
     corrupt_sender: Resistance::Malicious,
     corrupt_receiver: Resistance::Malicious,
+    rounds: Rounds::between(8, 12),
     assumptions: &joined::<_, { VOLE_MALICIOUS.assumptions.len() + OWN_MALICIOUS_ASSUMPTIONS.len() }>(
         VOLE_MALICIOUS.assumptions,
         &OWN_MALICIOUS_ASSUMPTIONS,
@@ -100,6 +102,7 @@ impl Variant for Rs21 {
             reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
             "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
             "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
@@ -129,6 +132,7 @@ impl Variant for Rr22 {
             reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
             "Tags are shuffled; the paper's code sends them in the order of the input, which leaks.",
             "Semi-honest mode: B = GF(2^64) while 41 + log2(n_s) <= 64, else GF(2^128).",
@@ -159,6 +163,7 @@ impl Variant for VoleFast {
         task: Intersect::NAME,
         paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded tags", reference: THIS_WORK },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
@@ -182,6 +187,7 @@ impl Variant for VoleLean {
             reference: "after Raghuraman, Rindal (CCS 2022) and Bienstock, Patel, Seo, Yeo (USENIX Security 2023, ePrint 2023/903)",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };

@@ -38,7 +38,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -67,6 +67,7 @@ impl Protocol for Ikn20 {
             reference: "Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung. IEEE EuroS&P 2020, ePrint 2019/723",
         },
         status: Status::Sound,
+        cost: CostClass::GroupOperations,
         deviations: &[
             "The receiver learns the sum, not the party that has the values: the receiver adds a uniform r before it lets the sender decrypt, and the sender returns the result.",
             "Homomorphic encryption by ring-LWE over Z_2^64, one value a coefficient, instead of Paillier: sums wrap as the task says, no limb of a sum is revealed, and a value \
@@ -77,6 +78,7 @@ impl Protocol for Ikn20 {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(5),
             assumptions: &[
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",

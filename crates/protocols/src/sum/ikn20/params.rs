@@ -10,7 +10,7 @@ use crate::ecdh::exchange;
 use crate::tags;
 use crate::tasks::AggregateRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`, `n_r`, the columns, and one group.
@@ -40,7 +40,7 @@ impl Params {
         Ok(Self { request: *request, digest_bits: tags::tag_bits(sender_items, receiver_items), flood_bits })
     }
 
-    /// Whether there is anything to compute; else arrow 7 alone is sent.
+    /// Whether there is nothing to compute; then only arrow 7 is sent.
     pub fn is_empty(&self) -> bool {
         self.request.sender_items.min(self.request.receiver_items) == 0
     }

@@ -1,4 +1,4 @@
-//! Rows of keys.
+//! From keys to rows of the clustered table.
 
 use vesica_kernels::aes::Aes128;
 use zeroize::Zeroize;
@@ -10,9 +10,9 @@ use crate::okvs::arrangement::{KEYS_PER_BATCH, encrypted};
 /// A row within its bin.
 #[derive(Clone, Copy, Default)]
 pub struct Row {
-    /// Its sparse cells.
+    /// The sparse cells of the row.
     pub cells: [u16; 3],
-    /// Its subset of the dense cells, a bit each.
+    /// The dense cells of the row, a bit for each cell.
     pub dense: u64,
 }
 

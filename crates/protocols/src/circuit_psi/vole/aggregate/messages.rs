@@ -9,7 +9,7 @@ pub(super) struct Opened(pub(super) Vec<u64>);
 
 impl Message for Opened {
     const STEP: Step = Step { protocol: "circuit-psi", number: 9, from: Role::Sender, carries: "its shares of the results" };
-    /// How many.
+    /// The number of elements.
     type Shape = usize;
 
     fn len(results: &usize) -> RangeInclusive<usize> {

@@ -1,4 +1,4 @@
-//! Figures 17 to 19: the receiver learns what the shares add up to.
+//! Aggregates, Figures 17 to 19: the receiver learns the sums of the shares.
 //!
 //! ```text
 //!   Sender                                                            Receiver
@@ -39,7 +39,7 @@ use crate::tasks::{AggregateOutput, AggregateReceiverInput, AggregateRequest, Ag
 pub trait AggregateRow: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
-    /// What is computed.
+    /// The task.
     type Task: Task<
             Request = AggregateRequest,
             SenderInput = AggregateSenderInput,
