@@ -5,6 +5,7 @@
 //! when the later child has its output. Children and parent read the same monotonic clock. Outputs are checked after it stopped.
 //! Whole commands, from file to file, are timed from outside.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod child;
 mod clock;

@@ -1,5 +1,6 @@
 //! The `vesica` command.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod args;
 mod calibration;

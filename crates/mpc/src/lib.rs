@@ -1,5 +1,7 @@
 //! Two-party building blocks that know nothing of sets: oblivious transfer, silent VOLE, equality tests, circuits.
 #![forbid(unsafe_code)]
+// What a peer sends must not end the process. The modules of messages deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod base_ot;
 mod binding;

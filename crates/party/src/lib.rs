@@ -1,5 +1,7 @@
 //! What it is to be a party: roles, messages, the channel, failures, and the contracts that every protocol fulfils.
 #![forbid(unsafe_code)]
+// Most of this crate reads what a peer sent: no such bytes may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod abort;
 #[doc(hidden)]

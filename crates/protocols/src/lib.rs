@@ -1,5 +1,7 @@
 //! Private set protocols, one folder a paper, and their registries.
 #![forbid(unsafe_code)]
+// What a peer sends must not end the process. The modules of messages deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod any;
 mod bins;

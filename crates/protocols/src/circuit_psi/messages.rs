@@ -1,4 +1,5 @@
 //! The messages that are not a part's own.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
