@@ -1,4 +1,5 @@
 //! One party: connects, waits at the barrier, runs, checks its output, reports; again for each repeat.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -7,6 +7,7 @@
 //! For each repeat the children connect and make their inputs, the parent reads its clock and releases both. The clock stops when the later
 //! child has its output. Children and parent read the same monotonic clock. Outputs are checked after the clock has stopped.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod child;
 mod clock;

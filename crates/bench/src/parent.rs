@@ -1,4 +1,5 @@
 //! The parent: starts the parties, keeps the barrier, gathers figures.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;

@@ -1,4 +1,5 @@
 //! What a benchmark found: medians, and all samples beside them.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

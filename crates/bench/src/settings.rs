@@ -1,4 +1,5 @@
 //! What to measure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fmt;
 use std::str::FromStr;

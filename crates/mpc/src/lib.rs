@@ -9,6 +9,8 @@
 //!   shares and multiplies by them, [`inner_product`] multiplies long vectors, [`permute_share`] permutes values in a hidden order.
 //! - [`tasks`] are the ideal functionalities that tests hold these protocols to, and [`registry`] lists the protocols.
 #![forbid(unsafe_code)]
+// What a peer sends must not end the process. The modules of messages deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod base_ot;
 mod binding;

@@ -47,6 +47,8 @@
 //! # Ok::<(), Abort>(())
 //! ```
 #![forbid(unsafe_code)]
+// Most of this crate reads what a peer sent: no such bytes may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod abort;
 #[doc(hidden)]

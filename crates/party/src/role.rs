@@ -46,6 +46,7 @@ pub struct Step {
 
 impl Step {
     /// The protocol's tag in a frame: 16 bits of FNV-1a over its name.
+    #[expect(clippy::indexing_slicing, reason = "the loop ends at the length; a const function has no iterators")]
     pub const fn tag(&self) -> u16 {
         let bytes = self.protocol.as_bytes();
         let mut hash = 0x811c_9dc5_u32;

@@ -229,6 +229,7 @@ fn status_in_full(entry: &Entry) -> String {
     }
 }
 
+#[expect(clippy::expect_used, reason = "a `String` takes every text")]
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a String takes every text");
 }

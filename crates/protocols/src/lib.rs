@@ -39,6 +39,8 @@
 //! # Ok::<(), Abort>(())
 //! ```
 #![forbid(unsafe_code)]
+// What a peer sends must not end the process. The modules of messages deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod any;
 mod bins;

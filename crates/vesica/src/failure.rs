@@ -1,4 +1,5 @@
 //! Why a command failed, with what to do about it and its exit code.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fmt;
 

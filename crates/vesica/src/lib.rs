@@ -82,10 +82,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
+// What a partner or a file says must not end the process. The modules that parse it deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bounded;
 pub mod failure;
 #[doc(hidden)]
+#[cfg_attr(not(test), expect(clippy::expect_used, clippy::panic, reason = "a finding of the fuzzer is a panic"))]
 pub mod fuzzing;
 pub mod handshake;
 #[cfg(test)]

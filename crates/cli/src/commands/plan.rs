@@ -156,6 +156,7 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
         ]
     });
     let rows: Vec<[String; 9]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    #[expect(clippy::indexing_slicing, reason = "each row has nine cells, whose places are asked for")]
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     for row in &rows {
         let cells = row.iter().enumerate().map(|(column, cell)| match column {

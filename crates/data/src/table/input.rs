@@ -1,4 +1,5 @@
 //! Opening an input: a file, standard input or a pipe; its format by option, name or first bytes.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

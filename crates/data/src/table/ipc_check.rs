@@ -1,5 +1,6 @@
 //! Lengths in Arrow IPC files, checked against the file before the Arrow reader trusts them: it allocates what a length says, and
 //! a failed allocation ends the process.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
 

@@ -1,4 +1,5 @@
 //! The two arrows of base OT.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,5 @@
 //! The arrows of an evaluation. All carry planes: words that hold a bit of 64 instances each.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,5 @@
 //! The arrows of OT extension.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,5 @@
 //! The two arrows of each direction.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 

@@ -57,6 +57,7 @@ pub struct Luckiest {
 }
 
 /// The best rank test with `words` words that is expected of codes with `len` outputs and the given weight.
+#[expect(clippy::expect_used, reason = "it computes bounds of this program's own parameters")]
 pub fn luckiest(len: usize, weight: usize, words: usize) -> Luckiest {
     let mut best: Option<Luckiest> = None;
     for ends in 0..FORMS {

@@ -5,6 +5,7 @@ use std::net;
 use std::sync::Arc;
 use std::thread;
 
+use super::forks::Slot;
 use super::link::Link;
 use super::{Channel, Tally};
 use crate::Abort;
@@ -20,7 +21,7 @@ impl Channel {
     /// # Errors
     /// If the channel fails before, or the peer has sent what nobody took. The peer is then told.
     pub fn finish(mut self) -> Result<Tally, Abort> {
-        if self.slot == 0 {
+        if self.slot == Slot::ROOT {
             if let Err(failure) = self.exchange_finish() {
                 self.close(&failure);
                 return Err(failure);
@@ -41,7 +42,7 @@ impl Channel {
     fn close(&mut self, failure: &Abort) {
         self.closed = true;
         self.link.tell(failure);
-        if self.slot != 0 {
+        if self.slot != Slot::ROOT {
             return;
         }
         self.link.lock().closing = true;
@@ -86,7 +87,7 @@ impl Drop for Channel {
         if self.closed {
             return;
         }
-        if self.slot != 0 && !thread::panicking() {
+        if self.slot != Slot::ROOT && !thread::panicking() {
             self.leave_transcript();
             self.end_fork();
             return;

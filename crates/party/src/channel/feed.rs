@@ -3,6 +3,7 @@
 use std::io::{self, Cursor};
 use std::net;
 
+use super::forks::Slot;
 use super::link::Link;
 use super::{ChannelOptions, reader};
 use crate::Role;
@@ -38,14 +39,14 @@ pub(crate) fn feed(bytes: &[u8]) -> Fed {
     let credit = {
         let mut state = link.lock();
         for index in 0..2 {
-            let slot = state.child(0, index);
+            let slot = state.child(Slot::ROOT, index);
             state.forks[slot].opened = true;
             state.make_ready(slot);
         }
         state.take_frames(usize::MAX, &mut Vec::new());
         // As if as much had been sent: credit for it may come.
-        state.forks[0].credit -= 1 << 20;
-        state.forks[0].credit
+        state.forks[Slot::ROOT].credit -= 1 << 20;
+        state.forks[Slot::ROOT].credit
     };
     let Connection { reader: bytes, .. } = connection;
     reader::run(link.clone(), bytes);
@@ -55,7 +56,7 @@ pub(crate) fn feed(bytes: &[u8]) -> Fed {
         opened: state.theirs.len() - 1,
         closed: state.forks.iter().filter(|fork| fork.their_end).count(),
         queued: state.forks.iter().map(|fork| fork.inbox.len()).sum(),
-        credited: state.forks[0].credit - credit,
+        credited: state.forks[Slot::ROOT].credit - credit,
         finished: state.peer_finished,
     }
 }

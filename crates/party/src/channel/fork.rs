@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 
+use super::forks::Slot;
 use super::frame::{HEADER_BYTES, Header};
 
 /// Bytes that may be under way on a fork before the receiver takes any; the frame that uses up the last of it may exceed it.
@@ -25,7 +26,7 @@ pub(super) struct Frame {
 
 /// A channel's or fork's state, both directions.
 pub(super) struct Fork {
-    pub parent: usize,
+    pub parent: Slot,
     pub index: u16,
     /// Indices from the root to here: what names the fork on both sides.
     pub path: Vec<u16>,
@@ -62,7 +63,7 @@ pub(super) struct Fork {
 }
 
 impl Fork {
-    pub(super) fn new(parent: usize, index: u16, path: Vec<u16>) -> Self {
+    pub(super) fn new(parent: Slot, index: u16, path: Vec<u16>) -> Self {
         Self {
             parent,
             index,

@@ -108,6 +108,13 @@ impl Header {
     }
 }
 
+/// Fills in the number of the fork that a frame is sent on.
+pub(crate) fn set_fork(frame: &mut [u8], id: u16) {
+    if let Some([_, _, low, high, ..]) = frame.first_chunk_mut::<HEADER_BYTES>() {
+        [*low, *high] = id.to_le_bytes();
+    }
+}
+
 /// Writes a complete frame without a step.
 pub(crate) fn control(kind: Kind, fork: u16, body: &[u8]) -> Vec<u8> {
     let mut frame = Header::control(kind, fork, body.len()).to_bytes().to_vec();

@@ -169,7 +169,7 @@ impl Link {
     }
 
     fn wake_all(&self, state: &State) {
-        for fork in &state.forks {
+        for fork in state.forks.iter() {
             fork.wake.notify_all();
         }
         self.work.notify_all();

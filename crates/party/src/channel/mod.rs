@@ -14,6 +14,7 @@ use crate::{Abort, Phase, Role};
 mod close;
 pub(crate) mod feed;
 mod fork;
+mod forks;
 mod frame;
 mod link;
 mod options;
@@ -34,6 +35,7 @@ pub use turns::Turns;
 pub(crate) use frame::{Open, parse_abort};
 
 use fork::Frame;
+use forks::Slot;
 use link::Link;
 use state::TimeLimit;
 use tally::Clock;
@@ -48,8 +50,8 @@ pub mod wire {
 /// One party's end of a conversation, or of a fork of it.
 pub struct Channel {
     link: Arc<Link>,
-    /// Which fork of the link this is; 0 is the root.
-    slot: usize,
+    /// Which fork of the link this is.
+    slot: Slot,
     role: Role,
     /// Forks made so far.
     children: u16,
@@ -74,7 +76,7 @@ impl Channel {
         thread::Builder::new().name("vesica-reader".into()).spawn(move || reader::run(for_reader, reader))?;
         thread::Builder::new().name("vesica-writer".into()).spawn(move || writer::run(for_writer, writer))?;
         let clock = Clock::start(link.clone(), false, Phase::Other);
-        Ok(Self::over(link, 0, role, clock))
+        Ok(Self::over(link, Slot::ROOT, role, clock))
     }
 
     /// The role this side plays at present.
@@ -175,7 +177,7 @@ impl Channel {
         Ok(Self::over(self.link.clone(), slot, self.role, clock))
     }
 
-    fn over(link: Arc<Link>, slot: usize, role: Role, clock: Arc<Clock>) -> Self {
+    fn over(link: Arc<Link>, slot: Slot, role: Role, clock: Arc<Clock>) -> Self {
         let transcript = link.options.transcript.then(|| Box::new(Transcript::new()));
         Self { link, slot, role, children: 0, partial: None, clock, transcript, closed: false }
     }

@@ -55,7 +55,7 @@ fn one_frame(input: &mut Input<'_>) -> Result<(), Abort> {
         Kind::Finish => {
             let mut state = link.lock();
             state.peer_finished = true;
-            for fork in &state.forks {
+            for fork in state.forks.iter() {
                 fork.wake.notify_all();
             }
             drop(state);
@@ -173,6 +173,7 @@ struct Input<'a> {
 
 impl Input<'_> {
     /// Fills `out`; what is long goes past the buffer.
+    #[expect(clippy::indexing_slicing, reason = "start <= end <= buffer.len(), and a reader gives no more bytes than it has room for")]
     fn exact(&mut self, mut out: &mut [u8]) -> io::Result<()> {
         loop {
             let buffered = &self.buffer[self.start..self.end];

@@ -53,9 +53,10 @@ impl Channel {
                 }
                 None => (self.next_frame(&S::STEP, Kind::Chunk)?, 0),
             };
-            let count = out.len().min(frame.body.len() - start);
+            let rest = frame.body.get(start..).unwrap_or_default();
+            let count = out.len().min(rest.len());
             let (head, tail) = out.split_at_mut(count);
-            head.copy_from_slice(&frame.body[start..start + count]);
+            head.copy_from_slice(rest.split_at(count).0);
             self.note_received_part(&S::STEP, head);
             out = tail;
             if start + count < frame.body.len() {

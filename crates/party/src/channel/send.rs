@@ -40,8 +40,9 @@ impl Channel {
         if length > BODY_LIMIT {
             return Err(internal(format!("a message of {length} bytes at {} does not fit a frame", M::STEP)));
         }
-        frame[..HEADER_BYTES].copy_from_slice(&header(Kind::Message, &M::STEP, length).to_bytes());
-        self.note_sent(&M::STEP, &frame[HEADER_BYTES..]);
+        let (head, body) = frame.split_at_mut(HEADER_BYTES);
+        head.copy_from_slice(&header(Kind::Message, &M::STEP, length).to_bytes());
+        self.note_sent(&M::STEP, body);
         let mut state = self.link.lock();
         self.link.check(&state)?;
         self.push(&mut state, frame);
@@ -110,7 +111,9 @@ fn extend_chunk(fork: &mut Fork, header: &Header, piece: &[u8]) -> bool {
         return false;
     }
     last.extend_from_slice(piece);
-    last[..HEADER_BYTES].copy_from_slice(&Header { length, ..before }.to_bytes());
+    if let Some(head) = last.first_chunk_mut() {
+        *head = Header { length, ..before }.to_bytes();
+    }
     fork.unsent += piece.len();
     true
 }

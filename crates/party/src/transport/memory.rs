@@ -96,10 +96,10 @@ impl Write for WriteEnd {
         if state.ended || state.dropped {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let count = bytes.len().min(CAPACITY_BYTES - state.bytes.len());
-        state.bytes.extend(&bytes[..count]);
+        let fitting = bytes.get(..CAPACITY_BYTES - state.bytes.len()).unwrap_or(bytes);
+        state.bytes.extend(fitting);
         self.0.changed.notify_all();
-        Ok(count)
+        Ok(fitting.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -145,6 +145,7 @@ type WaitingForks = HashMap<Vec<u16>, [Option<Waiting>; 2]>;
 /// has sent, they wait for ever: a protocol's mistake, which fails at once instead of hanging a test.
 #[derive(Clone)]
 pub struct Rendezvous {
+    /// 0 or 1.
     side: usize,
     waiting: Arc<Mutex<WaitingForks>>,
 }
@@ -152,6 +153,7 @@ pub struct Rendezvous {
 impl Rendezvous {
     /// Says that this side waits on the fork at `path`, with `sent` frames sent and `taken` frames taken on it so far.
     /// True if the other side waits as well and nothing is under way.
+    #[expect(clippy::indexing_slicing, reason = "there are two sides, 0 and 1")]
     pub(crate) fn wait(&self, path: &[u16], sent: u64, taken: u64) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let sides = waiting.entry(path.to_vec()).or_default();
@@ -160,6 +162,7 @@ impl Rendezvous {
     }
 
     /// Says that this side waits no longer.
+    #[expect(clippy::indexing_slicing, reason = "there are two sides, 0 and 1")]
     pub(crate) fn resume(&self, path: &[u16]) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sides) = waiting.get_mut(path) {

@@ -45,7 +45,7 @@ impl Write for Shaped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let now = Instant::now();
         thread::sleep(self.free.saturating_duration_since(now + QUEUE_AHEAD));
-        let piece = &bytes[..bytes.len().min(BYTES_PER_PIECE)];
+        let piece = bytes.get(..BYTES_PER_PIECE).unwrap_or(bytes);
         self.free = self.free.max(now) + Duration::from_secs_f64(self.seconds_per_byte * piece.len() as f64);
         let sent = Piece::Bytes { due: self.free + self.delay, bytes: piece.to_vec() };
         self.pieces.send(sent).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;

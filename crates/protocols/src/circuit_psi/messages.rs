@@ -1,4 +1,5 @@
 //! The messages of circuit PSI itself, without those of its building blocks.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};

@@ -1,4 +1,5 @@
 //! The peer's points, kept as they come.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::secret::Secret;

@@ -14,6 +14,7 @@
 //! ```
 //!
 //! From 11 on, a side whose result is complete keeps it, whatever the partner does: see `session::parting`.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub(crate) mod clock;
 mod hello;

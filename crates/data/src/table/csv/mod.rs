@@ -1,4 +1,5 @@
 //! CSV: splitting a stream of bytes into records (`split`), reading them in blocks (`reader`), writing fields (`field`).
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod field;
 mod reader;

@@ -58,6 +58,7 @@ impl PayloadCollector {
         self.row.resize(self.fields.len().div_ceil(8), 0);
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`begin` makes a bit for each field")]
     fn present(&mut self, field: usize) {
         self.row[field / 8] |= 1 << (field % 8);
     }
@@ -76,7 +77,8 @@ impl PayloadCollector {
     pub fn csv_row(&mut self, record: &Record) {
         self.begin();
         for field in 0..self.csv_columns.len() {
-            if let Some(text) = record.cell(self.csv_columns[field], &mut self.scratch) {
+            let Some(&column) = self.csv_columns.get(field) else { break };
+            if let Some(text) = record.cell(column, &mut self.scratch) {
                 Self::bytes(&mut self.row, text.as_bytes());
                 self.present(field);
             }
@@ -93,6 +95,7 @@ impl PayloadCollector {
     }
 
     /// Encodes a row of a batch.
+    #[expect(clippy::indexing_slicing, reason = "`PayloadColumn::of` refuses a column with fewer bytes than its rows take")]
     pub fn columnar_row(&mut self, columns: &[PayloadColumn], row: usize) {
         self.begin();
         for (field, column) in columns.iter().enumerate() {
@@ -111,6 +114,7 @@ impl PayloadCollector {
     }
 
     /// Keeps the current row's record when its key is new; else compares it with the key's first one. `row` counts from 1.
+    #[expect(clippy::indexing_slicing, reason = "a key that is not new has its record, which ends where the next one starts")]
     pub fn end_row(&mut self, input: &Input, key: usize, new: bool, row: u64) -> Result<(), TableError> {
         let width = self.row.len();
         if width > MAX_PAYLOAD_WIDTH {
@@ -129,6 +133,7 @@ impl PayloadCollector {
     }
 
     /// Pads all records to the longest.
+    #[expect(clippy::indexing_slicing, reason = "records lie one behind the other, and `width` is the longest")]
     pub fn finish(self) -> PayloadTable {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let width = starts.clone().zip(&self.ends).map(|(start, end)| end - start).max().unwrap_or(0);

@@ -1,4 +1,5 @@
 //! Values to compute with: integers and fixed-point decimals, one a distinct key and column, and the groups of the keys.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod collect;
 pub mod decimal;

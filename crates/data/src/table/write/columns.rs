@@ -23,7 +23,10 @@ const BATCH_ROWS: usize = 8192;
 
 /// Refuses a header of CSV with a name that stands there twice.
 pub(super) fn check_names(header: &[String], path: &str) -> Result<(), TableError> {
-    let Some(name) = header.iter().enumerate().find(|(i, name)| header[..*i].contains(name)).map(|(_, name)| name) else { return Ok(()) };
+    let Some(name) = header.iter().enumerate().find(|(i, name)| header.iter().take(*i).any(|before| before == *name)).map(|(_, name)| name)
+    else {
+        return Ok(());
+    };
     let reason = format!("the input has several columns named `{name}`");
     Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "rename one of them in the file, or write CSV" })
 }

@@ -1,4 +1,5 @@
 //! One type an arrow of the figure, and of the membership tests'.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_mpc::silent_ot::SilentOt;

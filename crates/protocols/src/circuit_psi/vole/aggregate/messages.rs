@@ -1,4 +1,5 @@
 //! The message that opens the results.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
