@@ -6,6 +6,8 @@ mod binding;
 pub mod bits;
 pub mod gmw;
 pub mod group;
+#[doc(hidden)]
+pub mod ideal;
 pub mod inner_product;
 pub mod kkrt16;
 pub mod one_of_n;

@@ -2,6 +2,7 @@
 
 mod cheating;
 mod conformance;
+mod dealt;
 mod faults;
 mod gmw;
 mod inner_product;
