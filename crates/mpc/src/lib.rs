@@ -17,6 +17,8 @@ mod binding;
 pub mod bits;
 pub mod gmw;
 pub mod group;
+#[doc(hidden)]
+pub mod ideal;
 pub mod inner_product;
 pub mod kkrt16;
 pub mod opprf;

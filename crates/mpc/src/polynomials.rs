@@ -16,7 +16,7 @@ use vesica_structures::secret::Secret;
 
 use crate::bits::planes_8;
 use crate::random_one_of_n_ot::{self, OneOfN};
-use crate::tasks::CorrelationRequest;
+use crate::tasks::{CorrelationRequest, Lookups, Tables};
 
 /// Tables made in one run, 2 bytes each beside the planes that come out.
 const TABLES_PER_BATCH: usize = 1 << 27;
@@ -86,6 +86,33 @@ impl Polynomials {
             all.extend(lookups.entries.chunks(self.len).map(|entries| evaluations(entries, self.variables)));
         }
         Ok(all)
+    }
+
+    /// As [`own`](Self::own), from random tables that exist already, group after group.
+    pub fn own_from(&self, tables: &Tables) -> Result<Vec<Coefficients>, Unsupported> {
+        self.check_dealt(tables.tables.len(), tables.width)?;
+        let mut all = self.none();
+        all.extend(tables.tables.chunks(self.len.max(1)).map(|tables| coefficients(tables, self.variables)));
+        Ok(all)
+    }
+
+    /// As [`evaluate`](Self::evaluate), from lookups that exist already, group after group.
+    pub fn evaluate_from(&self, lookups: &Lookups) -> Result<Vec<Evaluations>, Unsupported> {
+        self.check_dealt(lookups.entries.len(), lookups.width)?;
+        let mut all = self.none();
+        all.extend(lookups.entries.chunks(self.len.max(1)).map(|entries| evaluations(entries, self.variables)));
+        Ok(all)
+    }
+
+    fn check_dealt(&self, tables: usize, width: u32) -> Result<(), Unsupported> {
+        let needed = self.groups * self.len;
+        if (tables, width) == (needed, self.variables) || tables == 0 && needed == 0 {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("{tables} random tables of {width} variables"),
+            format_args!("give {needed} of {} variables", self.variables),
+        ))
     }
 
     /// What there is where there are no instances; the vector to which the groups are added, otherwise.

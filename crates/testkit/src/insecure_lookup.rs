@@ -8,7 +8,8 @@ use vesica_party::service::{
     Client, ClientIdentity, Query, Server, Service, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
 use vesica_party::{
-    Abort, Channel, Entry, Fixed, Malformed, Message, Mode, Reader, Resistance, Role, Security, Status, Step, Task, Writer,
+    Abort, Channel, CostClass, Entry, Fixed, Malformed, Message, Mode, Reader, Resistance, Role, Rounds, Security, Status, Step, Task,
+    Writer,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
@@ -44,6 +45,7 @@ impl Service for InsecureLookup {
         id: "insecure-lookup",
         aliases: &[],
         task: Lookup::NAME,
+        cost: CostClass::Symmetric,
         paper: Paper { key: "none", title: "none", reference: "a toy for tests" },
         status: Status::Broken { how: "Every query is sent in clear, and so is its answer." },
         deviations: &[],
@@ -51,6 +53,7 @@ impl Service for InsecureLookup {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::None,
             corrupt_receiver: Resistance::None,
+            rounds: Rounds::exactly(3),
             assumptions: &["none"],
             leakage: &[],
         }],

@@ -88,7 +88,7 @@
 pub mod bounded;
 pub mod failure;
 #[doc(hidden)]
-#[cfg_attr(not(test), expect(clippy::expect_used, clippy::panic, reason = "a finding of the fuzzer is a panic"))]
+#[cfg_attr(not(test), expect(clippy::expect_used, reason = "a finding of the fuzzer is a panic"))]
 pub mod fuzzing;
 pub mod handshake;
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::circuit::{Circuit, Wire};
 use super::messages::{Corrections, Masked};
 use super::params::Params;
 use crate::bits::Bits;
+use crate::tasks::{Lookups, Tables};
 
 /// Most words of a plane in a message.
 const MAX_PLANE_WORDS_PER_MESSAGE: usize = 1 << 14;
@@ -73,6 +74,24 @@ impl Party for Evaluator {
 }
 
 impl Evaluator {
+    /// The sender, set up with random tables that exist already: [`Params::tables`] of them, of 2 variables, for one evaluation only.
+    ///
+    /// # Errors
+    /// If there is another number of tables.
+    pub fn from_tables(params: &Params, tables: &Tables) -> Result<Self, Unsupported> {
+        let material = params.polynomials().own_from(tables)?;
+        Ok(Self { params: params.clone(), role: Role::Sender, material })
+    }
+
+    /// The receiver, set up with lookups in such tables.
+    ///
+    /// # Errors
+    /// As [`from_tables`](Self::from_tables).
+    pub fn from_lookups(params: &Params, lookups: &Lookups) -> Result<Self, Unsupported> {
+        let material = params.polynomials().evaluate_from(lookups)?;
+        Ok(Self { params: params.clone(), role: Role::Receiver, material })
+    }
+
     /// A gate that needs no message.
     fn local(&self, gate: Gate, shares: &[Bits], planes: &[Plane]) -> Secret<Vec<u64>> {
         // What is public belongs to the sender's share.

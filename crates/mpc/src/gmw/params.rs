@@ -36,6 +36,11 @@ impl Params {
         self.instances
     }
 
+    /// Random tables of 2 variables that an evaluation takes.
+    pub fn tables(&self) -> usize {
+        self.circuit.ands() * self.instances
+    }
+
     /// Words of a plane.
     pub(super) fn words(&self) -> usize {
         self.instances.div_ceil(64)

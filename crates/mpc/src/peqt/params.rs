@@ -141,6 +141,12 @@ impl Params {
         })
     }
 
+    /// Random tables that all tests take, in the order in which they are used: who owns them, how many they are, and of how many variables.
+    pub fn tables(&self) -> Vec<(Role, usize, u32)> {
+        let used = self.correlations().filter(|(_, polynomials)| polynomials.groups > 0);
+        used.map(|(owner, polynomials)| (owner, polynomials.groups * self.len, polynomials.variables)).collect()
+    }
+
     /// Random polynomials that a test takes.
     pub fn elements(&self) -> usize {
         self.correlations().map(|(_, polynomials)| polynomials.groups).sum()

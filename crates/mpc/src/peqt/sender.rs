@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use vesica_party::{Abort, Channel, Party};
+use vesica_party::{Abort, Channel, Party, Role};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -10,7 +10,7 @@ use super::Params;
 use super::params::Group;
 use super::tree::Tree;
 use crate::bits::{Bits, fill, transpose_64};
-use crate::tasks::Tested;
+use crate::tasks::{Lookups, Tables, Tested};
 
 /// The sender, set up: it knows its values.
 pub struct Sender {
@@ -19,6 +19,16 @@ pub struct Sender {
 }
 
 impl Sender {
+    /// The sender, set up with random tables that exist already: those that it owns, and lookups in the receiver's, in the order of [`Params::tables`].
+    ///
+    /// # Errors
+    /// If there are other tables than the parameters name.
+    pub fn from_tables(params: &Params, own: &[Tables], seen: &[Lookups], rng: &mut SecretRng) -> Result<Self, Abort> {
+        let tree = Tree::from_tables(params, Role::Sender, own, seen)?;
+        let values = values(params, tree.first(), rng);
+        Ok(Self { tree, values })
+    }
+
     /// The sender's values, uniform below `2^width`, one for each test.
     pub fn values(&self) -> &[u64] {
         &self.values

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use vesica_party::{Abort, Channel, Role};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -15,6 +16,8 @@ use super::gates;
 use super::messages::{FirstMasked, FromReceiver, FromSender};
 use super::params::{Layer, Params, WORDS_PER_PIECE};
 use crate::bits::{Bits, transpose_64};
+use crate::polynomials::Polynomials;
+use crate::tasks::{Lookups, Tables};
 
 /// Pieces that are under way before the first answer must have come.
 const PIECES_IN_FLIGHT: usize = 4;
@@ -40,15 +43,37 @@ impl Tree {
     /// Makes the polynomials.
     pub fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let role = ch.role();
+        Self::with(params, role, |owner, polynomials| match (owner, role) {
+            (Role::Sender, Role::Sender) => polynomials.own(ch, rng),
+            (Role::Sender, Role::Receiver) => polynomials.evaluate(ch, rng),
+            (Role::Receiver, Role::Receiver) => ch.reversed(|ch| polynomials.own(ch, rng)),
+            (Role::Receiver, Role::Sender) => ch.reversed(|ch| polynomials.evaluate(ch, rng)),
+        })
+    }
+
+    /// Takes random tables that exist already: those that this side owns, and lookups in the others, both in the order of [`Params::tables`].
+    pub fn from_tables(params: &Params, role: Role, own: &[Tables], seen: &[Lookups]) -> Result<Self, Abort> {
+        let (mut own, mut seen) = (own.iter(), seen.iter());
+        Self::with(params, role, |owner, polynomials| {
+            let missing = || Unsupported::new("fewer random tables than the tests take", "give those that the parameters name");
+            match owner == role {
+                _ if polynomials.groups == 0 => Ok(Vec::new()),
+                true => Ok(polynomials.own_from(own.next().ok_or_else(missing)?)?),
+                false => Ok(polynomials.evaluate_from(seen.next().ok_or_else(missing)?)?),
+            }
+        })
+    }
+
+    /// With polynomials that `make` makes for one owner at a time.
+    fn with(
+        params: &Params,
+        role: Role,
+        mut make: impl FnMut(Role, Polynomials) -> Result<Vec<Secret<Vec<Vec<u64>>>>, Abort>,
+    ) -> Result<Self, Abort> {
         let mut material: Vec<Vec<_>> =
             params.layers().iter().map(|layer| layer.groups.iter().map(|_| Secret::new(Vec::new())).collect()).collect();
         for (owner, polynomials) in params.correlations() {
-            let made = match (owner, role) {
-                (Role::Sender, Role::Sender) => polynomials.own(ch, rng)?,
-                (Role::Sender, Role::Receiver) => polynomials.evaluate(ch, rng)?,
-                (Role::Receiver, Role::Receiver) => ch.reversed(|ch| polynomials.own(ch, rng))?,
-                (Role::Receiver, Role::Sender) => ch.reversed(|ch| polynomials.evaluate(ch, rng))?,
-            };
+            let made = make(owner, polynomials)?;
             let owned = params.layers().iter().zip(&mut material).filter(|(layer, _)| layer.owner == owner);
             let places = owned.flat_map(|(layer, material)| layer.groups.iter().zip(material));
             let places = places.filter(|(group, _)| group.inputs == polynomials.variables as usize);

@@ -51,6 +51,14 @@ impl<V: Value> Params<V> {
         switches(self.len)
     }
 
+    /// Refuses another number of random OTs than there are switches.
+    pub(super) fn check_ots(&self, ots: usize) -> Result<(), Unsupported> {
+        if ots == self.switches() {
+            return Ok(());
+        }
+        Err(Unsupported::new(format_args!("{ots} random OTs for a network"), format_args!("give {}, one a switch", self.switches())))
+    }
+
     /// Bytes of all messages: for each switch an OT, a bit and a correction, for each value one more correction.
     pub fn predicted_bytes(&self) -> u64 {
         let flips = self.switches().div_ceil(8);

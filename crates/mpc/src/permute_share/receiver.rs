@@ -12,7 +12,7 @@ use super::messages::{Corrections, Flips, Masked};
 use super::params::ELEMENTS_PER_PIECE;
 use super::{Params, times};
 use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
-use crate::tasks::{Permuted, low};
+use crate::tasks::{OtChosen, Permuted, low};
 
 /// The receiver, set up.
 pub struct Receiver<V: Value> {
@@ -21,6 +21,20 @@ pub struct Receiver<V: Value> {
     choices: Secret<Vec<u8>>,
     /// `k_c`.
     pads: Secret<Vec<V>>,
+}
+
+impl<V: Value> Receiver<V> {
+    /// The receiver, set up with random OTs that exist already, one a switch.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(params: &Params<V>, ots: &OtChosen) -> Result<Self, Unsupported> {
+        params.check_ots(ots.chosen.len().max(ots.choices.len()))?;
+        let low = low(params.bits);
+        let choices = Secret::new(ots.choices.iter().map(|&choice| choice.into()).collect());
+        let pads = Secret::new(ots.chosen.iter().map(|block| V::from_bits(block & low)).collect());
+        Ok(Self { params: *params, choices, pads })
+    }
 }
 
 impl<V: Value> Party for Receiver<V> {

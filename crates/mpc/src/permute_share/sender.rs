@@ -1,6 +1,7 @@
 //! The left column of the figure: the side that has the values.
 
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Value;
 use vesica_structures::packing::{pack, packed_len};
 use vesica_structures::permutation::Runs;
@@ -11,13 +12,26 @@ use super::messages::{Corrections, Flips, Masked};
 use super::params::ELEMENTS_PER_PIECE;
 use super::{Params, times};
 use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
-use crate::tasks::{ToPermute, low};
+use crate::tasks::{OtPairs, ToPermute, low};
 
 /// The sender, set up.
 pub struct Sender<V: Value> {
     params: Params<V>,
     /// `k_0` and `k_0 + k_1` of each switch.
     pads: Secret<Vec<[V; 2]>>,
+}
+
+impl<V: Value> Sender<V> {
+    /// The sender, set up with random OTs that exist already, one a switch.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(params: &Params<V>, ots: &OtPairs) -> Result<Self, Unsupported> {
+        params.check_ots(ots.pairs.len())?;
+        let low = low(params.bits);
+        let pads = ots.pairs.iter().map(|&[zero, one]| [zero, zero ^ one].map(|block| V::from_bits(block & low)));
+        Ok(Self { params: *params, pads: Secret::new(pads.collect()) })
+    }
 }
 
 impl<V: Value> Party for Sender<V> {

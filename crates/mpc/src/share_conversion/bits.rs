@@ -8,7 +8,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
-use crate::tasks::{self, BitsToRingRequest, Share, SharedBits, Shares};
+use crate::tasks::{self, BitsToRingRequest, OtChosen, OtPairs, Share, SharedBits, Shares};
 
 /// Additive shares of bits by one OT each.
 #[derive(Debug)]
@@ -62,6 +62,16 @@ pub(super) fn reduced<E: Share>(shape: &Shape<E>, mut values: Secret<Vec<E>>) ->
 /// The sender, set up.
 pub struct Sender(Shape<u64>, Holder<u64>);
 
+impl Sender {
+    /// The sender, set up with random OTs that exist already, one a bit.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(&Params(shape): &Params, ots: OtPairs) -> Result<Self, Unsupported> {
+        Ok(Self(shape, Holder::from_ots(shape, ots)?))
+    }
+}
+
 impl Party for Sender {
     type Params = Params;
     type Input = SharedBits;
@@ -86,6 +96,16 @@ impl Party for Sender {
 
 /// The receiver, set up.
 pub struct Receiver(Shape<u64>, Chooser<u64>);
+
+impl Receiver {
+    /// The receiver, set up with random OTs that exist already, one a bit.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(&Params(shape): &Params, ots: OtChosen) -> Result<Self, Unsupported> {
+        Ok(Self(shape, Chooser::from_ots(shape, ots)?))
+    }
+}
 
 impl Party for Receiver {
     type Params = Params;

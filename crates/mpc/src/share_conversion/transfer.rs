@@ -129,6 +129,12 @@ impl<E: Share> Holder<E> {
         Ok(Self(shape, pairs))
     }
 
+    /// With random OTs that exist already.
+    pub fn from_ots(shape: Shape<E>, ots: OtPairs) -> Result<Self, Unsupported> {
+        shape.check(ots.pairs.len(), shape.len * shape.width)?;
+        Ok(Self(shape, ots))
+    }
+
     /// The pads of some rows: of the first block of each pair, or of the second.
     pub fn pads(&self, rows: Range<usize>, block: usize) -> Secret<Vec<E>> {
         let blocks = Secret::new(self.1.pairs[rows.clone()].iter().map(|pair| pair[block]).collect::<Vec<_>>());
@@ -177,6 +183,12 @@ impl<E: Share> Chooser<E> {
         let Some(ots) = &shape.ots else { return Ok(Self(shape, OtChosen { choices: Vec::new(), chosen: Vec::new() })) };
         let chosen = <RandomOts as Protocol>::Receiver::setup(ots, ch, rng)?.run((), ch, rng)?;
         Ok(Self(shape, chosen))
+    }
+
+    /// With random OTs that exist already.
+    pub fn from_ots(shape: Shape<E>, ots: OtChosen) -> Result<Self, Unsupported> {
+        shape.check(ots.chosen.len().max(ots.choices.len()), shape.len * shape.width)?;
+        Ok(Self(shape, ots))
     }
 
     /// Step 1.

@@ -49,6 +49,13 @@ struct Pending {
     code: Code,
 }
 
+impl<B: Value> From<VoleReceiver<B>> for Receiver<B> {
+    /// The receiver of a VOLE that exists already.
+    fn from(output: VoleReceiver<B>) -> Self {
+        Self { output, rest: Rest::Nothing }
+    }
+}
+
 impl<B: Value> Receiver<B> {
     /// `c`, as the output will have it.
     pub fn values(&self) -> &[B] {

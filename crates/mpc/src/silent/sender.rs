@@ -27,6 +27,13 @@ enum State {
     Leaves { params: SilentParams, delta: Secret<Gf128>, leaves: Secret<Vec<Gf128>> },
 }
 
+impl<B: Value> From<VoleSender> for Sender<B> {
+    /// The sender of a VOLE that exists already.
+    fn from(output: VoleSender) -> Self {
+        Self(State::Done(output), PhantomData)
+    }
+}
+
 impl<B: Value> Party for Sender<B> {
     type Params = Params;
     type Input = ();

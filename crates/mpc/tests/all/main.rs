@@ -2,6 +2,7 @@
 
 mod cheating;
 mod conformance;
+mod dealt;
 mod examples;
 mod faults;
 mod gmw;

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Channel;
 
+/// For each fork: where each turn ended, and its round.
+type Rounds<'a> = BTreeMap<&'a [u16], Vec<(u64, usize)>>;
+
 /// What one side sent and received, in its program's order; see [`ChannelOptions::turns`](super::ChannelOptions::turns).
 ///
 /// Consecutive parts of one fork in one direction are one turn. A side whose forks are used by several threads at once has no single order, and
@@ -37,12 +40,13 @@ impl Turns {
 
     /// The number of rounds of a run: the length of the longest chain of messages each of which was sent after the one before had arrived.
     /// Messages that cross each other are of one round. `None` if one side received what the other did not send.
+    #[expect(clippy::indexing_slicing, reason = "a side is 0 or 1, and the turns are this process's own record")]
     pub fn rounds(ours: &Self, theirs: &Self) -> Option<usize> {
         let sides = [ours, theirs];
         // For each side: turns replayed, rounds that its next message waits for, and the round of all that it sent.
         let mut next = [0; 2];
         let mut arrived = [0; 2];
-        let mut sent: [BTreeMap<&[u16], Vec<(u64, usize)>>; 2] = Default::default();
+        let mut sent: [Rounds<'_>; 2] = Default::default();
         loop {
             let mut moved = false;
             for side in [0, 1] {

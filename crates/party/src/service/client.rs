@@ -68,7 +68,6 @@ impl<S: Service> ServiceClient<S> {
     ///
     /// # Errors
     /// As [`enrol`](Self::enrol). The caller has `enrolled` back with the error, to try again with.
-    #[expect(clippy::result_large_err, reason = "the state comes back for another attempt")]
     pub fn rejoin(
         ch: Channel,
         params: S::Params,
@@ -139,12 +138,7 @@ impl<S: Service> ServiceClient<S> {
 }
 
 /// Says who joins; the server's present state.
-fn join<S: Service>(
-    known: Option<StateId>,
-    params: &S::Params,
-    ch: &mut Channel,
-    rng: &mut SecretRng,
-) -> Result<StateId, Abort> {
+fn join<S: Service>(known: Option<StateId>, params: &S::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<StateId, Abort> {
     let known = known.map_or([0; 16], StateId::to_bytes);
     let join = Join { known, terms: conversation::terms::<S>(params), nonce: rng.block().to_le_bytes() };
     ch.send(&Next::JOIN)?;

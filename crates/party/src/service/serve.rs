@@ -138,8 +138,7 @@ pub fn serve<S: Service>(
             };
             let place = present.enter();
             let attendance = Attendance::<S> { state, params, limits, events, stop, present: &present, number: place };
-            let spawned =
-                thread::Builder::new().name("vesica-client".into()).spawn_scoped(scope, move || attendance.attend(arrival));
+            let spawned = thread::Builder::new().name("vesica-client".into()).spawn_scoped(scope, move || attendance.attend(arrival));
             if let Err(fault) = spawned {
                 present.leave(place);
                 events.not_accepted(&fault);
@@ -311,7 +310,8 @@ impl<S: Service> Attendance<'_, S> {
     }
 
     fn requests(&self, client: ClientIdentity, ch: &mut Channel, canceller: &Canceller) -> Result<(), Abort> {
-        let mut rng = SecretRng::from_os().map_err(|fault| local(INTERNAL, &fault.to_string(), "check the system's source of randomness"))?;
+        let mut rng =
+            SecretRng::from_os().map_err(|fault| local(INTERNAL, &fault.to_string(), "check the system's source of randomness"))?;
         let mut joined: Option<Joined<S>> = None;
         let mut query = Query { client, number: 0 };
         loop {

@@ -69,10 +69,7 @@ pub enum TlsFailure {
 impl TlsFailure {
     /// Whether keys do not match, which waiting does not mend.
     pub fn is_identity(&self) -> bool {
-        matches!(
-            self,
-            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. }
-        )
+        matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. })
     }
 
     /// What to do about it.
@@ -83,7 +80,9 @@ impl TlsFailure {
             }
             Self::RefusedByPeer { .. } => "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer",
             Self::ClientRefused { .. } => "add the client's key to those that the server accepts, if it belongs there",
-            Self::RefusedByClient { .. } => "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer",
+            Self::RefusedByClient { .. } => {
+                "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer"
+            }
             Self::NotOurTls(_) => {
                 "check the address, and that both sides use vesica with the same transport (--insecure-plaintext on both or on neither)"
             }
