@@ -1,7 +1,6 @@
 //! Private set protocols, one folder a paper, and their registries.
 #![forbid(unsafe_code)]
 
-pub mod any;
 mod bins;
 pub mod cardinality;
 mod catalogue;

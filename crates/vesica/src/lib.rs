@@ -20,6 +20,7 @@ pub mod report;
 pub mod session;
 pub mod shares;
 pub mod table;
+pub mod task;
 pub mod threads;
 pub mod toml;
 

@@ -133,8 +133,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Partner")]
     pub deadline: Option<Duration>,
 
-    /// What to compute: intersect, cardinality, sum, join-and-compute or shares
-    #[arg(long, default_value = "intersect", help_heading = "Computation")]
+    /// What to compute.
+    #[arg(long, default_value = "intersect", help = super::task::tasks_help(), help_heading = "Computation")]
     pub task: String,
     /// Digits behind the point of a column of --payload: it is read exactly, and refused where it has more [default: 0, integers]
     #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]

@@ -41,3 +41,4 @@ pub(crate) use csv::{CsvReader, LONGEST_RECORD as LONGEST_VALUE, write_field};
 pub(crate) use output::Place;
 pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
 pub(crate) use values::ResultTable;
+pub(crate) use write::new_rows;
