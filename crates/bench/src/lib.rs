@@ -17,7 +17,6 @@ mod parent;
 mod report;
 mod settings;
 mod spread;
-mod task;
 
 pub use child::{Ends, play};
 pub use commands::{CommandsReport, KeyBytes, whole_commands};

@@ -6,8 +6,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use vesica::task::{self, Amounts, SampleWorkload};
 use vesica_party::Security;
-use vesica_protocols::any::{SetTask, Terms};
+use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
 /// The link between the two parties.
@@ -146,16 +147,18 @@ impl Settings {
         usize::from(self.cold)..=self.repeat
     }
 
-    /// What the protocol is asked for.
-    pub(crate) fn terms(&self) -> Result<Terms, Unsupported> {
-        Ok(Terms {
-            payload_bytes: self.payload_bytes,
-            receiver_payload_bytes: self.receiver_payload_bytes,
-            columns: self.columns,
-            groups: self.groups,
-            at_least: self.at_least,
-            ..Terms::new(SetTask::parse(&self.task)?, self.sender_items, self.receiver_items, self.security)
-        })
+    /// Settings for `task` on these amounts.
+    #[must_use]
+    pub fn with_amounts(self, amounts: &Amounts) -> Self {
+        let Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: _ } = *amounts;
+        Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, ..self }
+    }
+
+    /// What the protocol is asked for. Only the receiver learns.
+    pub(crate) fn workload(&self) -> Result<Box<dyn SampleWorkload>, Unsupported> {
+        let &Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, .. } = self;
+        let amounts = Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: false };
+        task::find(&self.task)?.workload(&Extent::new(self.sender_items, self.receiver_items, self.security), &amounts)
     }
 
     /// Items in both sets.
@@ -171,19 +174,7 @@ impl Settings {
         if self.repeat == 0 || self.threads == 0 {
             return Err(Unsupported::new("--repeat and --threads count from one", "give at least 1"));
         }
-        let task = self.terms()?.task;
-        let fits = match task {
-            SetTask::Intersect => self.columns == 0 && self.receiver_payload_bytes == 0,
-            SetTask::Shares => self.columns == 0,
-            SetTask::Cardinality => self.columns == 0 && self.payload_bytes == 0 && self.receiver_payload_bytes == 0,
-            SetTask::Sum | SetTask::JoinAndCompute => self.columns > 0 && self.payload_bytes == 0 && self.receiver_payload_bytes == 0,
-        };
-        if !fits || (!task.is_aggregate() && (self.groups != 1 || self.at_least != 0)) {
-            return Err(Unsupported::new(
-                format!("the task {task} does not take these payloads, columns or groups"),
-                "payloads are for intersect and shares, columns for sum and join-and-compute, groups and thresholds for these and cardinality",
-            ));
-        }
+        self.workload()?;
         if self.item_bytes < 16 {
             return Err(Unsupported::new("items below 16 bytes would collide at random", "give --item-bytes of at least 16"));
         }

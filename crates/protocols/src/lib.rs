@@ -42,7 +42,6 @@
 // What a peer sends must not end the process. The modules of messages deny indexing as well.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod any;
 mod bins;
 pub mod cardinality;
 mod catalogue;

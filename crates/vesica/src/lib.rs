@@ -100,6 +100,7 @@ pub mod receipt;
 pub mod report;
 pub mod session;
 pub mod shares;
+pub mod task;
 pub mod threads;
 pub mod toml;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use vesica::plan::{Prediction, Prices};
+use vesica::task::{self, AnyTask, SampleWorkload};
 use vesica_bench::Link;
 use vesica_party::Security;
-use vesica_protocols::any::{AnyProtocol, SetTask, Terms};
+use vesica_protocols::tasks::Extent;
 
 use super::super::Run;
 use super::seconds;
@@ -83,14 +84,14 @@ pub struct Runs(pub Vec<Run>);
 impl Runs {
     /// Whether the protocol has this mode, or is not there at all, which is to be said.
     pub fn serves(&self, id: &str, security: Security, sizes: (u32, u32)) -> bool {
-        AnyProtocol::find(SetTask::Intersect, id).is_none_or(|row| row.predicted_bytes(&terms(security, sizes)).is_ok())
+        intersect().find(id).is_none_or(|entry| workload(security, sizes).predicted_bytes(entry).is_ok())
     }
 
     /// The text of a cell.
     pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> String {
         let sizes = column.log.map(|log| (log, log)).or(sizes).expect("sizes of the row or the column");
-        let Some(row) = AnyProtocol::find(SetTask::Intersect, id) else { return "not in this release".into() };
-        let predicted = row.predicted_bytes(&terms(security, sizes)).map(|bytes| *bytes.end() as f64);
+        let Some(entry) = intersect().find(id) else { return "not in this release".into() };
+        let predicted = workload(security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
         match column.what {
             What::Bits => predicted.map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
             What::MiB => match (self.bytes(id, security, sizes), predicted) {
@@ -173,8 +174,13 @@ impl Runs {
     }
 }
 
-fn terms(security: Security, (sender, receiver): (u32, u32)) -> Terms {
-    Terms::new(SetTask::Intersect, 1 << sender, 1 << receiver, security)
+fn intersect() -> &'static dyn AnyTask {
+    task::find("intersect").expect("the task")
+}
+
+fn workload(security: Security, (sender, receiver): (u32, u32)) -> Box<dyn SampleWorkload> {
+    let extent = Extent::new(1 << sender, 1 << receiver, security);
+    intersect().workload(&extent, &intersect().least_amounts()).expect("the least")
 }
 
 /// Three digits that count.

@@ -133,8 +133,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Partner")]
     pub deadline: Option<Duration>,
 
-    /// What to compute: intersect, cardinality, sum, join-and-compute or shares
-    #[arg(long, default_value = "intersect", help_heading = "Computation")]
+    /// What to compute.
+    #[arg(long, default_value = "intersect", help = super::task::tasks_help(), help_heading = "Computation")]
     pub task: String,
     /// How many digits follow the point in a column of --payload. A value with more digits is refused, never rounded [default: 0, integers]
     #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]

@@ -5,12 +5,12 @@ use std::time::Duration;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
-use vesica::noise::{Epsilon, NoiseConfig};
 use vesica::party::Role;
-use vesica::plan::{Link, SetTask};
+use vesica::plan::Link;
 use vesica::report::Report;
 use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
-use vesica::table::{Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, ValueDuplicates, ValueSpec};
+use vesica::table::{Format, InputOptions, OutputOptions};
+use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
 use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
@@ -31,23 +31,16 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
 }
 
 fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
-    let mut config = config(Role::Receiver, &args.shared, side)?;
-    config.destination = Some(destination(args.output, args.join, &args.shared)?);
-    let payload = names(args.payload);
-    match config.task {
-        SetTask::Intersect => config.expected_payload = (!payload.is_empty()).then_some(payload),
-        _ => config.source.values = values(&payload, args.group_by.clone(), &args.shared)?,
-    }
-    if config.task == SetTask::Intersect && args.group_by.is_some() {
-        return Err(usage("--group-by is for aggregates", "for example, say --task cardinality"));
-    }
-    Ok(config)
+    let destination = destination(args.output, args.join, &args.shared)?;
+    let flags = Flags { group_by: args.group_by, ..flags(args.payload, &args.shared) };
+    Ok(Config { destination: Some(destination), ..config(Role::Receiver, &flags, &args.shared, side)? })
 }
 
 fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
-    let mut config = config(Role::Sender, &args.shared, side)?;
+    let flags = Flags { max_groups: args.max_groups, epsilon: args.epsilon, budget: args.budget, ..flags(args.payload, &args.shared) };
+    let mut config = config(Role::Sender, &flags, &args.shared, side)?;
     match args.output {
-        Some(_) if !args.shared.both_learn && config.task != SetTask::Shares => {
+        Some(_) if !args.shared.both_learn && config.task.result_kind(Role::Sender, &config.settings).is_none() => {
             return Err(usage(
                 "this side has no result to write to --output",
                 "omit --output, or say --both-learn or --task shares on both sides",
@@ -59,29 +52,24 @@ fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
         }
         None => {}
     }
-    let payload = names(args.payload);
-    if config.task != SetTask::Intersect {
-        config.source.values = values(&payload, None, &args.shared)?;
-    } else if !payload.is_empty() {
-        let duplicates = match args.shared.payload_duplicates.as_str() {
-            "first" => Duplicates::First,
-            "sum" => return Err(usage("--payload-duplicates sum works with tasks that compute only", "say refuse or first")),
-            _ => Duplicates::Refuse,
-        };
-        config.source.payload = Some(PayloadSpec { columns: payload, duplicates });
-    }
-    config.max_groups = args.max_groups;
-    config.noise = match (&args.epsilon, args.budget) {
-        (Some(epsilon), Some(budget)) => Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget }),
-        (None, Some(_)) => {
-            return Err(usage(
-                "there is --budget but no --epsilon: your partner would get exact results, which no budget counts",
-                "add noise with --epsilon; to give exact results, omit --budget",
-            ));
-        }
-        (_, None) => None,
-    };
     Ok(config)
+}
+
+/// The flags that the task reads. Those of one role alone are as they are without them.
+fn flags(payload: Vec<Columns>, args: &JoinArgs) -> Flags {
+    Flags {
+        payload: names(payload),
+        payload_duplicates: args.payload_duplicates.clone(),
+        scale: args.scale.clone(),
+        clamp: args.clamp.clone(),
+        partner_clamp: args.partner_clamp.clone(),
+        group_by: None,
+        reveal_if_at_least: args.reveal_if_at_least,
+        max_groups: 1,
+        epsilon: None,
+        budget: None,
+        both_learn: args.both_learn,
+    }
 }
 
 fn names(columns: Vec<Columns>) -> Vec<String> {
@@ -94,16 +82,6 @@ fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destinat
     }
     let options = OutputOptions { force: args.force, format: None };
     Ok(Destination { path, options, join: join.into() })
-}
-
-/// The columns to compute with.
-fn values(names: &[String], group_by: Option<String>, args: &JoinArgs) -> Result<ValueSpec, Failure> {
-    let duplicates = match args.payload_duplicates.as_str() {
-        "first" => ValueDuplicates::First,
-        "sum" => ValueDuplicates::Sum,
-        _ => ValueDuplicates::Refuse,
-    };
-    Ok(ValueSpec { group_by, duplicates, ..ValueSpec::parse(names, &args.scale, &args.clamp)? })
 }
 
 fn usage(fault: &str, mend: &str) -> Failure {
@@ -146,23 +124,19 @@ pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure
     })
 }
 
-fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
+fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
-    let task = SetTask::parse(&args.task)?;
-    if task == SetTask::Intersect && !(args.scale.is_empty() && args.clamp.is_empty()) {
-        return Err(usage("--scale and --clamp work with tasks that compute only", "omit them, or say for example --task sum"));
-    }
+    let task = task::find(&args.task)?;
     let source = Source {
         path: args.input.clone(),
         options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
         key: key_spec(&args.key, &args.normalise)?,
-        payload: None,
-        values: ValueSpec::default(),
     };
     Ok(Config {
         task,
+        settings: task.settings(role, flags)?,
         role,
         end: side.end.clone(),
         protection: side.protection.clone(),
@@ -170,17 +144,11 @@ fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
         deadline: side.deadline,
         source,
         destination: None,
-        expected_payload: None,
-        expected_ranges: args.partner_clamp.iter().map(|argument| ExpectedRange::parse(argument)).collect::<Result<_, _>>()?,
-        at_least: args.reveal_if_at_least,
-        max_groups: 1,
-        noise: None,
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
         link: args.link.map(plan_link),
         security: args.security.into(),
         allow_broken: args.allow_broken,
         allow_count: args.allow_count,
-        both_learn: args.both_learn,
         pad_to: args.pad_to,
         max_peer_items: args.max_peer_items,
         memory: args.memory,
@@ -265,7 +233,9 @@ fn summary(report: &Report) -> String {
     for value in report.values.iter().filter(|value| value.clamped.is_some_and(|clamped| clamped > 0)) {
         text.push_str(&format!("{} values of column {} were outside of its range\n", value.clamped.unwrap_or(0), value.column.name));
     }
-    if report.task != SetTask::Intersect.name() {
+    // Who only keeps own rows sees what was revealed in the output.
+    let kind = task::find(report.task).ok().and_then(|task| task.result_kind(Role::Receiver, &Settings::default()));
+    if kind != Some(ResultKind::OwnRows) {
         for sentence in &report.revealed {
             text.push_str(&format!("revealed {sentence}\n"));
         }

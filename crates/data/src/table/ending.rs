@@ -18,6 +18,7 @@ pub(crate) struct RowsAs {
 
 const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz), .tsv or .tab, .parquet, .arrow, .feather or .arrows, or one without an ending for the input's format";
 const NUMBERS: &str = "give --output a name that ends in .csv or .json, or one without an ending for CSV";
+const NEW_ROWS: &str = "give --output a name that ends in .csv, or one without an ending";
 const SHARES: &str = "give --output a name that ends in .shares, or one without an ending";
 
 /// How the rows of `input` go to `path`: by the option, else by the name, else as the input.
@@ -53,6 +54,15 @@ pub fn json_of_numbers(path: &str) -> Result<bool, TableError> {
         (Some(ending), false) if ending == "csv" => Ok(false),
         (Some(ending), false) if ending == "json" => Ok(true),
         _ => Err(not_written(path, "the numbers of an aggregate", NUMBERS)),
+    }
+}
+
+/// Refuses names that say that something else than new rows as CSV is there.
+pub fn check_new_rows(path: &str) -> Result<(), TableError> {
+    match ending(path) {
+        (None, false) => Ok(()),
+        (Some(ending), false) if ending == "csv" => Ok(()),
+        _ => Err(not_written(path, "new rows", NEW_ROWS)),
     }
 }
 

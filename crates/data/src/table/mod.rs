@@ -39,3 +39,4 @@ pub(crate) use collect::{collect_keys, for_each_cell};
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
 pub(crate) use csv::{CsvReader, LONGEST_RECORD as LONGEST_VALUE, write_field};
 pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
+pub use write::new_rows;

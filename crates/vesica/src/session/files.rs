@@ -15,7 +15,7 @@ pub(super) struct Files(Vec<(&'static str, PathBuf)>);
 impl Files {
     pub fn of(config: &Config) -> Self {
         let output = config.destination.as_ref().map(|to| PathBuf::from(&to.path));
-        let budget = config.noise.as_ref().map(|noise| noise.budget.clone());
+        let budget = config.settings.noise.as_ref().map(|noise| noise.budget.clone());
         let named = [
             ("--input", Some(PathBuf::from(&config.source.path))),
             ("--output", output),

@@ -1,6 +1,5 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
 
-mod compute;
 mod deadline;
 mod files;
 mod guests;
@@ -11,7 +10,8 @@ mod prepare;
 mod revealed;
 mod run;
 mod tell;
-mod wishes;
+mod validate;
+mod write;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,9 +26,9 @@ pub use tell::{Meeting, tell_partner};
 
 use crate::failure::Failure;
 use crate::key::KeySpec;
-use crate::noise::NoiseConfig;
-use crate::plan::{Link, SetTask};
-use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, PayloadSpec, ValueSpec};
+use crate::plan::Link;
+use crate::table::{InputOptions, Join, OutputOptions};
+use crate::task::{AnyTask, Settings};
 
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
 pub const MAX_PEER_ITEMS: u64 = 1 << 28;
@@ -42,10 +42,6 @@ pub struct Source {
     pub options: InputOptions,
     /// The key.
     pub key: KeySpec,
-    /// Intersect, sender: the columns that go along with matches.
-    pub payload: Option<PayloadSpec>,
-    /// Other tasks: the columns to compute with, and the receiver's groups.
-    pub values: ValueSpec,
 }
 
 /// Where the result goes.
@@ -53,9 +49,9 @@ pub struct Source {
 pub struct Destination {
     /// A file, or `-` for standard output.
     pub path: String,
-    /// How to write it. Only an intersection has a choice of formats.
+    /// How to write it. Only rows have a choice of formats.
     pub options: OutputOptions,
-    /// Intersect: which rows.
+    /// Which own rows, where the result is rows.
     pub join: Join,
 }
 
@@ -63,7 +59,9 @@ pub struct Destination {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// What is computed.
-    pub task: SetTask,
+    pub task: &'static dyn AnyTask,
+    /// What its user wants of the task.
+    pub settings: Settings,
     /// Whether this side sends or receives.
     pub role: Role,
     /// How it meets the peer.
@@ -78,16 +76,6 @@ pub struct Config {
     pub source: Source,
     /// The result; there is one exactly on sides that learn it.
     pub destination: Option<Destination>,
-    /// Receiver: names of payload columns on which it insists.
-    pub expected_payload: Option<Vec<String>>,
-    /// Ranges of the partner's columns on which this side insists.
-    pub expected_ranges: Vec<ExpectedRange>,
-    /// Aggregates: a group with fewer common keys than this gives nothing.
-    pub at_least: u64,
-    /// Sender of an aggregate: refuse a receiver that asks for more groups.
-    pub max_groups: u32,
-    /// Sender of an aggregate: noise for the results.
-    pub noise: Option<NoiseConfig>,
     /// A protocol's id or alias; `None` lets the receiver choose.
     pub protocol: Option<String>,
     /// The link to the partner, if it is known: protocols are compared over the slower of what the two sides say.
@@ -98,8 +86,6 @@ pub struct Config {
     pub allow_broken: bool,
     /// Whether `auto` may take a protocol that shows the receiver the number of common keys where the task hides it.
     pub allow_count: bool,
-    /// Whether the sender learns its matches too.
-    pub both_learn: bool,
     /// Fill the own set with dummies to this many items.
     pub pad_to: Option<u64>,
     /// Refuse a peer that brings more items.

@@ -11,8 +11,8 @@ use super::deadline::Deadline;
 use super::files::Files;
 use super::{Config, Destination, Interrupt, Source};
 use crate::failure::{Failure, code};
-use crate::plan::SetTask;
-use crate::table::{Input, KeyTable, Output, Place, ending, read_keys, read_values};
+use crate::table::{Input, KeyTable, Output, Place, ending};
+use crate::task::{AnyJob, Columns, ResultKind};
 
 /// Time between two looks at an interruption and at the channel.
 const LOOK: Duration = Duration::from_millis(20);
@@ -31,7 +31,7 @@ pub(super) struct Prepared {
 /// Where the results of a run go.
 pub(super) struct Placed {
     /// The result, if this side has one.
-    pub output: Option<Destined>,
+    pub output: Option<OutputTarget>,
     /// The receipt, if one is wanted.
     pub receipt: Option<Place>,
 }
@@ -40,18 +40,18 @@ impl Placed {
     /// What the user is to hear of the places.
     pub fn notices(&self) -> impl Iterator<Item = String> {
         let output = self.output.as_ref().and_then(|output| match output {
-            Destined::Table(output) => output.swept(),
-            Destined::Bytes(place) => place.swept(),
+            OutputTarget::Rows(output) => output.swept(),
+            OutputTarget::Bytes(place) => place.swept(),
         });
         output.into_iter().chain(self.receipt.as_ref().and_then(Place::swept))
     }
 }
 
 /// Where a result goes.
-pub(super) enum Destined {
+pub(super) enum OutputTarget {
     /// Own rows.
-    Table(Output),
-    /// Numbers or shares.
+    Rows(Output),
+    /// New rows, numbers or shares.
     Bytes(Place),
 }
 
@@ -66,10 +66,11 @@ pub(super) struct Preparation {
 type Outcome = Result<(Input, KeyTable), Failure>;
 
 impl Preparation {
-    pub fn start(config: &Config) -> Self {
+    pub fn start(config: &Config, job: &dyn AnyJob) -> Self {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
         let wanted = Wanted {
-            task: config.task,
+            columns: job.columns(),
+            result: job.result_kind(),
             source: config.source.clone(),
             destination: config.destination.clone(),
             receipt: config.receipt.as_ref().map(|path| path.display().to_string()),
@@ -148,7 +149,8 @@ fn panicked() -> Failure {
 
 /// What of a configuration is prepared.
 struct Wanted {
-    task: SetTask,
+    columns: Columns,
+    result: Option<ResultKind>,
     source: Source,
     destination: Option<Destination>,
     receipt: Option<String>,
@@ -157,25 +159,24 @@ struct Wanted {
 }
 
 fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>) -> Outcome {
-    let Wanted { task, source, destination, receipt, force, files } = wanted;
+    let Wanted { columns, result, source, destination, receipt, force, files } = wanted;
     files.check()?;
     let input = Input::open(&source.path, &source.options)?;
-    let output = destination.as_ref().map(|to| destined(*task, to, &input)).transpose()?;
+    let output = destination.as_ref().zip(*result).map(|(to, kind)| create(kind, to, &input)).transpose()?;
     let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
     // A run that has ended takes nothing, and the places are dropped here.
     let _ = place.send(Placed { output, receipt });
-    let table = match task {
-        SetTask::Intersect => read_keys(&input, &source.key, source.payload.as_ref())?,
-        _ => read_values(&input, &source.key, &source.values)?,
-    };
+    let table = columns.read(&input, &source.key)?;
     Ok((input, table))
 }
 
-fn destined(task: SetTask, to: &Destination, input: &Input) -> Result<Destined, Failure> {
-    match task {
-        SetTask::Intersect => return Ok(Destined::Table(Output::create(&to.path, &to.options, input)?)),
-        SetTask::Shares => ending::check_shares(&to.path)?,
-        _ => _ = ending::json_of_numbers(&to.path)?,
+/// The place of a result of this kind.
+fn create(kind: ResultKind, to: &Destination, input: &Input) -> Result<OutputTarget, Failure> {
+    match kind {
+        ResultKind::OwnRows => return Ok(OutputTarget::Rows(Output::create(&to.path, &to.options, input)?)),
+        ResultKind::NewRows => ending::check_new_rows(&to.path)?,
+        ResultKind::Numbers => _ = ending::json_of_numbers(&to.path)?,
+        ResultKind::Shares => ending::check_shares(&to.path)?,
     }
-    Ok(Destined::Bytes(Place::create(&to.path, to.options.force)?))
+    Ok(OutputTarget::Bytes(Place::create(&to.path, to.options.force)?))
 }

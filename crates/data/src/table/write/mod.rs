@@ -3,6 +3,8 @@
 mod columns;
 mod text;
 
+pub use text::new_rows;
+
 use crate::table::{CsvReader, Format, Input, KeyTable, NO_KEY, Output, ReceivedPayload, TableError};
 
 /// Which rows are the result.

@@ -218,6 +218,28 @@ fn hexadecimal(bytes: &[u8], out: &mut String) {
     }
 }
 
+/// Records as rows of a table of their own, with a header.
+pub fn new_rows(records: ReceivedPayload<'_>) -> Result<(Vec<u8>, usize), TableError> {
+    // Each field comes with a delimiter before it.
+    let (mut text, delimiter, mut rows) = (Vec::new(), b',', 0);
+    for field in &records.schema.fields {
+        text.push(delimiter);
+        write_field(&field.name, delimiter, &mut text);
+    }
+    text.remove(0);
+    text.push(b'\n');
+    let mut writer = PayloadText::new(Some(records), delimiter);
+    let mut row = Vec::new();
+    for record in records.bytes.chunks_exact(records.schema.width.max(1)) {
+        row.clear();
+        writer.append(Some(record), &mut row)?;
+        text.extend_from_slice(row.get(1..).unwrap_or_default());
+        text.push(b'\n');
+        rows += 1;
+    }
+    Ok((text, rows))
+}
+
 /// Appends the payload of a match as CSV fields.
 struct PayloadText<'a> {
     payload: Option<ReceivedPayload<'a>>,
