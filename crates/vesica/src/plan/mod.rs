@@ -517,7 +517,7 @@ mod tests {
         for task in task::all() {
             for entry in task.entries().into_iter().filter(is_broken) {
                 for security in entry.modes.iter().map(|mode| mode.security) {
-                    let failure = allowed_of(task, Some(entry.id), security, DEFAULT).err().expect("it is broken");
+                    let failure = allowed_of(task, Some(entry.id), security, DEFAULT).expect_err("it is broken");
                     assert_eq!(failure.code, code::REFUSED);
                     let Status::Broken { how } = entry.status else { unreachable!("filtered") };
                     assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
@@ -539,7 +539,7 @@ mod tests {
     #[test]
     fn an_unknown_protocol_and_a_missing_mode_are_refused() {
         assert_eq!(allowed(Some("md5"), Security::SemiHonest).err().map(|failure| failure.code), Some(code::REFUSED));
-        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).err().expect("it has no such mode");
+        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).expect_err("it has no such mode");
         assert!(failure.mend.contains("--security semi-honest"), "{failure}");
     }
 
@@ -559,7 +559,7 @@ mod tests {
     #[test]
     fn a_task_without_a_malicious_protocol_names_the_flag_to_type() {
         for task in task::all().filter(|task| task.name() != "intersect") {
-            let failure = allowed_of(task, None, Security::Malicious, DEFAULT).err().expect("none is malicious");
+            let failure = allowed_of(task, None, Security::Malicious, DEFAULT).expect_err("none is malicious");
             assert_eq!(failure.code, code::REFUSED);
             assert!(failure.mend.contains("--security semi-honest"), "{failure}");
             assert!(allowed_of(task, None, Security::SemiHonest, DEFAULT).is_ok());
