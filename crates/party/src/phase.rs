@@ -85,7 +85,8 @@ mod tests {
     /// Recorded benchmark runs and reports of users hold these names: a name may be added, but none may change.
     #[test]
     fn names_and_their_order_stay() {
-        let names = "other handshake precompute base-ot ot-extension expand check hash-items encode decode masks match permute equality payload";
+        let names =
+            "other handshake precompute base-ot ot-extension expand check hash-items encode decode masks match permute equality payload";
         assert_eq!(Phase::ALL.map(Phase::name).join(" "), names);
         assert!(Phase::ALL.is_sorted());
     }

@@ -1,4 +1,5 @@
-//! What stands above OT and VOLE, over a trusted dealer: no set-up, no expansion, only the block itself.
+//! What stands above OT and VOLE, over a trusted dealer: no set-up, no expansion, only the block
+//! itself.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use vesica_mpc::peqt::{self, Variant};
 use vesica_mpc::permute_share::{self, SwitchingNetwork};
 use vesica_mpc::share_conversion::{BitsReceiver, BitsSender, BitsToRing};
 use vesica_mpc::tasks::{
-    self, BitsToRingRequest, Equality, OpprfRequest, PermuteShare, PermuteShareRequest, ProgrammedPrf, Programmed, SharedBits, ToPermute,
+    self, BitsToRingRequest, Equality, OpprfRequest, PermuteShare, PermuteShareRequest, Programmed, ProgrammedPrf, SharedBits, ToPermute,
 };
 use vesica_party::{Abort, Party, Protocol, Role, Security, Task};
 use vesica_structures::facts::Unsupported;
@@ -68,7 +69,8 @@ fn equality_tests() {
         for (len, width) in [(1, 1), (1, 4), (64, 7), (1000, 63), (333, 64)] {
             let params = peqt::Params::with(len, width, variant).unwrap();
             let mut dealer = InsecureDealer::new(SEED);
-            // For each side, by its role: the tables that it owns, and lookups in those of the other one.
+            // For each side, by its role: the tables that it owns, and lookups in those of the
+            // other one.
             let (mut own, mut seen) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
             for (owner, count, variables) in params.tables() {
                 let (tables, lookups) = dealer.random_tables(count, variables);
@@ -157,7 +159,8 @@ fn program<O: Store>(receiver_keys: usize, sender_keys: usize, common: usize, wi
         }
     };
     ProgrammedPrf::holds(&sent, &asked, &(), &outputs).unwrap();
-    let matches = asked.iter().zip(&outputs.values).filter(|(key, value)| sent.keys.iter().zip(&sent.values).any(|(k, v)| k == *key && v == *value));
+    let matches =
+        asked.iter().zip(&outputs.values).filter(|(key, value)| sent.keys.iter().zip(&sent.values).any(|(k, v)| k == *key && v == *value));
     assert_eq!(matches.count(), common);
     Ok(())
 }

@@ -121,7 +121,8 @@ impl<S: Service> ServiceClient<S> {
         self.ch.tally()
     }
 
-    /// Leaves: what the client keeps, and whether the connection ended cleanly. Works after a failed query, too.
+    /// Leaves: what the client keeps, and whether the connection ended cleanly. Works after a
+    /// failed query, too.
     pub fn leave(mut self) -> (Enrolled<S::Client>, Result<Tally, Abort>) {
         let ended = self.ch.send(&Next::LEAVE).and_then(|()| self.ch.finish());
         (self.enrolled, ended)
@@ -139,12 +140,7 @@ impl<S: Service> ServiceClient<S> {
 }
 
 /// Says who joins; the server's present state.
-fn join<S: Service>(
-    known: Option<StateId>,
-    params: &S::Params,
-    ch: &mut Channel,
-    rng: &mut SecretRng,
-) -> Result<StateId, Abort> {
+fn join<S: Service>(known: Option<StateId>, params: &S::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<StateId, Abort> {
     let known = known.map_or([0; 16], StateId::to_bytes);
     let join = Join { known, terms: conversation::terms::<S>(params), nonce: rng.block().to_le_bytes() };
     ch.send(&Next::JOIN)?;

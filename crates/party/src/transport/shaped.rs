@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::{Connection, Shutdown};
 
-/// How far the queue before the link may be ahead before its writer blocks, in time on the link.
+/// Length of the queue before the link, in time on the link; the writer blocks beyond that.
 const AHEAD: Duration = Duration::from_millis(20);
 /// What passes in one piece, so that the rate is smooth.
 const PIECE: usize = 16 << 10;

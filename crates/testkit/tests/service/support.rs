@@ -4,9 +4,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use vesica_party::service::{
-    ClientIdentity, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve,
-};
+use vesica_party::service::{ClientIdentity, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve};
 use vesica_party::transport::Connection;
 use vesica_party::transport::acceptor::Acceptor;
 use vesica_party::{Abort, Channel, Role};
@@ -52,7 +50,8 @@ impl ServeEvents for Told {
     }
 }
 
-/// Runs `clients` beside a server, stops it, and gives what both came to. The server must be gone within seconds.
+/// Runs `clients` beside a server, stops it, and gives what both came to. The server must be gone
+/// within seconds.
 pub fn with_server<T>(
     acceptor: &dyn Acceptor,
     state: &Published<LookupServer>,

@@ -14,13 +14,13 @@ use crate::Abort;
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
 
-/// What the listener sends when it has accepted the connector's key: a TLS 1.3 client cannot see that otherwise.
+/// The byte that the listener sends when it has accepted the connector's key, which a TLS 1.3 client cannot see otherwise.
 const WELCOME: u8 = b'v';
 
-/// How long a side whose handshake failed waits for the peer to hang up.
+/// Time that a side whose handshake failed waits for the peer to hang up.
 const PARTING: Duration = Duration::from_secs(1);
 
-/// Why no connection came about.
+/// Why a TLS connection could not be established.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsFailure {
     /// The peer has another key than the one that is pinned.
@@ -55,7 +55,7 @@ pub enum TlsFailure {
         /// The key that the peer should have.
         pinned: Fingerprint,
     },
-    /// Whatever is at the other end does not speak our TLS.
+    /// The other end does not speak TLS 1.3 with raw public keys.
     #[error("the peer does not speak TLS 1.3 with raw public keys: {0}")]
     NotOurTls(Error),
     /// The connection failed.
@@ -69,10 +69,7 @@ pub enum TlsFailure {
 impl TlsFailure {
     /// Whether keys do not match, which waiting does not mend.
     pub fn is_identity(&self) -> bool {
-        matches!(
-            self,
-            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. }
-        )
+        matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. })
     }
 
     /// What to do about it.
@@ -83,7 +80,9 @@ impl TlsFailure {
             }
             Self::RefusedByPeer { .. } => "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer",
             Self::ClientRefused { .. } => "add the client's key to those that the server accepts, if it belongs there",
-            Self::RefusedByClient { .. } => "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer",
+            Self::RefusedByClient { .. } => {
+                "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer"
+            }
             Self::NotOurTls(_) => {
                 "check the address, and that both sides use vesica with the same transport (--insecure-plaintext on both or on neither)"
             }
@@ -106,7 +105,7 @@ impl From<TlsFailure> for Abort {
     }
 }
 
-/// A TCP stream whose reads and writes end at an instant, however slowly the peer drips.
+/// A TCP stream whose reads and writes fail after an instant, however slowly the peer sends.
 struct Limited<'a> {
     socket: &'a TcpStream,
     until: Instant,
@@ -137,12 +136,12 @@ impl Write for Limited<'_> {
     }
 }
 
-/// Which end of the TCP connection we are.
+/// The ends of a TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// We opened it.
+    /// The end that opened it.
     Connector,
-    /// We accepted it.
+    /// The end that accepted it.
     Listener,
 }
 
