@@ -1,7 +1,10 @@
 //! Plain functions for fuzzing: each takes any bytes and must neither panic nor allocate more than a small multiple of them.
 
+use std::io;
+
 pub use crate::channel::feed::Fed;
 use crate::channel::wire::{HEADER_BYTES, Header, Kind};
+use crate::service::{State, StateError, StateReader, StateWriter, read_state, write_state};
 use crate::transport::tls::{Identity, PublicKey};
 use crate::{Malformed, Reader};
 
@@ -43,6 +46,43 @@ pub fn reader(bytes: &[u8]) {
 /// Takes bytes as a peer's frames, as the reader thread does.
 pub fn conversation(bytes: &[u8]) -> Fed {
     crate::channel::feed::feed(bytes)
+}
+
+/// Takes bytes as a state file whose body is numbers with their count before them; what is read
+/// must be written alike. Whether it is one.
+pub fn state(bytes: &[u8]) -> bool {
+    let mut source = bytes;
+    let read: Result<Numbers, _> = read_state(&mut source, bytes.len() as u64, u64::MAX);
+    let Ok(numbers) = read else { return false };
+    let mut again = Vec::new();
+    let written = write_state(&numbers, &mut again);
+    assert!(written.is_ok() && again == bytes, "a state is not written as it was read");
+    true
+}
+
+/// Well-formed inputs of [`state`].
+pub fn state_seeds() -> Vec<Vec<u8>> {
+    let seed = |numbers: &[u64]| {
+        let mut bytes = Vec::new();
+        write_state(&Numbers(numbers.to_vec()), &mut bytes).ok().map(|()| bytes)
+    };
+    [&[][..], &[1], &[1 << 40, 2, 3]].into_iter().filter_map(seed).collect()
+}
+
+struct Numbers(Vec<u64>);
+
+impl State for Numbers {
+    const FORMAT: &'static str = "numbers 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.u64(self.0.len() as u64)?;
+        out.elements(&self.0)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let count = bytes.count()?;
+        Ok(Self(bytes.elements(count)?))
+    }
 }
 
 /// Reads a text as a private key and as a public one; what is read must read back. How many it is.

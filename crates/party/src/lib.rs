@@ -1,50 +1,104 @@
-//! The contract of a two-party protocol, and everything that carries it: roles, messages, the channel, failures, transports.
+//! Parties of two-party protocols: roles, messages, the channel between them, failures, and the
+//! contracts that every protocol fulfils.
 //!
-//! - **A figure**: [`Role`] is a column, [`Step`] an arrow. A [`Message`] is what an arrow carries, [`Fixed`] one of a single size, and
-//!   [`Stream`] a long sequence.
-//! - **The wire**: a [`Channel`] sends and receives messages. [`transport`] has what it runs over: memory, TCP, TLS, shaped links.
-//! - **The contract**: a [`Task`] is what is computed, a [`Party`] one column, a [`Protocol`] two of them with an [`Entry`] that describes
-//!   security, assumptions and leakage. [`Row`] and [`Registered`] are how registries hold protocols of any type.
-//! - **Services**: a prepared set that answers many queries is a `service::Server`, with a `service::Client` on the other side.
-//! - **Failures**: an [`Abort`] says whose fault it is. **Costs**: [`Phase`] names parts of a run, [`Tally`] has their bytes and times.
+//! | to read about | start at |
+//! |---|---|
+//! | the two parties and the arrows of a figure | [`Role`], [`Step`] |
+//! | messages, their sizes and their parsers | [`Message`], [`Fixed`], [`Stream`] |
+//! | the conversation: sending, forks, phases, bytes and time | [`Channel`], [`Phase`], [`Tally`] |
+//! | connections: memory, TCP, TLS, links of a given rate and delay | [`transport`] |
+//! | protocols, and what they compute | [`Protocol`], [`Party`], [`Task`] |
+//! | descriptions as data: security, assumptions, leakage | [`Entry`] |
+//! | services: one party with a large set, many clients, many queries | [`service`] |
+//! | failures | [`Abort`] |
 //!
-//! A protocol of two arrows, over memory:
+//! # Example
+//!
+//! Two parties add their numbers, each on a thread of its own. A message names its arrow in the
+//! figure; a party is set up once and then run; a channel closes cleanly when both sides finish it.
 //!
 //! ```
-//! use vesica_party::transport::memory;
-//! use vesica_party::{Abort, Channel, ChannelOptions, Fixed, Role, Step};
+//! use std::thread;
 //!
-//! #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-//! #[repr(transparent)]
-//! struct Question(u64);
-//! impl Fixed for Question {
-//!     const STEP: Step = Step { protocol: "doubling", number: 1, from: Role::Sender, carries: "a number" };
+//! use bytemuck::{Pod, Zeroable};
+//! use vesica_party::transport::memory;
+//! use vesica_party::{Abort, Channel, ChannelOptions, Fixed, Party, Role, Step};
+//! use vesica_structures::rng::SecretRng;
+//!
+//! const fn step(number: u8, from: Role) -> Step {
+//!     Step { protocol: "sum", number, from, carries: "a number" }
 //! }
 //!
-//! #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+//! // Step 1: the receiver's number.
+//! #[derive(Clone, Copy, Pod, Zeroable)]
+//! #[repr(transparent)]
+//! struct Ask(u64);
+//!
+//! impl Fixed for Ask {
+//!     const STEP: Step = step(1, Role::Receiver);
+//! }
+//!
+//! // Step 2: the sum.
+//! #[derive(Clone, Copy, Pod, Zeroable)]
 //! #[repr(transparent)]
 //! struct Answer(u64);
+//!
 //! impl Fixed for Answer {
-//!     const STEP: Step = Step { protocol: "doubling", number: 2, from: Role::Receiver, carries: "its double" };
+//!     const STEP: Step = step(2, Role::Sender);
 //! }
 //!
-//! let (sender_end, receiver_end) = memory::pair();
-//! let answer = std::thread::scope(|scope| {
-//!     let receiver = scope.spawn(|| {
-//!         let mut channel = Channel::open(receiver_end, Role::Receiver, ChannelOptions::default())?;
-//!         let Question(number) = channel.recv(())?;
-//!         channel.send(&Answer(2 * number))?;
-//!         channel.finish()
+//! struct Sender;
+//!
+//! impl Party for Sender {
+//!     type Params = ();
+//!     type Input = u64;
+//!     type Output = ();
+//!
+//!     fn setup(_: &(), _: &mut Channel, _: &mut SecretRng) -> Result<Self, Abort> {
+//!         Ok(Self)
+//!     }
+//!
+//!     fn run(self, input: u64, ch: &mut Channel, _: &mut SecretRng) -> Result<(), Abort> {
+//!         let Ask(asked) = ch.recv(())?;
+//!         ch.send(&Answer(asked.wrapping_add(input)))
+//!     }
+//! }
+//!
+//! struct Receiver;
+//!
+//! impl Party for Receiver {
+//!     type Params = ();
+//!     type Input = u64;
+//!     type Output = u64;
+//!
+//!     fn setup(_: &(), _: &mut Channel, _: &mut SecretRng) -> Result<Self, Abort> {
+//!         Ok(Self)
+//!     }
+//!
+//!     fn run(self, input: u64, ch: &mut Channel, _: &mut SecretRng) -> Result<u64, Abort> {
+//!         ch.send(&Ask(input))?;
+//!         let Answer(sum) = ch.recv(())?;
+//!         Ok(sum)
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let (left, right) = memory::pair();
+//!     let sender = thread::spawn(move || -> Result<(), Abort> {
+//!         let mut ch = Channel::open(left, Role::Sender, ChannelOptions::default())?;
+//!         let mut rng = SecretRng::from_os().map_err(std::io::Error::from)?;
+//!         Sender::setup(&(), &mut ch, &mut rng)?.run(3, &mut ch, &mut rng)?;
+//!         ch.finish().map(drop)
 //!     });
-//!     let mut channel = Channel::open(sender_end, Role::Sender, ChannelOptions::default())?;
-//!     channel.send(&Question(21))?;
-//!     let Answer(answer) = channel.recv(())?;
-//!     channel.finish()?;
-//!     receiver.join().expect("the receiver's thread")?;
-//!     Ok::<_, Abort>(answer)
-//! })?;
-//! assert_eq!(answer, 42);
-//! # Ok::<(), Abort>(())
+//!     let mut ch = Channel::open(right, Role::Receiver, ChannelOptions::default())?;
+//!     let mut rng = SecretRng::from_os()?;
+//!     let sum = Receiver::setup(&(), &mut ch, &mut rng)?.run(4, &mut ch, &mut rng)?;
+//!     let tally = ch.finish()?;
+//!     sender.join().expect("no panic")?;
+//!     assert_eq!(sum, 7);
+//!     assert_eq!((tally.total().sent_payload, tally.total().received_payload), (8, 8));
+//!     Ok(())
+//! }
 //! ```
 #![forbid(unsafe_code)]
 // Most of this crate reads what a peer sent: no such bytes may end the process.

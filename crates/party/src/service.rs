@@ -1,7 +1,9 @@
-//! Services: one party prepares its set once, and many clients ask about small sets, again and again.
+//! Services: one party prepares its set once, and many clients ask about small sets, again and
+//! again.
 //!
-//! A [`Service`] is to repeated use what a [`Protocol`](crate::Protocol) is to one run. It binds the two sides, [`Server`] and [`Client`], to a
-//! [`Task`], to parameters and to an [`Entry`]. The server plays [`Role::Sender`](crate::Role::Sender) (its set is asked), a client plays
+//! A [`Service`] is to repeated use what a [`Protocol`](crate::Protocol) is to one run. It binds
+//! the two sides, [`Server`] and [`Client`], to a [`Task`], to parameters and to an [`Entry`]. The
+//! server plays [`Role::Sender`](crate::Role::Sender) (its set is asked), a client plays
 //! [`Role::Receiver`](crate::Role::Receiver) (it learns the result).
 //!
 //! # The phases of papers on recurrent protocols
@@ -15,16 +17,20 @@
 //!
 //! # What stands around the two sides
 //!
-//! - [`serve`] answers many clients at once, a thread for each; [`ServiceClient`] is the other end. The messages between them beside the service's
-//!   own (join, query, leave) are in this module's `conversation`.
-//! - [`Published`] holds the prepared state. [`Published::replace`] puts another one there while clients query: an answer comes from one state from
-//!   its first byte to its last, and a client whose state was replaced learns that with its next answer and moves over before it asks again.
-//! - [`State`] writes prepared and enrolled state to files and reads it again; [`Enrolled`] is what a client keeps.
-//! - [`OneShot`] makes a service a [`Protocol`](crate::Protocol) of one query, so that every suite and benchmark for protocols covers services. What
-//!   comes before the query is [`Phase::Precompute`](crate::Phase::Precompute) there, and benchmarks count it as set-up.
+//! - [`serve`] answers many clients at once, a thread for each; [`ServiceClient`] is the other end.
+//!   The messages between them beside the service's own (join, query, leave) are in this module's
+//!   `conversation`.
+//! - [`Published`] holds the prepared state. [`Published::replace`] puts another one there while
+//!   clients query: an answer comes from one state from its first byte to its last, and a client
+//!   whose state was replaced learns that with its next answer and moves over before it asks again.
+//! - [`State`] writes prepared and enrolled state to files and reads it again; [`Enrolled`] is what
+//!   a client keeps.
+//! - [`OneShot`] makes a service a [`Protocol`](crate::Protocol) of one query, so that every suite
+//!   and benchmark for protocols covers services. What comes before the query is
+//!   [`Phase::Precompute`](crate::Phase::Precompute) there, and benchmarks count it as set-up.
 //!
-//! Limits that depend on what a query costs (quotas, rates, allow lists by key) are the service's matter: `admit` and `answer` know the
-//! [`ClientIdentity`] and may refuse.
+//! Limits that depend on what a query costs (quotas, rates, allow lists by key) are the service's
+//! matter: `admit` and `answer` know the [`ClientIdentity`] and may refuse.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -63,18 +69,21 @@ pub trait Service: 'static {
     /// Parameters for a request, or why it cannot be served.
     fn derive(request: &<Self::Task as Task>::Request) -> Result<Self::Params, Unsupported>;
 
-    /// The parameters as bytes, equal exactly where the parameters are: a client with others is refused when it joins.
+    /// The parameters as bytes, equal exactly where the parameters are: a client with others is
+    /// refused when it joins.
     fn terms(params: &Self::Params) -> Vec<u8>;
 
-    /// Bytes that both sides together send to enrol a client (payload of messages, without frames); a range where coding varies.
+    /// Bytes that both sides together send to enrol a client (payload of messages, without frames);
+    /// a range where coding varies.
     fn enrolment_bytes(params: &Self::Params) -> RangeInclusive<u64>;
 
-    /// Bytes that both sides together send in one query (payload of messages, without frames); a range where coding varies.
+    /// Bytes that both sides together send in one query (payload of messages, without frames); a
+    /// range where coding varies.
     fn query_bytes(params: &Self::Params) -> RangeInclusive<u64>;
 }
 
-/// The side of a service that holds the set: prepared once, shared by all clients, never changed by a query (but for what it keeps behind locks of
-/// its own, such as quotas).
+/// The side of a service that holds the set: prepared once, shared by all clients, never changed by
+/// a query (but for what it keeps behind locks of its own, such as quotas).
 pub trait Server: Sized + Send + Sync + 'static {
     /// Agreed parameters.
     type Params;
@@ -88,17 +97,21 @@ pub trait Server: Sized + Send + Sync + 'static {
     /// Prepares the set. No client is there; this may take long.
     fn prepare(params: &Self::Params, set: Self::Set, rng: &mut SecretRng) -> Result<Self, Abort>;
 
-    /// The identifier of this prepared state: drawn by `prepare`, and kept where the state is written and read again.
+    /// The identifier of this prepared state: drawn by `prepare`, and kept where the state is
+    /// written and read again.
     fn state_id(&self) -> StateId;
 
-    /// The server's half of [`Client::enrol`] for a client that is [`New`](Standing::New), of [`Client::rejoin`] for another one.
+    /// The server's half of [`Client::enrol`] for a client that is [`New`](Standing::New), of
+    /// [`Client::rejoin`] for another one.
     fn admit(&self, client: &ClientIdentity, standing: Standing, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Session, Abort>;
 
-    /// The server's half of [`Client::query`]. A failure ends this client's connection and no other.
+    /// The server's half of [`Client::query`]. A failure ends this client's connection and no
+    /// other.
     fn answer(&self, session: &mut Self::Session, query: Query, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Output, Abort>;
 }
 
-/// The side of a service that asks: enrolled once, then used for many queries, over as many connections as it takes.
+/// The side of a service that asks: enrolled once, then used for many queries, over as many
+/// connections as it takes.
 pub trait Client: Sized + Send + 'static {
     /// Agreed parameters.
     type Params;
@@ -110,11 +123,12 @@ pub trait Client: Sized + Send + 'static {
     /// Enrols with a server that does not know this client yet.
     fn enrol(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort>;
 
-    /// Joins again with what an earlier enrolment left. `standing` says whether the server still has the state of that time
-    /// ([`Current`](Standing::Current)) or another one ([`Outdated`](Standing::Outdated)). On a failure the client must stay as it was.
+    /// Joins again with what an earlier enrolment left. `standing` says whether the server still
+    /// has the state of that time ([`Current`](Standing::Current)) or another one
+    /// ([`Outdated`](Standing::Outdated)). On a failure the client must stay as it was.
     ///
-    /// As provided, a client says nothing if the state is current and enrols anew if it is not; a service with smaller updates overrides it, and
-    /// [`Server::admit`] with it.
+    /// As provided, a client says nothing if the state is current and enrols anew if it is not; a
+    /// service with smaller updates overrides it, and [`Server::admit`] with it.
     fn rejoin(&mut self, params: &Self::Params, standing: Standing, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
         if standing != Standing::Current {
             *self = Self::enrol(params, ch, rng)?;
@@ -131,8 +145,9 @@ pub trait Client: Sized + Send + 'static {
 pub struct Query {
     /// The client.
     pub client: ClientIdentity,
-    /// How many queries came before it on this connection. Both sides count, so that nobody has to take the other's word; with
-    /// [`Channel::session`], which differs for each time that a client joins, it names the query.
+    /// How many queries came before it on this connection. Both sides count, so that nobody has to
+    /// take the other's word; with [`Channel::session`], which differs for each time that a client
+    /// joins, it names the query.
     pub number: u64,
 }
 
@@ -196,8 +211,18 @@ impl StateId {
 
 /// A server's state, which may be replaced while clients query.
 ///
-/// Whoever asks for the [`current`](Self::current) state keeps that one for as long as it holds it, so that a replaced state is freed when the last
-/// client has left it. [`serve`] has a client leave it after the answer under way and, at most, one more.
+/// Whoever asks for the [`current`](Self::current) state keeps that one for as long as it holds it,
+/// so that a replaced state is freed when the last client has left it. [`serve`] has a client leave
+/// it after the answer under way and, at most, one more.
+///
+/// ```
+/// use vesica_party::service::Published;
+///
+/// let published = Published::new("the set of Monday");
+/// let held = published.current();
+/// published.replace("the set of Tuesday");
+/// assert_eq!((*held, *published.current()), ("the set of Monday", "the set of Tuesday"));
+/// ```
 pub struct Published<S>(RwLock<Arc<S>>);
 
 impl<S> Published<S> {

@@ -1,7 +1,8 @@
 //! INSECURE: a trusted dealer, which hands both sides of a correlation out at once. For tests only.
 //!
-//! A test of what stands above oblivious transfer and VOLE takes its correlations from here in microseconds, and does not fail because a set-up below
-//! does. Each block has a constructor that takes a dealt half in place of its set-up (`from_tables`, `from_ots`, `from_vole`).
+//! A test of what stands above oblivious transfer and VOLE takes its correlations from here in
+//! microseconds, and does not fail because a set-up below does. Each block has a constructor that
+//! takes a dealt half in place of its set-up (`from_tables`, `from_ots`, `from_vole`).
 //!
 //! | dealt | to |
 //! |---|---|
@@ -10,9 +11,10 @@
 //! | subfield VOLE | [`crate::opprf`] |
 //! | equality tests | circuits on their shares |
 //!
-//! This is a public module, and not one behind a feature or `cfg(test)`: features of a workspace are unified, so that one crate's tests would switch it on
-//! for the shipped binary; and the tests of this crate and of those above see it from outside. A test over all sources makes sure that no shipped code
-//! names [`InsecureDealer`]; what nobody calls, the linker leaves out.
+//! This is a public module, and not one behind a feature or `cfg(test)`: features of a workspace
+//! are unified, so that one crate's tests would switch it on for the shipped binary; and the tests
+//! of this crate and of those above see it from outside. A test over all sources makes sure that no
+//! shipped code names [`InsecureDealer`]; what nobody calls, the linker leaves out.
 
 use rand_core::Rng;
 use vesica_structures::fields::{Gf128, Value};
@@ -53,7 +55,8 @@ impl InsecureDealer {
         (OtPairs { pairs }, OtChosen { choices, chosen })
     }
 
-    /// Random tables of `2^width` bits (`width` from 1 to 4), each with a random place that the receiver sees.
+    /// Random tables of `2^width` bits (`width` from 1 to 4), each with a random place that the
+    /// receiver sees.
     pub fn random_tables(&mut self, len: usize, width: u32) -> (Tables, Lookups) {
         let places = 1u32 << width;
         let tables: Vec<u16> = (0..len).map(|_| (self.0.next_u32() & ((1u32 << places) - 1)) as u16).collect();
@@ -74,7 +77,8 @@ impl InsecureDealer {
         (VoleSender { delta, b }, VoleReceiver { c, a })
     }
 
-    /// Equality tests of `width` bits: the sender's values are random, but for those at `equal`, which are the receiver's.
+    /// Equality tests of `width` bits: the sender's values are random, but for those at `equal`,
+    /// which are the receiver's.
     pub fn equality(&mut self, receiver: &[u64], width: u32, equal: impl Fn(usize) -> bool) -> (Tested, Bits) {
         let draw = |(i, &value): (usize, &u64)| if equal(i) { value } else { self.0.next_u64() >> (64 - width) };
         let values: Vec<u64> = receiver.iter().enumerate().map(draw).collect();

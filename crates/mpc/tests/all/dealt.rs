@@ -1,4 +1,5 @@
-//! What stands above OT and VOLE, over a trusted dealer: no set-up, no expansion, only the block itself.
+//! What stands above OT and VOLE, over a trusted dealer: no set-up, no expansion, only the block
+//! itself.
 
 use std::sync::Arc;
 
@@ -68,7 +69,8 @@ fn equality_tests() {
         for (len, width) in [(1, 1), (1, 4), (64, 7), (1000, 63), (333, 64)] {
             let params = peqt::Params::with(len, width, variant).unwrap();
             let mut dealer = InsecureDealer::new(SEED);
-            // For each side, by its role: the tables that it owns, and lookups in those of the other one.
+            // For each side, by its role: the tables that it owns, and lookups in those of the
+            // other one.
             let (mut own, mut seen) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
             for (owner, count, variables) in params.tables() {
                 let (tables, lookups) = dealer.random_tables(count, variables);

@@ -16,10 +16,10 @@ impl Channel {
         Canceller(self.link.clone())
     }
 
-    /// Closes cleanly: waits until all is sent and the peer has finished too. On a fork it just ends the fork.
+    /// Closes the channel cleanly: waits until everything is sent and the peer has finished, too. On a fork, ends only the fork.
     ///
     /// # Errors
-    /// If the channel fails before, or the peer has sent what nobody took. The peer is then told.
+    /// If the channel fails before that, or the peer has sent messages that this side never received. The peer is then told.
     pub fn finish(mut self) -> Result<Tally, Abort> {
         if self.slot == Slot::ROOT {
             if let Err(failure) = self.exchange_finish() {
@@ -34,7 +34,8 @@ impl Channel {
         Ok(self.tally())
     }
 
-    /// Tells the peer of a failure and closes the connection, waiting some seconds at most for the peer to hear it. On a fork, only tells.
+    /// Tells the peer of a failure and closes the connection; waits at most [`ChannelOptions::drain_for`](super::ChannelOptions::drain_for) for the
+    /// peer to receive the report. On a fork, sends only the report.
     pub fn abort(mut self, failure: &Abort) {
         self.close(failure);
     }
@@ -101,7 +102,7 @@ impl Drop for Channel {
     }
 }
 
-/// Ends a run from another thread, for example on a signal.
+/// A handle with which another thread ends a run, for example on a signal.
 #[derive(Clone)]
 pub struct Canceller(Arc<Link>);
 

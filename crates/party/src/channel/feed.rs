@@ -9,18 +9,18 @@ use super::{ChannelOptions, reader};
 use crate::Role;
 use crate::transport::{Connection, Shutdown};
 
-/// How far a conversation of frames came.
+/// The effect of a sequence of frames on the reader thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
-    /// Forks that the frames opened.
+    /// Number of forks that the frames opened.
     pub opened: usize,
-    /// Forks that they closed.
+    /// Number of forks that the frames closed.
     pub closed: usize,
-    /// Frames of messages that wait in the forks' queues.
+    /// Number of frames of messages that wait in the forks' queues.
     pub queued: usize,
-    /// Bytes that they let this side send on the root, beside those that it might send before.
+    /// Bytes of credit that the frames granted this side on the root channel.
     pub credited: i64,
-    /// Whether they said that nothing more comes.
+    /// Whether the frames included the one after which nothing more comes.
     pub finished: bool,
 }
 

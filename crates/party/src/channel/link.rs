@@ -1,4 +1,4 @@
-//! What the callers, the reader thread and the writer thread of one connection share.
+//! The state that the callers, the reader thread and the writer thread of one connection share.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,9 +15,9 @@ use crate::{Abort, Phase, Role, Step};
 /// The shared state, and how to wait for it.
 pub(super) struct Link {
     pub state: Mutex<State>,
-    /// Wakes the writer thread.
+    /// Condition variable that wakes the writer thread.
     pub work: Condvar,
-    /// Tells that a thread ended, that the peer finished, or that the link failed.
+    /// Condition variable for the end of a thread, of the peer's output, or of the link.
     pub ended: Condvar,
     tally: Mutex<Tally>,
     ended_forks: Mutex<Ended>,
@@ -81,7 +81,7 @@ impl Link {
         });
     }
 
-    /// Notes that a byte came.
+    /// Notes the time at which a byte arrived.
     pub(super) fn hear(&self) {
         self.heard.store(self.opened.elapsed().as_millis() as u64, Ordering::Relaxed);
     }

@@ -53,14 +53,14 @@ pub struct Channel {
     /// Which fork of the link this is.
     slot: Slot,
     role: Role,
-    /// Forks made so far.
+    /// Number of forks made so far.
     children: u16,
     /// The chunk that `recv_stream` has taken in part, and how much of it.
     partial: Option<(Frame, usize)>,
     clock: Arc<Clock>,
-    /// Present where one is asked for.
+    /// The running transcript, if the options ask for one.
     transcript: Option<Box<Transcript>>,
-    /// Closed by `finish` or `abort`.
+    /// Whether `finish` or `abort` has closed the channel.
     closed: bool,
 }
 
@@ -190,7 +190,7 @@ impl Channel {
         result
     }
 
-    /// A call that failed leaves the conversation undefined: from then on all calls fail, on all forks.
+    /// Records a failure of a call: the conversation is undefined from then on, so that all calls fail, on all forks.
     fn note<T>(&self, result: Result<T, Abort>) -> Result<T, Abort> {
         result.inspect_err(|failure| self.link.fail(failure.again()))
     }
@@ -208,7 +208,7 @@ impl fmt::Debug for Channel {
     }
 }
 
-/// A mistake in this program.
+/// The failure that stands for a mistake in this program.
 fn internal(fault: String) -> Abort {
     Abort::Local { code: 70, fault, mend: "this is a mistake in the program: report it".into() }
 }

@@ -9,7 +9,7 @@ use super::link::Link;
 use super::state::EARLY_FORKS;
 use crate::Abort;
 
-/// Bytes that are read at a time where frames are small.
+/// Size of the buffer for small frames, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// The reader thread's body.
@@ -132,7 +132,7 @@ fn open(link: &Link, id: u16, body: &[u8]) -> Result<(), Abort> {
     Ok(())
 }
 
-/// The two sides' programs differ.
+/// What is said of a peer whose forks differ from this side's: the two programs are not the same.
 pub(super) const OTHER_FORK: &str = "a fork with another label than this side's";
 
 fn close(link: &Link, id: u16) -> Result<(), Abort> {
@@ -172,7 +172,7 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Fills `out`; what is long goes past the buffer.
+    /// Fills `out`; what is long bypasses the buffer.
     #[expect(clippy::indexing_slicing, reason = "start <= end <= buffer.len(), and a reader gives no more bytes than it has room for")]
     fn exact(&mut self, mut out: &mut [u8]) -> io::Result<()> {
         loop {
@@ -207,7 +207,7 @@ impl Input<'_> {
     }
 }
 
-/// At least one byte, or an error.
+/// Reads at least one byte, or fails.
 fn read_some(reader: &mut dyn Read, out: &mut [u8]) -> io::Result<usize> {
     loop {
         match reader.read(out) {

@@ -1,4 +1,4 @@
-//! Receiving: what comes is checked against the arrow that is due.
+//! Receiving: each frame is checked against the arrow that is due.
 
 use std::sync::MutexGuard;
 
@@ -12,7 +12,7 @@ impl Channel {
     /// Waits for a message of the given shape.
     ///
     /// # Errors
-    /// If the link failed, time ran out, the peer aborted, or what came is not that message.
+    /// If the link failed, time ran out, the peer aborted, or the peer sent something else.
     pub fn recv<M: Message>(&mut self, shape: M::Shape) -> Result<M, Abort> {
         let message = self.take_message(shape);
         self.note(message)

@@ -1,4 +1,4 @@
-//! What is under a connection's lock: the forks' queues, and how far the conversation is.
+//! The state under a connection's lock: the forks' queues, and the progress of the conversation.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -19,12 +19,12 @@ pub(super) const EARLY_FORKS: usize = 16;
 #[derive(Clone)]
 pub(super) struct TimeLimit {
     pub end: Instant,
-    /// What must be over by then.
+    /// What must be over by then, in words.
     pub what: &'static str,
     pub after: Duration,
 }
 
-/// Under the lock.
+/// The state under the lock.
 pub(super) struct State {
     pub forks: Forks,
     /// Forks by parent and index.
@@ -38,16 +38,16 @@ pub(super) struct State {
     /// Frames without a step, sent before all others.
     pub control: VecDeque<Vec<u8>>,
     pub failure: Option<Abort>,
-    /// A bound that was set on the way; the deadline of the options stands beside it.
+    /// A time limit that was set during the conversation, beside the deadline of the options.
     pub time_limit: Option<TimeLimit>,
     /// The abort frame, to be sent before all else.
     pub goodbye: Option<Vec<u8>>,
     pub told: bool,
-    /// This side has nothing more to send.
+    /// Whether this side has nothing more to send.
     pub finishing: bool,
     pub finish_sent: bool,
     pub peer_finished: bool,
-    /// This side has given up; the writer ends.
+    /// Whether this side has given up, so that the writer ends.
     pub closing: bool,
     pub writer_done: bool,
     pub reader_done: bool,
@@ -155,7 +155,7 @@ impl State {
         Some(id)
     }
 
-    /// Forks that wait to be announced get another chance.
+    /// Marks the forks that wait to be announced as ready again.
     pub(super) fn retry_unannounced(&mut self) {
         for slot in self.forks.slots() {
             if self.forks[slot].opened && self.forks[slot].our_id.is_none() {
@@ -173,7 +173,7 @@ impl State {
         true
     }
 
-    /// Whether the peer has sent what nobody took.
+    /// Whether the peer has sent frames that no caller has taken.
     pub(super) fn leftover(&self) -> bool {
         self.forks.iter().any(|fork| !fork.inbox.is_empty())
     }

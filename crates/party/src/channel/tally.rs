@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::link::Link;
 use crate::Phase;
 
-/// What a phase cost.
+/// Time and bytes of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
     /// Time on the channel itself; over all phases it adds up to the time since the channel was opened.
@@ -58,7 +58,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// What `phase` cost; zero if it was never entered.
+    /// Time and bytes of `phase`; zero if it was never entered.
     pub fn phase(&self, phase: Phase) -> Count {
         self.phases.get(&phase).copied().unwrap_or_default()
     }
@@ -77,7 +77,7 @@ impl Tally {
     }
 }
 
-/// The phases that one channel or fork is in.
+/// The stack of phases of one channel or fork.
 pub(crate) struct Clock {
     link: Arc<Link>,
     is_fork: bool,
@@ -85,7 +85,7 @@ pub(crate) struct Clock {
 }
 
 struct ClockState {
-    /// Never empty; the last one counts.
+    /// The phases that were entered and not left, the innermost one last; never empty.
     phases: Vec<Phase>,
     since: Instant,
 }
@@ -134,7 +134,7 @@ impl Clock {
     }
 }
 
-/// Ends its phase when dropped.
+/// A guard that ends its phase when it is dropped.
 #[must_use = "the phase ends when the guard drops"]
 pub struct PhaseGuard {
     clock: Arc<Clock>,

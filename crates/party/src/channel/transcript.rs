@@ -1,4 +1,4 @@
-//! A running hash of all that the two sides told each other.
+//! A running hash of all messages in both directions.
 //!
 //! It is taken where messages are sent and received, over what both sides know: the arrow, the length and the bytes. How a stream was
 //! cut, frames without a message and the numbers of forks are no part of it, so that both sides come to the same value.
@@ -46,7 +46,7 @@ impl Transcript {
 
 struct Direction {
     records: Hasher,
-    /// The stream that may go on.
+    /// The stream at the end of the records, which further parts may continue.
     stream: Option<OpenStream>,
 }
 

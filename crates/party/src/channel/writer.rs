@@ -1,4 +1,4 @@
-//! The writer thread: sends what is queued, flushes when nothing is, and pings when nothing was for long.
+//! The writer thread: sends queued frames, flushes when the queues are empty, and sends a sign of life after a pause.
 
 use std::io::{self, Write};
 use std::net;
@@ -9,12 +9,12 @@ use super::frame::{Header, Kind, control};
 use super::link::Link;
 use super::state::CHUNK_BYTES;
 
-/// Bytes that are taken from the queues at a time; an abort waits for no more than these.
+/// Most bytes that are taken from the queues in one go. An abort frame waits for no more than these.
 const BATCH_BYTES: usize = CHUNK_BYTES;
 /// Frames up to this length are gathered, so that small ones share a system call.
 const GATHER_BYTES: usize = 16 << 10;
 
-/// What the writer does next.
+/// The next action of the writer thread.
 enum Work {
     Frames,
     Flush,

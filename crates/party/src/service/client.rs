@@ -120,7 +120,8 @@ impl<S: Service> ServiceClient<S> {
         self.ch.tally()
     }
 
-    /// Leaves: what the client keeps, and whether the connection ended cleanly. Works after a failed query, too.
+    /// Leaves: what the client keeps, and whether the connection ended cleanly. Works after a
+    /// failed query, too.
     pub fn leave(mut self) -> (Enrolled<S::Client>, Result<Tally, Abort>) {
         let ended = self.ch.send(&Next::LEAVE).and_then(|()| self.ch.finish());
         (self.enrolled, ended)

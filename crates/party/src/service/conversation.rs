@@ -12,8 +12,10 @@
 //!      --- (1) next: leave ---------------------------------->
 //! ```
 //!
-//! A client asks as often as it likes. If (4) names another state than the one that the client has joined, it joins again before it asks again;
-//! the server refuses one more query from the replaced state. If (4) says that the server stops, the client leaves. No message of a query waits for one of these.
+//! A client asks as often as it likes. If (4) names another state than the one that the client has
+//! joined, it joins again before it asks again; the server refuses one more query from the replaced
+//! state. If (4) says that the server stops, the client leaves. No message of a query waits for one
+//! of these.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -11,10 +11,12 @@ use crate::{Abort, Channel, Entry, Party, Phase, Protocol, Task};
 
 /// The protocol in which a server prepares its set, enrols one client and answers one query.
 ///
-/// All but the query is in [`Phase::Precompute`] (phases that the service enters meanwhile count for themselves). It needs the inputs, so that it
-/// comes in [`Party::run`], not in [`Party::setup`], which does nothing here.
-/// [`Tally::precompute_seconds`](crate::Tally::precompute_seconds) says how long it took, and benchmarks add that to the set-up. Predicted bytes are
-/// those of the enrolment and of one query; `prepare` sends none.
+/// All but the query is in [`Phase::Precompute`] (phases that the service enters meanwhile count
+/// for themselves). It needs the inputs, so that it comes in [`Party::run`], not in
+/// [`Party::setup`], which does nothing here.
+/// [`Tally::precompute_seconds`](crate::Tally::precompute_seconds) says how long it took, and
+/// benchmarks add that to the set-up. Predicted bytes are those of the enrolment and of one query;
+/// `prepare` sends none.
 pub struct OneShot<S>(PhantomData<fn() -> S>);
 
 impl<S: Service> Protocol for OneShot<S> {

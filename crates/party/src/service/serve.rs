@@ -1,7 +1,8 @@
 //! A server that answers many clients at once, each on a thread of its own.
 //!
-//! Nothing that a client does or fails to do reaches another one: a client that stalls runs into a time limit, one that breaks a message is told and
-//! disconnected, and a panic in a service's code ends the connection on which it happened. Clients beyond the bound wait to be accepted.
+//! Nothing that a client does or fails to do reaches another one: a client that stalls runs into a
+//! time limit, one that breaks a message is told and disconnected, and a panic in a service's code
+//! ends the connection on which it happened. Clients beyond the bound wait to be accepted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,9 +30,11 @@ const INTERNAL: u8 = 70;
 /// Bounds of a server.
 #[derive(Clone, Debug)]
 pub struct ServeLimits {
-    /// Clients at once, those included that have not said yet who they are. Each holds a connection and three threads.
+    /// Clients at once, those included that have not said yet who they are. Each holds a connection
+    /// and three threads.
     pub clients: usize,
-    /// Clients at once that have not said yet who they are. Where there are more, the one that came first goes, once it has had `handshake_stay`.
+    /// Clients at once that have not said yet who they are. Where there are more, the one that came
+    /// first goes, once it has had `handshake_stay`.
     pub handshakes: usize,
     /// The time that a client has in any case to say who it is.
     pub handshake_stay: Duration,
@@ -62,7 +65,8 @@ impl Default for ServeLimits {
     }
 }
 
-/// What a server tells of its work, for logs and counters. Called on the clients' threads, so that it must not block for long.
+/// What a server tells of its work, for logs and counters. Called on the clients' threads, so that
+/// it must not block for long.
 pub trait ServeEvents: Sync {
     /// A client has joined the state.
     fn joined(&self, client: &ClientIdentity, state: StateId) {
@@ -98,7 +102,8 @@ impl Stop {
         Self::default()
     }
 
-    /// Stops the server: it accepts nobody more, disconnects clients that ask nothing at the moment, and answers the queries under way. Does not wait.
+    /// Stops the server: it accepts nobody more, disconnects clients that ask nothing at the
+    /// moment, and answers the queries under way. Does not wait.
     pub fn stop(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -109,8 +114,8 @@ impl Stop {
     }
 }
 
-/// Answers clients until `stop`, then returns as soon as all of them are gone. A query that outlasts [`ServeLimits::stopping`] is cut off at its next
-/// message.
+/// Answers clients until `stop`, then returns as soon as all of them are gone. A query that
+/// outlasts [`ServeLimits::stopping`] is cut off at its next message.
 ///
 /// The state may be replaced at any time, see [`Published`].
 pub fn serve<S: Service>(
@@ -187,7 +192,8 @@ impl Present {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether one more client may be accepted; waits a moment if not. Makes room among those that have not said who they are.
+    /// Whether one more client may be accepted; waits a moment if not. Makes room among those that
+    /// have not said who they are.
     fn has_room(&self, limits: &ServeLimits) -> bool {
         let mut clients = self.lock();
         let strangers = clients.places.values().filter(|place| matches!(place.stage, Stage::Arrived | Stage::Handshake(_))).count();
@@ -228,7 +234,8 @@ impl Present {
         self.changed.notify_all();
     }
 
-    /// Has all go: at once those for which the server does nothing, the others when `grace` is over.
+    /// Has all go: at once those for which the server does nothing, the others when `grace` is
+    /// over.
     fn dismiss(&self, grace: Duration) {
         let mut clients = self.lock();
         for place in clients.places.values_mut().filter(|place| !matches!(place.stage, Stage::Busy(_))) {
@@ -296,7 +303,8 @@ impl<S: Service> Attendance<'_, S> {
         Channel::open(establish()?, Role::Sender, self.limits.channel.clone())
     }
 
-    /// Answers requests until the client leaves or fails, and closes the channel as the outcome asks.
+    /// Answers requests until the client leaves or fails, and closes the channel as the outcome
+    /// asks.
     fn converse(&self, client: ClientIdentity, mut ch: Channel) -> Result<(), Abort> {
         let canceller = ch.canceller();
         let attended = catch_unwind(AssertUnwindSafe(|| self.requests(client, &mut ch, &canceller)));
@@ -316,7 +324,8 @@ impl<S: Service> Attendance<'_, S> {
         let mut query = Query { client, number: 0 };
         loop {
             if joined.as_ref().is_some_and(|joined| joined.told_of_stop) {
-                // An abort would overtake the answer. `dismiss` bounds how long the client may take to leave.
+                // An abort would overtake the answer. `dismiss` bounds how long the client may take
+                // to leave.
                 let next: Next = ch.within("the client to leave", self.limits.idle, |ch| ch.recv(()))?;
                 return if next.parse() == Some(Request::Leave) { Ok(()) } else { Err(stopped()) };
             }

@@ -1,4 +1,5 @@
-//! State that outlives a process: written to a file and read again, with nothing taken on trust from the file.
+//! State that outlives a process: written to a file and read again, with nothing taken on trust
+//! from the file.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -9,8 +10,9 @@
 //! | that many | the body, as its type writes it |
 //! | 32 | BLAKE3 of all of the above |
 //!
-//! Numbers are little-endian. The hash finds damage; it is no signature, and whoever may write the file may forge it. Buffers through which the
-//! body passes are wiped; what becomes of the value that was read is its type's matter.
+//! Numbers are little-endian. The hash finds damage; it is no signature, and whoever may write the
+//! file may forge it. Buffers through which the body passes are wiped; what becomes of the value
+//! that was read is its type's matter.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -31,14 +33,15 @@ const BUFFER_BYTES: usize = 64 << 10;
 
 /// State that can be written and read again.
 pub trait State: Sized {
-    /// The format's name and version, 1 to 64 bytes of ASCII, for example `denylist server 1`. A file of another format is refused: change the
-    /// version whenever what is written changes.
+    /// The format's name and version, 1 to 64 bytes of ASCII, for example `denylist server 1`. A
+    /// file of another format is refused: change the version whenever what is written changes.
     const FORMAT: &'static str;
 
     /// Writes the value. Called twice, first to learn its length: both calls must write the same.
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()>;
 
-    /// Reads what `write` wrote. Total: any bytes give a value or an error, never a panic. The caller checks that nothing is left over.
+    /// Reads what `write` wrote. Total: any bytes give a value or an error, never a panic. The
+    /// caller checks that nothing is left over.
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError>;
 }
 
@@ -233,7 +236,8 @@ impl<'a> StateReader<'a> {
         usize::try_from(self.u64()?).map_err(|_| StateError::Damaged("a count is too large"))
     }
 
-    /// The next `count` elements, any bits of which are valid. Room for them is reserved only if the file is that long.
+    /// The next `count` elements, any bits of which are valid. Room for them is reserved only if
+    /// the file is that long.
     pub fn elements<T: Pod>(&mut self, count: usize) -> Result<Vec<T>, StateError> {
         let bytes = count.checked_mul(size_of::<T>()).ok_or(StateError::Damaged("a count is too large"))?;
         if bytes as u64 > self.remaining {
@@ -299,7 +303,8 @@ pub fn read_state<S: State>(source: &mut dyn Read, length: u64, limit: u64) -> R
     Ok(state)
 }
 
-/// Writes a state to `path`, readable by its owner only. A file that is there before is replaced at once and whole, or not at all.
+/// Writes a state to `path`, readable by its owner only. A file that is there before is replaced at
+/// once and whole, or not at all.
 pub fn save<S: State>(state: &S, path: &Path) -> Result<(), StateError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");

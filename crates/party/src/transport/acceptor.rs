@@ -1,4 +1,5 @@
-//! Many clients at one address: a source of connections that a server takes one after the other and establishes side by side.
+//! Many clients at one address: a source of connections that a server takes one after the other and
+//! establishes side by side.
 
 use std::fmt;
 use std::io;
@@ -28,7 +29,8 @@ impl Arrival {
         &self.from
     }
 
-    /// The handshake, which may wait for the client, and a function by which another thread ends the wait at any time.
+    /// The handshake, which may wait for the client, and a function by which another thread ends
+    /// the wait at any time.
     #[expect(clippy::type_complexity, reason = "two closures, taken apart at once")]
     pub fn split(self) -> (Box<dyn FnOnce() -> Result<Connection, Abort> + Send>, Box<dyn Fn() + Send>) {
         (self.establish, self.hang_up)
@@ -43,10 +45,12 @@ impl fmt::Debug for Arrival {
 
 /// A place at which clients connect.
 pub trait Acceptor: Send + Sync {
-    /// The next client, or `None` if nobody has connected within `wait`. Never waits for what a client says.
+    /// The next client, or `None` if nobody has connected within `wait`. Never waits for what a
+    /// client says.
     ///
     /// # Errors
-    /// What the operating system says. The place stands all the same: that the process has too many open files, for example, may pass.
+    /// What the operating system says. The place stands all the same: that the process has too many
+    /// open files, for example, may pass.
     fn accept(&self, wait: Duration) -> io::Result<Option<Arrival>>;
 }
 
@@ -107,7 +111,8 @@ fn hang_up(socket: Arc<TcpStream>) -> Box<dyn Fn() + Send> {
     })
 }
 
-/// A place within one process, for tests and benchmarks, at which at most `waiting` clients wait to be accepted.
+/// A place within one process, for tests and benchmarks, at which at most `waiting` clients wait to
+/// be accepted.
 pub fn in_memory(waiting: usize) -> (MemoryAcceptor, MemoryConnector) {
     let (sender, receiver) = mpsc::sync_channel(waiting);
     (MemoryAcceptor(Mutex::new(receiver)), MemoryConnector(sender))

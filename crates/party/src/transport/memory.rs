@@ -1,4 +1,4 @@
-//! Two ends in one process, for tests and in-process benchmarks.
+//! Connections within one process, for tests and benchmarks.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use super::{Connection, Shutdown};
 /// Bytes that one direction holds before its writer blocks.
 const CAPACITY_BYTES: usize = 1 << 20;
 
-/// Two connected ends.
+/// The two ends of a new connection.
 pub fn pair() -> (Connection, Connection) {
     let (there, back) = (Arc::new(Pipe::default()), Arc::new(Pipe::default()));
     let waiting = Arc::new(Mutex::new(HashMap::new()));
@@ -26,7 +26,7 @@ pub fn pair() -> (Connection, Connection) {
     (end(&there, &back, 0), end(&back, &there, 1))
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Default)]
 struct Pipe {
     state: Mutex<PipeState>,
@@ -36,9 +36,9 @@ struct Pipe {
 #[derive(Default)]
 struct PipeState {
     bytes: VecDeque<u8>,
-    /// No more is written: the reader gets end-of-file after what is there.
+    /// Whether the writer has ended: the reader gets the bytes that are there, then end-of-file.
     ended: bool,
-    /// No more is read: the writer gets an error, the reader end-of-file.
+    /// Whether the reader has ended: the writer gets an error, the reader end-of-file.
     dropped: bool,
 }
 
@@ -130,7 +130,7 @@ impl Shutdown for Ends {
     }
 }
 
-/// What one side of a fork has done when it begins to wait.
+/// Numbers of frames that one side of a fork has sent and taken when it begins to wait.
 #[derive(Clone, Copy)]
 struct Waiting {
     sent: u64,

@@ -20,12 +20,12 @@ const USAGE: u8 = 2;
 const ABSENT: u8 = 5;
 const LINK: u8 = 10;
 
-/// A bound address.
+/// A socket that is bound to an address and listens.
 #[derive(Debug)]
 pub struct Listener(TcpListener);
 
 impl Listener {
-    /// The address bound to; tells the port where 0 was asked for.
+    /// The address to which it is bound, with the port that the system chose where 0 was asked for.
     pub fn local_addr(&self) -> Result<SocketAddr, Abort> {
         Ok(self.0.local_addr()?)
     }
@@ -43,10 +43,10 @@ pub fn listen(address: &str) -> Result<Listener, Abort> {
     Ok(Listener(listener))
 }
 
-/// Looks whether somebody has connected, without waiting.
+/// The next connection, if a client has connected. Does not wait.
 ///
 /// # Errors
-/// What the operating system says. The listener stands all the same: that the process has too many open files, for example, may pass.
+/// What the operating system says. The listener stays usable: the process may have too many open files for the moment, for example.
 pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
     match listener.0.accept() {
         Ok((stream, from)) => {
@@ -61,7 +61,7 @@ pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> 
     }
 }
 
-/// Waits up to `wait` for somebody to connect.
+/// Waits up to `wait` for a client to connect.
 pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketAddr), Abort> {
     let end = Instant::now().checked_add(wait);
     loop {
@@ -101,13 +101,13 @@ pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
     }
 }
 
-/// The connection over a connected stream.
+/// The connection over a TCP stream, without encryption.
 pub fn connection(stream: TcpStream) -> io::Result<Connection> {
     tune(&stream)?;
     Ok(Connection::new(stream.try_clone()?, stream.try_clone()?, Stream(stream)))
 }
 
-/// No delay for small frames. Buffer sizes are left to the kernel, whose own tuning exceeds what a process may ask for.
+/// Has the socket send small frames without delay. Buffer sizes are left to the kernel, whose own tuning exceeds what a process may ask for.
 pub fn tune(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }

@@ -1,4 +1,5 @@
-//! Two queries after one enrolment, over one connection and over several; and a state that is replaced while clients query.
+//! Two queries after one enrolment, over one connection and over several; and a state that is
+//! replaced while clients query.
 
 use std::sync::Arc;
 use std::thread;
@@ -73,7 +74,8 @@ fn a_client_moves_to_the_state_that_replaces_its_own() {
         let second = prepared(&[2, 3]);
         let second_id = second.state_id();
         assert!(Arc::ptr_eq(&state.replace(second), &first));
-        // The query is answered from the state that was joined; its answer says that there is another one.
+        // The query is answered from the state that was joined; its answer says that there is
+        // another one.
         assert!(toy.is_current());
         assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
         assert!(!toy.is_current());

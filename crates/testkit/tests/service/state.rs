@@ -122,7 +122,8 @@ fn no_damage_goes_unnoticed() {
     assert!(read::<LookupServer>(&[&bytes[..], &[0]].concat()).is_err());
 }
 
-/// A file with a valid hash may still be nonsense: counts of any size reserve nothing, and what is no value is an error.
+/// A file with a valid hash may still be nonsense: counts of any size reserve nothing, and what is
+/// no value is an error.
 #[test]
 fn nonsense_with_a_valid_hash_is_an_error_too() {
     struct Raw(Vec<u8>);

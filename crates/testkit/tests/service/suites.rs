@@ -35,7 +35,8 @@ fn its_golden_transcript_stands() {
     golden(path, row::<Toy>(), &3, vec![1, 5, 9], vec![5, 6, 9]);
 }
 
-/// All bytes of the enrolment are in the phase, none of the query; the time is that of both together, whatever phases are entered within it.
+/// All bytes of the enrolment are in the phase, none of the query; the time is that of both
+/// together, whatever phases are entered within it.
 #[test]
 fn what_comes_before_the_query_is_precompute() {
     use vesica_party::Party;

@@ -50,7 +50,8 @@ impl ServeEvents for Told {
     }
 }
 
-/// Runs `clients` beside a server, stops it, and gives what both came to. The server must be gone within seconds.
+/// Runs `clients` beside a server, stops it, and gives what both came to. The server must be gone
+/// within seconds.
 pub fn with_server<T>(
     acceptor: &dyn Acceptor,
     state: &Published<LookupServer>,

@@ -14,13 +14,13 @@ use crate::Abort;
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
 
-/// What the listener sends when it has accepted the connector's key: a TLS 1.3 client cannot see that otherwise.
+/// The byte that the listener sends when it has accepted the connector's key, which a TLS 1.3 client cannot see otherwise.
 const WELCOME: u8 = b'v';
 
-/// How long a side whose handshake failed waits for the peer to hang up.
+/// Time that a side whose handshake failed waits for the peer to hang up.
 const PARTING: Duration = Duration::from_secs(1);
 
-/// Why no connection came about.
+/// Why a TLS connection could not be established.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsFailure {
     /// The peer has another key than the one that is pinned.
@@ -105,7 +105,7 @@ impl From<TlsFailure> for Abort {
     }
 }
 
-/// A TCP stream whose reads and writes end at an instant, however slowly the peer drips.
+/// A TCP stream whose reads and writes fail after an instant, however slowly the peer sends.
 struct Limited<'a> {
     socket: &'a TcpStream,
     until: Instant,
@@ -136,12 +136,12 @@ impl Write for Limited<'_> {
     }
 }
 
-/// Which end of the TCP connection we are.
+/// The ends of a TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// We opened it.
+    /// The end that opened it.
     Connector,
-    /// We accepted it.
+    /// The end that accepted it.
     Listener,
 }
 

@@ -1,4 +1,4 @@
-//! Who a party is: an Ed25519 key pair, whose public half the partner pins.
+//! Identities: an Ed25519 key pair for each party, whose public half the partner pins.
 
 use std::fmt;
 use std::str::FromStr;

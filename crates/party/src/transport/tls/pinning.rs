@@ -31,17 +31,17 @@ enum Keys {
 }
 
 impl AcceptedKeys {
-    /// One key.
+    /// Accepts one key.
     pub fn one(key: PublicKey) -> Self {
         Self(Keys::One(key))
     }
 
-    /// Each of these keys.
+    /// Accepts each of these keys.
     pub fn any_of(keys: impl IntoIterator<Item = PublicKey>) -> Self {
         Self(Keys::Set(Arc::new(keys.into_iter().collect())))
     }
 
-    /// Every key: the peer proves that it holds the key that it shows, and whoever asks for the key decides what it may do.
+    /// Accepts every key. The peer proves that it holds the private half of the key that it shows; what it may do is decided by that key elsewhere.
     pub fn every() -> Self {
         Self(Keys::Any)
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustls::Connection;
 
-/// Bytes asked of the socket at once.
+/// Most bytes that are read from the socket in one call.
 const SOCKET_READ: usize = 256 << 10;
 
 /// Plaintext that is encrypted before the socket is written: large for few calls, small enough to stay in cache.
