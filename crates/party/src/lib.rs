@@ -3,8 +3,8 @@
 //! - **A figure**: [`Role`] is a column, [`Step`] an arrow. A [`Message`] is what an arrow carries, [`Fixed`] one of a single size, and
 //!   [`Stream`] a long sequence.
 //! - **The wire**: a [`Channel`] sends and receives messages. [`transport`] has what it runs over: memory, TCP, TLS, shaped links.
-//! - **The contract**: a [`Task`] is what is computed, a [`Party`] one column, a [`Protocol`] two of them with an [`Entry`] that describes
-//!   security, assumptions and leakage. [`Row`] and [`Registered`] are how registries hold protocols of any type.
+//! - **The contract**: a [`Task`] is what is computed, a [`Party`] one column, a [`Protocol`] two of them with an [`Entry`] that states
+//!   security, assumptions, leakage and costs. [`Row`] and [`Registered`] are how registries hold protocols of any type.
 //! - **Services**: a prepared set that answers many queries is a `service::Server`, with a `service::Client` on the other side.
 //! - **Failures**: an [`Abort`] says whose fault it is. **Costs**: [`Phase`] names parts of a run, [`Tally`] has their bytes and times.
 //!

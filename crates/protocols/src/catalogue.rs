@@ -18,9 +18,18 @@ const TASKS: &[(&str, &str)] = &[
     ("shares", "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing."),
     ("random-ot", "The sender gets pairs of random blocks. The receiver gets random bits, and of each pair the block that its bit names."),
     ("random-tables", "The sender gets tables of 2^k random bits. The receiver gets a random place in each table, and the bit there."),
-    ("subfield-vole", "The sender gets `delta` and `b`, the receiver `c` and `a = b + delta c`, all of them random; `c` lies in a subfield."),
-    ("batch-oprf", "For each instance there is a random function. The receiver gets its value at one key; the sender evaluates it where it likes."),
-    ("opprf", "The receiver gets a random value for each of its keys. For a key that the sender has programmed it gets the sender's value."),
+    (
+        "subfield-vole",
+        "The sender gets `delta` and `b`, the receiver `c` and `a = b + delta c`, all of them random; `c` lies in a subfield.",
+    ),
+    (
+        "batch-oprf",
+        "For each instance there is a random function. The receiver gets its value at one key; the sender evaluates it where it likes.",
+    ),
+    (
+        "opprf",
+        "The receiver gets a random value for each of its keys. For a key that the sender has programmed it gets the sender's value.",
+    ),
     ("equality", "Both sides get shares of one bit for each pair of values: whether the two are equal."),
     ("bits-to-ring", "Both sides hold exclusive-or shares of bits and get additive shares of the same bits."),
     ("multiplex-ring", "Both sides get shares of the rows of numbers whose shared bit is set, and of zeros for the others."),

@@ -111,7 +111,9 @@ pub fn columns(text: &str) -> Result<Columns, String> {
     let mut rest = text;
     loop {
         let (name, after) = match rest.strip_prefix('"') {
-            Some(quoted) => unquote(quoted).ok_or("a name in double quotes has no closing quote; write for example '\"Sales, net\",score'")?,
+            Some(quoted) => {
+                unquote(quoted).ok_or("a name in double quotes has no closing quote; write for example '\"Sales, net\",score'")?
+            }
             None => {
                 let (name, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
                 (name.to_owned(), after)

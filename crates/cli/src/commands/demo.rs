@@ -70,7 +70,10 @@ pub fn run(args: DemoArgs) -> Outcome {
     print(&format!("The receiver says:\n\n{}\nThe sender says:\n\n{}\n", indent(&received), indent(&sent)))?;
 
     let result = fs::read_to_string(at("matches.csv")).map_err(failed)?;
-    print(&format!("matches.csv has our rows whose e-mail address the partner has too, with the partner's segment:\n\n{}\n", indent(&result)))?;
+    print(&format!(
+        "matches.csv has our rows whose e-mail address the partner has too, with the partner's segment:\n\n{}\n",
+        indent(&result)
+    ))?;
     let expected = local_join();
     if result != expected {
         return Err(Failure::new(

@@ -9,9 +9,12 @@ fn the_demo_prints_a_correct_result() {
     let folder = Folder::new();
     let demo = folder.run("demo --keep kept");
     demo.expect(0, &[]);
-    for text in
-        ["vesica receive --input ours.csv", "vesica send --input theirs.csv", "Blaise,Blaise@Example.org,Rouen,silver", "Verified: a local join"]
-    {
+    for text in [
+        "vesica receive --input ours.csv",
+        "vesica send --input theirs.csv",
+        "Blaise,Blaise@Example.org,Rouen,silver",
+        "Verified: a local join",
+    ] {
         assert!(demo.stdout.contains(text), "{text:?} is missing in: {}", demo.stdout);
     }
     assert_eq!(folder.read("kept/matches.csv").lines().count(), 6);

@@ -169,11 +169,9 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
     match (serving.iter().zip(weights).min_by_key(|&(_, weight)| weight), refusal) {
         (Some((&(row, _), _)), _) => Ok(Chosen { row, candidates, by }),
         (None, Some(refused)) => Err(refused.into()),
-        (None, None) => Err(Failure::new(
-            code::MISMATCH,
-            "no protocol is allowed on both sides",
-            "omit --protocol, or name the same on both sides",
-        )),
+        (None, None) => {
+            Err(Failure::new(code::MISMATCH, "no protocol is allowed on both sides", "omit --protocol, or name the same on both sides"))
+        }
     }
 }
 
