@@ -40,7 +40,7 @@ pub struct Step {
     pub number: u8,
     /// Who sends it.
     pub from: Role,
-    /// What it carries, in words.
+    /// The content of the arrow, in words.
     pub carries: &'static str,
 }
 

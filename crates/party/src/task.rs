@@ -1,4 +1,4 @@
-//! What a protocol computes, whatever way it does.
+//! The task of a protocol: what it computes, in whatever way.
 
 /// An ideal functionality, as a predicate over both sides' inputs and outputs.
 pub trait Task: 'static {

@@ -21,9 +21,9 @@ pub trait Shutdown: Send + Sync {
 
 /// A connected byte stream, both directions, each for a thread of its own.
 pub struct Connection {
-    /// What the peer sends.
+    /// The bytes that the peer sends.
     pub reader: Box<dyn Read + Send>,
-    /// What the peer gets; must be flushed.
+    /// The bytes to the peer. The writer must be flushed.
     pub writer: Box<dyn Write + Send>,
     /// Closes it from any thread.
     pub shutdown: Arc<dyn Shutdown>,

@@ -58,7 +58,7 @@ impl TlsFailure {
         matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. })
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn mend(&self) -> &'static str {
         match self {
             Self::PeerRefused { .. } => {
