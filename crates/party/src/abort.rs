@@ -39,9 +39,9 @@ pub enum Abort {
     /// The peer was silent, or the deadline has passed.
     #[error("{what} took longer than {} s", .after.as_secs_f64())]
     Timeout {
-        /// What was waited for.
+        /// The event that did not come.
         what: &'static str,
-        /// How long.
+        /// The time after which the wait ended.
         after: Duration,
     },
     /// A local failure outside of the protocol (input, output, interruption), told to the peer as `fault` and `mend`.
@@ -49,9 +49,9 @@ pub enum Abort {
     Local {
         /// The exit code of the command line for it.
         code: u8,
-        /// What went wrong, without any key.
+        /// The fault, without any key.
         fault: String,
-        /// What to do about it.
+        /// The remedy.
         mend: String,
     },
 }
@@ -63,9 +63,9 @@ pub struct PeerFault {
     pub from: Option<Role>,
     /// The peer's exit code.
     pub code: u8,
-    /// What went wrong there.
+    /// The fault, as the peer reported it.
     pub fault: String,
-    /// What can be done about it.
+    /// The remedy, as the peer reported it.
     pub mend: String,
 }
 
@@ -85,7 +85,7 @@ impl Abort {
         PeerFault { from: Some(from), code: self.exit_code(), fault, mend }
     }
 
-    /// What can be done about it, in words.
+    /// The remedy, in words.
     pub fn mend(&self) -> &str {
         match self {
             Self::Link(_) => "check the network and run both sides again",

@@ -4,14 +4,14 @@ use std::fmt;
 
 use vesica_structures::facts::{Paper, Unsupported};
 
-/// How a protocol holds against one corrupted party.
+/// The resistance of a protocol against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resistance {
-    /// Not at all.
+    /// The protocol does not resist that party.
     None,
-    /// If that party follows the protocol.
+    /// The protocol resists a party that follows it.
     SemiHonest,
-    /// Whatever that party does.
+    /// The protocol resists a party that does anything.
     Malicious,
 }
 
@@ -44,14 +44,14 @@ impl fmt::Display for Security {
     }
 }
 
-/// To whom something leaks.
+/// The party that learns something beyond its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Learner {
-    /// To the sender.
+    /// The sender.
     Sender,
-    /// To the receiver.
+    /// The receiver.
     Receiver,
-    /// To both.
+    /// Both parties.
     Both,
 }
 
@@ -71,12 +71,12 @@ impl Extra {
     }
 }
 
-/// What a party learns beyond its output.
+/// Something that a party learns beyond its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
-    /// Who learns it.
+    /// The party that learns it.
     pub to: Learner,
-    /// What is learned.
+    /// The information, in words.
     pub what: &'static str,
     /// What it is, if the task's name promises that it stays hidden: `auto` takes such a protocol only if both sides permit it.
     pub extra: Option<Extra>,
@@ -112,12 +112,12 @@ impl fmt::Display for CostClass {
 pub struct Rounds {
     /// For sets of some tens of items, or at the sizes that take the fewest.
     pub least: usize,
-    /// For sets of up to 2^20 items.
+    /// The number for sets of up to 2^20 items.
     pub most: usize,
 }
 
 impl Rounds {
-    /// As many rounds at any size.
+    /// The same number of rounds at any size.
     pub const fn exactly(rounds: usize) -> Self {
         Self { least: rounds, most: rounds }
     }
@@ -140,15 +140,15 @@ impl fmt::Display for Rounds {
 pub struct Mode {
     /// The request that selects it.
     pub security: Security,
-    /// Against a corrupt sender.
+    /// The resistance against a corrupt sender.
     pub corrupt_sender: Resistance,
-    /// Against a corrupt receiver.
+    /// The resistance against a corrupt receiver.
     pub corrupt_receiver: Resistance,
-    /// How many rounds it takes.
+    /// The number of rounds.
     pub rounds: Rounds,
-    /// What is assumed.
+    /// The assumptions of the security proof.
     pub assumptions: &'static [&'static str],
-    /// What leaks beyond the output.
+    /// The information that leaks beyond the output.
     pub leakage: &'static [Leak],
 }
 
@@ -173,7 +173,7 @@ impl Mode {
     }
 }
 
-/// What we think of a protocol.
+/// Our judgement of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Sound, and what we would use. Not a claim of an audit.
@@ -183,7 +183,7 @@ pub enum Status {
     /// Attacked. Never chosen by `auto`; sessions and benchmarks run it only with an explicit permission. This library asks for none, for it is also
     /// where such a protocol is attacked: whoever runs rows past `vesica`'s engine looks at [`Entry::broken`] first.
     Broken {
-        /// How it fails.
+        /// The way in which the protocol fails.
         how: &'static str,
     },
 }
@@ -197,11 +197,11 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// `Task::NAME` of its task.
     pub task: &'static str,
-    /// Where it comes from.
+    /// The paper that the protocol comes from.
     pub paper: Paper,
-    /// What we think of it.
+    /// Our judgement of the protocol.
     pub status: Status,
-    /// What most of its time goes into.
+    /// The operation that takes most of the time.
     pub cost: CostClass,
     /// Where it differs from its paper, and why that is sound.
     pub deviations: &'static [&'static str],
@@ -210,7 +210,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// How the protocol fails, if it is broken.
+    /// The way in which the protocol fails, if it is broken.
     pub fn broken(&self) -> Option<&'static str> {
         match self.status {
             Status::Broken { how } => Some(how),

@@ -26,9 +26,9 @@ pub trait Party: Sized {
 
 /// A protocol for a task.
 pub trait Protocol: 'static {
-    /// Its description.
+    /// The description of the protocol.
     const ENTRY: Entry;
-    /// What it computes.
+    /// The task that the protocol computes.
     type Task: Task;
     /// All numbers that both sides derive from the request.
     type Params: Send + Sync;
@@ -67,7 +67,7 @@ pub type AnyReceiver<T> = Box<dyn AnyParty<<T as Task>::ReceiverInput, <T as Tas
 
 /// A protocol for task `T`, type-erased: what a registry's slice holds.
 pub trait Registered<T: Task>: Sync {
-    /// Its description.
+    /// The description of the protocol.
     fn entry(&self) -> &'static Entry;
     /// Whether it serves the request, and if so the bytes that its formula predicts.
     fn predicted_bytes(&self, request: &T::Request) -> Result<RangeInclusive<u64>, Unsupported>;

@@ -1,4 +1,5 @@
-//! The public functions by which items find their bins, for protocols with a cuckoo table on one side and all three bins of an item on the other.
+//! The public functions that map items to bins, for protocols in which one side has a cuckoo table and the other side puts each item into
+//! all three of its bins.
 
 use rayon::prelude::*;
 use vesica_party::Channel;

@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn costs_what_the_design_says() {
-        // DESIGN 2.3: 57.5 bits a tag at 2^16 with tags of 40 + 16 + 16 bits.
+        // 57.5 bits a tag at 2^16 with tags of 40 + 16 + 16 bits.
         for (width, bits) in [(72, 57.5..57.6), (128, 113.5..113.6)] {
             let bytes: usize = encode(&sorted_tags(1 << 16, width, 1), width).iter().map(Vec::len).sum();
             assert!(bits.contains(&(bytes as f64 * 8.0 / 65536.0)), "{bytes} bytes for tags of {width} bits");

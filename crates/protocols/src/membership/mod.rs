@@ -1,5 +1,5 @@
-//! Intersection, cardinality and sum from a reverse membership test: the sender's items lie in places that it has put into a random order, and the receiver learns which places hold a
-//! common item, but not what they are. What comes after the test is the same for all tests:
+//! Intersection, cardinality and sum from a reverse membership test. The sender puts its items into places in a random order. The receiver
+//! learns which places hold a common item, but not which item it is. What follows the test is the same for all tests:
 //!
 //! ```text
 //!   Sender: places in a random order                                  Receiver: e_i = 1 if the item at place i is common

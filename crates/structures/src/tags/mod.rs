@@ -1,5 +1,5 @@
-//! Sorting tags, and finding one's own among the other party's, while they come: both take pseudo-random tags, and stay correct, and as
-//! fast as a general-purpose sort and a binary search, on any others.
+//! The sort of tags, and the search for own tags among the other party's while these come. Both are fast for pseudo-random tags. On any
+//! other tags they stay correct, and as fast as a general-purpose sort and a binary search.
 
 mod buckets;
 mod find;

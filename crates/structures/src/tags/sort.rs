@@ -1,7 +1,7 @@
 //! The sort of tags: they come in any order and leave in ascending runs.
 //!
-//! The sort is on all bits. It is also the sender's shuffle: what order its items had must not show (DESIGN 2.3), so that a sort on a prefix
-//! that leaves ties in table order would leak.
+//! The sort is on all bits. It is also the sender's shuffle: the order that its items had must not show. A sort on a prefix that leaves ties
+//! in table order would leak that order.
 
 use rayon::prelude::*;
 

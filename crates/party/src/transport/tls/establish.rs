@@ -72,7 +72,7 @@ impl TlsFailure {
         matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. })
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn mend(&self) -> &'static str {
         match self {
             Self::PeerRefused { .. } => {
