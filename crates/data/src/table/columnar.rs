@@ -8,11 +8,12 @@ use std::io::BufReader;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Once};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
-use arrow::compute::cast;
-use arrow::datatypes::{self, DataType, Schema, SchemaRef, TimeUnit};
-use arrow::error::ArrowError;
-use arrow::ipc::reader::{FileReader, StreamReader};
+use arrow_array::cast::AsArray;
+use arrow_array::types as datatypes;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_cast::cast;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
@@ -92,7 +93,7 @@ impl<'a> ColumnarReader<'a> {
             }
         };
         let schema = match &source {
-            Source::Parquet(reader) => arrow::array::RecordBatchReader::schema(reader),
+            Source::Parquet(reader) => arrow_array::RecordBatchReader::schema(reader),
             Source::File(reader) => reader.schema(),
             Source::Stream(reader) => reader.schema(),
         };

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 
-use arrow::ipc::{Block, MessageHeader, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{Block, MessageHeader, RecordBatch, root_as_footer, root_as_message};
 
 use crate::table::bytes_at::{BytesAt, Fault};
 use crate::table::{Format, Input, NO_KEY, TableError};

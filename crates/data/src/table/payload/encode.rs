@@ -1,10 +1,10 @@
 //! The sender's side: rows to records.
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, LargeBinaryArray, LargeStringArray};
-use arrow::buffer::Buffer;
-use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Schema};
-use arrow::error::ArrowError;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray};
+use arrow_buffer::Buffer;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, Schema};
 
 use crate::table::columnar::Batch;
 use crate::table::csv::Record;

@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow::array::{ArrayData, ArrayRef, BooleanArray, NullArray, RecordBatch, StringBuilder, builder, make_array};
-use arrow::buffer::MutableBuffer;
-use arrow::compute::{cast, filter_record_batch};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::ipc::writer::{FileWriter, StreamWriter};
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, BooleanArray, NullArray, RecordBatch, builder, make_array};
+use arrow_buffer::MutableBuffer;
+use arrow_cast::cast;
+use arrow_data::ArrayData;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use arrow::array::Array;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow_array::Array;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
