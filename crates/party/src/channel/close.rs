@@ -7,7 +7,7 @@ use std::thread;
 
 use super::link::Link;
 use super::{Channel, Tally};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 impl Channel {
     /// A handle with which another thread ends the run.
@@ -93,7 +93,7 @@ impl Drop for Channel {
         }
         let known = self.link.lock().failure.as_ref().map(Abort::again);
         self.close(&known.unwrap_or_else(|| Abort::Local {
-            code: 70,
+            code: exit_code::INTERNAL,
             fault: "it stopped before the end of the run".into(),
             mend: "look at what that side printed".into(),
         }));

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::transport::Connection;
-use crate::{Abort, Phase, Role};
+use crate::{Abort, Phase, Role, exit_code};
 
 mod close;
 pub(crate) mod feed;
@@ -198,5 +198,5 @@ impl fmt::Debug for Channel {
 
 /// A mistake in this program.
 fn internal(fault: String) -> Abort {
-    Abort::Local { code: 70, fault, mend: "this is a mistake in the program: report it".into() }
+    Abort::Local { code: exit_code::INTERNAL, fault, mend: "this is a mistake in the program: report it".into() }
 }

@@ -9,7 +9,7 @@ use rustls::{AlertDescription, CertificateError, Connection, Error};
 
 use super::identity::{Fingerprint, Identity, PublicKey};
 use super::pinning::{self, Pin};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
@@ -74,9 +74,9 @@ impl TlsFailure {
 
     fn code(&self) -> u8 {
         match self {
-            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } => super::IDENTITY_CODE,
-            Self::NotOurTls(_) => 8,
-            Self::Link(_) | Self::Timeout(_) => 10,
+            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } => exit_code::IDENTITY,
+            Self::NotOurTls(_) => exit_code::PEER_MISBEHAVED,
+            Self::Link(_) | Self::Timeout(_) => exit_code::LINK,
         }
     }
 }
