@@ -63,7 +63,7 @@ pub const TARGETS: &[Target] = &[
     target("epsilon", |bytes| text(bytes, fuzzing::epsilon), seeds::epsilons, Reach::All),
     target("key-specification", |bytes| text(bytes, fuzzing::key_specification), seeds::key_specifications, Reach::All),
     target("date", |bytes| text(bytes, fuzzing::date), seeds::dates, Reach::All),
-    target("link", |bytes| text(bytes, |text| text.parse::<vesica_bench::Link>().is_ok()), seeds::links, Reach::All),
+    target("link", |bytes| text(bytes, |text| text.parse::<vesica_party::transport::Link>().is_ok()), seeds::links, Reach::All),
     target("keys", |bytes| text(bytes, |text| vesica_party::fuzzing::keys(text) > 0), seeds::keys, Reach::All),
 ];
 

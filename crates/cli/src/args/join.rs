@@ -156,7 +156,7 @@ pub struct JoinArgs {
     pub protocol: String,
     /// The link to the partner, RATE,RTT such as 100mbit,40ms, by which `auto` chooses: the slower of what the two sides say, 1gbit,10ms if neither does
     #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
-    pub link: Option<vesica_bench::Link>,
+    pub link: Option<vesica::plan::Link>,
     /// What the run must withstand. Never lowered silently; both sides must say the same
     #[arg(long, value_enum, default_value = "malicious", help_heading = "Protocol")]
     pub security: SecurityName,

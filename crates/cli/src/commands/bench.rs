@@ -12,7 +12,6 @@ use vesica::protocols::any::AnyProtocol;
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
 use crate::args::{BenchArgs, BenchPartyArgs, PartyName, items};
-use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print, say};
 
 pub fn run(args: BenchArgs) -> Outcome {
@@ -50,7 +49,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
     let Terms { task, sender_items, receiver_items, security, payload_bytes, receiver_payload_bytes, columns, groups, at_least, .. } =
         terms;
     let protocol = if args.protocol == "auto" {
-        plan::automatic(&terms, &plan_link(args.link), Permissions::default())?.id.to_owned()
+        plan::automatic(&terms, &args.link.link(), Permissions::default())?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
         let row = AnyProtocol::find(task, &args.protocol);

@@ -7,7 +7,7 @@ use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::noise::{Epsilon, NoiseConfig};
 use vesica::party::Role;
-use vesica::plan::{Link, SetTask};
+use vesica::plan::SetTask;
 use vesica::report::Report;
 use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
 use vesica::table::{Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, ValueDuplicates, ValueSpec};
@@ -110,17 +110,6 @@ fn usage(fault: &str, mend: &str) -> Failure {
     Failure::new(code::USAGE, fault, mend)
 }
 
-/// The link as the cost model takes it.
-pub fn plan_link(link: vesica_bench::Link) -> Link {
-    match link {
-        vesica_bench::Link::Loopback => Link::LOOPBACK,
-        vesica_bench::Link::Lan => Link::LAN,
-        vesica_bench::Link::Shaped { bits_per_second, round_trip } => {
-            Link { bits_per_second, round_trip_us: u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX) }
-        }
-    }
-}
-
 /// How to read the table that `format` and `delimiter` describe.
 pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Result<InputOptions, Failure> {
     let format = format
@@ -176,7 +165,7 @@ fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
         max_groups: 1,
         noise: None,
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
-        link: args.link.map(plan_link),
+        link: args.link,
         security: args.security.into(),
         allow_broken: args.allow_broken,
         allow_count: args.allow_count,

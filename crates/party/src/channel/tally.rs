@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::link::Link;
+use super::shared::Shared;
 use crate::Phase;
 
 /// What a phase cost.
@@ -77,7 +77,7 @@ impl Tally {
 
 /// The phases that one channel or fork is in.
 pub(crate) struct Clock {
-    link: Arc<Link>,
+    shared: Arc<Shared>,
     is_fork: bool,
     state: Mutex<ClockState>,
 }
@@ -89,8 +89,8 @@ struct ClockState {
 }
 
 impl Clock {
-    pub(crate) fn start(link: Arc<Link>, is_fork: bool, phase: Phase) -> Arc<Self> {
-        Arc::new(Self { link, is_fork, state: Mutex::new(ClockState { phases: vec![phase], since: Instant::now() }) })
+    pub(crate) fn start(shared: Arc<Shared>, is_fork: bool, phase: Phase) -> Arc<Self> {
+        Arc::new(Self { shared, is_fork, state: Mutex::new(ClockState { phases: vec![phase], since: Instant::now() }) })
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -103,7 +103,7 @@ impl Clock {
             let now = Instant::now();
             let seconds = now.duration_since(std::mem::replace(&mut state.since, now)).as_secs_f64();
             let phase = state.phases.last().copied().unwrap_or(Phase::Other);
-            self.link.count(|tally| {
+            self.shared.count(|tally| {
                 let count = tally.of(phase);
                 if self.is_fork {
                     count.fork_seconds += seconds;

@@ -71,14 +71,14 @@ impl Turns {
 impl Channel {
     /// The turns of this side so far, on all forks; `None` unless [`ChannelOptions::turns`](super::ChannelOptions::turns) asks for them.
     pub fn turns(&self) -> Option<Turns> {
-        self.link.options.turns.then(|| self.link.turns().clone())
+        self.shared.options.turns.then(|| self.shared.turns().clone())
     }
 
     /// Notes `length` bytes of this fork, where turns are asked for.
     pub(super) fn note_turn(&self, sent: bool, length: usize) {
-        if self.link.options.turns {
-            let fork = self.link.lock().forks[self.slot].path.clone();
-            self.link.turns().note(fork, sent, length);
+        if self.shared.options.turns {
+            let fork = self.shared.lock().forks[self.slot].path.clone();
+            self.shared.turns().note(fork, sent, length);
         }
     }
 }

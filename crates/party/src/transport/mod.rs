@@ -5,11 +5,13 @@ use std::io::{self, Read, Write};
 use std::net;
 use std::sync::Arc;
 
+mod link;
 pub mod memory;
 pub mod shaped;
 pub mod tcp;
 pub mod tls;
 
+pub use link::Link;
 pub use memory::Rendezvous;
 
 /// Closes a connection while other threads read from it or write to it.

@@ -8,7 +8,6 @@
 
 mod constants;
 mod footprints;
-mod link;
 mod memory;
 mod model;
 mod prices;
@@ -17,7 +16,7 @@ use vesica_party::{Entry, Extra, Security, Status};
 use vesica_protocols::any::AnyProtocol;
 pub use vesica_protocols::any::{SetTask, Terms};
 
-pub use link::Link;
+pub use vesica_party::transport::Link;
 pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};

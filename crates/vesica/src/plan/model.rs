@@ -16,7 +16,7 @@ use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
 use super::constants::COSTS;
-use super::link::Link;
+use super::Link;
 
 /// What a protocol costs in one mode, on the reference machine with one thread a party. The program `fit_plan` makes these from recorded runs.
 #[derive(Debug)]
