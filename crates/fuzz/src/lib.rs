@@ -7,6 +7,7 @@ pub use seeds::conversations;
 
 use vesica::fuzzing;
 use vesica::table::Format;
+use vesica_party::fuzzing::AnyMessage;
 use vesica_structures::golomb::Code;
 
 /// A parser under test.
@@ -52,6 +53,13 @@ pub const TARGETS: &[Target] = &[
     target("arrow-stream", |bytes| table(bytes, Format::ArrowStream), seeds::arrow_streams, Reach::All),
     target("values", |bytes| fuzzing::values(bytes).is_ok_and(|keys| keys > 0), seeds::values, Reach::All),
     target("payload-schema", fuzzing::payload, seeds::payload_schemas, Reach::All),
+    target("blocks", |bytes| any_message(vesica_mpc::registry::messages(), bytes), || seeds::messages(vesica_mpc::registry::messages()), Reach::All),
+    target(
+        "protocols",
+        |bytes| any_message(vesica_protocols::registry::messages(), bytes),
+        || seeds::messages(vesica_protocols::registry::messages()),
+        Reach::All,
+    ),
     target("session", session, seeds::session, Reach::Unknown),
     target("receipt", |bytes| fuzzing::receipt(bytes) == (true, true), seeds::receipt, Reach::Some),
     target("shares", shares, seeds::shares, Reach::Unknown),
@@ -122,6 +130,11 @@ fn table(bytes: &[u8], format: Format) -> bool {
 fn parquet_structures(bytes: &[u8]) -> bool {
     fuzzing::parquet_structures(bytes);
     true
+}
+
+/// Whether the bytes are one of the messages; all of them read these.
+fn any_message(messages: impl Iterator<Item = &'static AnyMessage>, bytes: &[u8]) -> bool {
+    messages.filter(|message| (message.read)(bytes)).count() > 0
 }
 
 fn session(bytes: &[u8]) -> bool {

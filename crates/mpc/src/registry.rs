@@ -1,5 +1,6 @@
 //! The protocols of this crate, as rows for listings, documents and tests.
 
+use vesica_party::fuzzing::AnyMessage;
 use vesica_party::{Entry, Registered, Row};
 use vesica_structures::fields::{Gf64, Gf128};
 use vesica_structures::okvs::{Band, Clustered};
@@ -97,6 +98,21 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let permutations = permute_share_64().iter().map(|row| row.entry()).chain(permute_share_128().iter().map(|row| row.entry()));
     let products = inner_product().iter().map(|row| row.entry());
     ots.chain(voles).chain(oprfs).chain(opprfs).chain(tests).chain(conversions).chain(products).chain(permutations)
+}
+
+/// The messages of this crate's protocols that are read from a frame; streams have nothing to read. A test holds the list against the source.
+pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
+    let files = [
+        crate::base_ot::messages::MESSAGES,
+        crate::gmw::messages::MESSAGES,
+        crate::inner_product::messages::MESSAGES,
+        crate::opprf::messages::MESSAGES,
+        crate::ot_extension::messages::MESSAGES,
+        crate::peqt::messages::MESSAGES,
+        crate::share_conversion::messages::MESSAGES,
+        crate::silent::messages::MESSAGES,
+    ];
+    files.into_iter().flatten()
 }
 
 #[cfg(test)]

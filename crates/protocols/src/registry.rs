@@ -1,5 +1,6 @@
 //! The registries: every protocol of every task, in the order in which documents list them.
 
+use vesica_party::fuzzing::AnyMessage;
 use vesica_party::{Entry, Registered, Row};
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
@@ -107,4 +108,17 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 fn answers_to(entry: &Entry, name: &str) -> bool {
     entry.id == name || entry.aliases.contains(&name)
+}
+
+/// The messages of this crate's protocols that are read from a frame; streams have nothing to read. A test holds the list against the source.
+pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
+    let files = [
+        crate::circuit_psi::messages::MESSAGES,
+        crate::circuit_psi::vole::aggregate::messages::MESSAGES,
+        crate::membership::gmr21::messages::MESSAGES,
+        crate::psi::ltsxq26::messages::MESSAGES,
+        crate::psi::prty19::messages::MESSAGES,
+        crate::psi::vole::messages::MESSAGES,
+    ];
+    files.into_iter().flatten()
 }

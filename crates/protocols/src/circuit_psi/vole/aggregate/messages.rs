@@ -24,3 +24,5 @@ impl Message for Opened {
         bytes.elements(results).map(Self)
     }
 }
+
+vesica_party::messages![Opened];
