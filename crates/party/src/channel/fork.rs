@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar};
 use super::frame::{HEADER_BYTES, Header};
 
 /// Bytes that may be under way on a fork before the receiver takes any; the frame that uses up the last of it may exceed it.
-pub(crate) const WINDOW: i64 = 8 << 20;
+pub(super) const WINDOW: i64 = crate::transport::WINDOW_BYTES as i64;
 /// What a frame costs beside its body.
 const FRAME_COST: i64 = 64;
 /// Credit is handed back in portions of at least this many bytes.

@@ -31,7 +31,6 @@ pub use options::ChannelOptions;
 pub use tally::{Count, PhaseGuard, Tally};
 pub use turns::Turns;
 
-pub(crate) use fork::WINDOW;
 pub(crate) use frame::{Open, parse_abort};
 
 use fork::Frame;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use vesica_structures::facts::Unsupported;
 
 /// Bytes that a fork of a channel may have under way: what one round trip carries at most.
-const WINDOW: u64 = crate::channel::WINDOW as u64;
+pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
 
 /// The rate and the round-trip time of a link. Whole numbers, since both sides choose a protocol by them and must come to the same.
 ///
@@ -57,7 +57,7 @@ impl Link {
     /// Microseconds that `bytes` take. Whatever a peer says of its link, this is a number.
     pub fn transfer_us(&self, bytes: u64) -> u64 {
         // More than a window a round trip is never under way.
-        let most = u128::from(WINDOW) * 8_000_000 / u128::from(self.round_trip_us.max(1));
+        let most = u128::from(WINDOW_BYTES) * 8_000_000 / u128::from(self.round_trip_us.max(1));
         let rate = u128::from(self.bits_per_second).min(most).max(1);
         u64::try_from(u128::from(bytes) * 8_000_000 / rate).unwrap_or(u64::MAX)
     }

@@ -12,6 +12,7 @@ pub mod tcp;
 pub mod tls;
 
 pub use link::Link;
+pub(crate) use link::WINDOW_BYTES;
 pub use memory::Rendezvous;
 
 /// Closes a connection while other threads read from it or write to it.
