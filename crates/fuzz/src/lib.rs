@@ -53,7 +53,12 @@ pub const TARGETS: &[Target] = &[
     target("arrow-stream", |bytes| table(bytes, Format::ArrowStream), seeds::arrow_streams, Reach::All),
     target("values", |bytes| fuzzing::values(bytes).is_ok_and(|keys| keys > 0), seeds::values, Reach::All),
     target("payload-schema", fuzzing::payload, seeds::payload_schemas, Reach::All),
-    target("blocks", |bytes| any_message(vesica_mpc::registry::messages(), bytes), || seeds::messages(vesica_mpc::registry::messages()), Reach::All),
+    target(
+        "blocks",
+        |bytes| any_message(vesica_mpc::registry::messages(), bytes),
+        || seeds::messages(vesica_mpc::registry::messages()),
+        Reach::All,
+    ),
     target(
         "protocols",
         |bytes| any_message(vesica_protocols::registry::messages(), bytes),

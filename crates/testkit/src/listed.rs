@@ -16,7 +16,8 @@ pub fn assert_all_listed<'a>(source: impl AsRef<Path>, listed: impl Iterator<Ite
         let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
         let list = shipped.split_once("vesica_party::messages![").and_then(|(_, list)| list.split_once("];")).map_or("", |(list, _)| list);
         let list: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        let of = |line: &str| ["impl Message for ", "impl Fixed for "].into_iter().find_map(|head| Some(line.strip_prefix(head)?.to_owned()));
+        let of =
+            |line: &str| ["impl Message for ", "impl Fixed for "].into_iter().find_map(|head| Some(line.strip_prefix(head)?.to_owned()));
         let names = shipped.lines().filter_map(of).map(|name| name.trim_end_matches(" {").to_owned());
         let generated = shipped.lines().filter(|line| line.starts_with("planes! {")).count();
         let mut count = generated;

@@ -132,8 +132,12 @@ impl Runs {
     /// What runs cost, as section 6.2 of SpOT-Light counts it.
     pub fn costs(&self, prices: &Prices) -> String {
         let slow = |rate: &str| format!("{rate},80ms").parse::<Network>().expect("a link");
-        let places =
-            [("same-site", Network::Loopback), ("other-site", slow("100mbit")), ("internet", slow("100mbit")), ("internet", slow("10mbit"))];
+        let places = [
+            ("same-site", Network::Loopback),
+            ("other-site", slow("100mbit")),
+            ("internet", slow("100mbit")),
+            ("internet", slow("10mbit")),
+        ];
         let mut text = format!(
             "\n## What a run costs\n\n\
              US dollars for 1000 runs, counted as section 6.2 of SpOT-Light does: the time of one core on either side, and what each side sends at its site's rate. Prices: {}\n\

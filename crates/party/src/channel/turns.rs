@@ -23,6 +23,9 @@ struct Turn {
     position: u64,
 }
 
+/// Up to which position of a fork a side has sent, and in which round.
+type Sent = (u64, usize);
+
 impl Turns {
     /// Adds `length` bytes of a fork. A message counts one more, so that an empty one has a position of its own.
     fn note(&mut self, fork: Vec<u16>, sent: bool, length: usize) {
@@ -42,7 +45,7 @@ impl Turns {
         // For each side: turns replayed, rounds that its next message waits for, and the round of all that it sent.
         let mut next = [0; 2];
         let mut arrived = [0; 2];
-        let mut sent: [BTreeMap<&[u16], Vec<(u64, usize)>>; 2] = Default::default();
+        let mut sent: [BTreeMap<&[u16], Vec<Sent>>; 2] = Default::default();
         loop {
             let mut moved = false;
             for side in [0, 1] {

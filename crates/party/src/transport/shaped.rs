@@ -21,7 +21,8 @@ pub fn shape(connection: Connection, link: Link) -> Connection {
     let (pieces, queue) = channel();
     let inner = connection.shutdown.clone();
     thread::spawn(move || pump(queue, connection.writer, inner.as_ref()));
-    let writer = Shaped { pieces: pieces.clone(), seconds_per_byte: 8.0 / bits_per_second, delay: link.round_trip() / 2, free: Instant::now() };
+    let writer =
+        Shaped { pieces: pieces.clone(), seconds_per_byte: 8.0 / bits_per_second, delay: link.round_trip() / 2, free: Instant::now() };
     let shutdown = Arc::new(Drained { pieces: Mutex::new(pieces), inner: connection.shutdown });
     Connection { writer: Box::new(writer), shutdown, ..connection }
 }

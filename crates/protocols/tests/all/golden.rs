@@ -82,7 +82,10 @@ fn every_message_is_in_the_list() {
 
 /// Whatever is sent as a message is known to the list; what implements messages in other ways than the list's test looks for shows here.
 fn assert_listed(transcript: &Transcript) {
-    let listed: BTreeSet<(u16, u8)> = vesica_mpc::registry::messages().chain(vesica_protocols::registry::messages()).map(|message| (message.step.tag(), message.step.number)).collect();
+    let listed: BTreeSet<(u16, u8)> = vesica_mpc::registry::messages()
+        .chain(vesica_protocols::registry::messages())
+        .map(|message| (message.step.tag(), message.step.number))
+        .collect();
     let unlisted: Vec<_> = transcript.arrows(false).difference(&listed).copied().collect();
     assert!(unlisted.is_empty(), "messages (tag, step) that no list has: {unlisted:?}");
 }

@@ -16,10 +16,10 @@ use vesica_party::{Entry, Extra, Security, Status};
 use vesica_protocols::any::AnyProtocol;
 pub use vesica_protocols::any::{SetTask, Terms};
 
-pub use vesica_party::transport::Link;
 pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};
+pub use vesica_party::transport::Link;
 
 use crate::failure::{Failure, code};
 

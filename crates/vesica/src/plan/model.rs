@@ -15,8 +15,8 @@ use vesica_protocols::any::Terms;
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
-use super::constants::COSTS;
 use super::Link;
+use super::constants::COSTS;
 
 /// What a protocol costs in one mode, on the reference machine with one thread a party. The program `fit_plan` makes these from recorded runs.
 #[derive(Debug)]
