@@ -67,7 +67,7 @@ impl Suite for Largest {
 }
 
 #[test]
-#[ignore = "runs of 2^20 of what its task makes take minutes: cargo test --release -- --ignored rounds_at_a_million"]
+#[ignore = "runs at 2^20 take minutes; cargo test --release --locked --workspace --test all -- --ignored rounds"]
 fn rounds_at_a_million_are_the_most() {
     let mut suite = Largest(Trials::of("rounds at 2^20"));
     suite.all();
