@@ -14,7 +14,7 @@ use vesica_structures::rng::SecretRng;
 use crate::inputs;
 use crate::parent::{Plan, Said};
 use crate::report::{PartyRound, PhaseFigures};
-use crate::{BenchError, Link, Settings, clock};
+use crate::{BenchError, Network, Settings, clock};
 
 /// How long a party waits for the other one to connect.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -113,10 +113,10 @@ fn failed<E: std::fmt::Display>(role: Role) -> impl Fn(E) -> BenchError {
     move |fault| BenchError::Party { role, fault: fault.to_string() }
 }
 
-fn over(link: Link, connection: Connection) -> Connection {
-    match link {
-        Link::Loopback | Link::Lan => connection,
-        Link::Shaped { bits_per_second, round_trip } => shaped::shape(connection, bits_per_second as f64, round_trip),
+fn over(network: Network, connection: Connection) -> Connection {
+    match network {
+        Network::Loopback | Network::Lan => connection,
+        Network::Shaped(link) => shaped::shape(connection, link),
     }
 }
 

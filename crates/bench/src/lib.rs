@@ -22,7 +22,7 @@ pub use child::{Ends, play};
 pub use commands::{CommandsReport, KeyBytes, whole_commands};
 pub use parent::{in_process, two_processes};
 pub use report::{PhaseFigures, Report};
-pub use settings::{Link, Settings};
+pub use settings::{Network, Settings};
 pub use spread::Spread;
 
 /// Why a benchmark gave no figures.

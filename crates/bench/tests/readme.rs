@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use vesica_bench::{KeyBytes, Link, Spread};
+use vesica_bench::{KeyBytes, Network, Spread};
 use vesica_testkit::BLESS;
 
 use recorded::Line;
@@ -29,7 +29,7 @@ struct Run {
     sender_items: u64,
     receiver_items: u64,
     intersection: u64,
-    link: Option<Link>,
+    link: Option<Network>,
     key_bytes: Option<KeyBytes>,
     samples: Vec<Value>,
     bits_per_item: Option<f64>,
@@ -57,14 +57,14 @@ impl Run {
     }
 
     fn is_plain(&self, log: u32) -> bool {
-        self.has_sizes(log, log) && self.intersection * 2 == self.sender_items && self.is_intersect(Link::Loopback)
+        self.has_sizes(log, log) && self.intersection * 2 == self.sender_items && self.is_intersect(Network::Loopback)
     }
 
     fn has_sizes(&self, sender: u32, receiver: u32) -> bool {
         (self.sender_items, self.receiver_items) == (1 << sender, 1 << receiver)
     }
 
-    fn is_intersect(&self, link: Link) -> bool {
+    fn is_intersect(&self, link: Network) -> bool {
         self.task == "intersect" && self.link == Some(link)
     }
 
@@ -183,10 +183,10 @@ fn section() -> String {
 
 /// The second table: links, overlaps, unequal sizes, whole commands; a column for each protocol and mode. Empty where nothing was run.
 fn other_runs(runs: &[Run]) -> String {
-    let shaped: Link = "100mbit,40ms".parse().expect("a link");
+    let shaped: Network = "100mbit,40ms".parse().expect("a link");
     let one_in =
-        |run: &Run, share: u64| run.has_sizes(20, 20) && run.is_intersect(Link::Loopback) && run.intersection == (share << 20) / 100;
-    let unequal = |run: &Run, sender, receiver| run.is_intersect(Link::Loopback) && run.has_sizes(sender, receiver);
+        |run: &Run, share: u64| run.has_sizes(20, 20) && run.is_intersect(Network::Loopback) && run.intersection == (share << 20) / 100;
+    let unequal = |run: &Run, sender, receiver| run.is_intersect(Network::Loopback) && run.has_sizes(sender, receiver);
     let commands =
         |run: &Run, least, most| run.task == "commands" && run.has_sizes(20, 20) && run.key_bytes == Some(KeyBytes { least, most });
     type Wanted<'a> = &'a dyn Fn(&Run) -> bool;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use vesica_structures::facts::Unsupported;
 
-use crate::{Role, Step};
+use crate::{Role, Step, exit_code};
 
 /// Why a run ended. The peer is told of every one but `Link` and `PeerAborted`.
 #[derive(Debug, thiserror::Error)]
@@ -117,11 +117,11 @@ impl Abort {
     /// The exit code of the command line (see `vesica --help`).
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Link(_) | Self::Timeout { .. } => 10,
-            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => 8,
-            Self::PeerAborted(_) => 9,
-            Self::StatisticalFailure(_) => 70,
-            Self::Unsupported(_) => 11,
+            Self::Link(_) | Self::Timeout { .. } => exit_code::LINK,
+            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => exit_code::PEER_MISBEHAVED,
+            Self::PeerAborted(_) => exit_code::PEER_FAILED,
+            Self::StatisticalFailure(_) => exit_code::INTERNAL,
+            Self::Unsupported(_) => exit_code::REFUSED,
             Self::Local { code, .. } => *code,
         }
     }

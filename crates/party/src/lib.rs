@@ -109,6 +109,7 @@ mod abort;
 pub mod assume;
 mod channel;
 mod entry;
+pub mod exit_code;
 pub mod fuzzing;
 mod message;
 mod phase;

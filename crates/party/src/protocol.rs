@@ -105,3 +105,25 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
         Ok(Box::new(P::Receiver::setup(&P::derive(request)?, ch, rng)?))
     }
 }
+
+/// The registries of a crate: a function for each that gives its rows, and `own_entries`, the descriptions of all rows in the order of the list.
+///
+/// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes `fn sum() -> &'static [&'static dyn Registered<Sum>]`.
+#[macro_export]
+macro_rules! registries {
+    ($($(#[$doc:meta])* $name:ident: $task:ty = [$($row:ty),+ $(,)?];)+) => {
+        $(
+            $(#[$doc])*
+            pub fn $name() -> &'static [&'static dyn $crate::Registered<$task>] {
+                const { &[$(&$crate::Row::<$row>::new()),+] }
+            }
+        )+
+
+        /// The descriptions of this crate's protocols.
+        pub fn own_entries() -> impl Iterator<Item = &'static $crate::Entry> {
+            let mut entries = Vec::new();
+            $(entries.extend($name().iter().map(|row| row.entry()));)+
+            entries.into_iter()
+        }
+    };
+}

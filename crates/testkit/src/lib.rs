@@ -9,6 +9,7 @@
 mod conformance;
 mod faults;
 pub mod insecure_lookup;
+mod listed;
 mod pair;
 mod tap;
 mod transcript;
@@ -16,6 +17,7 @@ mod trials;
 
 pub use conformance::{Run, Runnable, Sides, conformance, conformance_of, row, run_counted, run_over};
 pub use faults::{Fault, Harm, Thorough, faults, faults_of};
+pub use listed::assert_all_listed;
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
 pub use transcript::{BLESS, Recording, Transcript, assert_uniform, check_golden, golden, record, transcript_of};
 pub use trials::{TRIAL, Trials};

@@ -78,9 +78,9 @@ impl Transcript {
         self.0.values().map(Vec::len).sum()
     }
 
-    /// The arrows that messages were seen of: tag and number of their steps.
-    pub fn arrows(&self) -> BTreeSet<(u16, u8)> {
-        self.0.values().flatten().map(|entry| (entry.tag, entry.step)).collect()
+    /// The arrows that messages were seen of, those of streams `streamed` or those of frames: tag and number of their steps.
+    pub fn arrows(&self, streamed: bool) -> BTreeSet<(u16, u8)> {
+        self.0.values().flatten().filter(|entry| entry.streamed == streamed).map(|entry| (entry.tag, entry.step)).collect()
     }
 
     /// All that was said in this step of `protocol`, by whomever.

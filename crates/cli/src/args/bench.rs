@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
-use vesica_bench::{KeyBytes, Link};
+use vesica_bench::{KeyBytes, Network};
 
 use super::task::TaskArgs;
 use super::values::count;
@@ -46,7 +46,7 @@ pub struct BenchArgs {
     pub item_bytes: usize,
     /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms
     #[arg(long, value_name = "LINK", default_value = "loopback")]
-    pub link: Link,
+    pub link: Network,
     /// How many threads compute on each side
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub threads: usize,

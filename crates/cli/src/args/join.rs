@@ -156,7 +156,7 @@ pub struct JoinArgs {
     pub protocol: String,
     /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses by it: by the slower link if both sides name one, by 1gbit,10ms if neither does
     #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
-    pub link: Option<vesica_bench::Link>,
+    pub link: Option<vesica::plan::Link>,
     /// What the run must withstand. Vesica never lowers it silently. Both sides must say the same
     #[arg(long, value_enum, default_value = "malicious", help_heading = "Protocol")]
     pub security: SecurityName,

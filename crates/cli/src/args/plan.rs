@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use vesica_bench::Link;
+use vesica::plan::Link;
 
 use super::task::TaskArgs;
 use super::values::{count, threads};

@@ -11,7 +11,6 @@ use vesica::plan::{self, Permissions};
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
 use crate::args::{BenchArgs, BenchPartyArgs, PartyName, items};
-use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print, say};
 
 pub fn run(args: BenchArgs) -> Outcome {
@@ -49,7 +48,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
     let extent = args.task.extent(args.sender_items, args.receiver_items)?;
     let protocol = if args.protocol == "auto" {
         let workload = task.workload(&extent, &amounts)?;
-        plan::automatic(workload.workload(), &plan_link(args.link), Permissions::default())?.id.to_owned()
+        plan::automatic(workload.workload(), &args.link.link(), Permissions::default())?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
         let entry = task.find(&args.protocol);

@@ -6,7 +6,6 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
-use vesica::plan::Link;
 use vesica::report::Report;
 use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
 use vesica::table::{Format, InputOptions, OutputOptions};
@@ -88,17 +87,6 @@ fn usage(fault: &str, mend: &str) -> Failure {
     Failure::new(code::USAGE, fault, mend)
 }
 
-/// The link as the cost model takes it.
-pub fn plan_link(link: vesica_bench::Link) -> Link {
-    match link {
-        vesica_bench::Link::Loopback => Link::LOOPBACK,
-        vesica_bench::Link::Lan => Link::LAN,
-        vesica_bench::Link::Shaped { bits_per_second, round_trip } => {
-            Link { bits_per_second, round_trip_us: u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX) }
-        }
-    }
-}
-
 /// How to read the table that `format` and `delimiter` describe.
 pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Result<InputOptions, Failure> {
     let format = format
@@ -145,7 +133,7 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Con
         source,
         destination: None,
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
-        link: args.link.map(plan_link),
+        link: args.link,
         security: args.security.into(),
         allow_broken: args.allow_broken,
         allow_count: args.allow_count,

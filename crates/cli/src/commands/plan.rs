@@ -14,7 +14,6 @@ use vesica::task::{Amounts, SampleWorkload};
 
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
-use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print, say};
 
 /// Longest list of prices that is read.
@@ -38,7 +37,7 @@ pub fn run(args: PlanArgs) -> Outcome {
         }
     };
     let traffic = prices.of(&args.traffic)?;
-    let link = plan_link(args.link);
+    let link = args.link;
     let known = calibration::know(args.threads, args.calibrate)?;
     if known.fresh {
         say(format_args!("note: {}", told(&known)));

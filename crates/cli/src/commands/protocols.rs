@@ -28,6 +28,7 @@ fn as_json(entry: &Entry) -> Value {
             "corrupt_sender": mode.corrupt_sender.to_string(),
             "corrupt_receiver": mode.corrupt_receiver.to_string(),
             "rounds": { "least": mode.rounds.least, "most": mode.rounds.most },
+            "shows_count": mode.shows_count(),
             "assumptions": mode.assumptions,
             "leakage": mode.leakage.iter().map(|leak| json!({ "to": learner(leak.to), "what": leak.what })).collect::<Vec<_>>(),
         })

@@ -56,3 +56,5 @@ impl Message for ReceiverPoints {
         (0..transfers).map(|_| Ok([point()?, point()?])).collect::<Result<_, _>>().map(Self)
     }
 }
+
+vesica_party::messages![SenderPoint, ReceiverPoints];

@@ -53,3 +53,5 @@ impl Stream for Opened {
     const STEP: Step = step(3, Role::Sender, "shares that are opened");
     type Element = u64;
 }
+
+vesica_party::messages![Masked, Corrections];

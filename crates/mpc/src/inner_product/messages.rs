@@ -75,3 +75,5 @@ impl Message for Reply {
         Ok(Self { a: bytes.bytes(params.polynomial_bytes())?.to_vec(), b: bytes.bytes(params.number_bytes())?.to_vec() })
     }
 }
+
+vesica_party::messages![Key, Reply];

@@ -32,3 +32,5 @@ impl Stream for Hint {
     const STEP: Step = step(3, Role::Sender, "the hint");
     type Element = u8;
 }
+
+vesica_party::messages![Salt];

@@ -32,7 +32,7 @@
 //! Outputs wider than 128 bits take a hint for each 128 bits, over the same keys, each under an outer hash of its own.
 
 mod keys;
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 mod receiver;
 mod sender;

@@ -44,3 +44,5 @@ planes! {
     /// Arrow 3: the same for a layer that the receiver owns.
     FromReceiver, 3, Receiver, "corrections of a layer, masked inputs of the next"
 }
+
+vesica_party::messages![FirstMasked, FromSender, FromReceiver];

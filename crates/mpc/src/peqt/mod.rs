@@ -106,7 +106,7 @@ equality! {
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &["truth tables are random, their corrections are sent as polynomials, and the sender's values are coefficients of its tables"],
-        modes: &[mode(Rounds::between(8, 10))],
+        modes: &[mode(Rounds::between(8, 16))],
     }
 }
 
@@ -126,6 +126,6 @@ equality! {
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &["an AND gate takes a random table of four bits instead of a Beaver triple", "the sender's values are drawn in its set-up"],
-        modes: &[mode(Rounds::between(10, 12))],
+        modes: &[mode(Rounds::between(10, 18))],
     }
 }

@@ -44,3 +44,5 @@ impl Stream for Corrections {
     const STEP: Step = step(2, Role::Sender, "corrections");
     type Element = u8;
 }
+
+vesica_party::messages![Flips];

@@ -77,3 +77,5 @@ pub struct CodeSeed(pub u128);
 impl Fixed for CodeSeed {
     const STEP: Step = step(5, Role::Receiver, "the seed of the code");
 }
+
+vesica_party::messages![Flips, CheckRequest, CheckAnswer, CodeSeed];

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use vesica_party::transport::memory;
 use vesica_party::{ChannelOptions, Mode};
-use vesica_testkit::{Runnable, Trials, conformance_of, golden, options, run_counted};
+use vesica_testkit::{Runnable, Transcript, Trials, assert_all_listed, conformance_of, golden, options, run_counted, transcript_of};
 
 use crate::examples::{Example, Suite};
 
@@ -26,6 +26,7 @@ impl Suite for Golden {
         self.trials.modes(rows, |row, mode| {
             let (request, sent, asked) = T::example(mode.security, 20);
             let file = folder().join(format!("{}.{}.txt", row.entry().id, mode.security));
+            assert_listed(&transcript_of(row, &request, sent.clone(), asked.clone()));
             // What depends on sizes goes by the widths of tests and by whether trees make a vector.
             let rounds = [20, 300, 20_000].map(|len| {
                 let (request, sent, asked) = T::example(mode.security, len);
@@ -66,9 +67,22 @@ impl Suite for Largest {
 }
 
 #[test]
-#[ignore = "runs of 2^20 of what its task makes take minutes: cargo test --release -- --ignored rounds_at_a_million"]
+#[ignore = "runs at 2^20 take minutes; cargo test --release --locked --workspace --test all -- --ignored rounds"]
 fn rounds_at_a_million_are_the_most() {
     let mut suite = Largest(Trials::of("rounds at 2^20"));
     suite.all();
     suite.0.end();
+}
+
+#[test]
+fn every_message_is_in_the_list() {
+    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src");
+    assert_all_listed(source, vesica_mpc::registry::messages());
+}
+
+/// Whatever is sent as a message is known to the list; what implements messages in other ways than the list's test looks for shows here.
+fn assert_listed(transcript: &Transcript) {
+    let listed: BTreeSet<(u16, u8)> = vesica_mpc::registry::messages().map(|message| (message.step.tag(), message.step.number)).collect();
+    let unlisted: Vec<_> = transcript.arrows(false).difference(&listed).copied().collect();
+    assert!(unlisted.is_empty(), "messages (tag, step) that no list has: {unlisted:?}");
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::thread;
 
 use super::forks::Slot;
-use super::link::Link;
+use super::shared::Shared;
 use super::{Channel, Tally};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 impl Channel {
     /// A handle with which another thread ends the run.
     pub fn canceller(&self) -> Canceller {
-        Canceller(self.link.clone())
+        Canceller(self.shared.clone())
     }
 
     /// Closes the channel cleanly: waits until everything is sent and the peer has finished, too. On a fork, ends only the fork.
@@ -26,9 +26,9 @@ impl Channel {
                 self.close(&failure);
                 return Err(failure);
             }
-            self.link.wait_ended(self.link.options.drain_for, |state| state.reader_done);
+            self.shared.wait_ended(self.shared.options.drain_for, |state| state.reader_done);
             // Both sides have all; how the transport closes matters no more.
-            let _ = self.link.shutdown.close(net::Shutdown::Both);
+            let _ = self.shared.shutdown.close(net::Shutdown::Both);
             self.closed = true;
         }
         Ok(self.tally())
@@ -42,43 +42,43 @@ impl Channel {
 
     fn close(&mut self, failure: &Abort) {
         self.closed = true;
-        self.link.tell(failure);
+        self.shared.tell(failure);
         if self.slot != Slot::ROOT {
             return;
         }
-        self.link.lock().closing = true;
-        self.link.work.notify_all();
-        self.link.wait_ended(self.link.options.drain_for, |state| state.writer_done && state.reader_done);
+        self.shared.lock().closing = true;
+        self.shared.work.notify_all();
+        self.shared.wait_ended(self.shared.options.drain_for, |state| state.writer_done && state.reader_done);
         // The failure that led here is what counts.
-        let _ = self.link.shutdown.close(net::Shutdown::Both);
+        let _ = self.shared.shutdown.close(net::Shutdown::Both);
     }
 
     fn exchange_finish(&mut self) -> Result<(), Abort> {
-        let link = &self.link;
-        let mut state = link.lock();
+        let shared = &self.shared;
+        let mut state = shared.lock();
         state.finishing = true;
-        link.work.notify_all();
+        shared.work.notify_all();
         loop {
             if self.partial.is_some() || state.leftover() {
-                return Err(link.misbehaved("more than this side has use for"));
+                return Err(shared.misbehaved("more than this side has use for"));
             }
             if state.finish_sent && state.peer_finished && state.writer_done {
                 return Ok(());
             }
-            state = link.wait(state, &link.ended)?;
+            state = shared.wait(state, &shared.ended)?;
         }
     }
 
     /// Tells the peer that nothing more comes on this fork.
     fn end_fork(&mut self) {
-        let mut state = self.link.lock();
+        let mut state = self.shared.lock();
         if let Some((frame, _)) = self.partial.take() {
             // For `finish` to notice that nobody took the rest.
             state.forks[self.slot].inbox.push_front(frame);
         }
         state.forks[self.slot].closing = true;
         state.make_ready(self.slot);
-        self.link.work.notify_one();
+        self.shared.work.notify_one();
     }
 }
 
@@ -93,9 +93,9 @@ impl Drop for Channel {
             self.end_fork();
             return;
         }
-        let known = self.link.lock().failure.as_ref().map(Abort::again);
+        let known = self.shared.lock().failure.as_ref().map(Abort::again);
         self.close(&known.unwrap_or_else(|| Abort::Local {
-            code: 70,
+            code: exit_code::INTERNAL,
             fault: "it stopped before the end of the run".into(),
             mend: "look at what that side printed".into(),
         }));
@@ -104,7 +104,7 @@ impl Drop for Channel {
 
 /// A handle with which another thread ends a run, for example on a signal.
 #[derive(Clone)]
-pub struct Canceller(Arc<Link>);
+pub struct Canceller(Arc<Shared>);
 
 impl Canceller {
     /// Makes every call on the channel and its forks fail with `reason`, and tells the peer. Does not block.

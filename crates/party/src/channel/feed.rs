@@ -4,7 +4,7 @@ use std::io::{self, Cursor};
 use std::net;
 
 use super::forks::Slot;
-use super::link::Link;
+use super::shared::Shared;
 use super::{ChannelOptions, reader};
 use crate::Role;
 use crate::transport::{Connection, Shutdown};
@@ -35,9 +35,9 @@ impl Shutdown for Nowhere {
 /// Has the reader thread's body take the bytes as frames of a peer, with two forks of this side's open and announced.
 pub(crate) fn feed(bytes: &[u8]) -> Fed {
     let connection = Connection::new(Cursor::new(bytes.to_vec()), io::sink(), Nowhere);
-    let link = Link::new(&connection, Role::Receiver, ChannelOptions::default());
+    let shared = Shared::new(&connection, Role::Receiver, ChannelOptions::default());
     let credit = {
-        let mut state = link.lock();
+        let mut state = shared.lock();
         for index in 0..2 {
             let slot = state.child(Slot::ROOT, index);
             state.forks[slot].opened = true;
@@ -49,8 +49,8 @@ pub(crate) fn feed(bytes: &[u8]) -> Fed {
         state.forks[Slot::ROOT].credit
     };
     let Connection { reader: bytes, .. } = connection;
-    reader::run(link.clone(), bytes);
-    let state = link.lock();
+    reader::run(shared.clone(), bytes);
+    let state = shared.lock();
     assert!(state.reader_done, "the reader thread ends with its input");
     Fed {
         opened: state.theirs.len() - 1,

@@ -11,7 +11,7 @@ use super::forks::Slot;
 use super::frame::{HEADER_BYTES, Header};
 
 /// Bytes that may be under way on a fork before the receiver takes any; the frame that uses up the last of it may exceed it.
-pub(super) const WINDOW: i64 = 8 << 20;
+pub(super) const WINDOW: i64 = crate::transport::WINDOW_BYTES as i64;
 /// Bytes of credit that a frame costs beside those of its body.
 const FRAME_COST: i64 = 64;
 /// Credit is handed back in portions of at least this many bytes.

@@ -62,7 +62,7 @@ impl Channel {
             if start + count < frame.body.len() {
                 self.partial = Some((frame, start + count));
             } else {
-                self.link.lock().recycle(frame.body);
+                self.shared.lock().recycle(frame.body);
             }
         }
         Ok(())
@@ -73,9 +73,9 @@ impl Channel {
         if let Some((frame, _)) = &self.partial {
             return Err(out_of_step(*step, &frame.header));
         }
-        let link = &self.link;
-        let mut state = link.lock();
-        link.check(&state)?;
+        let shared = &self.shared;
+        let mut state = shared.lock();
+        shared.check(&state)?;
         let frame = loop {
             let fork = &mut state.forks[self.slot];
             if let Some(frame) = fork.inbox.pop_front() {
@@ -92,12 +92,12 @@ impl Channel {
             state = self.wait_for_frame(state, step)?;
         };
         if state.grant(self.slot, &frame) {
-            link.work.notify_one();
+            shared.work.notify_one();
         }
         drop(state);
         self.check_frame(&frame.header, step, kind)?;
         let phase = self.clock.phase();
-        link.count(|tally| {
+        shared.count(|tally| {
             let count = tally.of(phase);
             count.received_payload += frame.header.length as u64;
             count.received_framing += HEADER_BYTES as u64;
@@ -108,8 +108,8 @@ impl Channel {
     /// The peer has ended the fork before `step`. Often it has failed, and its report is on the way.
     fn fork_ended<T>(&self, state: MutexGuard<'_, State>, step: &Step) -> Result<T, Abort> {
         drop(state);
-        self.link.wait_ended(self.link.options.reason_wait, |state| state.failure.is_some());
-        self.link.check(&self.link.lock())?;
+        self.shared.wait_ended(self.shared.options.reason_wait, |state| state.failure.is_some());
+        self.shared.check(&self.shared.lock())?;
         Err(Abort::PeerMisbehaved(*step, "it closed the fork without sending it"))
     }
 
@@ -117,12 +117,12 @@ impl Channel {
     fn wait_for_frame<'a>(&self, state: MutexGuard<'a, State>, step: &Step) -> Result<MutexGuard<'a, State>, Abort> {
         let fork = &state.forks[self.slot];
         let wake = fork.wake.clone();
-        let Some(rendezvous) = &self.link.rendezvous else { return self.link.wait(state, &wake) };
+        let Some(rendezvous) = &self.shared.rendezvous else { return self.shared.wait(state, &wake) };
         let path = fork.path.clone();
         if rendezvous.wait(&path, fork.sent, fork.taken) {
             return Err(Abort::PeerMisbehaved(*step, "both sides wait for each other's message"));
         }
-        let result = self.link.wait(state, &wake);
+        let result = self.shared.wait(state, &wake);
         rendezvous.resume(&path);
         result
     }

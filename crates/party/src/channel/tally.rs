@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::link::Link;
+use super::shared::Shared;
 use crate::Phase;
 
 /// Time and bytes of a phase.
@@ -79,7 +79,7 @@ impl Tally {
 
 /// The stack of phases of one channel or fork.
 pub(crate) struct Clock {
-    link: Arc<Link>,
+    shared: Arc<Shared>,
     is_fork: bool,
     state: Mutex<ClockState>,
 }
@@ -91,8 +91,8 @@ struct ClockState {
 }
 
 impl Clock {
-    pub(crate) fn start(link: Arc<Link>, is_fork: bool, phase: Phase) -> Arc<Self> {
-        Arc::new(Self { link, is_fork, state: Mutex::new(ClockState { phases: vec![phase], since: Instant::now() }) })
+    pub(crate) fn start(shared: Arc<Shared>, is_fork: bool, phase: Phase) -> Arc<Self> {
+        Arc::new(Self { shared, is_fork, state: Mutex::new(ClockState { phases: vec![phase], since: Instant::now() }) })
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -105,7 +105,7 @@ impl Clock {
             let now = Instant::now();
             let seconds = now.duration_since(std::mem::replace(&mut state.since, now)).as_secs_f64();
             let phase = state.phases.last().copied().unwrap_or(Phase::Other);
-            self.link.count(|tally| {
+            self.shared.count(|tally| {
                 let count = tally.of(phase);
                 if self.is_fork {
                     count.fork_seconds += seconds;
@@ -148,7 +148,7 @@ impl Drop for PhaseGuard {
         self.clock.book();
         self.clock.with(|state| state.phases.truncate(self.depth.max(1)));
         if let Some(entered) = self.precompute {
-            self.clock.link.count(|tally| tally.precompute_seconds += entered.elapsed().as_secs_f64());
+            self.clock.shared.count(|tally| tally.precompute_seconds += entered.elapsed().as_secs_f64());
         }
     }
 }

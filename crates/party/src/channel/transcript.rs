@@ -116,7 +116,7 @@ impl Channel {
     /// forks on both sides have ended. It covers what the channel's caller said, and neither pings nor credits.
     pub fn transcript(&self) -> Option<[u8; 32]> {
         let transcript = self.transcript.as_ref()?;
-        let path = self.link.lock().forks[self.slot].path.clone();
+        let path = self.shared.lock().forks[self.slot].path.clone();
         let mut whole = Hasher::new_derive_key(WHOLE);
         let mut add = |below: &[u16], digests: &Digests| {
             whole.update(&(below.len() as u64).to_le_bytes());
@@ -125,8 +125,8 @@ impl Channel {
             }
             whole.update(digests.as_flattened());
         };
-        add(&[], &transcript.digests(self.link.role));
-        for (fork, digests) in &*self.link.ended_forks() {
+        add(&[], &transcript.digests(self.shared.role));
+        for (fork, digests) in &*self.shared.ended_forks() {
             if let Some(below) = fork.strip_prefix(path.as_slice()) {
                 add(below, digests);
             }
@@ -137,8 +137,8 @@ impl Channel {
     /// Leaves an ending fork's digests for the channel that it came from.
     pub(super) fn leave_transcript(&self) {
         if let Some(transcript) = &self.transcript {
-            let path = self.link.lock().forks[self.slot].path.clone();
-            self.link.ended_forks().insert(path, transcript.digests(self.link.role));
+            let path = self.shared.lock().forks[self.slot].path.clone();
+            self.shared.ended_forks().insert(path, transcript.digests(self.shared.role));
         }
     }
 

@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 
 use super::Channel;
 
-/// For each fork: where each turn ended, and its round.
-type Rounds<'a> = BTreeMap<&'a [u16], Vec<(u64, usize)>>;
-
 /// What one side sent and received, in its program's order; see [`ChannelOptions::turns`](super::ChannelOptions::turns).
 ///
 /// Consecutive parts of one fork in one direction are one turn. A side whose forks are used by several threads at once has no single order, and
@@ -25,6 +22,9 @@ struct Turn {
     sent: bool,
     position: u64,
 }
+
+/// Up to which position of a fork a side has sent, and in which round.
+type Sent = (u64, usize);
 
 impl Turns {
     /// Adds `length` bytes of a fork. A message counts one more, so that an empty one has a position of its own.
@@ -46,7 +46,7 @@ impl Turns {
         // For each side: turns replayed, rounds that its next message waits for, and the round of all that it sent.
         let mut next = [0; 2];
         let mut arrived = [0; 2];
-        let mut sent: [Rounds<'_>; 2] = Default::default();
+        let mut sent: [BTreeMap<&[u16], Vec<Sent>>; 2] = Default::default();
         loop {
             let mut moved = false;
             for side in [0, 1] {
@@ -75,14 +75,14 @@ impl Turns {
 impl Channel {
     /// The turns of this side so far, on all forks; `None` unless [`ChannelOptions::turns`](super::ChannelOptions::turns) asks for them.
     pub fn turns(&self) -> Option<Turns> {
-        self.link.options.turns.then(|| self.link.turns().clone())
+        self.shared.options.turns.then(|| self.shared.turns().clone())
     }
 
     /// Notes `length` bytes of this fork, where turns are asked for.
     pub(super) fn note_turn(&self, sent: bool, length: usize) {
-        if self.link.options.turns {
-            let fork = self.link.lock().forks[self.slot].path.clone();
-            self.link.turns().note(fork, sent, length);
+        if self.shared.options.turns {
+            let fork = self.shared.lock().forks[self.slot].path.clone();
+            self.shared.turns().note(fork, sent, length);
         }
     }
 }

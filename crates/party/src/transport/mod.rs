@@ -6,11 +6,14 @@ use std::net;
 use std::sync::Arc;
 
 pub mod acceptor;
+mod link;
 pub mod memory;
 pub mod shaped;
 pub mod tcp;
 pub mod tls;
 
+pub use link::Link;
+pub(crate) use link::WINDOW_BYTES;
 pub use memory::Rendezvous;
 
 /// Closes a connection while other threads read from it or write to it.

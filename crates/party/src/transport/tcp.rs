@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Connection, Shutdown};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 /// Time between two looks at a listener, and between the first attempts to connect.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -14,11 +14,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Longest time for one attempt to connect to one address.
 const CONNECT_ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
-
-/// Exit codes of the command line that this module gives.
-const USAGE: u8 = 2;
-const ABSENT: u8 = 5;
-const LINK: u8 = 10;
 
 /// A socket that is bound to an address and listens.
 #[derive(Debug)]
@@ -35,7 +30,7 @@ impl Listener {
 pub fn listen(address: &str) -> Result<Listener, Abort> {
     let addresses = resolve(address)?;
     let listener = TcpListener::bind(addresses.as_slice()).map_err(|fault| Abort::Local {
-        code: LINK,
+        code: exit_code::LINK,
         fault: format!("cannot listen on {address}: {fault}"),
         mend: "give another address or port to --listen, or stop the program that holds it".into(),
     })?;
@@ -70,7 +65,7 @@ pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketA
         }
         if end.is_some_and(|end| Instant::now() >= end) {
             return Err(Abort::Local {
-                code: ABSENT,
+                code: exit_code::PEER_ABSENT,
                 fault: format!("nobody connected within {} s", wait.as_secs_f64()),
                 mend: "start the other side, check the address and the firewall, or wait longer with --wait".into(),
             });
@@ -91,7 +86,7 @@ pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
         let now = Instant::now();
         if end.is_some_and(|end| now + pause > end) {
             return Err(Abort::Local {
-                code: ABSENT,
+                code: exit_code::PEER_ABSENT,
                 fault: format!("nobody answers at {address} within {} s ({fault})", wait.as_secs_f64()),
                 mend: "start the side that listens, check the address and the firewall, or wait longer with --wait".into(),
             });
@@ -125,7 +120,7 @@ fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
 
 fn resolve(address: &str) -> Result<Vec<SocketAddr>, Abort> {
     let refuse = |fault: String| Abort::Local {
-        code: USAGE,
+        code: exit_code::USAGE,
         fault: format!("cannot use the address {address:?}: {fault}"),
         mend: "give host:port, for example example.org:7400, 0.0.0.0:7400 or [::1]:7400".into(),
     };

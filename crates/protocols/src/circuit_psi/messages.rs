@@ -20,3 +20,5 @@ impl Stream for Differences {
     const STEP: Step = Step { protocol: "circuit-psi", number: 8, from: Role::Sender, carries: "differences of shares and masks" };
     type Element = u8;
 }
+
+vesica_party::messages![Salt];

@@ -28,7 +28,7 @@ pub mod cgs22;
 mod entry;
 pub mod ltsxq26;
 mod matching;
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 pub mod psty19;
 mod shares;

@@ -27,7 +27,7 @@ impl Suite for Faults {
         self.trials.modes(&rows, |row, mode| {
             let (request, sent, asked) = T::example(row, mode.security, [20, 30], 10, 1);
             let transcript = transcript_of(row, &request, sent.clone(), asked.clone());
-            let arrows = transcript.arrows();
+            let arrows: BTreeSet<_> = [true, false].into_iter().flat_map(|streamed| transcript.arrows(streamed)).collect();
             let is_new = is_recommended(row) || !arrows.is_subset(struck);
             // A broken row takes many base OTs, and nobody uses it.
             let is_quick = transcript.messages() <= FEW_MESSAGES && row.entry().broken().is_none();

@@ -8,7 +8,6 @@
 
 mod constants;
 mod footprints;
-mod link;
 mod memory;
 mod model;
 mod prices;
@@ -16,10 +15,10 @@ mod workload;
 
 use vesica_party::{Entry, Extra, Security, Status};
 
-pub use link::Link;
 pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};
+pub use vesica_party::transport::Link;
 pub use workload::Workload;
 
 use crate::failure::{Failure, code};

@@ -14,9 +14,8 @@ use vesica_party::Security;
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
-use super::Workload;
 use super::constants::COSTS;
-use super::link::Link;
+use super::{Link, Workload};
 
 /// What a protocol costs in one mode, on the reference machine with one thread a party. The program `fit_plan` makes these from recorded runs.
 #[derive(Debug)]

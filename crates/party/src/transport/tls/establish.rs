@@ -9,7 +9,7 @@ use rustls::{AlertDescription, CertificateError, Connection, Error};
 
 use super::identity::{Fingerprint, Identity, PublicKey};
 use super::pinning::{self, AcceptedKeys, Pin};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
@@ -92,9 +92,9 @@ impl TlsFailure {
 
     fn code(&self) -> u8 {
         match self {
-            _ if self.is_identity() => super::IDENTITY_CODE,
-            Self::NotOurTls(_) => 8,
-            _ => 10,
+            _ if self.is_identity() => exit_code::IDENTITY,
+            Self::NotOurTls(_) => exit_code::PEER_MISBEHAVED,
+            _ => exit_code::LINK,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use super::identity::{Identity, PublicKey};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 /// Length in bytes beyond which no identity file is read.
 const MAX_LEN: u64 = 4096;
@@ -47,7 +47,7 @@ impl From<IdentityFileError> for Abort {
     fn from(error: IdentityFileError) -> Self {
         let text = error.to_string();
         let (fault, mend) = text.split_once("; ").unwrap_or((&text, "make one with `vesica identity new`"));
-        Self::Local { code: super::IDENTITY_CODE, fault: fault.into(), mend: mend.into() }
+        Self::Local { code: exit_code::IDENTITY, fault: fault.into(), mend: mend.into() }
     }
 }
 

@@ -22,9 +22,6 @@ pub use files::IdentityFileError;
 pub use identity::{Fingerprint, Identity, NotAPublicKey, PublicKey};
 pub use pinning::AcceptedKeys;
 
-/// The command line's exit code for identity errors.
-const IDENTITY_CODE: u8 = 6;
-
 /// Makes a connection that we opened secure, to the one peer that has the key `peer`. The handshake takes at most `limit`.
 pub fn connect(socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
     secure(establish::End::Connector, socket.into(), identity, &AcceptedKeys::one(peer), limit, &|| true)

@@ -86,7 +86,7 @@ impl Matching for Cgs22 {
             "Payloads of both sides: the sender's goes with the candidates through the second OPPRF to its own share, and a multiplexer follows.",
             BINS,
         ],
-        modes: &[mode(Rounds::between(20, 26), OT_AND_TESTS)],
+        modes: &[mode(Rounds::between(20, 36), OT_AND_TESTS)],
     };
     const SHARES: bool = true;
     type Parts = Parts;

@@ -43,7 +43,7 @@ impl Variant for Circuit {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::None,
-            rounds: Rounds::between(16, 20),
+            rounds: Rounds::between(16, 32),
             assumptions: assumptions![EQUALITY_TESTS, &["SHA-256 is a random oracle", "AES-128 is a PRF (rows, keys)"]],
             leakage: &[
                 SIZES,

@@ -71,7 +71,7 @@ impl Variant for Psty19 {
             BINS,
             AND_TREES,
         ],
-        modes: &[mode(Rounds::between(18, 20), OT_AND_TESTS)],
+        modes: &[mode(Rounds::between(18, 32), OT_AND_TESTS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
     type Opprf = PolynomialOpprf;

@@ -42,7 +42,7 @@ impl Variant for VesicaCircuit {
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC],
-        modes: &[mode(Rounds::between(16, 18), ASSUMPTIONS)],
+        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::Cubic;
     type Opprf = VoleOpprf<Band, false>;
@@ -71,7 +71,7 @@ impl Variant for Rs21Circuit {
             EMPTY_BINS,
             BINS,
         ],
-        modes: &[mode(Rounds::between(16, 20), ASSUMPTIONS)],
+        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
     type Opprf = VoleOpprf<Clustered, true>;
@@ -100,7 +100,7 @@ impl Variant for Rr22Circuit {
             EMPTY_BINS,
             BINS,
         ],
-        modes: &[mode(Rounds::between(16, 20), ASSUMPTIONS)],
+        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
     type Opprf = VoleOpprf<Clustered, false>;
@@ -137,13 +137,13 @@ macro_rules! aggregate_row {
 
 aggregate_row!(
     /// `vesica-cardinality`: Figure 17.
-    VesicaCardinality, "vesica-cardinality", Cardinality, false, Rounds::between(15, 17), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
+    VesicaCardinality, "vesica-cardinality", Cardinality, false, Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
 );
 aggregate_row!(
     /// `vesica-sum`: Figure 18.
-    VesicaSum, "vesica-sum", Sum, false, Rounds::between(17, 19), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
+    VesicaSum, "vesica-sum", Sum, false, Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
 );
 aggregate_row!(
     /// `vesica-join-and-compute`: Figure 19.
-    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, true, Rounds::between(21, 23), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
+    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, true, Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
 );

@@ -38,3 +38,5 @@ impl membership::Arrows for Transfer {
     const PAD_CONTEXT: &'static str = "vesica v1 gmr21 2026 pad of values";
     type Ots = SilentOt;
 }
+
+vesica_party::messages![Salt];

@@ -33,7 +33,7 @@
 //!
 //! Empty bins hold something random, and are places like others: the receiver learns nothing of which bins are full.
 
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 mod receiver;
 mod rows;

@@ -73,3 +73,5 @@ impl Stream for Tags {
     const STEP: Step = step(5, Role::Sender, "the sender's masks");
     type Element = u8;
 }
+
+vesica_party::messages![Commitment, Randomness, Omega];

@@ -44,7 +44,7 @@
 //! | `H^b`, `H^o`, `H^k` | [`oracle`] | the oracles |
 //! | `X'` | `Tags` | the tags |
 
-mod messages;
+pub(crate) mod messages;
 pub mod oracle;
 pub mod params;
 mod receiver;

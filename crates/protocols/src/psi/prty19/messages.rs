@@ -48,3 +48,5 @@ impl Stream for Proofs {
     const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
     type Element = u128;
 }
+
+vesica_party::messages![Salt];

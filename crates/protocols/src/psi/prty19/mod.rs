@@ -49,7 +49,7 @@ mod bins;
 mod fast;
 mod keys;
 mod low;
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 mod receiver;
 mod rows;

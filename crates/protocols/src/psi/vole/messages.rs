@@ -93,3 +93,5 @@ impl Stream for Proofs {
     const STEP: Step = step(10, Role::Receiver, "the proofs of matches");
     type Element = u128;
 }
+
+vesica_party::messages![SaltCommitment, SaltShare, SaltOpening, OffsetCommitment, OffsetShare, OffsetOpening];

@@ -65,7 +65,7 @@
 #[cfg(test)]
 mod cheating;
 mod correlation;
-mod messages;
+pub(crate) mod messages;
 mod oprf;
 pub mod params;
 mod receiver;

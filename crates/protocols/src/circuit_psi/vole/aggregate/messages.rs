@@ -25,3 +25,5 @@ impl Message for Opened {
         bytes.elements(results).map(Self)
     }
 }
+
+vesica_party::messages![Opened];

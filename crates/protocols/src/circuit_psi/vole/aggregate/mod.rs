@@ -15,7 +15,7 @@
 //!
 //! Groups are the receiver's: the sender learns how many there are and no more, for each group is an inner product with a vector that only the receiver sees.
 
-mod messages;
+pub(crate) mod messages;
 mod params;
 mod receiver;
 mod sender;

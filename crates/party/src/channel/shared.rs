@@ -13,7 +13,7 @@ use crate::transport::{Connection, Rendezvous, Shutdown};
 use crate::{Abort, Phase, Role, Step};
 
 /// The shared state, and how to wait for it.
-pub(super) struct Link {
+pub(super) struct Shared {
     pub state: Mutex<State>,
     /// Condition variable that wakes the writer thread.
     pub work: Condvar,
@@ -34,7 +34,7 @@ pub(super) struct Link {
     pub role: Role,
 }
 
-impl Link {
+impl Shared {
     pub(super) fn new(connection: &Connection, role: Role, options: ChannelOptions) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State::new()),
