@@ -1,5 +1,6 @@
 //! `vesica receive` and `vesica send`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use vesica::Failure;
@@ -10,7 +11,9 @@ use vesica::party::Role;
 use vesica::plan::{Link, SetTask};
 use vesica::report::Report;
 use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
-use vesica::table::{Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, ValueDuplicates, ValueSpec};
+use vesica::table::{
+    Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, SinkFile, SourceFile, ValueDuplicates, ValueSpec,
+};
 use vesica::threads;
 
 use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
@@ -93,7 +96,7 @@ fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destinat
         return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
     }
     let options = OutputOptions { force: args.force, format: None };
-    Ok(Destination { path, options, join: join.into() })
+    Ok(Destination { sink: Arc::new(SinkFile { path, options }), join: join.into() })
 }
 
 /// The columns to compute with.
@@ -155,8 +158,10 @@ fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
         return Err(usage("--scale and --clamp are for tasks that compute", "leave them away, or say for example --task sum"));
     }
     let source = Source {
-        path: args.input.clone(),
-        options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
+        table: Arc::new(SourceFile {
+            path: args.input.clone(),
+            options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
+        }),
         key: key_spec(&args.key, &args.normalise)?,
         payload: None,
         values: ValueSpec::default(),

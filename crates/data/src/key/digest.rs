@@ -162,6 +162,13 @@ impl KeyBatch {
         }
     }
 
+    /// Forgets the keys that are left.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+        self.lengths.clear();
+        self.long.clear();
+    }
+
     /// Appends to `digests` those of the keys that are left.
     pub fn finish(&mut self, digests: &mut Digests) {
         let from = digests.len();

@@ -1,12 +1,13 @@
 //! `check`: what a table's key columns hold, told in counts and never in values.
 
+mod cells;
 mod column;
 mod show;
 
 pub use column::{ColumnProfile, NormaliserEffect};
 
 use crate::key::KeySpec;
-use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, TableError, collect_keys, for_each_cell};
+use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, TableError, collect_keys};
 
 /// How many of the largest multiplicities are listed.
 const TOP: usize = 5;
@@ -64,7 +65,7 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
 
     let mut columns: Vec<_> = spec.columns().iter().zip(&table.stats.columns).map(|(c, stats)| column::Inspector::new(c, stats)).collect();
     let names: Vec<&str> = spec.columns().iter().map(|c| c.name.as_str()).collect();
-    for_each_cell(input, &names, |index, cell| {
+    cells::for_each_cell(input, &names, &mut |index, cell| {
         if let (Some(inspector), Some(value)) = (columns.get_mut(index), cell) {
             inspector.value(value);
         }

@@ -321,6 +321,12 @@ impl TableError {
         text.to_owned()
     }
 
+    /// A result that `path` cannot take.
+    pub(crate) fn unfit_result(path: &str, reason: impl ToString) -> Self {
+        let mend = "choose another format by the extension of the output";
+        Self::OutputFormat { path: path.to_owned(), reason: reason.to_string(), mend }
+    }
+
     /// Where the fault lies.
     pub fn blame(&self) -> Blame {
         match self {

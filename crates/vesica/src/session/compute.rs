@@ -9,14 +9,13 @@ use vesica_protocols::tasks::{
 use vesica_structures::rng::SecretRng;
 
 use super::Config;
-use super::prepare::Destined;
 use crate::failure::{Failure, code};
 use crate::handshake::Agreement;
 use crate::plan::SetTask;
 use crate::receipt::to_hex;
 use crate::report::OutputReport;
 use crate::shares::{Header, NO_ROW, ShareFile};
-use crate::table::{Input, Join, KeyTable, MAX_GROUPS, Matches, NO_KEY, Place, ReceivedPayload, ResultTable, ending, write_matches};
+use crate::table::{self, Join, KeyTable, MAX_GROUPS, Matches, NO_KEY, ReceivedPayload, ResultTable, Sink, write_matches};
 
 // `vesica-data` knows no protocol, so it has this limit of its own.
 const _: () = assert!(MAX_GROUPS == AggregateRequest::MOST_GROUPS);
@@ -116,11 +115,11 @@ fn bytes(values: Vec<u64>) -> Vec<u8> {
     values.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// A result on its way to a file.
+/// A result on its way to its sink.
 pub(super) struct Writing<'a> {
     pub config: &'a Config,
     pub agreement: &'a Agreement,
-    pub input: &'a Input,
+    pub source: &'a dyn table::Source,
     pub table: &'a KeyTable,
     /// Keys of the table; items behind them are dummies.
     pub distinct: usize,
@@ -128,41 +127,44 @@ pub(super) struct Writing<'a> {
 
 impl Writing<'_> {
     /// Writes what was learned to where it is to go.
-    pub fn write(&self, learned: Learned, to: Destined) -> Result<OutputReport, Failure> {
-        match (learned, to) {
-            (Learned::Matches { matches, payloads }, Destined::Table(output)) => {
+    pub fn write(&self, learned: Learned, mut sink: Box<dyn Sink>) -> Result<OutputReport, Failure> {
+        let path = sink.name().to_owned();
+        let rows = match learned {
+            Learned::Matches { matches, payloads } => {
                 // Dummies come after the keys and match with negligible probability, unless the peer found a way to make them.
                 if matches.last().is_some_and(|&last| last as usize >= self.distinct) {
                     return Err(Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", "do not trust this partner's software"));
                 }
                 let payloads = payloads.open();
-                let path = output.path().to_owned();
                 let join = self.config.destination.as_ref().map_or(Join::Inner, |to| to.join);
                 let payload = match self.config.role {
                     Role::Receiver => self.agreement.payload.as_ref().map(|schema| ReceivedPayload { schema, bytes: &payloads }),
                     Role::Sender => None,
                 };
-                let written = write_matches(self.input, self.table, &Matches { keys: &matches, payload }, join, output)?;
-                Ok(OutputReport { path, rows: written.rows })
+                write_matches(self.source, self.table, &Matches { keys: &matches, payload }, join, sink)?.rows
             }
-            (Learned::Numbers(numbers), Destined::Bytes(place)) => {
-                let table = self.result_table();
-                let bytes = if ending::json_of_numbers(place.path())? { table.json(&numbers.groups) } else { table.csv(&numbers.groups) };
-                finish(place, &bytes, numbers.groups.len())
+            Learned::Numbers(numbers) => {
+                sink.numbers(&self.result_table(&numbers.groups))?;
+                sink.finish()?;
+                numbers.groups.len() as u64
             }
-            (Learned::OfSender(shares), Destined::Bytes(place)) => {
+            Learned::OfSender(shares) => {
                 let bins = shares.membership.len();
-                finish(place, &ShareFile::of_sender(self.header(bins), shares).to_bytes(), bins)
+                sink.shares(&ShareFile::of_sender(self.header(bins), shares).to_bytes())?;
+                sink.finish()?;
+                bins as u64
             }
-            (Learned::OfReceiver(shares), Destined::Bytes(place)) => {
+            Learned::OfReceiver(shares) => {
                 let bins = shares.membership.len();
-                finish(place, &ShareFile::of_receiver(self.header(bins), shares, &self.first_rows()).to_bytes(), bins)
+                sink.shares(&ShareFile::of_receiver(self.header(bins), shares, &self.first_rows()).to_bytes())?;
+                sink.finish()?;
+                bins as u64
             }
-            _ => Err(Failure::new(code::INTERNAL, "the result is not of the task's kind", "please report this")),
-        }
+        };
+        Ok(OutputReport { path, rows })
     }
 
-    fn result_table(&self) -> ResultTable<'_> {
+    fn result_table<'b>(&'b self, results: &'b [Option<Vec<u64>>]) -> ResultTable<'b> {
         let Agreement { sender_values, receiver_values, .. } = self.agreement;
         let mut columns: Vec<(String, u8)> = sender_values.iter().map(|column| (column.name.clone(), column.scale)).collect();
         match self.agreement.terms.task {
@@ -178,7 +180,7 @@ impl Writing<'_> {
             _ => {}
         }
         let categories = self.table.values.as_ref().map_or(&[][..], |values| &values.categories);
-        ResultTable { columns, groups: self.config.source.values.group_by.as_deref().map(|name| (name, categories)) }
+        ResultTable { results, columns, groups: self.config.source.values.group_by.as_deref().map(|name| (name, categories)) }
     }
 
     fn header(&self, bins: usize) -> Header {
@@ -205,10 +207,4 @@ impl Writing<'_> {
         }
         first
     }
-}
-
-fn finish(place: Place, bytes: &[u8], rows: usize) -> Result<OutputReport, Failure> {
-    let path = place.path().to_owned();
-    place.write(bytes)?;
-    Ok(OutputReport { path, rows: rows as u64 })
 }

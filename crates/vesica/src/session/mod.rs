@@ -15,6 +15,7 @@ mod wishes;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use vesica_party::{Role, Security};
@@ -28,7 +29,7 @@ use crate::failure::Failure;
 use crate::key::KeySpec;
 use crate::noise::NoiseConfig;
 use crate::plan::{Link, SetTask};
-use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, PayloadSpec, ValueSpec};
+use crate::table::{ExpectedRange, Join, OpenSink, OpenSource, PayloadSpec, ValueSpec};
 
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
 pub const MAX_PEER_ITEMS: u64 = 1 << 28;
@@ -36,10 +37,8 @@ pub const MAX_PEER_ITEMS: u64 = 1 << 28;
 /// Where the own rows come from, and what of them takes part.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// A file, or `-` for standard input.
-    pub path: String,
-    /// How to read it.
-    pub options: InputOptions,
+    /// The table: a [`SourceFile`](crate::table::SourceFile), [`Batches`](crate::table::Batches) in memory, or one of the caller's own.
+    pub table: Arc<dyn OpenSource>,
     /// The key.
     pub key: KeySpec,
     /// Intersect, sender: the columns that go along with matches.
@@ -51,10 +50,8 @@ pub struct Source {
 /// Where the result goes.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// A file, or `-` for standard output.
-    pub path: String,
-    /// How to write it. Only an intersection has a choice of formats.
-    pub options: OutputOptions,
+    /// A [`SinkFile`](crate::table::SinkFile), [`Collected`](crate::table::Collected) in memory, or one of the caller's own.
+    pub sink: Arc<dyn OpenSink>,
     /// Intersect: which rows.
     pub join: Join,
 }

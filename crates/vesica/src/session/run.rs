@@ -23,7 +23,7 @@ use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{Input, KeyStats, KeyTable, Place};
+use crate::table::{self, KeyStats, KeyTable, Place};
 
 /// Bounds on waiting that no flag sets. Tests take smaller ones.
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ struct Conversation<'a> {
 /// What the conversation gave; nothing of the result has been looked at.
 struct Agreed {
     agreement: Agreement,
-    input: Input,
+    source: Box<dyn table::Source>,
     table: KeyTable,
     placed: Placed,
     own_items: u64,
@@ -187,7 +187,7 @@ impl Conversation<'_> {
         self.events.stage("comparing configurations");
         let theirs = handshake::agree(ch, &self.hello)?;
         self.events.stage("reading the input");
-        let Prepared { input, mut table, placed } = preparation.finish(ch, self.interrupt, self.deadline)?;
+        let Prepared { source, mut table, placed } = preparation.finish(ch, self.interrupt, self.deadline)?;
         for notice in placed.notices() {
             self.events.notice(&notice);
         }
@@ -230,12 +230,12 @@ impl Conversation<'_> {
             ));
         }
         let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
-        Ok(Agreed { agreement, input, table, placed, own_items: padded as u64, distinct, learned, receipt, unconfirmed, warnings })
+        Ok(Agreed { agreement, source, table, placed, own_items: padded as u64, distinct, learned, receipt, unconfirmed, warnings })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, input, table, placed, own_items, distinct, learned, receipt, mut warnings, .. } = agreed;
+        let Agreed { agreement, source, table, placed, own_items, distinct, learned, receipt, mut warnings, .. } = agreed;
         let matched_keys = match &learned {
             Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
             _ => None,
@@ -245,11 +245,11 @@ impl Conversation<'_> {
         }
         // First: a result that cannot be written must not take along the proof of the run, which the partner has.
         let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
-        let output = match (placed.output, learned) {
-            (Some(output), Some(learned)) => {
+        let output = match (placed.sink, learned) {
+            (Some(sink), Some(learned)) => {
                 self.events.stage("writing the output");
-                let writing = Writing { config: self.config, agreement: &agreement, input: &input, table: &table, distinct };
-                Some(writing.write(learned, output)?)
+                let writing = Writing { config: self.config, agreement: &agreement, source: &*source, table: &table, distinct };
+                Some(writing.write(learned, sink)?)
             }
             _ => None,
         };
