@@ -48,7 +48,7 @@ pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored
 }
 
 /// Whether the numbers of an aggregate go to `path` as JSON, else CSV.
-pub fn json_of_numbers(path: &str) -> Result<bool, TableError> {
+pub(crate) fn json_of_numbers(path: &str) -> Result<bool, TableError> {
     match ending(path) {
         (None, false) => Ok(false),
         (Some(ending), false) if ending == "csv" => Ok(false),
@@ -58,7 +58,7 @@ pub fn json_of_numbers(path: &str) -> Result<bool, TableError> {
 }
 
 /// Refuses names that say that something else than shares is there.
-pub fn check_shares(path: &str) -> Result<(), TableError> {
+pub(crate) fn check_shares(path: &str) -> Result<(), TableError> {
     match ending(path) {
         (None, false) => Ok(()),
         (Some(ending), false) if ending == "shares" => Ok(()),

@@ -20,7 +20,7 @@ mod collected;
 mod columnar;
 pub(crate) mod csv;
 mod distinct;
-pub mod ending;
+mod ending;
 mod error;
 mod file;
 mod identity;
