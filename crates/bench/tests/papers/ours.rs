@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use vesica::plan::{Prediction, Prices};
+use vesica::task::{self, AnyTask, SampleWorkload};
 use vesica_bench::Link;
 use vesica_party::Security;
-use vesica::task::{self, AnyTask, SampleWorkload};
 use vesica_protocols::tasks::Extent;
 
 use super::super::Run;

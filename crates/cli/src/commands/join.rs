@@ -37,12 +37,7 @@ fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
 }
 
 fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
-    let flags = Flags {
-        max_groups: args.max_groups,
-        epsilon: args.epsilon,
-        budget: args.budget,
-        ..flags(args.payload, &args.shared)
-    };
+    let flags = Flags { max_groups: args.max_groups, epsilon: args.epsilon, budget: args.budget, ..flags(args.payload, &args.shared) };
     let mut config = config(Role::Sender, &flags, &args.shared, side)?;
     match args.output {
         Some(_) if !args.shared.both_learn && config.task.result_kind(Role::Sender, &config.settings).is_none() => {

@@ -68,15 +68,15 @@ struct Asked {
 impl Asked {
     /// `None` where only a calibration is asked for.
     fn new(args: &PlanArgs) -> Result<Option<Self>, Failure> {
-    let (Some(sender_items), Some(receiver_items)) = (args.sender_items, args.receiver_items) else {
-        return match (args.sender_items, args.receiver_items) {
-            (None, None) => Ok(None),
-            _ => Err(Failure::new(code::USAGE, "a plan needs both sizes", "give --sender-items and --receiver-items")),
+        let (Some(sender_items), Some(receiver_items)) = (args.sender_items, args.receiver_items) else {
+            return match (args.sender_items, args.receiver_items) {
+                (None, None) => Ok(None),
+                _ => Err(Failure::new(code::USAGE, "a plan needs both sizes", "give --sender-items and --receiver-items")),
+            };
         };
-    };
-    if sender_items == 0 || receiver_items == 0 {
-        return Err(Failure::new(code::USAGE, "a set without items joins with nothing", "give sizes of at least 1"));
-    }
+        if sender_items == 0 || receiver_items == 0 {
+            return Err(Failure::new(code::USAGE, "a set without items joins with nothing", "give sizes of at least 1"));
+        }
         let amounts = Amounts { both_learn: args.both_learn, ..args.task.amounts()? };
         let workload = args.task.task()?.workload(&args.task.extent(sender_items, receiver_items)?, &amounts)?;
         Ok(Some(Self { workload, amounts }))

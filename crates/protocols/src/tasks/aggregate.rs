@@ -256,12 +256,7 @@ macro_rules! aggregate_task {
             type SenderOutput = ();
             type ReceiverOutput = $crate::tasks::AggregateOutput;
 
-            fn holds(
-                sent: &Self::SenderInput,
-                asked: &Self::ReceiverInput,
-                (): &(),
-                out: &Self::ReceiverOutput,
-            ) -> Result<(), String> {
+            fn holds(sent: &Self::SenderInput, asked: &Self::ReceiverInput, (): &(), out: &Self::ReceiverOutput) -> Result<(), String> {
                 $crate::tasks::aggregate::holds(sent, asked, out)
             }
         }

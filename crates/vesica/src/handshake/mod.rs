@@ -36,9 +36,9 @@ use crate::plan::{self, Link, Workload};
 pub(crate) use hello::list;
 pub use hello::{Difference, Hello, printable};
 pub(crate) use kinds::warnings as kind_warnings;
+use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 pub(crate) use negotiator::{MOST_TASK_BYTES, Negotiator};
 pub use negotiator::{Refusal, TaskBytes};
-use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
 pub const WIRE_VERSION: u32 = 6;
@@ -226,17 +226,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(ch: &mut Channel, negotiation: &Neg
     }
     ch.bind_session(session);
     let own_view = (own != choice.protocol).then_some(own);
-    Ok(Agreement {
-        entry,
-        why: view.why(&link),
-        own_view,
-        extent,
-        terms,
-        peer_key_kinds,
-        salt,
-        session,
-        clock: from_receiver.clock,
-    })
+    Ok(Agreement { entry, why: view.why(&link), own_view, extent, terms, peer_key_kinds, salt, session, clock: from_receiver.clock })
 }
 
 /// Exchanges and compares transcripts.
@@ -257,13 +247,7 @@ fn small(count: u64) -> Result<usize, Unsupported> {
 }
 
 /// Hash of all that was agreed, the task's words, nonces and the salt's shares among it, and of the TLS session below it. The sender's come first.
-fn session_id(
-    ch: &Channel,
-    configurations: [&Hello; 2],
-    sizes: [&Sizes; 2],
-    choice: &Choice,
-    predicted: &RangeInclusive<u64>,
-) -> [u8; 32] {
+fn session_id(ch: &Channel, configurations: [&Hello; 2], sizes: [&Sizes; 2], choice: &Choice, predicted: &RangeInclusive<u64>) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-20 session id v1");
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());

@@ -413,8 +413,7 @@ fn what_a_task_proposes_changes_the_session() {
         let (theirs, sizes_with) = (Hello { proposal, ..hello(Role::Sender) }, Sizes { measure, ..sizes(20) });
         let ours = hello(Role::Receiver);
         let sent = |ch: &mut vesica_party::Channel| Ok(settle_on(ch, &theirs, &ours, sizes_with)?.session);
-        let (sent, received) =
-            try_two_party(|ch, _| sent(ch), |ch, _| Ok(settle_on(ch, &ours, &theirs, sizes(20))?.session));
+        let (sent, received) = try_two_party(|ch, _| sent(ch), |ch, _| Ok(settle_on(ch, &ours, &theirs, sizes(20))?.session));
         let (sent, received) = (sent.result.expect("settled"), received.result.expect("settled"));
         assert_eq!(sent, received);
         sent

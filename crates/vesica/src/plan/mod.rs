@@ -377,13 +377,11 @@ mod tests {
     #[test]
     fn aggregates_go_by_elliptic_curve_for_small_sets_and_slow_links() {
         let slow = Link { bits_per_second: 1_000_000, round_trip_us: 40_000 };
-        for (task, curves, circuit) in [
-            ("cardinality", &["czz24-cardinality", "ecdh-ca-cgt12"][..], "vesica-cardinality"),
-            ("sum", &["czz24-sum"], "vesica-sum"),
-        ] {
-            let choice = |items, link| {
-                automatic(of(named(task), items, Security::SemiHonest).workload(), link, COUNT).expect("a protocol").id
-            };
+        for (task, curves, circuit) in
+            [("cardinality", &["czz24-cardinality", "ecdh-ca-cgt12"][..], "vesica-cardinality"), ("sum", &["czz24-sum"], "vesica-sum")]
+        {
+            let choice =
+                |items, link| automatic(of(named(task), items, Security::SemiHonest).workload(), link, COUNT).expect("a protocol").id;
             assert!(curves.contains(&choice(50, &Link::LAN)) && curves.contains(&choice(1 << 12, &slow)), "{task}");
             assert_eq!(choice(1 << 18, &Link::LAN), circuit);
         }
@@ -414,10 +412,7 @@ mod tests {
             for id in &all {
                 for (ours, theirs) in [(all.as_slice(), std::slice::from_ref(id)), (std::slice::from_ref(id), all.as_slice())] {
                     let choice = choose(joined(5000, security).workload(), ours, theirs, &Link::ASSUMED).expect("the one");
-                    assert_eq!(
-                        (choice.entry.id, choice.why(&Link::ASSUMED).as_str()),
-                        (id.as_str(), "the only one that both sides allow")
-                    );
+                    assert_eq!((choice.entry.id, choice.why(&Link::ASSUMED).as_str()), (id.as_str(), "the only one that both sides allow"));
                 }
             }
         }
@@ -462,7 +457,10 @@ mod tests {
                 for items in [1, 50, 1 << 12, 1 << 18] {
                     let workload = of(task, items, Security::SemiHonest);
                     for (ours, theirs) in [(&discreet, &all), (&all, &discreet), (&discreet, &discreet)] {
-                        assert!(!shows(&choose(workload.workload(), ours, theirs, &link).expect("a protocol").entry), "{task}, {items} items, {link}");
+                        assert!(
+                            !shows(&choose(workload.workload(), ours, theirs, &link).expect("a protocol").entry),
+                            "{task}, {items} items, {link}"
+                        );
                     }
                     if !showing.is_empty() && items == 50 {
                         assert!(shows(&choose(workload.workload(), &all, &all, &link).expect("a protocol").entry), "both permit it");
@@ -521,7 +519,7 @@ mod tests {
         for task in task::all() {
             for entry in task.entries().into_iter().filter(is_broken) {
                 for security in entry.modes.iter().map(|mode| mode.security) {
-                    let failure = allowed_of(task, Some(entry.id), security, DEFAULT).err().expect("it is broken");
+                    let failure = allowed_of(task, Some(entry.id), security, DEFAULT).expect_err("it is broken");
                     assert_eq!(failure.code, code::REFUSED);
                     let Status::Broken { how } = entry.status else { unreachable!("filtered") };
                     assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
@@ -543,7 +541,7 @@ mod tests {
     #[test]
     fn an_unknown_protocol_and_a_missing_mode_are_refused() {
         assert_eq!(allowed(Some("md5"), Security::SemiHonest).err().map(|failure| failure.code), Some(code::REFUSED));
-        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).err().expect("it has no such mode");
+        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).expect_err("it has no such mode");
         assert!(failure.mend.contains("--security semi-honest"), "{failure}");
     }
 
@@ -563,7 +561,7 @@ mod tests {
     #[test]
     fn a_task_without_a_malicious_protocol_names_the_flag_to_type() {
         for task in task::all().filter(|task| task.name() != "intersect") {
-            let failure = allowed_of(task, None, Security::Malicious, DEFAULT).err().expect("none is malicious");
+            let failure = allowed_of(task, None, Security::Malicious, DEFAULT).expect_err("none is malicious");
             assert_eq!(failure.code, code::REFUSED);
             assert!(failure.mend.contains("--security semi-honest"), "{failure}");
             assert!(allowed_of(task, None, Security::SemiHonest, DEFAULT).is_ok());

@@ -21,6 +21,7 @@ use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, ValueDuplic
 use crate::task::{self, Settings};
 
 mod closing;
+mod new_rows;
 mod paying;
 
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";

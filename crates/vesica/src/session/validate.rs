@@ -19,10 +19,8 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
         (None, _) => {}
         (Some(noise), Protection::Tls { peer, .. }) => check_budget(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?,
         (Some(_), Protection::InsecurePlaintext) => {
-            let fault = format_args!(
-                "a budget is for a partner whose key is known (the task is {}, this side the {})",
-                config.task, config.role
-            );
+            let fault =
+                format_args!("a budget is for a partner whose key is known (the task is {}, this side the {})", config.task, config.role);
             return Err(Failure::new(code::USAGE, fault, "leave --insecure-plaintext away"));
         }
     }

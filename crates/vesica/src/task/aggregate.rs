@@ -329,12 +329,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         Ok(true)
     }
 
-    fn check_receiver(
-        options: &AggregateOptions,
-        sample: &Sample,
-        output: AggregateOutput,
-        _ch: &mut Channel,
-    ) -> Result<bool, Abort> {
+    fn check_receiver(options: &AggregateOptions, sample: &Sample, output: AggregateOutput, _ch: &mut Channel) -> Result<bool, Abort> {
         let mut expected = vec![(0, vec![0u64; options.columns.max(1)]); options.groups];
         for &place in &sample.common {
             let item = sample.item(place);
@@ -391,8 +386,7 @@ pub(super) fn padded_values(table: &KeyTable, items: usize, columns: usize) -> V
 /// Whether the two sides' columns, thresholds and noise are what the task takes. Each side has checked its own.
 fn go_together<K: AggregateKind>(sender: &Said<'_, AggregateJob<K>>, receiver: &Said<'_, AggregateJob<K>>) -> bool {
     let (sender, receiver) = (sender.proposal, receiver.proposal);
-    let columns_fit =
-        sender.values.is_empty() != K::SENDER_HAS_COLUMNS && receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN);
+    let columns_fit = sender.values.is_empty() != K::SENDER_HAS_COLUMNS && receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN);
     let scales_fit = receiver.values.iter().all(|ours| sender.values.iter().all(|theirs| ours.scale + theirs.scale <= decimal::MOST_SCALE));
     columns_fit && scales_fit && (sender.noise.is_none() || sender.at_least <= 1) && receiver.noise.is_none()
 }
@@ -401,12 +395,7 @@ fn go_together<K: AggregateKind>(sender: &Said<'_, AggregateJob<K>>, receiver: &
 ///
 /// # Errors
 /// If it may although every column has a range: a range promises that results are right.
-fn may_wrap(
-    extent: &Extent,
-    senders: &[ValueColumn],
-    receivers: &[ValueColumn],
-    noise: &[NoiseScale],
-) -> Result<Option<String>, Failure> {
+fn may_wrap(extent: &Extent, senders: &[ValueColumn], receivers: &[ValueColumn], noise: &[NoiseScale]) -> Result<Option<String>, Failure> {
     let common = extent.sender_items.min(extent.receiver_items) as u128;
     let factor = receivers.iter().map(|column| u128::from(column.bound())).max().unwrap_or(1);
     let fits = |(place, bound): (usize, u64)| {

@@ -215,12 +215,7 @@ impl Job for IntersectJob {
         IntersectReceiverInput { items: sample.digests() }
     }
 
-    fn check_sender(
-        options: &IntersectOptions,
-        sample: &Sample,
-        output: IntersectSenderOutput,
-        _ch: &mut Channel,
-    ) -> Result<bool, Abort> {
+    fn check_sender(options: &IntersectOptions, sample: &Sample, output: IntersectSenderOutput, _ch: &mut Channel) -> Result<bool, Abort> {
         let expected = options.both_learn.then_some(&sample.common);
         Ok(output.matches.as_ref() == expected)
     }

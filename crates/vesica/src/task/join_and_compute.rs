@@ -34,9 +34,7 @@ impl AggregateKind for JoinAndComputeKind {
             Role::Receiver => {
                 side.refuse(TASK, columns != 1, "join-and-compute takes one column of the receiver", "name one with --payload")
             }
-            Role::Sender => {
-                side.refuse(TASK, columns == 0, "join-and-compute needs a column", "name columns of numbers with --payload")
-            }
+            Role::Sender => side.refuse(TASK, columns == 0, "join-and-compute needs a column", "name columns of numbers with --payload"),
         }
     }
 

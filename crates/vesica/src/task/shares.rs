@@ -10,8 +10,8 @@ use vesica_protocols::tasks::{Extent, ReceiverShares, SenderShares, Shares, Shar
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::agreed::Agreed;
 use super::aggregate::{self, padded_values};
+use super::agreed::Agreed;
 use super::job::{Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Finished, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
@@ -108,10 +108,7 @@ impl Job for SharesJob {
     }
 
     fn options(terms: &Terms) -> SharesOptions {
-        SharesOptions {
-            sender_payload_bytes: VALUE_BYTES * terms.sender.len(),
-            receiver_payload_bytes: VALUE_BYTES * terms.receiver.len(),
-        }
+        SharesOptions { sender_payload_bytes: VALUE_BYTES * terms.sender.len(), receiver_payload_bytes: VALUE_BYTES * terms.receiver.len() }
     }
 
     fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> SharesInput {
@@ -139,7 +136,9 @@ impl Job for SharesJob {
     }
 
     fn revealed(_terms: &Terms) -> Vec<String> {
-        vec!["to neither side: whether a key is common; each side has shares of it and of the values, which together reveal both".to_owned()]
+        vec![
+            "to neither side: whether a key is common; each side has shares of it and of the values, which together reveal both".to_owned(),
+        ]
     }
 
     fn disclosure(terms: &Terms) -> Disclosure {
@@ -165,10 +164,7 @@ impl Job for SharesJob {
     }
 
     fn richer_amounts() -> Vec<Amounts> {
-        vec![
-            Amounts { payload_bytes: 8, ..Amounts::NONE },
-            Amounts { payload_bytes: 64, receiver_payload_bytes: 8, ..Amounts::NONE },
-        ]
+        vec![Amounts { payload_bytes: 8, ..Amounts::NONE }, Amounts { payload_bytes: 64, receiver_payload_bytes: 8, ..Amounts::NONE }]
     }
 
     fn options_of(amounts: &Amounts) -> Result<SharesOptions, Unsupported> {

@@ -33,9 +33,7 @@ impl AggregateKind for SumKind {
                 let (fault, mend) = ("a sum is over the sender's columns", "leave --payload away, or say --task join-and-compute");
                 side.refuse("sum", columns > 0, fault, mend)
             }
-            Role::Sender => {
-                side.refuse("sum", columns == 0, "a sum needs a column", "name columns of numbers with --payload")
-            }
+            Role::Sender => side.refuse("sum", columns == 0, "a sum needs a column", "name columns of numbers with --payload"),
         }
     }
 

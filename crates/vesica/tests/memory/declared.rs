@@ -54,9 +54,8 @@ fn a_partner_that_declares_the_most_and_says_no_more_costs_no_memory() {
 #[test]
 fn a_partner_that_brings_fewer_points_than_it_declared_costs_memory_for_those() {
     let _alone = alone();
-    let of_points = |(_, case): &(Role, Case)| {
-        is_on_a_curve(case.entry) && case.extent.sender_items.max(case.extent.receiver_items) == MOST
-    };
+    let of_points =
+        |(_, case): &(Role, Case)| is_on_a_curve(case.entry) && case.extent.sender_items.max(case.extent.receiver_items) == MOST;
     let mut shown = 0;
     for (honest, declared) in cases().into_iter().filter(of_points) {
         let brought = Case { extent: extent(declared.extent.security, honest, OWN), ..declared };

@@ -27,8 +27,7 @@ fn settle_groups<K: AggregateKind>(
     receiver: (&Proposal, &Measure),
 ) -> Result<Terms, Refusal> {
     let settings = Settings { max_groups: 5, ..Settings::default() };
-    let (sender, receiver) =
-        (Said { proposal: sender.0, measure: sender.1 }, Said { proposal: receiver.0, measure: receiver.1 });
+    let (sender, receiver) = (Said { proposal: sender.0, measure: sender.1 }, Said { proposal: receiver.0, measure: receiver.1 });
     AggregateJob::<K>::settle(&Settling { role, settings: &settings, extent, sender, receiver })
 }
 
