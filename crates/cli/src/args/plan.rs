@@ -51,7 +51,7 @@ pub struct PlanArgs {
     /// The kind of traffic, by the list of prices: same-site, other-site or internet
     #[arg(long, value_name = "KIND", default_value = "internet")]
     pub traffic: String,
-    /// Your own list of prices in the place of the built-in one; docs/prices-2026-11.toml shows what it looks like
+    /// Your own list of prices instead of the built-in one; docs/prices-2026-11.toml shows what it looks like
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     /// Measure this machine again

@@ -314,7 +314,7 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
     );
     if let Some(faster) = others().filter(|one| one.here.total_us() < chosen.here.total_us()).min_by_key(|one| one.here.total_us()) {
         text.push_str(&format!(
-            "; here {} would take {:.3} s in the place of {:.3} s: if your partner's machine is like yours, name it on both sides",
+            "; here {} would take {:.3} s instead of {:.3} s: if your partner's machine is like yours, name it on both sides",
             faster.entry.id,
             seconds(faster.here.total_us()),
             seconds(chosen.here.total_us())

@@ -220,6 +220,31 @@ pub(crate) mod tests {
         assert_eq!(names, ["cardinality", "sum", "join-and-compute", "shares", "insecure-new-rows"]);
     }
 
+    /// A peer's words as honest sides say them.
+    const WORDS: [&str; 5] = [
+        "{\"payload\":null,\"both_learn\":false}\n{\"payload\":null}",
+        "{\"payload\":[\"a\"],\"both_learn\":false}\n{\"payload\":{\"fields\":[{\"name\":\"a\",\"kind\":\"text\"}],\"width\":9}}",
+        "{\"values\":[],\"expected_ranges\":[],\"at_least\":0,\"noise\":null}\n{\"groups\":1}",
+        "{\"values\":[{\"name\":\"b\",\"scale\":2,\"clamp\":{\"least\":-5,\"most\":5}}],\"expected_ranges\":[],\"at_least\":0,\"noise\":\"0.5\"}\n{\"groups\":1}",
+        "{\"values\":[],\"expected_ranges\":[{\"name\":\"amount\",\"least\":\"-5\",\"most\":\"5\"}]}\n{}",
+    ];
+
+    #[test]
+    fn honest_words_settle_and_damaged_ones_do_no_harm() {
+        use crate::fuzzing::task_words;
+        for words in WORDS {
+            assert!(task_words(words.as_bytes()) > 0, "{words}");
+            for place in 0..words.len() {
+                for byte in [b'0', b'9', b'"', b'}', 0, 0xff] {
+                    let mut damaged = words.as_bytes().to_vec();
+                    damaged[place] = byte;
+                    task_words(&damaged);
+                }
+                task_words(&words.as_bytes()[..place]);
+            }
+        }
+    }
+
     /// What a task does not take is refused, and not passed over.
     #[test]
     fn amounts_that_a_task_does_not_take_are_refused() {
