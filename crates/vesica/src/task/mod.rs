@@ -1,7 +1,13 @@
 //! The tasks: one module a task, which holds all that the engine knows of it.
 //!
-//! [`TASKS`] is the list that the command line, the handshake, plans, benchmarks, receipts and tests walk over. A new task has two modules: its ideal
-//! functionality, request and options in `vesica_protocols::tasks`, and its [`job::Job`] here. `aggregate` is what cardinality, sum and join-and-compute share.
+//! [`TASKS`] is the list that the command line, the handshake, plans, benchmarks, receipts and tests walk over. To add a task:
+//!
+//! 1. Write its ideal functionality with its request and options in a module of `vesica_protocols::tasks`, and give it a registry.
+//! 2. Write its `Job` in a module here: what a side proposes, how two proposals settle, what it takes from a table, inputs, results, what it reveals, costs,
+//!    and made-up inputs with their check.
+//! 3. Add it to [`TASKS`].
+//!
+//! `aggregate` is what cardinality, sum and join-and-compute share. `insecure_new_rows` is a toy task of the tests.
 
 mod aggregate;
 mod agreed;
@@ -269,7 +275,7 @@ pub(crate) mod tests {
             assert_eq!(find(task.name()).map(|found| found.name()), Ok(task.name()));
             for entry in task.entries() {
                 assert_eq!(entry.task, task.name());
-                assert!(task.find(entry.id).is_some_and(|found| std::ptr::eq(found, entry)), "{}", entry.id);
+                assert!(task.find(entry.id).is_some_and(|found| found.id == entry.id), "{}", entry.id);
             }
         }
         assert!(find("no-such-task").unwrap_err().mend.contains("join-and-compute"));

@@ -77,7 +77,10 @@ fn against(role: Role, parting: Duration, interrupts: bool, last: impl FnOnce(&m
     amount(&mut config);
     amount(&mut theirs);
     config.receipt = Some(folder.path("receipt.json"));
-    theirs.destination = None;
+    // What this side writes is not the partner's to replace.
+    if let Some(to) = &mut theirs.destination {
+        to.path = folder.path("unused.csv").display().to_string();
+    }
     let (say, address) = mpsc::channel();
     let interrupt = Interrupt::default();
     let events = Watch { address: say.into(), interrupt: interrupt.clone(), interrupts };
