@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use vesica_data::UsageError;
 use vesica_party::Abort;
 use vesica_structures::facts::Unsupported;
 
@@ -92,6 +93,12 @@ impl From<TableError> for Failure {
             Blame::Peer => code::PEER_MISBEHAVED,
         };
         Self { code, fault: error.to_string(), mend: error.mend(), told: Some(error.for_peer()), announced: false }
+    }
+}
+
+impl From<UsageError> for Failure {
+    fn from(error: UsageError) -> Self {
+        Self::new(code::USAGE, error.fault, error.mend)
     }
 }
 

@@ -2,78 +2,16 @@
 
 pub mod seeds;
 
-use crate::key::{DateFormat, KeySpec};
 use vesica_party::Security;
 use vesica_protocols::tasks::Extent;
 
 use crate::plan::{Link, Machine, Permissions, Prices, Setting};
-use crate::table::{
-    ColumnarReader, ExpectedRange, Format, Input, InputOptions, PayloadSchema, ReceivedPayload, TableError, ValueSpec, read_keys,
-    read_values,
+use crate::table::ValueSpec;
+
+pub use vesica_data::fuzzing::{
+    Field, Split, csv, date, decimal, key_specification, normalise, parquet_structures, payload, ranges, split_line, split_record, table,
+    values,
 };
-
-pub use crate::table::csv::{Field, Split, split_line, split_record};
-
-/// Reads bytes as a table with the key `email`, all its columns where these have types: its rows. Leaves no file behind.
-///
-/// # Errors
-/// If it is no such table.
-pub fn table(bytes: &[u8], format: Format) -> Result<u64, TableError> {
-    let input = input(bytes, format)?;
-    let all = || {
-        let mut rows = 0;
-        let mut reader = ColumnarReader::open(&input, None)?;
-        while let Some(batch) = reader.next()? {
-            rows += batch.rows() as u64;
-        }
-        Ok(rows)
-    };
-    let whole = if format == Format::Csv { Ok(u64::MAX) } else { all() };
-    let keyed = KeySpec::parse(&["email"], &[]).map(|spec| read_keys(&input, &spec, None).map(|table| table.stats.rows));
-    match keyed {
-        Ok(Ok(rows)) if whole.as_ref().is_ok_and(|&whole| whole != rows && whole != u64::MAX) => {
-            panic!("{rows} rows in one pass, {whole:?} in another")
-        }
-        Ok(Err(failure)) => Err(failure),
-        _ if format == Format::Csv => keyed.unwrap_or(Ok(0)),
-        _ => whole,
-    }
-}
-
-fn input(bytes: &[u8], format: Format) -> Result<Input, TableError> {
-    let options = InputOptions { format: Some(format), ..InputOptions::default() };
-    Input::spooled(bytes, "the fuzzed table", &options)
-}
-
-/// Reads bytes as a CSV table with values to compute with. Rows with a key.
-///
-/// # Errors
-/// If it is none.
-pub fn values(bytes: &[u8]) -> Result<usize, TableError> {
-    let text = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-    let spec = ValueSpec::parse(&text(&["amount", "count"]), &text(&["amount=2"]), &text(&["count=-5..5"]));
-    let spec = ValueSpec { group_by: Some("group".into()), ..spec.expect("sound arguments") };
-    let key = KeySpec::parse(&["email"], &[]).expect("a key");
-    let table = read_values(&input(bytes, Format::Csv)?, &key, &spec)?;
-    let values = table.values.expect("values were asked for");
-    assert_eq!(values.values.len(), 2 * table.digests.len());
-    assert!(values.values.chunks_exact(2).all(|pair| (-5..=5).contains(&pair[1])), "a value outside of its range");
-    Ok(table.digests.len())
-}
-
-/// Reads bytes as a payload schema, a line feed, and a record under it. Whether both are sound.
-pub fn payload(bytes: &[u8]) -> bool {
-    let Some(end) = memchr::memchr(b'\n', bytes) else { return false };
-    let Ok(schema) = serde_json::from_slice::<PayloadSchema>(&bytes[..end]) else { return false };
-    if schema.check().is_err() {
-        return false;
-    }
-    let mut record = bytes[end + 1..].to_vec();
-    record.resize(schema.width, 0);
-    let received = ReceivedPayload { schema: &schema, bytes: &record };
-    let mut values = Vec::new();
-    received.schema.decode(received.bytes, &mut values).is_ok_and(|()| values.len() == schema.fields.len())
-}
 
 /// Reads a text as a budget, and takes from it. Whether it covered that.
 pub fn budget(text: &str) -> bool {
@@ -104,37 +42,6 @@ pub fn calibration(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads lines as `--key` and (those with `=`) `--normalise` arguments. Whether they declare a key.
-pub fn key_specification(text: &str) -> bool {
-    let (normalise, keys): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.contains('='));
-    KeySpec::parse(&keys, &normalise).is_ok_and(|spec| {
-        assert_eq!(spec.agreement().len(), spec.columns().len());
-        true
-    })
-}
-
-/// Reads the first line as a date format and the second as a date in it. Whether both are sound.
-pub fn date(text: &str) -> bool {
-    let (format, date) = text.split_once('\n').unwrap_or((text, ""));
-    let Ok(parsed) = DateFormat::parse(format) else { return false };
-    assert_eq!(DateFormat::parse(&parsed.to_string()).ok(), Some(parsed.clone()), "a date format does not read back");
-    parsed.read(date).is_ok_and(|date| {
-        let mut text = String::new();
-        date.write(&mut text);
-        text.len() == 10
-    })
-}
-
-/// Reads a text as a range that is expected of the partner, and as one that this side keeps. How many it is.
-pub fn ranges(text: &str) -> usize {
-    let expected = ExpectedRange::parse(text).is_ok();
-    let own = ValueSpec::parse(&["a".to_owned()], &["a=2".to_owned()], &[text.to_owned()]);
-    if let Ok(spec) = &own {
-        assert!(spec.columns.iter().all(|column| column.is_sound()));
-    }
-    usize::from(expected) + usize::from(own.is_ok())
-}
-
 /// Reads a text as an epsilon; what is shown reads back. Whether it is one.
 pub fn epsilon(text: &str) -> bool {
     use crate::noise::Epsilon;
@@ -142,64 +49,6 @@ pub fn epsilon(text: &str) -> bool {
         assert_eq!(Epsilon::parse(&epsilon.to_string()).ok(), Some(epsilon));
         true
     })
-}
-
-/// The structures of a Parquet file, alone: a footer, a page header, and the lengths of a page.
-pub fn parquet_structures(bytes: &[u8]) {
-    crate::table::fuzz_parquet_structures(bytes);
-}
-
-/// Splits a whole CSV text; both splitters must agree on every record. Returns the fields' bytes as they stand, by record.
-pub fn csv(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
-    let (mut fields, mut unused) = (Vec::new(), Vec::new());
-    let mut records = Vec::new();
-    let mut rest = bytes;
-    loop {
-        let split = split_record(rest, true, delimiter, &mut fields);
-        if split == Split::TooManyFields {
-            return records;
-        }
-        assert_eq!(split, split_line(rest, true, delimiter, &mut unused), "the splitters differ");
-        match split {
-            Split::Record { len, end, lines } => {
-                assert!(end <= len && len > 0 && lines > 0 && fields.iter().all(|field| field.start <= field.end && field.end <= end));
-                records.push(fields.iter().map(|field| rest[field.start..field.end].to_vec()).collect());
-                rest = &rest[len..];
-            }
-            Split::Blank { len } => rest = &rest[len..],
-            Split::Incomplete | Split::OpenQuote | Split::AfterQuote | Split::TooManyFields => return records,
-        }
-    }
-}
-
-/// Reads a text as every normaliser does, and checks that a second pass changes nothing.
-pub fn normalise(text: &str) {
-    use crate::key::Normaliser;
-    for name in [
-        "trim",
-        "lower",
-        "nfc",
-        "email",
-        "e164:DE",
-        "e164:US",
-        "e164:RU",
-        "e164:IT",
-        "e164:HU",
-        "e164:DE:bare=international",
-        "digits",
-        "date",
-        "timestamp:utc",
-        "timestamp:-03:30:ms",
-        "timestamp:+02:00:day",
-        "int",
-    ] {
-        let normaliser = Normaliser::parse(name).expect("the names are those of the parser");
-        let (mut once, mut twice) = (String::new(), String::new());
-        if normaliser.apply(text, &mut once).is_ok() {
-            assert_eq!(normaliser.apply(&once, &mut twice), Ok(()), "{name} refuses its own result");
-            assert_eq!(once, twice, "{name} is not idempotent");
-        }
-    }
 }
 
 /// Reads bytes as each message of a session.
@@ -223,7 +72,7 @@ pub fn task_words(bytes: &[u8]) -> usize {
     use crate::table::Join;
     use crate::task::{self, Settings, Side};
     use vesica_party::Role;
-    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (proposal, measure) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     let extent = Extent::new(1000, 1000, Security::SemiHonest);
     let column = ValueSpec::parse(&["amount".to_owned()], &["amount=2".to_owned()], &["amount=-5..5".to_owned()]);
@@ -256,16 +105,5 @@ pub fn shares(bytes: &[u8]) {
     if let Ok(file) = crate::shares::ShareFile::from_bytes(bytes) {
         // The header may be written in another way; what it says stays.
         assert_eq!(crate::shares::ShareFile::from_bytes(&file.to_bytes()).ok(), Some(file), "it does not read itself back");
-    }
-}
-
-/// Reads a text as a decimal at every scale; what is shown must be read back.
-pub fn decimal(bytes: &[u8]) {
-    use crate::table::decimal::{MOST_SCALE, parse, show};
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for scale in 0..=MOST_SCALE {
-        if let Ok(value) = parse(text, scale) {
-            assert_eq!(parse(&show(value, scale), scale), Ok(value));
-        }
     }
 }

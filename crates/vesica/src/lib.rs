@@ -10,21 +10,19 @@ pub mod fuzzing;
 pub mod handshake;
 #[cfg(test)]
 mod insecure;
-pub mod key;
 pub mod memory;
 pub mod noise;
 pub mod plan;
-pub mod profile;
 pub mod receipt;
 pub mod report;
 pub mod session;
 pub mod shares;
-pub mod table;
 pub mod task;
 pub mod threads;
 pub mod toml;
 
 pub use failure::Failure;
 pub use report::Report;
+pub use vesica_data::{key, profile, table};
 pub use vesica_party as party;
 pub use vesica_protocols as protocols;

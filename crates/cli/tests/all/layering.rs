@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-const LAYERS: [&str; 9] = [
+const LAYERS: [&str; 10] = [
     "vesica-kernels",
     "vesica-structures",
     "vesica-party",
     "vesica-mpc",
     "vesica-protocols",
+    "vesica-data",
     "vesica",
     "vesica-bench",
     "vesica-cli",
@@ -77,6 +78,16 @@ fn the_handshake_and_plans_know_no_task_and_tasks_no_registry() {
             assert!(!imports.any(|line| line.contains(&format!("crate::{above}"))), "{} names {above}", file.display());
         }
     }
+}
+
+/// Tables and keys have nothing to do with partners: of this workspace they use the hash and the field arithmetic of `kernels` alone.
+#[test]
+fn data_knows_no_protocol() {
+    let workspace = workspace();
+    let data = workspace.packages.iter().find(|package| package.name.as_str() == "vesica-data").expect("the package");
+    let own: Vec<_> =
+        data.dependencies.iter().map(|dependency| dependency.name.as_str()).filter(|name| name.starts_with("vesica")).collect();
+    assert_eq!(own, ["vesica-kernels"]);
 }
 
 #[test]

@@ -1,16 +1,20 @@
-//! A result on its way to a file.
+//! A result on its way to its sink.
+
+use vesica_protocols::tasks::AggregateRequest;
 
 use super::Config;
-use super::prepare::OutputTarget;
 use crate::failure::{Failure, code};
 use crate::report::OutputReport;
-use crate::table::{Input, Join, KeyTable, Matches, Place, ReceivedPayload, ending, new_rows, write_matches};
+use crate::table::{self, Join, KeyTable, MAX_GROUPS, Matches, ReceivedPayload, ResultTable, Sink, new_rows, write_matches, write_rows};
 use crate::task::ResultSet;
+
+// `vesica-data` knows no protocol, so it has this limit of its own.
+const _: () = assert!(MAX_GROUPS == AggregateRequest::MOST_GROUPS);
 
 /// What a result refers to.
 pub(super) struct Writing<'a> {
     pub config: &'a Config,
-    pub input: &'a Input,
+    pub source: &'a dyn table::Source,
     pub table: &'a KeyTable,
     /// Keys of the table; items behind them are dummies.
     pub distinct: usize,
@@ -18,37 +22,35 @@ pub(super) struct Writing<'a> {
 
 impl Writing<'_> {
     /// Writes the result to where it is to go.
-    pub fn write(&self, result: ResultSet, to: OutputTarget) -> Result<OutputReport, Failure> {
-        match (result, to) {
-            (ResultSet::Keep { keys, payload }, OutputTarget::Rows(output)) => {
+    pub fn write(&self, result: ResultSet, mut sink: Box<dyn Sink>) -> Result<OutputReport, Failure> {
+        let path = sink.name().to_owned();
+        let rows = match result {
+            ResultSet::Keep { keys, payload } => {
                 // Dummies come after the keys and match with negligible probability, unless the peer found a way to make them.
                 if keys.last().is_some_and(|&last| last as usize >= self.distinct) {
                     return Err(Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", "do not trust this partner's software"));
                 }
                 let payload = payload.map(|(schema, records)| (schema, records.open()));
                 let payload = payload.as_ref().map(|(schema, bytes)| ReceivedPayload { schema, bytes });
-                let path = output.path().to_owned();
                 let join = self.config.destination.as_ref().map_or(Join::Inner, |to| to.join);
-                let written = write_matches(self.input, self.table, &Matches { keys: &keys, payload }, join, output)?;
-                Ok(OutputReport { path, rows: written.rows })
+                write_matches(self.source, self.table, &Matches { keys: &keys, payload }, join, sink)?.rows
             }
-            (ResultSet::NewRows { schema, records }, OutputTarget::Bytes(place)) => {
-                let (bytes, rows) = new_rows(ReceivedPayload { schema: &schema, bytes: &records.open() })?;
-                finish(place, &bytes, rows)
+            ResultSet::NewRows { schema, records } => {
+                let rows = new_rows(ReceivedPayload { schema: &schema, bytes: &records.open() }, &path)?;
+                write_rows(rows.schema(), &[rows], &mut sink)?.rows
             }
-            (ResultSet::Numbers { columns, groups, output }, OutputTarget::Bytes(place)) => {
-                let table = ResultSet::table(&columns, groups.as_ref());
-                let bytes = if ending::json_of_numbers(place.path())? { table.json(&output) } else { table.csv(&output) };
-                finish(place, &bytes, output.groups.len())
+            ResultSet::Numbers { columns, groups, output } => {
+                let groups = groups.as_ref().map(|(name, categories)| (name.as_str(), categories.as_slice()));
+                sink.numbers(&ResultTable { columns, groups, results: &output.groups })?;
+                sink.finish()?;
+                output.groups.len() as u64
             }
-            (ResultSet::Shares(shares), OutputTarget::Bytes(place)) => finish(place, &shares.to_bytes(), shares.membership.len()),
-            _ => Err(Failure::new(code::INTERNAL, "the result is not of the task's kind", "please report this")),
-        }
+            ResultSet::Shares(shares) => {
+                sink.shares(&shares.to_bytes())?;
+                sink.finish()?;
+                shares.membership.len() as u64
+            }
+        };
+        Ok(OutputReport { path, rows })
     }
-}
-
-fn finish(place: Place, bytes: &[u8], rows: usize) -> Result<OutputReport, Failure> {
-    let path = place.path().to_owned();
-    place.write(bytes)?;
-    Ok(OutputReport { path, rows: rows as u64 })
 }

@@ -4,7 +4,7 @@ use vesica_party::Entry;
 use vesica_protocols::tasks::{AggregateOutput, SealedPayloads};
 
 use crate::shares::ShareFile;
-use crate::table::{KeyTable, PayloadSchema, ResultTable, ValueColumn};
+use crate::table::{KeyTable, PayloadSchema, ValueColumn};
 
 /// A result that is not looked at before the conversation has ended: how long it is depends on what matched, and the peer must not notice.
 pub type Unopened = Box<dyn FnOnce(&Finished<'_>) -> ResultSet + Send>;
@@ -61,10 +61,6 @@ impl ResultSet {
         }
     }
 
-    /// The table of numbers with these names.
-    pub(crate) fn table<'a>(columns: &[(String, u8)], groups: Option<&'a (String, Vec<Option<String>>)>) -> ResultTable<'a> {
-        ResultTable { columns: columns.to_vec(), groups: groups.map(|(name, categories)| (name.as_str(), categories.as_slice())) }
-    }
 }
 
 /// What both sides state of a run in reports and receipts, in fields of their own. Fields without a meaning for a task keep their default.

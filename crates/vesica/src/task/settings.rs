@@ -8,7 +8,7 @@ use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Duplicates, ExpectedRange, Input, Join, KeyTable, PayloadSpec, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
+    self, Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -179,10 +179,10 @@ impl Columns {
     ///
     /// # Errors
     /// If the table cannot be read, or holds what the columns do not take.
-    pub fn read(&self, input: &Input, key: &KeySpec) -> Result<KeyTable, TableError> {
+    pub fn read(&self, source: &dyn Source, key: &KeySpec) -> Result<KeyTable, TableError> {
         match self {
-            Self::Payload(payload) => read_keys(input, key, payload.as_ref()),
-            Self::Values(values) => read_values(input, key, values),
+            Self::Payload(payload) => read_keys(source, key, payload.as_ref()),
+            Self::Values(values) => read_values(source, key, values),
         }
     }
 }
@@ -198,4 +198,14 @@ pub enum ResultKind {
     Numbers,
     /// A file of shares.
     Shares,
+}
+
+impl From<ResultKind> for table::ResultKind {
+    fn from(kind: ResultKind) -> Self {
+        match kind {
+            ResultKind::OwnRows | ResultKind::NewRows => Self::Rows,
+            ResultKind::Numbers => Self::Numbers,
+            ResultKind::Shares => Self::Shares,
+        }
+    }
 }

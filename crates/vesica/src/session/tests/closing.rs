@@ -11,6 +11,7 @@ use super::*;
 use crate::handshake::messages::{Seen, Sizes, send};
 use crate::handshake::{self, Negotiation};
 use crate::receipt::Receipt;
+use crate::table::Collected;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -79,7 +80,7 @@ fn against(role: Role, parting: Duration, interrupts: bool, last: impl FnOnce(&m
     config.receipt = Some(folder.path("receipt.json"));
     // What this side writes is not the partner's to replace.
     if let Some(to) = &mut theirs.destination {
-        to.path = folder.path("unused.csv").display().to_string();
+        to.sink = Arc::new(Collected::default());
     }
     let (say, address) = mpsc::channel();
     let interrupt = Interrupt::default();

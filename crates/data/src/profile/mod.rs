@@ -1,0 +1,108 @@
+//! `check`: what a table's key columns hold, told in counts and never in values.
+
+mod cells;
+mod column;
+mod show;
+
+pub use column::{ColumnProfile, NormaliserEffect};
+
+use crate::key::KeySpec;
+use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, TableError, collect_keys};
+
+/// How many of the largest multiplicities are listed.
+const LISTED_MULTIPLICITIES: usize = 5;
+
+/// The local report on one table. Nothing of it leaves this machine.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Profile {
+    /// The name of the file, as the user gave it.
+    pub path: String,
+    /// Format found.
+    pub format: Format,
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Compressed with gzip.
+    pub gzip: bool,
+    /// Only for CSV.
+    pub csv: Option<CsvProfile>,
+    /// Rows, nulls, duplicates and distinct keys under the declared normalisers.
+    pub keys: KeyStats,
+    /// Rows of the most frequent keys, descending: how often, not which.
+    pub top_multiplicities: Vec<u64>,
+    /// Keys with more than one row.
+    pub repeated_keys: u64,
+    /// The key columns, in key order.
+    pub columns: Vec<ColumnProfile>,
+    /// What deserves a look, with what to do about it.
+    pub warnings: Vec<String>,
+}
+
+/// How a CSV file is written.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct CsvProfile {
+    /// The delimiter in use.
+    pub delimiter: char,
+    /// Columns of the header.
+    pub header_columns: usize,
+    /// Starts with a byte-order mark.
+    pub byte_order_mark: bool,
+    /// `LF`, `CRLF` or `CR`, as the header ends.
+    pub line_end: &'static str,
+}
+
+/// Reads the table twice and reports on its key.
+pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
+    let mut warnings = Vec::new();
+    let csv = if input.format() == Format::Csv { Some(csv_profile(input)?) } else { None };
+    let table = collect_keys(input, spec)?;
+    let mut multiplicities = vec![0u64; table.digests.len()];
+    for &key in table.row_key.iter().filter(|&&key| key != NO_KEY) {
+        multiplicities[key as usize] += 1;
+    }
+    let repeated_keys = multiplicities.iter().filter(|&&rows| rows > 1).count() as u64;
+    multiplicities.sort_unstable_by(|a, b| b.cmp(a));
+    multiplicities.truncate(LISTED_MULTIPLICITIES);
+
+    let mut columns: Vec<_> = spec.columns().iter().zip(&table.stats.columns).map(|(c, stats)| column::Inspector::new(c, stats)).collect();
+    let names: Vec<&str> = spec.columns().iter().map(|c| c.name.as_str()).collect();
+    cells::for_each_cell(input, &names, &mut |index, cell| {
+        if let (Some(inspector), Some(value)) = (columns.get_mut(index), cell) {
+            inspector.value(value);
+        }
+    })?;
+    let columns: Vec<ColumnProfile> = columns.into_iter().map(column::Inspector::finish).collect();
+    for (column, declared) in columns.iter().zip(spec.columns()) {
+        column.warn(!declared.normalisers.is_empty(), &mut warnings);
+    }
+    warnings.extend(spec.columns().iter().zip(&table.stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column)));
+    if table.digests.is_empty() {
+        warnings.push("no row has a usable key: `send` and `receive` will refuse this table".to_owned());
+    }
+    Ok(Profile {
+        path: input.path().to_owned(),
+        format: input.format(),
+        bytes: input.len(),
+        gzip: input.gzip(),
+        csv,
+        keys: table.stats,
+        top_multiplicities: multiplicities,
+        repeated_keys,
+        columns,
+        warnings,
+    })
+}
+
+fn csv_profile(input: &Input) -> Result<CsvProfile, TableError> {
+    let reader = CsvReader::open(input)?;
+    let line_end = match reader.line_end() {
+        b"\r\n" => "CRLF",
+        b"\r" => "CR",
+        _ => "LF",
+    };
+    Ok(CsvProfile {
+        delimiter: char::from(input.delimiter()),
+        header_columns: reader.header().len(),
+        byte_order_mark: reader.marked(),
+        line_end,
+    })
+}

@@ -1,0 +1,186 @@
+//! The first pass: rows become key digests, digests become distinct keys in first-seen order.
+
+use std::fmt;
+use std::mem::take;
+
+use crate::key::{Digests, KeySpec};
+use crate::table::along::{Along, At, Gatherer};
+use crate::table::distinct::Distinct;
+use crate::table::named_columns::NamedColumns;
+use crate::table::payload::PayloadCollector;
+use crate::table::row_digests::RowDigests;
+use crate::table::source::{Scanner, ScannerPart, Source};
+use crate::table::values::ValueCollector;
+use crate::table::{KeyStats, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
+
+/// In [`KeyTable::row_key`]: the row has no usable key and never matches.
+pub const NO_KEY: u32 = u32::MAX;
+
+/// The most rows for which room is made in advance.
+const MAX_EXPECTED_ROWS: usize = 1 << 24;
+
+/// What the first pass found.
+pub struct KeyTable {
+    /// Digests of the distinct keys, in the order in which they first occur.
+    pub digests: Digests,
+    /// For each row the index of its key in `digests`, or [`NO_KEY`].
+    pub row_key: Vec<u32>,
+    /// Counts, for the local report.
+    pub stats: KeyStats,
+    /// One padded payload a distinct key, when payload columns were asked for.
+    pub payload: Option<PayloadTable>,
+    /// Values and groups of the distinct keys, when these were asked for.
+    pub values: Option<ValueTable>,
+}
+
+impl fmt::Debug for KeyTable {
+    /// Digests invite guessing, so they are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyTable").field("stats", &self.stats).finish_non_exhaustive()
+    }
+}
+
+/// Reads the key columns (and the payload columns) of a whole table, of which at least one row has a usable key.
+pub fn read_keys(source: &dyn Source, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
+    with_keys(source, collect(source, spec, payload.map_or(Along::Nothing, Along::Payload))?)
+}
+
+/// Reads the key columns and the columns to compute with of a whole table, of which at least one row has a usable key.
+pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
+    with_keys(source, collect(source, spec, Along::Values(values))?)
+}
+
+fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableError> {
+    if table.digests.is_empty() {
+        return Err(TableError::NoKeys { path: source.name().to_owned(), why: no_keys(&table.stats) });
+    }
+    Ok(table)
+}
+
+/// [`read_keys`] for a report: a table without usable keys is no error.
+pub(crate) fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, TableError> {
+    collect(source, spec, Along::Nothing)
+}
+
+fn collect(source: &dyn Source, spec: &KeySpec, along: Along<'_>) -> Result<KeyTable, TableError> {
+    let schema = source.schema()?;
+    let columns = NamedColumns::new(source, &schema);
+    let mut collector = Collector::new(source.name(), spec);
+    let mut wanted = Vec::new();
+    for (column, stats) in spec.columns().iter().zip(&mut collector.stats.columns) {
+        let (wanted_column, kind) = columns.key(&column.name, "a key")?;
+        stats.kind = kind;
+        wanted.push(wanted_column);
+    }
+    collector.along = match along {
+        Along::Nothing => Gatherer::Nothing,
+        Along::Payload(payload) => Gatherer::Payload(PayloadCollector::new(payload, &columns, &mut wanted)?),
+        Along::Values(values) => Gatherer::Values(ValueCollector::new(values, &columns, &mut wanted)?),
+    };
+    source.scan(&wanted, &mut collector)?;
+    collector.finish()
+}
+
+/// Turns digests into distinct keys.
+struct Collector<'a> {
+    source: &'a str,
+    spec: &'a KeySpec,
+    index: Distinct,
+    row_key: Vec<u32>,
+    stats: KeyStats,
+    along: Gatherer,
+    /// Rows that are not taken yet: those of the first `open` parts.
+    parts: Vec<RowDigests<'a>>,
+    open: usize,
+}
+
+impl<'a> Collector<'a> {
+    fn new(source: &'a str, spec: &'a KeySpec) -> Self {
+        Self {
+            source,
+            spec,
+            index: Distinct::with_capacity(0),
+            row_key: Vec::new(),
+            stats: KeyStats::of(spec),
+            along: Gatherer::Nothing,
+            parts: Vec::new(),
+            open: 0,
+        }
+    }
+
+    /// Takes the rows that follow those taken before.
+    fn take(&mut self, rows: &mut RowDigests) -> Result<(), TableError> {
+        rows.batch.finish(&mut rows.digests);
+        let first = self.row_key.len();
+        let end = first + rows.stats.rows as usize;
+        if end > NO_KEY as usize {
+            return Err(TableError::TooManyRows { path: self.source.to_owned(), limit: u64::from(NO_KEY) });
+        }
+        self.row_key.resize(end, NO_KEY);
+        let mut keyed = rows.keyed.iter().enumerate();
+        self.index.insert_all(&rows.digests, |key, new| {
+            let (place, &in_part) = keyed.next().unwrap_or((0, &0));
+            let row = first + in_part as usize;
+            self.row_key[row] = key;
+            self.stats.duplicate_rows += u64::from(!new);
+            self.along.take(&rows.along, place, At { source: self.source, key: key as usize, new, row: row as u64 + 1 })
+        })?;
+        self.stats.add(&mut rows.stats);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<KeyTable, TableError> {
+        self.stats.distinct = self.index.digests.len() as u64;
+        if self.stats.rows == 0 {
+            return Err(TableError::Empty { path: self.source.to_owned() });
+        }
+        let (payload, values) = match self.along {
+            Gatherer::Nothing => (None, None),
+            Gatherer::Payload(payload) => (Some(payload.finish()), None),
+            Gatherer::Values(values) => (None, Some(values.finish())),
+        };
+        Ok(KeyTable { digests: self.index.digests, row_key: self.row_key, stats: self.stats, payload, values })
+    }
+}
+
+impl Scanner for Collector<'_> {
+    fn expect_rows(&mut self, rows: usize) {
+        if self.row_key.is_empty() {
+            let rows = rows.min(MAX_EXPECTED_ROWS);
+            self.index = Distinct::with_capacity(rows);
+            self.row_key.reserve(rows);
+        }
+    }
+
+    fn parts(&mut self, most: usize) -> Vec<&mut dyn ScannerPart> {
+        self.open = most.max(1);
+        while self.parts.len() < self.open {
+            self.parts.push(RowDigests::new(self.source, self.spec, self.along.rows()));
+        }
+        let first = self.row_key.len() as u64;
+        let parts = self.parts.iter_mut().take(self.open);
+        parts
+            .map(|part| {
+                part.restart(first);
+                part as &mut dyn ScannerPart
+            })
+            .collect()
+    }
+
+    fn commit(&mut self) -> Result<(), TableError> {
+        let mut parts = take(&mut self.parts);
+        let taken = parts.iter_mut().take(take(&mut self.open)).try_for_each(|part| self.take(part));
+        self.parts = parts;
+        taken
+    }
+}
+
+fn no_keys(stats: &KeyStats) -> String {
+    let guilty = stats.columns.iter().find(|c| c.nulls + c.empty + c.unmatchable == stats.rows);
+    match guilty {
+        Some(c) if c.unmatchable == 0 => format!("key column `{}` is null or empty in every row", c.name),
+        Some(c) if c.unmatchable == stats.rows => format!("the normalisers of key column `{}` refuse every value", c.name),
+        Some(c) => format!("key column `{}` is null, empty or refused by its normalisers in every row", c.name),
+        None => "every row has a null, empty or refused component in some key column".to_owned(),
+    }
+}

@@ -1,0 +1,142 @@
+//! What an output's name says about what is written to it. A name with an ending that is not written is refused: its
+//! readers would go by it.
+
+use std::path::Path;
+
+use crate::table::{Format, OutputOptions, Stored, TableError};
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowsAs {
+    pub format: Format,
+    /// Whether CSV is compressed.
+    pub gzip: bool,
+    /// Between fields of CSV.
+    pub delimiter: u8,
+}
+
+const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz), .tsv or .tab, .parquet, .arrow, .feather or .arrows, or one without an ending for the input's format";
+const NUMBERS: &str = "give --output a name that ends in .csv or .json, or one without an ending for CSV";
+const SHARES: &str = "give --output a name that ends in .shares, or one without an ending";
+
+/// How rows of a table that is stored like `source` go to `path`: by the option, else by the name, else as the source; as CSV where
+/// the source is no file.
+pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored>) -> Result<RowsAs, TableError> {
+    let source = source.unwrap_or(Stored { format: Format::Csv, delimiter: b',', gzip: false, bytes: 0 });
+    let (ending, gzip) = ending(path);
+    let tabs = matches!(ending.as_deref(), Some("tsv" | "tab"));
+    let format = match (options.format.or_else(|| Format::of_name(path)), &ending) {
+        (Some(format), _) => format,
+        (None, None) => source.format,
+        (None, Some(_)) => return Err(not_written(path, "rows of a table", ROWS)),
+    };
+    if gzip && format != Format::Csv {
+        let fault = format!("cannot write {path}: only CSV is compressed as a whole");
+        return Err(TableError::Option(fault, "leave .gz away, or give the output a name that ends in .csv.gz"));
+    }
+    let mut delimiter = source.delimiter;
+    if tabs && format == Format::Csv && delimiter != b'\t' {
+        // Rows of CSV are copied as they stand.
+        if source.format == Format::Csv {
+            let fault =
+                format!("cannot write {path}: its name says tabs, and the input's fields are separated by '{}'", char::from(delimiter));
+            return Err(TableError::Option(fault, "give --output a name that ends in .csv"));
+        }
+        delimiter = b'\t';
+    }
+    Ok(RowsAs { format, gzip, delimiter })
+}
+
+/// Whether the numbers of an aggregate go to `path` as JSON, else CSV.
+pub(crate) fn json_of_numbers(path: &str) -> Result<bool, TableError> {
+    match ending(path) {
+        (None, false) => Ok(false),
+        (Some(ending), false) if ending == "csv" => Ok(false),
+        (Some(ending), false) if ending == "json" => Ok(true),
+        _ => Err(not_written(path, "the numbers of an aggregate", NUMBERS)),
+    }
+}
+
+/// Refuses names that say that something else than shares is there.
+pub(crate) fn check_shares(path: &str) -> Result<(), TableError> {
+    match ending(path) {
+        (None, false) => Ok(()),
+        (Some(ending), false) if ending == "shares" => Ok(()),
+        _ => Err(not_written(path, "shares", SHARES)),
+    }
+}
+
+/// The ending in small letters, without `.gz`, and whether there is a `.gz`.
+fn ending(path: &str) -> (Option<String>, bool) {
+    let lower = path.to_ascii_lowercase();
+    let (name, gzip) = lower.strip_suffix(".gz").map_or((lower.as_str(), false), |name| (name, true));
+    let ending = Path::new(name).extension().map(|ending| ending.to_string_lossy().into_owned());
+    (ending.filter(|ending| !ending.is_empty()), gzip)
+}
+
+fn not_written(path: &str, what: &str, mend: &'static str) -> TableError {
+    TableError::Option(format!("cannot write {what} to {path}: files with this ending are not written"), mend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Input, InputOptions, Source};
+
+    /// How rows of a file with this name and content go to `to`.
+    fn rows(from: &str, content: &[u8], to: &str) -> Result<RowsAs, TableError> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(from);
+        std::fs::write(&path, content).expect("written");
+        let input = Input::open(path.to_str().expect("text"), &InputOptions::default()).expect("readable");
+        of_rows(to, &OutputOptions::default(), input.stored())
+    }
+
+    #[test]
+    fn rows_go_by_the_name_and_unknown_endings_are_refused() {
+        let csv = |to| rows("in.csv", b"a\n1\n", to);
+        let written = |format, gzip| RowsAs { format, gzip, delimiter: b',' };
+        for (name, expected) in [
+            ("out.csv", written(Format::Csv, false)),
+            ("OUT.CSV.GZ", written(Format::Csv, true)),
+            ("out.txt", written(Format::Csv, false)),
+            ("out.parquet", written(Format::Parquet, false)),
+            ("out.feather", written(Format::ArrowFile, false)),
+            ("out.arrows", written(Format::ArrowStream, false)),
+            ("folder.d/out", written(Format::Csv, false)),
+            ("out.gz", written(Format::Csv, true)),
+            ("-", written(Format::Csv, false)),
+            ("/dev/fd/63", written(Format::Csv, false)),
+        ] {
+            assert_eq!(csv(name).expect(name), expected, "{name}");
+        }
+        for name in
+            ["out.json", "out.jsonl", "out.xlsx", "out.csv.zst", "out.tsv", "out.tab.gz", "out.parquet.gz", "out.json.gz", "out.CSV.bz2"]
+        {
+            let error = csv(name).expect_err(name);
+            assert!(error.to_string().contains(name) && error.mend().contains(".csv"), "{error}");
+        }
+    }
+
+    #[test]
+    fn tabs_are_written_where_the_name_says_so() {
+        let tabs = RowsAs { format: Format::Csv, gzip: false, delimiter: b'\t' };
+        assert_eq!(rows("in.tsv", b"a\tb\n1\t2\n", "out.tsv").expect("tabs"), tabs);
+        assert_eq!(rows("in.tsv", b"a\tb\n1\t2\n", "out.csv").expect("tabs"), tabs);
+        assert_eq!(rows("in.arrow", b"ARROW1\0\0", "out.tsv").expect("tabs"), tabs);
+    }
+
+    #[test]
+    fn numbers_and_shares_have_their_own() {
+        for (name, json) in [("r.csv", false), ("r", false), ("-", false), ("r.JSON", true)] {
+            assert_eq!(json_of_numbers(name).expect(name), json, "{name}");
+        }
+        for name in ["r.parquet", "r.tsv", "r.csv.gz", "r.jsonl", "r.shares"] {
+            assert!(json_of_numbers(name).expect_err(name).mend().contains(".json"), "{name}");
+        }
+        assert!(check_shares("ours.shares").is_ok() && check_shares("ours").is_ok());
+        for name in ["ours.csv", "ours.json", "ours.shares.gz"] {
+            assert!(check_shares(name).expect_err(name).mend().contains(".shares"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! What can be wrong with a table, with fault and mend. No variant holds a cell's content.
+
+use std::io;
+
+/// Where the fault lies; it decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The command line asks for what cannot be.
+    Usage,
+    /// The input table.
+    Input,
+    /// The output file or its disk.
+    Output,
+    /// Bytes that the partner sent.
+    Peer,
+}
+
+/// A table that cannot be read or written. `Display` is the fault; [`TableError::mend`] what the user can do.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The input cannot be opened.
+    #[error("cannot open {path}: {source}")]
+    Open {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// Reading failed in the middle.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// The input is no intact file of its format.
+    #[error("{path} is not a readable {format} file: {reason}")]
+    Damaged {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Name of the format.
+        format: &'static str,
+        /// The reader's reason.
+        reason: String,
+    },
+    /// Two passes over the file saw different bytes.
+    #[error("{path} changed while it was in use")]
+    Changed {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+    },
+    /// An option that does not fit the input's format.
+    #[error("{0}")]
+    Option(String, &'static str),
+    /// The table has no such column.
+    #[error("{path} has no column `{column}`")]
+    MissingColumn {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The column asked for.
+        column: String,
+        /// What to do instead, with the columns that exist.
+        mend: String,
+    },
+    /// The column asked for stands there more than once.
+    #[error("{path} has {count} columns named `{column}`")]
+    DuplicateColumn {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The column asked for.
+        column: String,
+        /// How often it stands there.
+        count: usize,
+    },
+    /// A CSV record with more or fewer fields than the header.
+    #[error("line {line} of {path} has {found} columns, the header has {expected}")]
+    Ragged {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Line on which the record starts, from 1.
+        line: u64,
+        /// Fields of the record.
+        found: usize,
+        /// Fields of the header.
+        expected: usize,
+    },
+    /// A CSV record that is not UTF-8.
+    #[error("line {line} of {path} is not UTF-8 text (column {column} of {expected})")]
+    NotUtf8 {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Line on which the record starts, from 1.
+        line: u64,
+        /// Number of the first column that is not UTF-8, from 1.
+        column: usize,
+        /// Fields of the header.
+        expected: usize,
+    },
+    /// A quoted CSV field that does not end, or goes on after its closing quote.
+    #[error("line {line} of {path} has a quoted field that {what}")]
+    Quote {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Line on which the record starts, from 1.
+        line: u64,
+        /// How it is malformed.
+        what: &'static str,
+    },
+    /// A CSV record longer than any sound one.
+    #[error("the record on line {line} of {path} is longer than {limit} bytes")]
+    LongRecord {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Line on which the record starts, from 1.
+        line: u64,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A CSV record with more fields than any sound one.
+    #[error("the record on line {line} of {path} has more than {limit} columns")]
+    TooManyColumns {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Line on which the record starts, from 1.
+        line: u64,
+        /// The limit.
+        limit: usize,
+    },
+    /// A key longer than any sound one.
+    #[error("row {row} of {path} has a value in key column `{column}` that is longer than {limit} bytes")]
+    LongKey {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A table without rows.
+    #[error("{path} has no rows")]
+    Empty {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+    },
+    /// No row can ever match, because of one column or of all together.
+    #[error("no row of {path} has a usable key: {why}")]
+    NoKeys {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Which column, and whether null or refused by a normaliser.
+        why: String,
+    },
+    /// A key column of a type without reliable equality, or a payload column that cannot be sent.
+    #[error("column `{column}` of {path} is of type {found}, which cannot be {role}")]
+    ColumnType {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+        /// A key, a payload, CSV.
+        role: &'static str,
+        /// What the user can do.
+        mend: &'static str,
+    },
+    /// A value that has no canonical form (a date beyond the year 9999, a component of 4 GiB).
+    #[error("row {row} of {path} has a value in column `{column}` that is out of range for its type")]
+    Value {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// The column.
+        column: String,
+    },
+    /// A value to compute with that is no exact number of the agreed form.
+    #[error("row {row} of {path} (the header is not counted) has a value in column `{column}` that {what}")]
+    Amount {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// More groups than a run takes.
+    #[error("column `{column}` of {path} has more than {limit} different values, too many groups")]
+    TooManyGroups {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The column.
+        column: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// Rows with equal keys and different values or groups, and the side chose to refuse that.
+    #[error("{path} has at least one key with several different values or groups (the second one is row {row})")]
+    ValueDuplicates {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row of the second one, from 1, without the header.
+        row: u64,
+    },
+    /// More rows than an index holds.
+    #[error("{path} has more than {limit} rows")]
+    TooManyRows {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// Rows with equal keys and different payloads, and the sender chose to refuse that.
+    #[error("{path} has at least one key with several different payloads (the second one is row {row})")]
+    PayloadDuplicates {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row of the second payload, from 1, without the header.
+        row: u64,
+    },
+    /// A payload row wider than the limit.
+    #[error("row {row} of {path} has a payload of {width} bytes; every match costs that much, and the limit is {limit}")]
+    PayloadWidth {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// Encoded width, in bytes.
+        width: usize,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The output exists already.
+    #[error("{path} exists already")]
+    OutputExists {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+    },
+    /// The output cannot be created, written or renamed.
+    #[error("cannot write {path}: {source}")]
+    Output {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// The output cannot be under this name, or its format cannot take these rows.
+    #[error("cannot write {path}: {reason}")]
+    OutputFormat {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The writer's reason.
+        reason: String,
+        /// What the user can do.
+        mend: &'static str,
+    },
+    /// The partner's payload does not decode under the agreed schema.
+    #[error("the partner's payload is malformed: {0}")]
+    PeerPayload(&'static str),
+}
+
+impl TableError {
+    /// What the user can do about it.
+    pub fn mend(&self) -> String {
+        let text = match self {
+            Self::Open { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => "check the path",
+                io::ErrorKind::PermissionDenied => "ask for the right to read it",
+                io::ErrorKind::IsADirectory => "name a file in it",
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    "what is no file is copied first: free space in the temporary folder (TMPDIR) or raise the limit on file sizes (`ulimit -f`), or name a file"
+                }
+                _ => "check the path and that the file can be read",
+            },
+            Self::Read { .. } => "check the disk and the file, and run again",
+            Self::Damaged { .. } => "write or copy the file again (its end may be missing), or name its format with --format",
+            Self::Changed { .. } => "run again when nobody writes to it",
+            Self::Option(_, mend) => mend,
+            Self::MissingColumn { mend, .. } => mend,
+            Self::DuplicateColumn { .. } => "rename one of them in the file",
+            Self::Ragged { .. } => "correct this line; a field that holds the delimiter needs quotes, and --delimiter names another one",
+            Self::NotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
+            Self::Quote { .. } => "correct this line; a quote inside of a quoted field is written twice",
+            Self::LongRecord { .. } => "look there for a quoted field that is never closed",
+            Self::TooManyColumns { .. } => "check that the file is a table and that --delimiter names what separates its columns",
+            Self::LongKey { .. } => "choose a key column of shorter values, or write a hash of them to a column of its own in both tables",
+            Self::Empty { .. } => "give a table with at least one row below its header",
+            Self::NoKeys { .. } => "choose other key columns or normalisers; `vesica check` shows what each column holds",
+            Self::ColumnType { mend, .. } => mend,
+            Self::Value { .. } => "correct or remove this row",
+            Self::Amount { .. } => "correct or remove this row, or give the column more digits with --scale; nothing is rounded",
+            Self::TooManyGroups { .. } => "merge rare values into one",
+            Self::ValueDuplicates { .. } => {
+                "remove duplicate keys, or let each key's first row count with --payload-duplicates first, or add up its values with sum"
+            }
+            Self::TooManyRows { .. } => "split the table",
+            Self::PayloadDuplicates { .. } => "remove duplicate keys, or send each key's first row with --payload-duplicates first",
+            Self::PayloadWidth { .. } => "send fewer or shorter columns",
+            Self::OutputExists { .. } => "choose another name, or replace it with --force",
+            Self::Output { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "the disk is full: free space or choose another place; nothing was left under this name"
+                }
+                io::ErrorKind::FileTooLarge => {
+                    "it is larger than the limit on file sizes (RLIMIT_FSIZE, `ulimit -f`) or than the file system takes: raise the limit or choose another place; \
+                     nothing was left under this name"
+                }
+                io::ErrorKind::NotFound => "create the folder first",
+                io::ErrorKind::IsADirectory => "name a file in it",
+                io::ErrorKind::PermissionDenied => "ask for the right to write there, or choose another place",
+                _ => "check the path and the disk; nothing was left under this name",
+            },
+            Self::OutputFormat { mend, .. } => mend,
+            Self::PeerPayload(_) => "ask the partner to update or check their installation",
+        };
+        text.to_owned()
+    }
+
+    /// A result that `path` cannot take.
+    pub(crate) fn unfit_result(path: &str, reason: impl ToString) -> Self {
+        let mend = "choose another format by the extension of the output";
+        Self::OutputFormat { path: path.to_owned(), reason: reason.to_string(), mend }
+    }
+
+    /// Where the fault lies.
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Option(..) => Blame::Usage,
+            Self::OutputExists { .. } | Self::Output { .. } | Self::OutputFormat { .. } => Blame::Output,
+            Self::PeerPayload(_) => Blame::Peer,
+            _ => Blame::Input,
+        }
+    }
+
+    /// What the partner may be told: neither paths nor column names nor counts.
+    pub fn for_peer(&self) -> &'static str {
+        match self.blame() {
+            Blame::Usage => "the partner's command line is not valid",
+            Blame::Input => "the partner's input table cannot be used",
+            Blame::Output => "the partner cannot write its output",
+            Blame::Peer => "the payload is malformed",
+        }
+    }
+}
+
+/// Text for [`TableError::MissingColumn`]: the columns that exist and the closest one. Names that look like data are not
+/// listed: a file without a header would print its first row.
+pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: Option<u8>) -> String {
+    if existing.iter().any(|name| looks_like_data(name)) {
+        return "the first row looks like data: give the file a header row".to_owned();
+    }
+    if let ([only], Some(used)) = (existing, delimiter)
+        && let Some(other) = [';', '\t', '|', ','].into_iter().find(|&d| d != char::from(used) && only.contains(d))
+    {
+        let shown = if other == '\t' { "tab".to_owned() } else { format!("'{other}'") };
+        return format!("the header is a single column; it seems to be separated by {shown}: try --delimiter {shown}");
+    }
+    let close = existing.iter().min_by_key(|name| distance(&name.to_lowercase(), &asked.to_lowercase()));
+    let suggestion = match close {
+        Some(name) if distance(&name.to_lowercase(), &asked.to_lowercase()) <= 1 + asked.chars().count() / 4 => {
+            format!("did you mean `{name}`? ")
+        }
+        _ => String::new(),
+    };
+    let shown: Vec<String> = existing.iter().take(50).map(|name| format!("`{name}`")).collect();
+    let more = if existing.len() > 50 { format!(" and {} more", existing.len() - 50) } else { String::new() };
+    format!("{suggestion}its columns are {}{more}", shown.join(", "))
+}
+
+fn looks_like_data(name: &str) -> bool {
+    let digits = name.chars().filter(char::is_ascii_digit).count();
+    name.contains('@') || (digits >= 4 && name.starts_with(|c: char| c.is_ascii_digit() || "+-(".contains(c))) || name.chars().count() > 64
+}
+
+/// Levenshtein distance, in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let next = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = next;
+        }
+    }
+    row[b.len()]
+}

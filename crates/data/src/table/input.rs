@@ -1,0 +1,273 @@
+//! Opening an input: a file, standard input or a pipe; its format by option, name or first bytes.
+
+use std::fs::{File, Metadata};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use arrow::ipc::writer::StreamWriter;
+use flate2::read::MultiGzDecoder;
+
+use crate::table::TableError;
+
+/// File formats of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Separated values, RFC 4180.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC file, also known as Feather version 2.
+    ArrowFile,
+    /// Arrow IPC stream.
+    ArrowStream,
+}
+
+impl Format {
+    /// Reads a `--format` value.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "csv" => Some(Self::Csv),
+            "parquet" => Some(Self::Parquet),
+            "arrow" => Some(Self::ArrowFile),
+            "arrow-stream" => Some(Self::ArrowStream),
+            _ => None,
+        }
+    }
+
+    /// The name that errors use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "CSV",
+            Self::Parquet => "Parquet",
+            Self::ArrowFile => "Arrow",
+            Self::ArrowStream => "Arrow stream",
+        }
+    }
+
+    /// The format that a file name's extension says (`.gz` is passed over), if it is known.
+    pub fn of_name(path: &str) -> Option<Self> {
+        let lower = path.to_ascii_lowercase();
+        let name = lower.strip_suffix(".gz").unwrap_or(&lower);
+        match Path::new(name).extension()?.to_str()? {
+            "csv" | "tsv" | "tab" | "txt" => Some(Self::Csv),
+            "parquet" | "pq" => Some(Self::Parquet),
+            "arrow" | "feather" | "ipc" => Some(Self::ArrowFile),
+            "arrows" => Some(Self::ArrowStream),
+            _ => None,
+        }
+    }
+
+    fn of_magic(magic: &[u8]) -> Option<Self> {
+        match magic {
+            [b'P', b'A', b'R', b'1', ..] => Some(Self::Parquet),
+            [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some(Self::ArrowFile),
+            [0xff, 0xff, 0xff, 0xff, ..] => Some(Self::ArrowStream),
+            _ => None,
+        }
+    }
+}
+
+/// How to read an input, where its name does not say it.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// `--format`.
+    pub format: Option<Format>,
+    /// `--delimiter`: an ASCII character; comma unless told, tab for `.tsv`.
+    pub delimiter: Option<u8>,
+}
+
+/// An open table. It is held open between the passes, so that both read the same file even when its name is given to another.
+#[derive(Debug)]
+pub struct Input {
+    file: File,
+    path: String,
+    format: Format,
+    delimiter: u8,
+    gzip: bool,
+    seen: (u64, Option<SystemTime>),
+    schema: OnceLock<SchemaRef>,
+}
+
+impl Input {
+    /// Opens `path`, or standard input for `-`. What can be read only once (standard input, a pipe) is first copied to an
+    /// unnamed temporary file that only this process can open and that vanishes with it.
+    pub fn open(path: &str, options: &InputOptions) -> Result<Self, TableError> {
+        let failed = |source| TableError::Open { path: shown(path), source };
+        let file = if path == "-" {
+            spool(io::stdin().lock()).map_err(failed)?
+        } else {
+            let file = File::open(path).map_err(failed)?;
+            let kind = file.metadata().map_err(failed)?.file_type();
+            if kind.is_dir() {
+                return Err(failed(io::ErrorKind::IsADirectory.into()));
+            }
+            if kind.is_file() { file } else { spool(file).map_err(failed)? }
+        };
+        Self::of(file, path, options)
+    }
+
+    /// Copies record batches that can be read only once to a temporary file, as standard input is copied. `name` is for errors.
+    pub fn spool_batches(
+        name: &str,
+        schema: &SchemaRef,
+        batches: impl IntoIterator<Item = Result<RecordBatch, ArrowError>>,
+    ) -> Result<Self, TableError> {
+        let failed = |error: ArrowError| match error {
+            ArrowError::IoError(_, source) => TableError::Open { path: name.to_owned(), source },
+            other => TableError::Damaged { path: name.to_owned(), format: "Arrow", reason: other.to_string() },
+        };
+        let mut writer =
+            StreamWriter::try_new_buffered(tempfile::tempfile().map_err(|error| failed(error.into()))?, schema).map_err(failed)?;
+        batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(failed)?;
+        let buffered = writer.into_inner().map_err(failed)?;
+        let mut file = buffered.into_inner().map_err(|error| failed(error.into_error().into()))?;
+        file.seek(SeekFrom::Start(0)).map_err(|error| failed(error.into()))?;
+        Self::of(file, name, &InputOptions { format: Some(Format::ArrowStream), delimiter: None })
+    }
+
+    /// Reads `bytes` as a file of the name `path` would be read.
+    pub(crate) fn spooled(bytes: &[u8], path: &str, options: &InputOptions) -> Result<Self, TableError> {
+        Self::of(spool(bytes).map_err(|source| TableError::Open { path: shown(path), source })?, path, options)
+    }
+
+    fn of(mut file: File, path: &str, options: &InputOptions) -> Result<Self, TableError> {
+        let failed = |source| TableError::Open { path: shown(path), source };
+        let seen = state(&file.metadata().map_err(failed)?);
+        let magic = first_bytes(&mut file).map_err(failed)?;
+        let gzip = magic.starts_with(&[0x1f, 0x8b]);
+        let format = Self::choose_format(path, options, &magic, gzip)?;
+        let delimiter = match options.delimiter {
+            Some(delimiter) => delimiter,
+            None if path.trim_end_matches(".gz").ends_with(".tsv") || path.trim_end_matches(".gz").ends_with(".tab") => b'\t',
+            None => b',',
+        };
+        if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\r' | b'\n' | 0) {
+            return Err(TableError::Option(
+                "the delimiter is not a single ASCII character other than a quote or a line end".to_owned(),
+                "use for example ',' ';' '|' or a tab",
+            ));
+        }
+        Ok(Self { file, path: shown(path), format, delimiter, gzip, seen, schema: OnceLock::new() })
+    }
+
+    fn choose_format(path: &str, options: &InputOptions, magic: &[u8], gzip: bool) -> Result<Format, TableError> {
+        let by_magic = Format::of_magic(magic);
+        let named = options.format.or_else(|| Format::of_name(path)).or(by_magic).unwrap_or(Format::Csv);
+        // Both Arrow formats go by `.arrow`; the first bytes tell them apart.
+        let format = match (named, by_magic) {
+            (Format::ArrowFile, Some(Format::ArrowStream)) => Format::ArrowStream,
+            (Format::ArrowStream, Some(Format::ArrowFile)) => Format::ArrowFile,
+            (named, _) => named,
+        };
+        let damaged = |reason: &str| TableError::Damaged { path: shown(path), format: format.name(), reason: reason.to_owned() };
+        match format {
+            Format::Csv if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
+                Err(damaged("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8"))
+            }
+            Format::Csv => match by_magic {
+                Some(other) => Err(damaged(&format!("its first bytes are those of a {} file", other.name()))),
+                None => Ok(format),
+            },
+            _ if gzip => Err(damaged("it is compressed with gzip as a whole; unpack it first")),
+            _ if magic.is_empty() => Err(damaged("it is empty")),
+            _ if magic.starts_with(b"FEA1") => Err(damaged("it is Feather version 1; write it as version 2 or as Parquet")),
+            _ if by_magic != Some(format) => Err(damaged("its first bytes are those of another format")),
+            _ => Ok(format),
+        }
+    }
+
+    /// The name that errors show.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The format found.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The CSV delimiter.
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// Whether the file is compressed with gzip.
+    pub fn gzip(&self) -> bool {
+        self.gzip
+    }
+
+    /// Length of the file (compressed, if it is), in bytes.
+    pub fn len(&self) -> u64 {
+        self.seen.0
+    }
+
+    /// Whether the file has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The file from its start. One reader at a time: they share a position.
+    pub(crate) fn rewind(&self) -> Result<File, TableError> {
+        let mut file = self.file.try_clone().map_err(|source| self.unreadable(source))?;
+        if state(&file.metadata().map_err(|source| self.unreadable(source))?) != self.seen {
+            return Err(TableError::Changed { path: self.path.clone() });
+        }
+        file.seek(SeekFrom::Start(0)).map_err(|source| self.unreadable(source))?;
+        Ok(file)
+    }
+
+    /// The text of a CSV input from its start, unpacked.
+    pub(crate) fn text(&self) -> Result<Box<dyn Read>, TableError> {
+        let file = self.rewind()?;
+        Ok(if self.gzip { Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))) } else { Box::new(file) })
+    }
+
+    /// The columns and their types, which `read` finds out the first time.
+    pub(crate) fn known_schema(&self, read: impl FnOnce() -> Result<SchemaRef, TableError>) -> Result<SchemaRef, TableError> {
+        if let Some(schema) = self.schema.get() {
+            return Ok(schema.clone());
+        }
+        let schema = read()?;
+        Ok(self.schema.get_or_init(|| schema).clone())
+    }
+
+    pub(crate) fn unreadable(&self, source: io::Error) -> TableError {
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.damaged(source),
+            _ => TableError::Read { path: self.path.clone(), source },
+        }
+    }
+
+    pub(crate) fn damaged(&self, reason: impl ToString) -> TableError {
+        TableError::Damaged { path: self.path.clone(), format: self.format.name(), reason: reason.to_string() }
+    }
+}
+
+fn shown(path: &str) -> String {
+    if path == "-" { "standard input".to_owned() } else { path.to_owned() }
+}
+
+fn state(metadata: &Metadata) -> (u64, Option<SystemTime>) {
+    (metadata.len(), metadata.modified().ok())
+}
+
+/// Copies what can be read only once. `tempfile()` makes a file without a name, mode 0600, gone when closed.
+fn spool(mut source: impl Read) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut source, &mut file)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+fn first_bytes(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut magic = Vec::new();
+    file.take(8).read_to_end(&mut magic)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(magic)
+}

@@ -1,0 +1,204 @@
+//! The sender's side: rows to records.
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, LargeBinaryArray, LargeStringArray};
+use arrow::buffer::Buffer;
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
+
+use crate::table::TableError;
+use crate::table::along::At;
+use crate::table::named_columns::NamedColumns;
+use crate::table::payload::{Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable};
+use crate::table::source::{Cell, CellForm, Wanted};
+
+/// Gathers one record a distinct key while the table is read.
+pub(crate) struct PayloadCollector {
+    fields: Vec<PayloadField>,
+    duplicates: Duplicates,
+    records: Records,
+}
+
+/// Unpadded records one behind the other, and where each ends.
+#[derive(Default)]
+struct Records {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Records {
+    fn get(&self, place: usize) -> &[u8] {
+        let start = place.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+        start.zip(self.ends.get(place)).and_then(|(start, &end)| self.bytes.get(start..end)).unwrap_or_default()
+    }
+
+    fn push(&mut self, record: &[u8]) {
+        self.bytes.extend_from_slice(record);
+        self.ends.push(self.bytes.len());
+    }
+}
+
+/// Records of consecutive rows.
+pub(crate) struct PayloadRows {
+    /// Bytes of presence bits at the start of a record.
+    presence: usize,
+    /// The current row's record.
+    row: Vec<u8>,
+    /// Those of the rows that count.
+    records: Records,
+}
+
+impl PayloadCollector {
+    /// For these columns, which are appended to the wanted ones; refuses columns whose type does not travel.
+    pub fn new(spec: &PayloadSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
+        let field = |name: &String| {
+            let (column, found) = columns.find(name)?;
+            let kind = PayloadKind::of(found).ok_or_else(|| {
+                columns.refused(name, found, "a payload", "choose a column of text, numbers, dates, timestamps, booleans or binary")
+            })?;
+            wanted.push(Wanted { column, form: CellForm::Payload });
+            Ok(PayloadField { name: name.clone(), kind })
+        };
+        let fields = spec.columns.iter().map(field).collect::<Result<_, TableError>>()?;
+        Ok(Self { fields, duplicates: spec.duplicates, records: Records::default() })
+    }
+
+    /// No rows.
+    pub fn rows(&self) -> PayloadRows {
+        let presence = self.fields.len().div_ceil(8);
+        PayloadRows { presence, row: vec![0; presence], records: Records::default() }
+    }
+
+    /// Keeps a row's record when its key is new; else compares it with the key's first one.
+    pub fn take(&mut self, rows: &PayloadRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+        let record = rows.records.get(place);
+        let (path, row, width) = (|| at.source.to_owned(), at.row, record.len());
+        if width > MAX_PAYLOAD_WIDTH {
+            return Err(TableError::PayloadWidth { path: path(), row, width, limit: MAX_PAYLOAD_WIDTH });
+        }
+        if at.new {
+            self.records.push(record);
+        } else if self.duplicates == Duplicates::Refuse && self.records.get(at.key) != record {
+            return Err(TableError::PayloadDuplicates { path: path(), row });
+        }
+        Ok(())
+    }
+
+    /// Pads all records to the longest.
+    pub fn finish(self) -> PayloadTable {
+        let count = self.records.ends.len();
+        let width = (0..count).map(|place| self.records.get(place).len()).max().unwrap_or(0);
+        let mut bytes = vec![0; width * count];
+        for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
+            let record = self.records.get(place);
+            padded[..record.len()].copy_from_slice(record);
+        }
+        PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes }
+    }
+}
+
+impl PayloadRows {
+    /// Appends the current row's value of a field. A null leaves its presence bit clear.
+    pub fn cell(&mut self, field: usize, cell: Cell<'_>) {
+        match cell {
+            Cell::Text(text) => framed(&mut self.row, text.as_bytes()),
+            Cell::Bytes(bytes) => framed(&mut self.row, bytes),
+            Cell::Boolean(value) => self.row.push(u8::from(value)),
+            Cell::Fixed(value) => self.row.extend_from_slice(value),
+            // The other forms are not those of payloads.
+            Cell::Null | Cell::Decimal(..) | Cell::OutOfRange => return,
+        }
+        if let Some(bits) = self.row.get_mut(field / 8) {
+            *bits |= 1 << (field % 8);
+        }
+    }
+
+    /// Ends the row. One without a usable key says nothing.
+    pub fn end_row(&mut self, keep: bool) {
+        if keep {
+            self.records.push(&self.row);
+        }
+        self.begin_row();
+    }
+
+    fn begin_row(&mut self) {
+        self.row.clear();
+        self.row.resize(self.presence, 0);
+    }
+
+    pub fn clear(&mut self) {
+        self.records.bytes.clear();
+        self.records.ends.clear();
+        self.begin_row();
+    }
+}
+
+/// Appends a value behind its length as LEB128.
+fn framed(row: &mut Vec<u8>, value: &[u8]) {
+    let mut length = value.len();
+    while length >= 0x80 {
+        row.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    row.push(length as u8);
+    row.extend_from_slice(value);
+}
+
+/// A column in the form in which its values travel.
+pub(crate) enum PayloadColumn {
+    Null,
+    Text(LargeStringArray),
+    Binary(LargeBinaryArray),
+    Boolean(BooleanArray),
+    Fixed {
+        column: ArrayRef,
+        /// All values one behind the other, and the bytes of each.
+        values: Buffer,
+        width: usize,
+    },
+}
+
+impl PayloadColumn {
+    /// The value of a row.
+    pub fn cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            Self::Text(column) if column.is_valid(row) => Cell::Text(column.value(row)),
+            Self::Binary(column) if column.is_valid(row) => Cell::Bytes(column.value(row)),
+            Self::Boolean(column) if column.is_valid(row) => Cell::Boolean(column.value(row)),
+            Self::Fixed { column, values, width } if column.is_valid(row) => {
+                values.get(row * width..(row + 1) * width).map_or(Cell::Null, Cell::Fixed)
+            }
+            _ => Cell::Null,
+        }
+    }
+
+    /// A column of this kind.
+    pub fn of(array: &ArrayRef, kind: &PayloadKind) -> Result<Self, ArrowError> {
+        // Not `safe`: what cannot be cast is an error, never silently null.
+        let cast = |to: &DataType| cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() });
+        Ok(match kind {
+            PayloadKind::Null => Self::Null,
+            PayloadKind::Text | PayloadKind::LargeText | PayloadKind::TextView => {
+                Self::Text(cast(&DataType::LargeUtf8)?.as_string().clone())
+            }
+            PayloadKind::Binary | PayloadKind::LargeBinary | PayloadKind::BinaryView => {
+                Self::Binary(cast(&DataType::LargeBinary)?.as_binary().clone())
+            }
+            PayloadKind::Boolean => Self::Boolean(cast(&DataType::Boolean)?.as_boolean().clone()),
+            fixed => {
+                let contradiction = || ArrowError::SchemaError("a column is not of its type".to_owned());
+                let column = match fixed.data_type() {
+                    Some(plain) => cast(&plain)?,
+                    None => return Err(contradiction()),
+                };
+                let width = fixed.width().ok_or_else(contradiction)?;
+                let data = column.to_data();
+                let values = data.buffers().first().ok_or_else(contradiction)?.slice(data.offset() * width);
+                if values.len() < column.len() * width {
+                    return Err(contradiction());
+                }
+                Self::Fixed { column, values, width }
+            }
+        })
+    }
+}

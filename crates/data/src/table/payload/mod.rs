@@ -1,0 +1,78 @@
+//! Payload columns: the sender's values for a key as a record of fixed width (`encode`), and back (`decode`).
+//!
+//! A record is a presence bit for each field (little-endian bits, 1 = not null), then the present values: booleans one
+//! byte, what has a fixed width as Arrow stores it (little-endian), text and binary behind their length as LEB128.
+//! Zeros pad every record to the width of the longest one, so that no length shows but that maximum.
+
+mod decode;
+mod encode;
+mod kind;
+
+pub use decode::ReceivedPayload;
+pub(crate) use decode::Value;
+pub(crate) use encode::{PayloadCollector, PayloadColumn, PayloadRows};
+pub use kind::{PayloadKind, PayloadUnit};
+
+use std::fmt;
+
+/// The widest record: each match costs its width, and each key of the sender on the wire too.
+pub const MAX_PAYLOAD_WIDTH: usize = 1 << 16;
+
+/// What the sender does with rows that share a key and differ in payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// An error, before anything is sent.
+    Refuse,
+    /// The first row's payload counts.
+    First,
+}
+
+/// Which columns the sender gives along with its matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PayloadSpec {
+    /// Names in the sender's table, in the order of the receiver's output.
+    pub columns: Vec<String>,
+    /// Rows that share a key.
+    pub duplicates: Duplicates,
+}
+
+/// One field of the records.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PayloadField {
+    /// Column name in the sender's table.
+    pub name: String,
+    /// Its type.
+    pub kind: PayloadKind,
+}
+
+/// The fields of the records and their common width: what the handshake agrees on.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PayloadSchema {
+    /// In output order.
+    pub fields: Vec<PayloadField>,
+    /// Bytes a record takes, padding included.
+    pub width: usize,
+}
+
+impl PayloadSchema {
+    /// Bytes of presence bits.
+    pub(crate) fn presence_bytes(&self) -> usize {
+        self.fields.len().div_ceil(8)
+    }
+}
+
+/// One record a distinct key of the sender.
+#[derive(PartialEq, Eq)]
+pub struct PayloadTable {
+    /// Fields and width.
+    pub schema: PayloadSchema,
+    /// `schema.width` bytes a key, in the order of the digests.
+    pub bytes: Vec<u8>,
+}
+
+impl fmt::Debug for PayloadTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PayloadTable").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+//! Gathers one value a distinct key and column, and the group of each key, while the table is read.
+
+use std::collections::HashMap;
+
+use arrow::datatypes::DataType;
+
+use super::decimal::{self, Unfit};
+use super::{MAX_GROUPS, ValueDuplicates, ValueSpec, ValueTable};
+use crate::table::TableError;
+use crate::table::along::At;
+use crate::table::named_columns::NamedColumns;
+use crate::table::source::{Cell, CellForm, Wanted};
+
+pub(crate) struct ValueCollector {
+    spec: ValueSpec,
+    values: Vec<i64>,
+    groups: Vec<u32>,
+    categories: HashMap<Option<String>, u32>,
+}
+
+/// What consecutive rows say.
+pub(crate) struct ValueRows {
+    /// The scale of each column of values.
+    scales: Vec<u8>,
+    /// As many values a row as there are columns, row by row.
+    values: Vec<Result<i64, Unfit>>,
+    /// One group a row.
+    groups: Vec<Option<String>>,
+}
+
+impl ValueCollector {
+    /// For these columns, which are appended to the wanted ones; refuses columns that hold no exact numbers, and groups without a
+    /// canonical form.
+    pub fn new(spec: &ValueSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
+        for value in &spec.columns {
+            let (column, found) = columns.find(&value.name)?;
+            if stored_as(found).is_none() {
+                let mend = "choose integers, decimals of up to 128 bits or text; cast floats to decimals, which says how they are rounded";
+                return Err(columns.refused(&value.name, found, "computed with", mend));
+            }
+            wanted.push(Wanted { column, form: CellForm::Number });
+        }
+        if let Some(name) = &spec.group_by {
+            wanted.push(columns.key(name, "a group")?.0);
+        }
+        Ok(Self { spec: spec.clone(), values: Vec::new(), groups: Vec::new(), categories: HashMap::new() })
+    }
+
+    /// No rows.
+    pub fn rows(&self) -> ValueRows {
+        let scales = self.spec.columns.iter().map(|column| column.scale).collect();
+        ValueRows { scales, values: Vec::new(), groups: Vec::new() }
+    }
+
+    /// Keeps what a row says of its key, or joins it to what earlier rows said.
+    pub fn take(&mut self, rows: &ValueRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+        let At { key, row, .. } = at;
+        if !at.new && self.spec.duplicates == ValueDuplicates::First {
+            return Ok(());
+        }
+        let path = || at.source.to_owned();
+        let columns = self.spec.columns.len();
+        let differs = || TableError::ValueDuplicates { path: path(), row };
+        for (index, column) in self.spec.columns.iter().enumerate() {
+            let unfit =
+                |unfit: Unfit| TableError::Amount { path: path(), row, column: column.name.clone(), what: unfit.what(column.scale) };
+            let value = rows.values.get(place * columns + index).copied().unwrap_or(Err(Unfit::Missing)).map_err(unfit)?;
+            match self.values.get_mut(key * columns + index) {
+                None => self.values.push(value),
+                Some(sum) if self.spec.duplicates == ValueDuplicates::Sum => {
+                    *sum = sum.checked_add(value).ok_or_else(|| unfit(Unfit::TooLarge))?;
+                }
+                Some(kept) if *kept != value => return Err(differs()),
+                Some(_) => {}
+            }
+        }
+        let Some(group_by) = &self.spec.group_by else { return Ok(()) };
+        let next = self.categories.len();
+        let name = rows.groups.get(place).cloned().flatten();
+        let group = *self.categories.entry(name).or_insert(next as u32);
+        if self.categories.len() > MAX_GROUPS {
+            return Err(TableError::TooManyGroups { path: path(), column: group_by.clone(), limit: MAX_GROUPS });
+        }
+        match self.groups.get(key) {
+            None => self.groups.push(group),
+            Some(&kept) if kept != group => return Err(differs()),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Clamps the values and puts the categories in order.
+    pub fn finish(mut self) -> ValueTable {
+        let mut clamped = vec![0; self.spec.columns.len()];
+        if !self.spec.columns.is_empty() {
+            for key in self.values.chunks_mut(self.spec.columns.len()) {
+                for ((value, column), clamped) in key.iter_mut().zip(&self.spec.columns).zip(&mut clamped) {
+                    let Some(range) = column.clamp else { continue };
+                    let within = (*value).clamp(range.least, range.most);
+                    *clamped += u64::from(within != *value);
+                    *value = within;
+                }
+            }
+        }
+        let mut categories: Vec<(Option<String>, u32)> = self.categories.into_iter().collect();
+        categories.sort_unstable();
+        let mut place = vec![0; categories.len()];
+        for (new, (_, old)) in (0..).zip(&categories) {
+            place[*old as usize] = new;
+        }
+        self.groups.iter_mut().for_each(|group| *group = place[*group as usize]);
+        let categories = categories.into_iter().map(|(name, _)| name).collect();
+        ValueTable { values: self.values, groups: self.groups, categories, clamped }
+    }
+}
+
+impl ValueRows {
+    /// The current row's value of a column, or its group behind them.
+    pub fn cell(&mut self, place: usize, cell: Cell<'_>) {
+        let Some(&scale) = self.scales.get(place) else {
+            // A group without a canonical form is none.
+            self.groups.push(match cell {
+                Cell::Text(text) => Some(text.to_owned()),
+                Cell::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+                _ => None,
+            });
+            return;
+        };
+        self.values.push(match cell {
+            Cell::Text(text) => decimal::parse(text, scale),
+            Cell::Decimal(number, found) => decimal::rescale(number, found, scale),
+            _ => Err(Unfit::Missing),
+        });
+    }
+
+    /// Ends the row. One without a usable key says nothing.
+    pub fn end_row(&mut self, keep: bool) {
+        if !keep {
+            self.values.truncate(self.values.len().saturating_sub(self.scales.len()));
+            self.groups.pop();
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.groups.clear();
+    }
+}
+
+/// The type by which a column's values are read: 128-bit decimals, or text.
+pub(crate) fn stored_as(found: &DataType) -> Option<DataType> {
+    use DataType as T;
+    Some(match found {
+        T::Utf8 | T::LargeUtf8 | T::Utf8View => T::LargeUtf8,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => T::Decimal128(38, 0),
+        T::Decimal32(_, scale) | T::Decimal64(_, scale) | T::Decimal128(_, scale) => T::Decimal128(38, *scale),
+        T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => stored_as(values)?,
+        _ => return None,
+    })
+}

@@ -1,0 +1,153 @@
+//! The second pass: every own row of the result, once, in input order.
+
+mod columns;
+mod text;
+
+pub use columns::new_rows;
+pub(crate) use columns::{ColumnsWriter, WithPayload, with_payload};
+pub(crate) use text::TextWriter;
+
+use std::fmt;
+
+use arrow::datatypes::Schema;
+
+use crate::table::ending::RowsAs;
+use crate::table::{Format, KeyTable, NO_KEY, PayloadSchema, ReceivedPayload, Sink, Source, TableError};
+
+/// Which rows are the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Join {
+    /// Rows whose key the partner has.
+    #[default]
+    Inner,
+    /// The other rows, those without a usable key among them.
+    Difference,
+}
+
+/// What the protocol found.
+#[derive(Clone, Copy, Debug)]
+pub struct Matches<'a> {
+    /// Indices into [`KeyTable::digests`] (which may have been moved into the protocol) of the keys that the partner has too.
+    pub keys: &'a [u32],
+    /// One record a match, in the order of `keys`. Only for [`Join::Inner`].
+    pub payload: Option<ReceivedPayload<'a>>,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct WriteStats {
+    /// Rows of the result.
+    pub rows: u64,
+    /// Their bytes, before compression.
+    pub bytes: u64,
+}
+
+/// In [`KeptRows::rank`]: the key is no match.
+const NO_MATCH: u32 = u32::MAX;
+
+/// The rows of the own table that are the result, as [`Source::keep`] asks for them.
+pub struct KeptRows<'a> {
+    row_key: &'a [u32],
+    /// For each distinct key its place among the matches, or [`NO_MATCH`].
+    rank: Vec<u32>,
+    join: Join,
+    payload: Option<ReceivedPayload<'a>>,
+}
+
+impl fmt::Debug for KeptRows<'_> {
+    /// Which keys match is not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptRows").field("join", &self.join).finish_non_exhaustive()
+    }
+}
+
+impl<'a> KeptRows<'a> {
+    /// The rows of `table` that `join` keeps.
+    pub fn new(table: &'a KeyTable, matches: &Matches<'a>, join: Join) -> Result<Self, TableError> {
+        let mut rank = vec![NO_MATCH; table.stats.distinct as usize];
+        for (place, &key) in (0u32..).zip(matches.keys) {
+            if let Some(rank) = rank.get_mut(key as usize) {
+                *rank = place;
+            }
+        }
+        let payload = matches.payload.filter(|_| join == Join::Inner);
+        if let Some(payload) = &payload {
+            payload.schema.check()?;
+            if payload.schema.width.checked_mul(matches.keys.len()) != Some(payload.bytes.len()) {
+                return Err(TableError::PeerPayload("its length is not that of the matches"));
+            }
+        }
+        Ok(Self { row_key: &table.row_key, rank, join, payload })
+    }
+
+    /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.
+    #[inline]
+    pub fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
+        let key = self.row_key.get(row).copied().unwrap_or(NO_KEY);
+        let rank = self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
+        if (rank != NO_MATCH) != (self.join == Join::Inner) {
+            return None;
+        }
+        let record = self.payload.and_then(|payload| {
+            let start = rank as usize * payload.schema.width;
+            payload.bytes.get(start..start + payload.schema.width)
+        });
+        Some(record)
+    }
+
+    /// The partner's columns that go along.
+    pub fn payload_schema(&self) -> Option<&'a PayloadSchema> {
+        self.payload.map(|payload| payload.schema)
+    }
+
+    /// Refuses a second pass that did not see as many rows as the first.
+    pub fn check_rows(&self, source: &str, rows: usize) -> Result<(), TableError> {
+        if rows == self.row_key.len() { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
+    }
+}
+
+/// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the protocol, not after it.
+pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
+    let csv = source.stored().is_some_and(|stored| stored.format == Format::Csv);
+    match rows.format {
+        Format::Csv if csv => Ok(()),
+        Format::Csv => text::check(source, path),
+        format => {
+            if csv {
+                columns::check_names(source.schema()?.as_ref(), path)?;
+            }
+            columns::check(source, format, path)
+        }
+    }
+}
+
+/// Writes the result's rows with all their columns, and the payload's behind them, and completes the result.
+///
+/// CSV to CSV copies each record byte by byte; Parquet and Arrow keep their schema. Another output format converts: CSV columns
+/// are text, columnar values get the text of [`crate::key`], floats their shortest exact decimal and binary hexadecimal digits.
+pub fn write_matches(
+    source: &dyn Source,
+    table: &KeyTable,
+    matches: &Matches<'_>,
+    join: Join,
+    mut sink: impl Sink,
+) -> Result<WriteStats, TableError> {
+    let kept = KeptRows::new(table, matches, join)?;
+    source.keep(&kept, &mut sink)?;
+    sink.finish()
+}
+
+/// Names for the payload's columns that do not collide with those of the table or with each other.
+fn payload_names(schema: &Schema, payload: &PayloadSchema) -> Vec<String> {
+    let mut taken: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let own = taken.len();
+    for field in &payload.fields {
+        let mut name = field.name.clone();
+        while taken.contains(&name) {
+            name.insert_str(0, "partner_");
+        }
+        taken.push(name);
+    }
+    taken.split_off(own)
+}

@@ -1,3 +1,0 @@
-//! All integration tests of the engine, in one binary.
-
-mod tables;
