@@ -60,7 +60,6 @@ impl ResultSet {
             _ => None,
         }
     }
-
 }
 
 /// What both sides state of a run in reports and receipts, in fields of their own. Fields without a meaning for a task keep their default.
