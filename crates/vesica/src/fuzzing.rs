@@ -223,7 +223,7 @@ pub fn task_words(bytes: &[u8]) -> usize {
     use crate::table::Join;
     use crate::task::{self, Settings, Side};
     use vesica_party::Role;
-    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (proposal, measure) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     let extent = Extent::new(1000, 1000, Security::SemiHonest);
     let column = ValueSpec::parse(&["amount".to_owned()], &["amount=2".to_owned()], &["amount=-5..5".to_owned()]);
