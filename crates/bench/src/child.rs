@@ -17,7 +17,7 @@ use crate::report::{PartyRound, PhaseFigures};
 use crate::{BenchError, Network, Settings, clock};
 
 /// How long a party waits for the other one to connect.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CONNECT_WAIT: Duration = Duration::from_secs(60);
 
 /// The party's ends of the pipes to its parent.
 pub struct Ends<R, W> {
@@ -84,8 +84,8 @@ fn rounds<R: Read, W: Write>(
     };
     for repeat in settings.repeats() {
         let stream = match &meeting {
-            Meeting::Listens(listener) => tcp::accept(listener, PATIENCE).map(|(stream, _)| stream),
-            Meeting::Connects(address) => tcp::connect(&address.to_string(), PATIENCE),
+            Meeting::Listens(listener) => tcp::accept(listener, CONNECT_WAIT).map(|(stream, _)| stream),
+            Meeting::Connects(address) => tcp::connect(&address.to_string(), CONNECT_WAIT),
         };
         let connection = over(settings.link, tcp::connection(stream.map_err(failed(role))?)?);
         let mut channel = Channel::open(connection, role, ChannelOptions::default()).map_err(failed(role))?;

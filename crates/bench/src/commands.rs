@@ -22,7 +22,7 @@ use crate::{BenchError, Settings, Spread, clock};
 const TASK: &str = "intersect";
 
 /// Time between two looks at the commands: what an end can be seen too late.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Least and most bytes of a key; lengths are uniform between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) 
         let sender = Party::start(program, &folder.0, settings, Role::Sender, "them.key", &["--connect", &address])?;
         let mut parties = [sender, receiver];
         while !parties.iter_mut().map(Party::has_ended).collect::<Result<Vec<_>, _>>()?.iter().all(|ended| *ended) {
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         let seconds = clock::monotonic() - begin;
         for (party, peak) in parties.iter_mut().zip(&mut peaks) {

@@ -6,6 +6,7 @@ use vesica_party::Security;
 use vesica_protocols::tasks::Extent;
 
 use crate::plan::{Link, Machine, Permissions, Prices, Setting};
+use crate::table::ValueSpec;
 
 pub use vesica_data::fuzzing::{
     Field, Split, csv, date, decimal, key_specification, normalise, parquet_structures, payload, ranges, split_line, split_record, table,
@@ -62,6 +63,36 @@ pub fn session_messages(bytes: &[u8]) {
     for read in [read::<Opening>, read::<Hello>, read::<Sizes>, read::<Choice>, read::<Ready>, read::<Seen>, read::<Closing>] {
         read(bytes);
     }
+    task_words(bytes);
+}
+
+/// Reads bytes as a peer's words in each task: a proposal, a line feed, and what it says once it has read its table. How many sides settle with it.
+pub fn task_words(bytes: &[u8]) -> usize {
+    use crate::handshake::TaskBytes;
+    use crate::table::Join;
+    use crate::task::{self, Settings, Side};
+    use vesica_party::Role;
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+    let (proposal, measure) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+    let extent = Extent::new(1000, 1000, Security::SemiHonest);
+    let column = ValueSpec::parse(&["amount".to_owned()], &["amount=2".to_owned()], &["amount=-5..5".to_owned()]);
+    let with_column = Settings { values: column.expect("sound arguments"), max_groups: 5, ..Settings::default() };
+    let mut settled = 0;
+    for (task, role) in task::all().flat_map(|task| [Role::Sender, Role::Receiver].map(|role| (task, role))) {
+        for settings in [&Settings::default(), &with_column] {
+            let Ok(job) = task.configure(&Side { role, settings, output: Some(Join::Inner) }) else { continue };
+            let own = job.proposal();
+            // Whatever it says, it must say it.
+            let readable = job.differences(proposal).is_ok();
+            for own_measure in [&b"{\"payload\":null}"[..], b"{\"groups\":1}", b"{}"] {
+                let ours = TaskBytes { proposal: &own, measure: own_measure };
+                let terms = job.settle(&extent, ours, TaskBytes { proposal, measure });
+                assert!(readable || terms.is_err(), "{task} settles with a proposal that it cannot read");
+                settled += usize::from(terms.is_ok());
+            }
+        }
+    }
+    settled
 }
 
 /// Reads bytes as a receipt, and checks its signatures: which of them are right.

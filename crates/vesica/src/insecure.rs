@@ -1,6 +1,8 @@
 //! INSECURE stand-ins for protocols, for this crate's tests alone: the sender hands its whole input over. They are what a session is tested on where the
 //! registry's protocols do not matter.
 
+pub(crate) mod new_rows;
+
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;

@@ -80,6 +80,27 @@ fn protocols_never_name_kernels() {
     assert!(protocols.dependencies.iter().all(|dependency| dependency.name != "vesica-kernels"));
 }
 
+/// What stands above may change without what stands below: the handshake carries the task's words as bytes, plans ask workloads, and a functionality does not
+/// know which protocols compute it.
+#[test]
+fn the_handshake_and_plans_know_no_task_and_tasks_no_registry() {
+    let crates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    for (folder, above) in [
+        ("vesica/src/handshake", "task::"),
+        ("vesica/src/plan", "task::"),
+        ("vesica/src/task", "session::"),
+        ("protocols/src/tasks", "registry"),
+    ] {
+        let files = rust_files(&crates.join(folder));
+        assert!(files.len() > 3, "{folder} is another folder now");
+        for file in files.iter().filter(|file| !file.ends_with("tests.rs")) {
+            let text = fs::read_to_string(file).expect("readable");
+            let mut imports = without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+            assert!(!imports.any(|line| line.contains(&format!("crate::{above}"))), "{} names {above}", file.display());
+        }
+    }
+}
+
 /// Tables and keys have nothing to do with partners: of this workspace they use the hash and the field arithmetic of `kernels` alone.
 #[test]
 fn data_knows_no_protocol() {

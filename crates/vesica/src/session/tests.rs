@@ -22,6 +22,7 @@ use crate::task::{self, Settings};
 
 mod closing;
 mod in_memory;
+mod new_rows;
 mod paying;
 
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";

@@ -1,12 +1,20 @@
 //! The tasks: one module a task, which holds all that the engine knows of it.
 //!
-//! [`TASKS`] is the list that the command line, the handshake, plans, benchmarks, receipts and tests walk over. A new task has two modules: its ideal
-//! functionality, request and options in `vesica_protocols::tasks`, and its [`job::Job`] here. `aggregate` is what cardinality, sum and join-and-compute share.
+//! [`TASKS`] is the list that the command line, the handshake, plans, benchmarks, receipts and tests walk over. To add a task:
+//!
+//! 1. Write its ideal functionality with its request and options in a module of `vesica_protocols::tasks`, and give it a registry.
+//! 2. Write its `Job` in a module here: what a side proposes, how two proposals settle, what it takes from a table, inputs, results, what it reveals, costs,
+//!    and made-up inputs with their check.
+//! 3. Add it to [`TASKS`].
+//!
+//! `aggregate` is what cardinality, sum and join-and-compute share. `insecure_new_rows` is a toy task of the tests.
 
 mod aggregate;
 mod agreed;
 mod amounts;
 mod cardinality;
+#[cfg(test)]
+mod insecure_new_rows;
 mod intersect;
 mod job;
 mod join_and_compute;
@@ -95,9 +103,15 @@ impl fmt::Display for dyn AnyTask {
     }
 }
 
+/// INSECURE tasks, in tests of the engine.
+#[cfg(test)]
+static TOY_TASKS: &[&dyn AnyTask] = &[&Face::<insecure_new_rows::NewRowsJob>::new()];
+#[cfg(not(test))]
+static TOY_TASKS: &[&dyn AnyTask] = &[];
+
 /// All tasks: [`TASKS`], and in tests of the engine the INSECURE ones.
 pub fn all() -> impl Iterator<Item = &'static dyn AnyTask> {
-    TASKS.iter().copied()
+    TASKS.iter().chain(TOY_TASKS).copied()
 }
 
 /// The task of this name.
@@ -176,13 +190,93 @@ pub(crate) mod tests {
         task.workload(&extent, &task.least_amounts()).expect("the least")
     }
 
+    /// Two parties' made-up items, of which the first `common` are the same in another order.
+    fn samples(amounts: &Amounts, common: usize) -> [Sample; 2] {
+        let of = |role, payload_bytes, items: Vec<u32>| {
+            let bytes: Vec<u8> =
+                items.iter().flat_map(|item| u128::from(*item).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
+            let payloads = bytes.chunks_exact(16).flat_map(|item| Sample::payload(role, item, payload_bytes)).collect();
+            let places = (0u32..).zip(&items).filter(|(_, item)| **item <= common as u32).map(|(place, _)| place);
+            Sample { role, item_bytes: 16, payloads, common: places.collect(), bytes }
+        };
+        let theirs = (1..=common as u32).chain(1000..1010).collect();
+        let ours = (1..=common as u32).rev().chain(2000..2015).collect();
+        [of(Role::Sender, amounts.payload_bytes, theirs), of(Role::Receiver, amounts.receiver_payload_bytes, ours)]
+    }
+
+    /// Every task computes its plain function on made-up inputs, in all amounts that it names. The registries' protocols are run so by `vesica-bench`.
+    #[test]
+    fn every_task_checks_what_its_stand_ins_compute() {
+        let mut names = Vec::new();
+        for task in all() {
+            for entry in task.entries().into_iter().filter(|entry| entry.id == "insecure-plain") {
+                for amounts in task.richer_amounts().into_iter().chain([task.least_amounts()]).filter(|amounts| !amounts.both_learn) {
+                    let [sent, asked] = samples(&amounts, 20);
+                    let extent = Extent::new(30, 35, vesica_party::Security::SemiHonest);
+                    let workload = task.workload(&extent, &amounts).expect("what the task takes");
+                    let play = |sample: &Sample, ch: &mut vesica_party::Channel, rng: &mut vesica_structures::rng::SecretRng| {
+                        let output = workload.set_up(sample.role, entry, ch, rng)?(sample, ch, rng)?;
+                        output(sample, ch)
+                    };
+                    let (sent, received) = vesica_testkit::try_two_party(|ch, rng| play(&sent, ch, rng), |ch, rng| play(&asked, ch, rng));
+                    assert!(sent.result.expect("a run") && received.result.expect("a run"), "{task} with {amounts:?}");
+                }
+                names.push(task.name());
+            }
+        }
+        assert_eq!(names, ["cardinality", "sum", "join-and-compute", "shares", "insecure-new-rows"]);
+    }
+
+    /// A peer's words as honest sides say them.
+    const WORDS: [&str; 5] = [
+        "{\"payload\":null,\"both_learn\":false}\n{\"payload\":null}",
+        "{\"payload\":[\"a\"],\"both_learn\":false}\n{\"payload\":{\"fields\":[{\"name\":\"a\",\"kind\":\"text\"}],\"width\":9}}",
+        "{\"values\":[],\"expected_ranges\":[],\"at_least\":0,\"noise\":null}\n{\"groups\":1}",
+        "{\"values\":[{\"name\":\"b\",\"scale\":2,\"clamp\":{\"least\":-5,\"most\":5}}],\"expected_ranges\":[],\"at_least\":0,\"noise\":\"0.5\"}\n{\"groups\":1}",
+        "{\"values\":[],\"expected_ranges\":[{\"name\":\"amount\",\"least\":\"-5\",\"most\":\"5\"}]}\n{}",
+    ];
+
+    #[test]
+    fn honest_words_settle_and_damaged_ones_do_no_harm() {
+        use crate::fuzzing::task_words;
+        for words in WORDS {
+            assert!(task_words(words.as_bytes()) > 0, "{words}");
+            for place in 0..words.len() {
+                for byte in [b'0', b'9', b'"', b'}', 0, 0xff] {
+                    let mut damaged = words.as_bytes().to_vec();
+                    damaged[place] = byte;
+                    task_words(&damaged);
+                }
+                task_words(&words.as_bytes()[..place]);
+            }
+        }
+    }
+
+    /// What a task does not take is refused, and not passed over.
+    #[test]
+    fn amounts_that_a_task_does_not_take_are_refused() {
+        let extent = Extent::new(30, 35, vesica_party::Security::SemiHonest);
+        for task in all() {
+            let plain = task.least_amounts();
+            let fits = |amounts: Amounts| task.workload(&extent, &amounts).is_ok();
+            assert!(fits(plain) && task.richer_amounts().into_iter().all(fits), "{task}");
+            let is_aggregate = ["cardinality", "sum", "join-and-compute"].contains(&task.name());
+            assert_eq!(fits(Amounts { groups: 2, ..plain }), is_aggregate, "{task}");
+            assert_eq!(fits(Amounts { at_least: 2, ..plain }), is_aggregate, "{task}");
+            assert_eq!(fits(Amounts { both_learn: true, ..plain }), task.name() == "intersect", "{task}");
+            assert_eq!(fits(Amounts { payload_bytes: 7, ..plain }), !is_aggregate, "{task}");
+            assert_eq!(fits(Amounts { receiver_payload_bytes: 7, ..plain }), task.name() == "shares", "{task}");
+            assert_eq!(fits(Amounts { columns: 2, ..plain }), ["sum", "join-and-compute"].contains(&task.name()), "{task}");
+        }
+    }
+
     #[test]
     fn every_task_has_its_name_and_its_registry() {
         for task in all() {
             assert_eq!(find(task.name()).map(|found| found.name()), Ok(task.name()));
             for entry in task.entries() {
                 assert_eq!(entry.task, task.name());
-                assert!(task.find(entry.id).is_some_and(|found| std::ptr::eq(found, entry)), "{}", entry.id);
+                assert!(task.find(entry.id).is_some_and(|found| found.id == entry.id), "{}", entry.id);
             }
         }
         assert!(find("no-such-task").unwrap_err().mend.contains("join-and-compute"));

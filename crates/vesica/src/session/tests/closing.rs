@@ -11,6 +11,7 @@ use super::*;
 use crate::handshake::messages::{Seen, Sizes, send};
 use crate::handshake::{self, Negotiation};
 use crate::receipt::Receipt;
+use crate::table::Collected;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -77,7 +78,10 @@ fn against(role: Role, parting: Duration, interrupts: bool, last: impl FnOnce(&m
     amount(&mut config);
     amount(&mut theirs);
     config.receipt = Some(folder.path("receipt.json"));
-    theirs.destination = None;
+    // What this side writes is not the partner's to replace.
+    if let Some(to) = &mut theirs.destination {
+        to.sink = Arc::new(Collected::default());
+    }
     let (say, address) = mpsc::channel();
     let interrupt = Interrupt::default();
     let events = Watch { address: say.into(), interrupt: interrupt.clone(), interrupts };
