@@ -146,15 +146,28 @@ pub fn messages(messages: impl Iterator<Item = &'static AnyMessage>) -> Vec<Vec<
 }
 
 pub fn session() -> Vec<Vec<u8>> {
-    [
-        &b"vesica\0\n\x01\0\0\0"[..],
-        br#"{"items":5,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"groups":1,"key_kinds":[{"form":"text","precision":null}],"salt_share":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
-        br#"{"protocol":"vole-fast"}"#,
-        br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"payload":null,"both_learn":false,"values":[{"name":"a","scale":2,"clamp":{"least":-5,"most":5}}],"expected_ranges":[{"name":"b","least":"0","most":"1.5"}],"at_least":3,"noise":"0.1","link":null,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#,
-        &[0; 64],
+    // The words of tasks: a proposal, a line feed, and what a side says once it has read its table.
+    let words = [
+        &br#"{"payload":["a"],"both_learn":false}"#[..],
+        br#"{"payload":{"fields":[{"name":"a","kind":"text"}],"width":9}}"#,
+        br#"{"values":[{"name":"a","scale":2,"clamp":{"least":-5,"most":5}}],"expected_ranges":[{"name":"b","least":"0","most":"1.5"}],"at_least":0,"noise":"0.1"}"#,
+        br#"{"groups":1}"#,
+    ];
+    let framed = |task: &[u8], fields: &[u8]| [&(task.len() as u32).to_le_bytes()[..], task, fields].concat();
+    let sizes = br#"{"items":5,"key_kinds":[{"form":"text","precision":null}],"salt_share":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
+    let configuration = br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"link":null,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
+    vec![
+        b"vesica\0\n\x01\0\0\0".to_vec(),
+        framed(words[0], configuration),
+        framed(words[1], sizes),
+        framed(words[2], configuration),
+        framed(words[3], sizes),
+        br#"{"protocol":"vole-fast"}"#.to_vec(),
+        vec![0; 64],
+        [words[0], b"\n", words[1]].concat(),
+        [words[2], b"\n", words[3]].concat(),
+        [&br#"{"values":[],"expected_ranges":[]}"#[..], b"\n{}"].concat(),
     ]
-    .map(<[u8]>::to_vec)
-    .to_vec()
 }
 
 pub fn receipt() -> Vec<Vec<u8>> {

@@ -194,6 +194,21 @@ mod tests {
         Receipt::example().expect("randomness")
     }
 
+    /// Receipts that runs of an earlier wire version wrote.
+    #[test]
+    fn earlier_receipts_still_verify() {
+        for (text, task) in [
+            (include_str!("../tests/receipts/wire-5-intersect.json"), "intersect"),
+            (include_str!("../tests/receipts/wire-5-sum.json"), "sum"),
+        ] {
+            let mut receipt: Receipt = serde_json::from_str(text).expect("a receipt");
+            assert_eq!((receipt.statement.wire_version, receipt.statement.task.as_str()), (5, task));
+            assert_eq!(receipt.verify(), (true, true), "{task}");
+            receipt.statement.groups += 1;
+            assert_eq!(receipt.verify(), (false, false), "{task}");
+        }
+    }
+
     #[test]
     fn a_receipt_read_back_verifies_and_a_changed_one_does_not() {
         let receipt = signed();
