@@ -6,7 +6,7 @@ use std::sync::Arc;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::gmw::{Builder, Circuit, Evaluator, Params, Wire, open_to_receiver, open_to_sender};
 use vesica_mpc::peqt::AndTreeEquality;
-use vesica_party::{Abort, Channel, Entry, Mode, Party, Protocol, Rounds, Task};
+use vesica_party::{Abort, Channel, Entry, Party, Protocol, Task};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{conformance, faults, try_two_party, two_party};
@@ -67,13 +67,7 @@ impl Task for Evaluation {
 }
 
 impl Protocol for Gmw {
-    const ENTRY: Entry = Entry {
-        id: "gmw",
-        task: Evaluation::NAME,
-        // As many as the circuit has layers.
-        modes: &[Mode { rounds: Rounds::between(0, usize::MAX), ..<AndTreeEquality as Protocol>::ENTRY.modes[0] }],
-        ..<AndTreeEquality as Protocol>::ENTRY
-    };
+    const ENTRY: Entry = Entry { id: "gmw", task: Evaluation::NAME, ..<AndTreeEquality as Protocol>::ENTRY };
     type Task = Evaluation;
     type Params = Params;
     type Sender = Side;
