@@ -101,7 +101,7 @@ impl Params {
 pub(crate) const ASSUMPTIONS: &[&str] =
     vesica_party::assumptions![crate::base_ot::ASSUMPTIONS, &["AES-128 as a random permutation and as a PRF", OFFSET_SEARCH]];
 
-/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and [`INDICES_PER_KEY`].
+/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and `INDICES_PER_KEY`.
 pub const OFFSET_SEARCH: &str = "about 2^124 calls of AES, and not 2^128, for a search for the sender's offset: one call tests a guess for the 16 hidden leaves of the trees, or for the 16 \
      indices that a hash key serves";
 

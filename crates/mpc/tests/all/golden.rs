@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use vesica_party::transport::memory;
-use vesica_party::{ChannelOptions, Mode};
+use vesica_party::{ChannelOptions, CostClass, Mode};
 use vesica_testkit::{Runnable, Transcript, Trials, assert_all_listed, conformance_of, golden, options, run_counted, transcript_of};
 
 use crate::examples::{Example, Suite};
@@ -28,7 +28,8 @@ impl Suite for Golden {
             let file = folder().join(format!("{}.{}.txt", row.entry().id, mode.security));
             assert_listed(&transcript_of(row, &request, sent.clone(), asked.clone()));
             // What depends on sizes goes by the widths of tests and by whether trees make a vector.
-            let rounds = [20, 300, 20_000].map(|len| {
+            let many = if row.entry().cost == CostClass::GroupOperations { 1000 } else { 20_000 };
+            let rounds = [20, 300, many].map(|len| {
                 let (request, sent, asked) = T::example(mode.security, len);
                 conformance_of(row, &request, sent, asked).rounds
             });

@@ -36,6 +36,7 @@ fn is_slow(entry: &Entry) -> bool {
 fn check(row: Row, request: &IntersectRequest, overlap: usize) {
     let (sent, asked) = inputs(request, overlap, overlap as u64);
     let run = conformance_of(row, request, sent, asked);
+    run.assert_rounds(row.entry().mode(request.security).expect("the mode of a trial"));
     assert_eq!(run.receiver.matches.len(), overlap, "{} on {request:?}", row.entry().id);
     assert_eq!(run.sender.matches.is_some(), request.both_learn, "{} on {request:?}", row.entry().id);
 }
@@ -159,6 +160,9 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
         let check = |request: &AggregateRequest, overlap: usize| {
             let (sent, asked) = aggregate_inputs(request, valued, overlap, overlap as u64);
             let run = conformance_of(row, request, sent, asked);
+            if request.groups == 1 && request.at_least == 0 {
+                run.assert_rounds(mode);
+            }
             assert_eq!(run.receiver.groups.len(), request.groups, "{} on {request:?}", row.entry().id);
             assert!(request.at_least > 1 || run.receiver.groups.iter().all(Option::is_some), "{} on {request:?}", row.entry().id);
         };

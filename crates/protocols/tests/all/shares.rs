@@ -14,6 +14,7 @@ fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
         let of = SharesRequest { security: mode.security, ..of };
         let (sent, asked) = shares_inputs(&of, overlap);
         let run = conformance_of(row, &of, sent, asked);
+        run.assert_rounds(mode);
         let members = run.sender.membership.iter().zip(&run.receiver.membership).filter(|(s, r)| s != r).count();
         assert_eq!(members, overlap, "{of:?}");
         runs.push(run);

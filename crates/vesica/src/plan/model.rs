@@ -217,6 +217,8 @@ fn line_through(points: &[(u64, u64)], x: u64, goes_on: bool) -> u64 {
 mod tests {
     use vesica_protocols::tasks::Extent;
 
+    use vesica_party::CostClass;
+
     use super::*;
     use crate::task::{self, Amounts, SampleWorkload};
 
@@ -283,6 +285,18 @@ mod tests {
             }
             let most = sized(u32::MAX as usize, u32::MAX as usize, costs.security);
             predict(costs.id, &*most, u64::MAX, &Link { bits_per_second: 0, round_trip_us: u64::MAX });
+        }
+    }
+
+    /// Rows on a curve take microseconds an item in the measured constants, and no other row does so in the registry.
+    #[test]
+    fn measured_work_is_of_the_entrys_class() {
+        for costs in COSTS {
+            let entry = vesica_protocols::registry::find(costs.id).expect("a row");
+            let is_on_a_curve = entry.cost == CostClass::GroupOperations;
+            assert_eq!(costs.work == Work::Curve, is_on_a_curve, "{}", costs.id);
+            let slope = costs.micros.equal(1 << 16) as f64 / f64::from(1 << 16);
+            assert!(!is_on_a_curve || slope > 10.0, "{} takes {slope} us an item", costs.id);
         }
     }
 
