@@ -20,7 +20,7 @@ pub fn table(bytes: &[u8], format: Format) -> Result<u64, TableError> {
         let mut rows = 0;
         let mut reader = ColumnarReader::open(&input, None)?;
         while let Some(batch) = reader.next()? {
-            rows += batch.rows() as u64;
+            rows += batch.num_rows() as u64;
         }
         Ok(rows)
     };

@@ -3,9 +3,42 @@
 //! - [`table`] reads CSV, Parquet and Arrow, and writes the rows that a session keeps.
 //! - [`key`] says which columns form the key, brings their values to one canonical form, and derives digests from them.
 //! - [`profile`] reports on the key columns of a table in counts, as `vesica check` prints it.
+//!
+//! A table is a [`table::Source`], and a result goes to a [`table::Sink`]. Files, standard input and output, and Arrow record batches
+//! in memory are both:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+//! use vesica_data::key::KeySpec;
+//! use vesica_data::table::{
+//!     Batches, Collected, Delivered, Join, Matches, OpenSink, OpenSource, ResultKind, read_keys, write_matches,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let ids: ArrayRef = Arc::new(Int64Array::from(vec![4, 7, 4]));
+//! let rows = RecordBatch::try_from_iter([("id", ids)])?;
+//! let source = Batches::new("our rows", rows.schema(), vec![rows])?.open()?;
+//! let keys = read_keys(&*source, &KeySpec::parse(&["id"], &[])?, None)?;
+//! assert_eq!(keys.stats.distinct, 2);
+//!
+//! // A protocol runs on the digests of the two keys. Say it found that the partner has the first one, too.
+//! let result = Collected::default();
+//! let sink = result.open(ResultKind::OwnRows, &*source)?;
+//! write_matches(&*source, &keys, &Matches { keys: &[0], payload: None }, Join::Inner, sink)?;
+//! let Some(Delivered::Rows { batches, .. }) = result.take() else { unreachable!("rows were asked for") };
+//! assert_eq!(batches[0].num_rows(), 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! To add a kind of table, implement [`table::Source`] in one file; [`table::scan_batch`] and [`table::keep_batch`] do it for record
+//! batches. To add a file format, add a variant to [`table::Format`] and its `schema`, `scan`, `keep` and `sample` to
+//! `table/file.rs`.
 #![forbid(unsafe_code)]
 // What a file says must not end the process. The modules that parse it deny indexing as well.
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod error;
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! `vesica receive` and `vesica send`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use vesica::Failure;
@@ -8,7 +9,7 @@ use vesica::key::KeySpec;
 use vesica::party::Role;
 use vesica::report::Report;
 use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
-use vesica::table::{Format, InputOptions, OutputOptions};
+use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
@@ -80,7 +81,7 @@ fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destinat
         return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
     }
     let options = OutputOptions { force: args.force, format: None };
-    Ok(Destination { path, options, join: join.into() })
+    Ok(Destination { sink: Arc::new(SinkFile { path, options }), join: join.into() })
 }
 
 fn usage(fault: &str, mend: &str) -> Failure {
@@ -118,8 +119,10 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Con
     }
     let task = task::find(&args.task)?;
     let source = Source {
-        path: args.input.clone(),
-        options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
+        table: Arc::new(SourceFile {
+            path: args.input.clone(),
+            options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
+        }),
         key: key_spec(&args.key, &args.normalise)?,
     };
     Ok(Config {

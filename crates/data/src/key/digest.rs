@@ -136,11 +136,11 @@ pub(crate) struct KeyBatch {
 }
 
 impl KeyBatch {
-    /// Keys hashed together: their blocks stay in the first-level cache.
-    const SIZE: usize = 128;
+    /// Keys that are hashed together. Their blocks stay in the first-level cache.
+    const KEYS_PER_BATCH: usize = 128;
 
-    /// Fewer keys are hashed one by one: the vectors would run almost empty.
-    const FEW: usize = 4;
+    /// The fewest keys that are hashed together. Fewer would leave the vectors almost empty.
+    const MIN_KEYS_TOGETHER: usize = 4;
 
     /// Appends a key. `digests` gets those of all keys appended, in order, whenever enough are there.
     pub fn push(&mut self, frame: &KeyFrame, digests: &mut Digests) {
@@ -157,16 +157,23 @@ impl KeyBatch {
         };
         self.blocks.push(block);
         self.lengths.push(length);
-        if self.blocks.len() == Self::SIZE {
+        if self.blocks.len() == Self::KEYS_PER_BATCH {
             self.finish(digests);
         }
+    }
+
+    /// Forgets the keys that are left.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+        self.lengths.clear();
+        self.long.clear();
     }
 
     /// Appends to `digests` those of the keys that are left.
     #[expect(clippy::indexing_slicing, reason = "blocks have room for their lengths; both halves of `digests` have the new places")]
     pub fn finish(&mut self, digests: &mut Digests) {
         let from = digests.len();
-        if self.blocks.len() < Self::FEW {
+        if self.blocks.len() < Self::MIN_KEYS_TOGETHER {
             for (block, &length) in self.blocks.iter().zip(&self.lengths) {
                 digests.push(hash(&block[..length.into()]));
             }

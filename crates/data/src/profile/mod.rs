@@ -1,20 +1,21 @@
 //! `check`: what a table's key columns hold, told in counts and never in values.
 
+mod cells;
 mod column;
 mod show;
 
 pub use column::{ColumnProfile, NormaliserEffect};
 
 use crate::key::KeySpec;
-use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, TableError, collect_keys, for_each_cell};
+use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, TableError, collect_keys};
 
 /// How many of the largest multiplicities are listed.
-const TOP: usize = 5;
+const LISTED_MULTIPLICITIES: usize = 5;
 
 /// The local report on one table. Nothing of it leaves this machine.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Profile {
-    /// As the user named it.
+    /// The name of the file, as the user gave it.
     pub path: String,
     /// Format found.
     pub format: Format,
@@ -62,11 +63,11 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
     }
     let repeated_keys = multiplicities.iter().filter(|&&rows| rows > 1).count() as u64;
     multiplicities.sort_unstable_by(|a, b| b.cmp(a));
-    multiplicities.truncate(TOP);
+    multiplicities.truncate(LISTED_MULTIPLICITIES);
 
     let mut columns: Vec<_> = spec.columns().iter().zip(&table.stats.columns).map(|(c, stats)| column::Inspector::new(c, stats)).collect();
     let names: Vec<&str> = spec.columns().iter().map(|c| c.name.as_str()).collect();
-    for_each_cell(input, &names, |index, cell| {
+    cells::for_each_cell(input, &names, &mut |index, cell| {
         if let (Some(inspector), Some(value)) = (columns.get_mut(index), cell) {
             inspector.value(value);
         }

@@ -1,5 +1,4 @@
-//! Parquet and Arrow IPC: batches of columns, and the canonical form of their values as keys.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+//! Parquet and Arrow IPC files: batches of columns, and the canonical form of their values as keys.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -19,12 +18,14 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::basic::Compression;
 
 use crate::key::{Unmatchable, date};
-use crate::table::{Format, Input, TableError, ipc_check, parquet_check};
+use crate::table::batches::{Columns, keep_batch};
+use crate::table::source::{Scanner, Wanted};
+use crate::table::{Format, Head, Input, KeptRows, Sink, TableError, ipc_check, parquet_check};
 
 /// Rows decoded at once.
-pub(super) const BATCH_ROWS: usize = 8192;
+pub(super) const ROWS_PER_BATCH: usize = 8192;
 
-enum Source {
+enum Reader {
     Parquet(ParquetRecordBatchReader),
     File(FileReader<BufReader<File>>),
     Stream(StreamReader<BufReader<File>>),
@@ -33,18 +34,18 @@ enum Source {
 /// A Parquet or Arrow input as a stream of batches.
 pub(crate) struct ColumnarReader<'a> {
     input: &'a Input,
-    source: Source,
+    reader: Reader,
     schema: SchemaRef,
     compression: Compression,
 }
 
 impl<'a> ColumnarReader<'a> {
-    /// Opens the input for the columns `names` (all when `None`), each of which must stand there once.
-    pub fn open(input: &'a Input, names: Option<&[&str]>) -> Result<Self, TableError> {
-        guarded(input, || Self::open_unguarded(input, names))
+    /// Opens the input for the columns at these places of its schema; for all when `None`.
+    pub fn open(input: &'a Input, places: Option<&[usize]>) -> Result<Self, TableError> {
+        guarded(input, || Self::open_unguarded(input, places))
     }
 
-    fn open_unguarded(input: &'a Input, names: Option<&[&str]>) -> Result<Self, TableError> {
+    fn open_unguarded(input: &'a Input, places: Option<&[usize]>) -> Result<Self, TableError> {
         let file = input.rewind()?;
         if input.format() != Format::Parquet {
             ipc_check::check(input, &file)?;
@@ -52,66 +53,38 @@ impl<'a> ColumnarReader<'a> {
         let mut compression = Compression::SNAPPY;
         let mut metadata = None;
         let damaged = |error: ArrowError| input.damaged(error);
-        let source = match input.format() {
+        let places = places.map(ascending);
+        let reader = match input.format() {
             Format::Parquet => {
                 parquet_check::check_footer(input, &file)?;
                 let own = file.try_clone().map_err(|source| input.unreadable(source))?;
                 let builder = ParquetRecordBatchReaderBuilder::try_new(own).map_err(|error| input.damaged(error))?;
-                let places = Self::places(input, builder.schema(), names)?;
                 // The reader drops the file's own metadata from its schema.
                 metadata = Some(builder.schema().metadata().clone());
                 if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first()) {
                     compression = column.compression();
                 }
-                let chosen = match places {
-                    Some(places) => ProjectionMask::roots(builder.parquet_schema(), places),
+                let chosen = match &places {
+                    Some(places) => ProjectionMask::roots(builder.parquet_schema(), places.iter().copied()),
                     None => ProjectionMask::all(),
                 };
-                let rows = parquet_check::check_columns(input, &file, builder.metadata(), &chosen, BATCH_ROWS)?;
+                let rows = parquet_check::check_columns(input, &file, builder.metadata(), &chosen, ROWS_PER_BATCH)?;
                 let builder = builder.with_projection(chosen).with_batch_size(rows);
-                Source::Parquet(builder.build().map_err(|error| input.damaged(error))?)
+                Reader::Parquet(builder.build().map_err(|error| input.damaged(error))?)
             }
-            Format::ArrowStream => {
-                let all = StreamReader::try_new(BufReader::new(file), None).map_err(damaged)?;
-                match Self::places(input, &all.schema(), names)? {
-                    None => Source::Stream(all),
-                    places => {
-                        drop(all);
-                        Source::Stream(StreamReader::try_new(BufReader::new(input.rewind()?), places).map_err(damaged)?)
-                    }
-                }
-            }
-            Format::ArrowFile | Format::Csv => {
-                let all = FileReader::try_new(BufReader::new(file), None).map_err(damaged)?;
-                match Self::places(input, &all.schema(), names)? {
-                    None => Source::File(all),
-                    places => {
-                        drop(all);
-                        Source::File(FileReader::try_new(BufReader::new(input.rewind()?), places).map_err(damaged)?)
-                    }
-                }
-            }
+            Format::ArrowStream => Reader::Stream(StreamReader::try_new(BufReader::new(file), places).map_err(damaged)?),
+            Format::ArrowFile | Format::Csv => Reader::File(FileReader::try_new(BufReader::new(file), places).map_err(damaged)?),
         };
-        let schema = match &source {
-            Source::Parquet(reader) => arrow_array::RecordBatchReader::schema(reader),
-            Source::File(reader) => reader.schema(),
-            Source::Stream(reader) => reader.schema(),
+        let schema = match &reader {
+            Reader::Parquet(reader) => arrow_array::RecordBatchReader::schema(reader),
+            Reader::File(reader) => reader.schema(),
+            Reader::Stream(reader) => reader.schema(),
         };
         let schema = match metadata {
             Some(metadata) => Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata)),
             None => schema,
         };
-        Ok(Self { input, source, schema, compression })
-    }
-
-    /// Places of the named columns, ascending and each once.
-    fn places(input: &Input, schema: &Schema, names: Option<&[&str]>) -> Result<Option<Vec<usize>>, TableError> {
-        let Some(names) = names else { return Ok(None) };
-        let existing: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        let mut places = names.iter().map(|name| input.column(&existing, name)).collect::<Result<Vec<_>, _>>()?;
-        places.sort_unstable();
-        places.dedup();
-        Ok(Some(places))
+        Ok(Self { input, reader, schema, compression })
     }
 
     /// The columns read.
@@ -124,31 +97,79 @@ impl<'a> ColumnarReader<'a> {
         self.compression
     }
 
-    /// Kind of a key column, or why it can be no key.
-    pub fn key_kind(&self, name: &str) -> Result<&'static str, TableError> {
-        let field = self.schema.field_with_name(name).map_err(|error| self.input.damaged(error))?;
-        canonical_kind(field.data_type()).map_err(|mend| TableError::ColumnType {
-            path: self.input.path().to_owned(),
-            column: name.to_owned(),
-            found: field.data_type().to_string(),
-            role: "a key",
-            mend,
-        })
-    }
-
     /// The next batch.
-    pub fn next(&mut self) -> Result<Option<Batch<'a>>, TableError> {
+    pub fn next(&mut self) -> Result<Option<RecordBatch>, TableError> {
         let input = self.input;
-        let batch = guarded(input, || {
-            let batch = match &mut self.source {
-                Source::Parquet(reader) => reader.next(),
-                Source::File(reader) => reader.next(),
-                Source::Stream(reader) => reader.next(),
+        guarded(input, || {
+            let batch = match &mut self.reader {
+                Reader::Parquet(reader) => reader.next(),
+                Reader::File(reader) => reader.next(),
+                Reader::Stream(reader) => reader.next(),
             };
             batch.transpose().map_err(|error| input.damaged(error))
-        })?;
-        Ok(batch.map(|batch| Batch { input, batch }))
+        })
     }
+}
+
+/// Places ascending and each once, as readers of files take them.
+fn ascending(places: &[usize]) -> Vec<usize> {
+    let mut places = places.to_vec();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// The columns of a file, by its metadata alone.
+pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
+    guarded(input, || {
+        let file = input.rewind()?;
+        if input.format() == Format::Parquet {
+            parquet_check::check_footer(input, &file)?;
+            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| input.damaged(error))?;
+            return Ok(builder.schema().clone());
+        }
+        ipc_check::check(input, &file)?;
+        let file = BufReader::new(file);
+        let schema = match input.format() {
+            Format::ArrowStream => StreamReader::try_new(file, None).map(|reader| reader.schema()),
+            _ => FileReader::try_new(file, None).map(|reader| reader.schema()),
+        };
+        schema.map_err(|error| input.damaged(error))
+    })
+}
+
+/// See [`crate::table::Source::scan`].
+pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
+    let places: Vec<usize> = wanted.iter().map(|wanted| wanted.column).collect();
+    let mut reader = ColumnarReader::open(input, Some(&places))?;
+    let read = ascending(&places);
+    let in_batch = |wanted: &Wanted| Wanted { column: read.partition_point(|&place| place < wanted.column), ..*wanted };
+    let wanted: Vec<Wanted> = wanted.iter().map(in_batch).collect();
+    while let Some(batch) = reader.next()? {
+        let columns = guarded(input, || Columns::new(&batch, &wanted).map_err(|error| input.damaged(error)))?;
+        columns.scan(scanner)?;
+    }
+    Ok(())
+}
+
+/// See [`crate::table::Source::keep`].
+pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let mut reader = ColumnarReader::open(input, None)?;
+    let head = Head::of(input.path(), reader.schema().clone(), kept.payload_schema());
+    sink.begin(&Head { format: Some(input.format()), compression: Some(reader.compression()), ..head })?;
+    let mut rows = 0;
+    while let Some(batch) = reader.next()? {
+        keep_batch(input.path(), &batch, rows, kept, sink)?;
+        rows += batch.num_rows();
+    }
+    kept.check_rows(input.path(), rows)
+}
+
+/// See [`crate::table::Source::sample`].
+pub(crate) fn sample(input: &Input) -> Result<RecordBatch, TableError> {
+    let mut reader = ColumnarReader::open(input, None)?;
+    let first = reader.next()?;
+    Ok(first.map_or_else(|| RecordBatch::new_empty(reader.schema().clone()), |batch| batch.slice(0, batch.num_rows().min(1))))
 }
 
 thread_local! {
@@ -173,29 +194,6 @@ fn guarded<T>(input: &Input, step: impl FnOnce() -> Result<T, TableError>) -> Re
     let result = panic::catch_unwind(AssertUnwindSafe(step));
     EXPECTED.set(false);
     result.unwrap_or_else(|_| Err(input.damaged("its content contradicts its metadata")))
-}
-
-/// Some rows of a columnar input.
-pub(crate) struct Batch<'a> {
-    input: &'a Input,
-    pub batch: RecordBatch,
-}
-
-impl Batch<'_> {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.batch.num_rows()
-    }
-
-    /// A column whose values have canonical forms.
-    pub fn key_column(&self, name: &str) -> Result<Scalars, TableError> {
-        let array = self.batch.column_by_name(name).ok_or_else(|| self.input.damaged("a batch lacks a column of the schema"))?;
-        guarded(self.input, || Scalars::new(array).map_err(|error| self.input.damaged(error)))
-    }
-
-    pub fn damaged(&self, reason: impl ToString) -> TableError {
-        self.input.damaged(reason)
-    }
 }
 
 /// The kind of a type's canonical form, or the mend for a type that has none.

@@ -15,7 +15,7 @@ pub(super) struct Distinct {
 #[expect(clippy::indexing_slicing, reason = "a mask of the power of two that `slots` is long keeps each place within it")]
 impl Distinct {
     /// Digests whose slots are read before the first of them is inserted, so that their cache misses overlap.
-    const AHEAD: usize = 32;
+    const DIGESTS_AHEAD: usize = 32;
 
     /// Room for `count` digests; more make it grow.
     pub fn with_capacity(count: usize) -> Self {
@@ -25,7 +25,7 @@ impl Distinct {
     /// Inserts digests in order and calls `each` with the index of each and whether it is new. There are fewer than `2^32` in all.
     pub fn insert_all<E>(&mut self, digests: &Digests, mut each: impl FnMut(u32, bool) -> Result<(), E>) -> Result<(), E> {
         let mut next = digests.iter();
-        for low in digests.low().chunks(Self::AHEAD) {
+        for low in digests.low().chunks(Self::DIGESTS_AHEAD) {
             while 2 * (self.digests.len() + low.len()) > self.slots.len() {
                 self.grow();
             }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::table::{Format, Input, OutputOptions, TableError};
+use crate::table::{Format, OutputOptions, Stored, TableError};
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,26 +18,27 @@ pub(crate) struct RowsAs {
 
 const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz), .tsv or .tab, .parquet, .arrow, .feather or .arrows, or one without an ending for the input's format";
 const NUMBERS: &str = "give --output a name that ends in .csv or .json, or one without an ending for CSV";
-const NEW_ROWS: &str = "give --output a name that ends in .csv, or one without an ending";
 const SHARES: &str = "give --output a name that ends in .shares, or one without an ending";
 
-/// How the rows of `input` go to `path`: by the option, else by the name, else as the input.
-pub(crate) fn of_rows(path: &str, options: &OutputOptions, input: &Input) -> Result<RowsAs, TableError> {
+/// How rows of a table that is stored like `source` go to `path`: by the option, else by the name, else as the source; as CSV where
+/// the source is no file.
+pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored>) -> Result<RowsAs, TableError> {
+    let source = source.unwrap_or(Stored { format: Format::Csv, delimiter: b',', gzip: false, bytes: 0 });
     let (ending, gzip) = ending(path);
     let tabs = matches!(ending.as_deref(), Some("tsv" | "tab"));
     let format = match (options.format.or_else(|| Format::of_name(path)), &ending) {
         (Some(format), _) => format,
-        (None, None) => input.format(),
+        (None, None) => source.format,
         (None, Some(_)) => return Err(not_written(path, "rows of a table", ROWS)),
     };
     if gzip && format != Format::Csv {
         let fault = format!("cannot write {path}: only CSV is compressed as a whole");
         return Err(TableError::Option(fault, "leave .gz away, or give the output a name that ends in .csv.gz"));
     }
-    let mut delimiter = input.delimiter();
+    let mut delimiter = source.delimiter;
     if tabs && format == Format::Csv && delimiter != b'\t' {
         // Rows of CSV are copied as they stand.
-        if input.format() == Format::Csv {
+        if source.format == Format::Csv {
             let fault =
                 format!("cannot write {path}: its name says tabs, and the input's fields are separated by '{}'", char::from(delimiter));
             return Err(TableError::Option(fault, "give --output a name that ends in .csv"));
@@ -48,7 +49,7 @@ pub(crate) fn of_rows(path: &str, options: &OutputOptions, input: &Input) -> Res
 }
 
 /// Whether the numbers of an aggregate go to `path` as JSON, else CSV.
-pub fn json_of_numbers(path: &str) -> Result<bool, TableError> {
+pub(crate) fn json_of_numbers(path: &str) -> Result<bool, TableError> {
     match ending(path) {
         (None, false) => Ok(false),
         (Some(ending), false) if ending == "csv" => Ok(false),
@@ -57,17 +58,8 @@ pub fn json_of_numbers(path: &str) -> Result<bool, TableError> {
     }
 }
 
-/// Refuses names that say that something else than new rows as CSV is there.
-pub fn check_new_rows(path: &str) -> Result<(), TableError> {
-    match ending(path) {
-        (None, false) => Ok(()),
-        (Some(ending), false) if ending == "csv" => Ok(()),
-        _ => Err(not_written(path, "new rows", NEW_ROWS)),
-    }
-}
-
 /// Refuses names that say that something else than shares is there.
-pub fn check_shares(path: &str) -> Result<(), TableError> {
+pub(crate) fn check_shares(path: &str) -> Result<(), TableError> {
     match ending(path) {
         (None, false) => Ok(()),
         (Some(ending), false) if ending == "shares" => Ok(()),
@@ -90,7 +82,7 @@ fn not_written(path: &str, what: &str, mend: &'static str) -> TableError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::InputOptions;
+    use crate::table::{Input, InputOptions, Source};
 
     /// How rows of a file with this name and content go to `to`.
     fn rows(from: &str, content: &[u8], to: &str) -> Result<RowsAs, TableError> {
@@ -98,7 +90,7 @@ mod tests {
         let path = folder.path().join(from);
         std::fs::write(&path, content).expect("written");
         let input = Input::open(path.to_str().expect("text"), &InputOptions::default()).expect("readable");
-        of_rows(to, &OutputOptions::default(), &input)
+        of_rows(to, &OutputOptions::default(), input.stored())
     }
 
     #[test]

@@ -21,23 +21,23 @@ pub enum TableError {
     /// The input cannot be opened.
     #[error("cannot open {path}: {source}")]
     Open {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
-        /// The system's reason.
+        /// The operating system's error.
         source: io::Error,
     },
     /// Reading failed in the middle.
     #[error("cannot read {path}: {source}")]
     Read {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
-        /// The system's reason.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The input is no intact file of its format.
     #[error("{path} is not a readable {format} file: {reason}")]
     Damaged {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Name of the format.
         format: &'static str,
@@ -47,7 +47,7 @@ pub enum TableError {
     /// Two passes over the file saw different bytes.
     #[error("{path} changed while it was in use")]
     Changed {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
     },
     /// An option that does not fit the input's format.
@@ -56,7 +56,7 @@ pub enum TableError {
     /// The table has no such column.
     #[error("{path} has no column `{column}`")]
     MissingColumn {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// The column asked for.
         column: String,
@@ -66,7 +66,7 @@ pub enum TableError {
     /// The column asked for stands there more than once.
     #[error("{path} has {count} columns named `{column}`")]
     DuplicateColumn {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// The column asked for.
         column: String,
@@ -76,7 +76,7 @@ pub enum TableError {
     /// A CSV record with more or fewer fields than the header.
     #[error("line {line} of {path} has {found} columns, the header has {expected}")]
     Ragged {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Line on which the record starts, from 1.
         line: u64,
@@ -88,7 +88,7 @@ pub enum TableError {
     /// A CSV record that is not UTF-8.
     #[error("line {line} of {path} is not UTF-8 text (column {column} of {expected})")]
     NotUtf8 {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Line on which the record starts, from 1.
         line: u64,
@@ -100,7 +100,7 @@ pub enum TableError {
     /// A quoted CSV field that does not end, or goes on after its closing quote.
     #[error("line {line} of {path} has a quoted field that {what}")]
     Quote {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Line on which the record starts, from 1.
         line: u64,
@@ -110,7 +110,7 @@ pub enum TableError {
     /// A CSV record longer than any sound one.
     #[error("the record on line {line} of {path} is longer than {limit} bytes")]
     LongRecord {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Line on which the record starts, from 1.
         line: u64,
@@ -120,7 +120,7 @@ pub enum TableError {
     /// A CSV record with more fields than any sound one.
     #[error("the record on line {line} of {path} has more than {limit} columns")]
     TooManyColumns {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Line on which the record starts, from 1.
         line: u64,
@@ -130,7 +130,7 @@ pub enum TableError {
     /// A key longer than any sound one.
     #[error("row {row} of {path} has a value in key column `{column}` that is longer than {limit} bytes")]
     LongKey {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Row, from 1, without the header.
         row: u64,
@@ -142,13 +142,13 @@ pub enum TableError {
     /// A table without rows.
     #[error("{path} has no rows")]
     Empty {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
     },
     /// No row can ever match, because of one column or of all together.
     #[error("no row of {path} has a usable key: {why}")]
     NoKeys {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Which column, and whether null or refused by a normaliser.
         why: String,
@@ -156,7 +156,7 @@ pub enum TableError {
     /// A key column of a type without reliable equality, or a payload column that cannot be sent.
     #[error("column `{column}` of {path} is of type {found}, which cannot be {role}")]
     ColumnType {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// The column.
         column: String,
@@ -170,7 +170,7 @@ pub enum TableError {
     /// A value that has no canonical form (a date beyond the year 9999, a component of 4 GiB).
     #[error("row {row} of {path} has a value in column `{column}` that is out of range for its type")]
     Value {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Row, from 1, without the header.
         row: u64,
@@ -180,7 +180,7 @@ pub enum TableError {
     /// A value to compute with that is no exact number of the agreed form.
     #[error("row {row} of {path} (the header is not counted) has a value in column `{column}` that {what}")]
     Amount {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Row, from 1, without the header.
         row: u64,
@@ -192,7 +192,7 @@ pub enum TableError {
     /// More groups than a run takes.
     #[error("column `{column}` of {path} has more than {limit} different values, too many groups")]
     TooManyGroups {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// The column.
         column: String,
@@ -202,7 +202,7 @@ pub enum TableError {
     /// Rows with equal keys and different values or groups, and the side chose to refuse that.
     #[error("{path} has at least one key with several different values or groups (the second one is row {row})")]
     ValueDuplicates {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Row of the second one, from 1, without the header.
         row: u64,
@@ -210,7 +210,7 @@ pub enum TableError {
     /// More rows than an index holds.
     #[error("{path} has more than {limit} rows")]
     TooManyRows {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// The limit.
         limit: u64,
@@ -218,7 +218,7 @@ pub enum TableError {
     /// Rows with equal keys and different payloads, and the sender chose to refuse that.
     #[error("{path} has at least one key with several different payloads (the second one is row {row})")]
     PayloadDuplicates {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Row of the second payload, from 1, without the header.
         row: u64,
@@ -226,7 +226,7 @@ pub enum TableError {
     /// A payload row wider than the limit.
     #[error("row {row} of {path} has a payload of {width} bytes; every match costs that much, and the limit is {limit}")]
     PayloadWidth {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// Row, from 1, without the header.
         row: u64,
@@ -238,21 +238,21 @@ pub enum TableError {
     /// The output exists already.
     #[error("{path} exists already")]
     OutputExists {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
     },
     /// The output cannot be created, written or renamed.
     #[error("cannot write {path}: {source}")]
     Output {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
-        /// The system's reason.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The output cannot be under this name, or its format cannot take these rows.
     #[error("cannot write {path}: {reason}")]
     OutputFormat {
-        /// As the user named it.
+        /// The name of the table or file, as the user gave it.
         path: String,
         /// The writer's reason.
         reason: String,
@@ -319,6 +319,12 @@ impl TableError {
             Self::PeerPayload(_) => "ask your partner to update or check its installation",
         };
         text.to_owned()
+    }
+
+    /// A result that `path` cannot take.
+    pub(crate) fn unfit_result(path: &str, reason: impl ToString) -> Self {
+        let mend = "choose another format by the extension of the output";
+        Self::OutputFormat { path: path.to_owned(), reason: reason.to_string(), mend }
     }
 
     /// Where the fault lies.

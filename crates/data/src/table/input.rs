@@ -4,12 +4,16 @@
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::ArrowError;
+use arrow_schema::SchemaRef;
 use flate2::read::MultiGzDecoder;
 
 use crate::table::TableError;
-use crate::table::error::missing_column_mend;
 
 /// File formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -88,6 +92,7 @@ pub struct Input {
     delimiter: u8,
     gzip: bool,
     seen: (u64, Option<SystemTime>),
+    schema: OnceLock<SchemaRef>,
 }
 
 impl Input {
@@ -106,6 +111,25 @@ impl Input {
             if kind.is_file() { file } else { spool(file).map_err(failed)? }
         };
         Self::of(file, path, options)
+    }
+
+    /// Copies record batches that can be read only once to a temporary file, as standard input is copied. `name` is for errors.
+    pub fn spool_batches(
+        name: &str,
+        schema: &SchemaRef,
+        batches: impl IntoIterator<Item = Result<RecordBatch, ArrowError>>,
+    ) -> Result<Self, TableError> {
+        let failed = |error: ArrowError| match error {
+            ArrowError::IoError(_, source) => TableError::Open { path: name.to_owned(), source },
+            other => TableError::Damaged { path: name.to_owned(), format: "Arrow", reason: other.to_string() },
+        };
+        let mut writer =
+            StreamWriter::try_new_buffered(tempfile::tempfile().map_err(|error| failed(error.into()))?, schema).map_err(failed)?;
+        batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(failed)?;
+        let buffered = writer.into_inner().map_err(failed)?;
+        let mut file = buffered.into_inner().map_err(|error| failed(error.into_error().into()))?;
+        file.seek(SeekFrom::Start(0)).map_err(|error| failed(error.into()))?;
+        Self::of(file, name, &InputOptions { format: Some(Format::ArrowStream), delimiter: None })
     }
 
     /// Reads `bytes` as a file of the name `path` would be read.
@@ -130,7 +154,7 @@ impl Input {
                 "use for example ',' ';' '|' or a tab",
             ));
         }
-        Ok(Self { file, path: shown(path), format, delimiter, gzip, seen })
+        Ok(Self { file, path: shown(path), format, delimiter, gzip, seen, schema: OnceLock::new() })
     }
 
     fn choose_format(path: &str, options: &InputOptions, magic: &[u8], gzip: bool) -> Result<Format, TableError> {
@@ -205,19 +229,13 @@ impl Input {
         Ok(if self.gzip { Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))) } else { Box::new(file) })
     }
 
-    /// Where the column `name` stands among `names`; it must stand there once.
-    pub(crate) fn column<S: AsRef<str>>(&self, names: &[S], name: &str) -> Result<usize, TableError> {
-        let mut places = names.iter().enumerate().filter(|(_, other)| other.as_ref() == name).map(|(place, _)| place);
-        match (places.next(), places.count()) {
-            (Some(place), 0) => Ok(place),
-            (Some(_), more) => Err(TableError::DuplicateColumn { path: self.path.clone(), column: name.to_owned(), count: 1 + more }),
-            (None, _) => {
-                let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
-                let delimiter = (self.format == Format::Csv).then_some(self.delimiter);
-                let mend = missing_column_mend(name, &names, delimiter);
-                Err(TableError::MissingColumn { path: self.path.clone(), column: name.to_owned(), mend })
-            }
+    /// The columns and their types, which `read` finds out the first time.
+    pub(crate) fn known_schema(&self, read: impl FnOnce() -> Result<SchemaRef, TableError>) -> Result<SchemaRef, TableError> {
+        if let Some(schema) = self.schema.get() {
+            return Ok(schema.clone());
         }
+        let schema = read()?;
+        Ok(self.schema.get_or_init(|| schema).clone())
     }
 
     pub(crate) fn unreadable(&self, source: io::Error) -> TableError {

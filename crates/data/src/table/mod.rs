@@ -1,42 +1,64 @@
-//! Tables on disk: opening them, a first pass for keys and payload, a second pass that writes the rows of the result.
+//! Tables: a first pass for keys and payload, and a second pass that gives the rows of a result to a sink.
 //!
 //! ```text
-//! Input::open --> read_keys --> KeyTable { distinct digests, row -> key, statistics, payload }
-//!                                  |  (the protocol runs on the digests)
-//! Output::create ------------> write_matches(input, table, matches) --> file under its final name
+//! OpenSource::open --> Source --> read_keys --> KeyTable { distinct digests, row -> key, statistics, payload }
+//!                        |           |  (the protocol runs on the digests)
+//! OpenSink::open ----> Sink <--- write_matches(source, table, matches) --> Sink::finish makes the result visible
 //! ```
+//!
+//! A [`Source`] is a file or standard input ([`SourceFile`]: CSV, Parquet, Arrow IPC) or record batches in memory ([`Batches`]); a
+//! [`Sink`] is a file or standard output ([`SinkFile`]) or memory ([`Collected`]).
 //!
 //! Both passes stream; memory is 32 bytes a distinct key and 4 bytes a row, besides one block of the file. CSV is UTF-8 with a header
 //! row (RFC 4180: quotes, doubled quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
 
+mod along;
+mod batches;
 mod bytes_at;
 mod collect;
+mod collected;
 mod columnar;
 pub(crate) mod csv;
 mod distinct;
-pub mod ending;
+mod ending;
 mod error;
+mod file;
+mod identity;
 mod input;
 mod ipc_check;
+mod named_columns;
 mod output;
 mod parquet_check;
 mod partial;
 mod payload;
+mod place;
+mod row_digests;
+mod sink;
+mod source;
+mod stats;
 pub(crate) mod values;
 mod write;
 
-pub use collect::{ColumnStats, KeyStats, KeyTable, NO_KEY, read_keys, read_values};
+pub use batches::{Batches, keep_batch, scan_batch};
+pub use collect::{KeyTable, NO_KEY, read_keys, read_values};
+pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};
+pub use file::{SinkFile, SourceFile};
+pub use identity::FileIdentity;
 pub use input::{Format, Input, InputOptions};
-pub use output::{Output, OutputOptions, Place};
+pub use output::{Output, OutputOptions};
 pub use payload::{
     Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, PayloadUnit, ReceivedPayload,
 };
+pub use place::Place;
+pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
+pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};
+pub use stats::{ColumnStats, KeyStats};
 pub use values::{Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal};
-pub use write::{Join, Matches, WriteStats, write_matches};
+pub use write::{Join, KeptRows, Matches, WriteStats, write_matches};
 
-pub(crate) use collect::{collect_keys, for_each_cell};
+pub(crate) use collect::collect_keys;
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
 pub(crate) use csv::{CsvReader, LONGEST_RECORD as LONGEST_VALUE, write_field};
+pub(crate) use named_columns::NamedColumns;
 pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
-pub use write::new_rows;

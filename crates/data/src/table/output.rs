@@ -1,17 +1,11 @@
 //! The output file: refused or made ready before the protocol starts, and under its final name only when complete.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
-use rustix::fs::FallocateFlags;
-use rustix::io::Errno;
-use rustix::process::{Resource, getrlimit};
+use std::fmt;
+use std::io::Write;
 
 use crate::table::ending::{self, RowsAs};
-use crate::table::partial::{Partial, sweep};
-use crate::table::{Format, Input, TableError, write};
+use crate::table::write::{self, ColumnsWriter, TextWriter};
+use crate::table::{Format, Head, Place, ResultKind, ResultTable, RowBatch, Sink, Source, TableError, WriteStats};
 
 /// How to write an output.
 #[derive(Clone, Debug, Default)]
@@ -22,186 +16,159 @@ pub struct OutputOptions {
     pub format: Option<Format>,
 }
 
-/// An output table that can be written. Dropping it without [`crate::table::write_matches`] leaves nothing behind.
-#[derive(Debug)]
+/// A file for a result, or standard output. Dropping it without [`Sink::finish`] leaves nothing behind.
 pub struct Output {
-    place: Place,
-    rows: RowsAs,
-}
-
-/// Where bytes go, whatever they are: made ready before the protocol starts, and under its final name only by [`Place::commit`].
-#[derive(Debug)]
-pub struct Place {
-    target: Target,
     path: String,
-    swept: Vec<String>,
+    layout: Layout,
+    state: State,
 }
 
-#[derive(Debug)]
-enum Target {
-    /// A file that gets its name at the end.
-    File {
-        partial: Partial,
-        name: PathBuf,
-        force: bool,
-    },
-    /// A device or pipe, written directly.
-    Special(File),
-    Stdout(io::Stdout),
+/// How the result is written.
+#[derive(Clone, Copy, Debug)]
+enum Layout {
+    Rows(RowsAs),
+    Numbers { json: bool },
+    Shares,
+}
+
+/// How far it is.
+enum State {
+    /// Ready, with what was written so far.
+    Placed(Place, WriteStats),
+    Text(TextWriter<Place>),
+    Columns(Box<ColumnsWriter<Place>>),
+    Done,
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").field("path", &self.path).field("layout", &self.layout).finish_non_exhaustive()
+    }
 }
 
 impl Output {
-    /// Makes `path` ready (`-` is standard output): refuses an existing file without `force`, a name with an ending
-    /// that is not written, and what the format cannot hold, and creates the file, so that a missing folder or right
-    /// shows now. The format is the option's, else the one of the name, else the input's.
-    pub fn create(path: &str, options: &OutputOptions, input: &Input) -> Result<Self, TableError> {
-        let rows = ending::of_rows(path, options, input)?;
-        write::check(input, rows.format, path)?;
+    /// Makes `path` ready for rows of `source` (`-` is standard output): refuses an existing file without `force`, a name with an
+    /// ending that is not written, and what the format cannot hold, and creates the file, so that a missing folder or right
+    /// shows now. The format is the option's, else the one of the name, else the source's.
+    pub fn create(path: &str, options: &OutputOptions, source: &dyn Source) -> Result<Self, TableError> {
+        Self::open(path, options, ResultKind::OwnRows, source)
+    }
+
+    /// [`Self::create`] for a result of any kind. Numbers and shares have formats of their own.
+    pub fn open(path: &str, options: &OutputOptions, kind: ResultKind, source: &dyn Source) -> Result<Self, TableError> {
+        let stored = source.stored();
+        let layout = match kind {
+            ResultKind::OwnRows => {
+                let rows = ending::of_rows(path, options, stored)?;
+                write::check(source, rows, path)?;
+                Layout::Rows(rows)
+            }
+            ResultKind::NewRows => Layout::Rows(ending::of_rows(path, options, None)?),
+            ResultKind::Numbers => Layout::Numbers { json: ending::json_of_numbers(path)? },
+            ResultKind::Shares => {
+                ending::check_shares(path)?;
+                Layout::Shares
+            }
+        };
         let place = Place::create(path, options.force)?;
-        if input.format() == rows.format && !input.gzip() && !rows.gzip {
-            place.reserve(input.len())?;
+        if let (Layout::Rows(rows), Some(stored)) = (layout, stored)
+            && stored.format == rows.format
+            && !stored.gzip
+            && !rows.gzip
+        {
+            place.reserve(stored.bytes)?;
         }
-        Ok(Self { place, rows })
+        Ok(Self { path: place.path().to_owned(), layout, state: State::Placed(place, WriteStats::default()) })
     }
 
-    /// The name that errors show.
-    pub fn path(&self) -> &str {
-        &self.place.path
-    }
-
-    /// The format that will be written.
+    /// The format in which rows will be written.
     pub fn format(&self) -> Format {
-        self.rows.format
+        match self.layout {
+            Layout::Rows(rows) => rows.format,
+            Layout::Numbers { .. } | Layout::Shares => Format::Csv,
+        }
     }
 
-    /// Whether the CSV is compressed.
-    pub(crate) fn gzip(&self) -> bool {
-        self.rows.gzip
+    /// The place, of which there is one before anything was written.
+    fn take_place(&mut self) -> Result<Place, TableError> {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Placed(place, _) => Ok(place),
+            _ => Err(TableError::unfit_result(&self.path, "it has a result already")),
+        }
     }
 
-    /// Between the fields of CSV.
-    pub(crate) fn delimiter(&self) -> u8 {
-        self.rows.delimiter
+    /// Writes a whole result.
+    fn write_whole(&mut self, bytes: &[u8], rows: u64) -> Result<(), TableError> {
+        let mut place = self.take_place()?;
+        place.write_all(bytes).map_err(|source| place.failed(source))?;
+        self.state = State::Placed(place, WriteStats { rows, bytes: bytes.len() as u64 });
+        Ok(())
     }
 
-    /// See [`Place::swept`].
-    pub fn swept(&self) -> Option<String> {
-        self.place.swept()
-    }
-
-    /// Where the bytes go.
-    pub(crate) fn writer(&mut self) -> &mut (dyn Write + Send) {
-        self.place.writer()
-    }
-
-    /// Brings the bytes to the disk and the file under its final name.
-    pub(crate) fn commit(self) -> Result<(), TableError> {
-        self.place.commit()
+    fn unfit<T>(&self) -> Result<T, TableError> {
+        Err(TableError::unfit_result(&self.path, "the result is not of the kind for which it was opened"))
     }
 }
 
-impl Place {
-    /// Makes `path` ready (`-` is standard output), and refuses an existing file without `force`.
-    pub fn create(path: &str, force: bool) -> Result<Self, TableError> {
-        match path {
-            "-" => Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned(), swept: Vec::new() }),
-            _ => Self::file(path, force),
-        }
-    }
-
-    /// [`Self::create`] for a name that is no sign for standard output.
-    pub fn file(path: &str, force: bool) -> Result<Self, TableError> {
-        let place = |target, swept| Ok(Self { target, path: path.to_owned(), swept });
-        let failed = |source| TableError::Output { path: path.to_owned(), source };
-        let (mut name, mut mode) = (PathBuf::from(path), None);
-        if path.is_empty() || path.ends_with('/') || path.ends_with("/.") {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
-        }
-        match fs::metadata(&name) {
-            Ok(found) if found.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
-            Ok(found) if !found.is_file() => {
-                let file = File::options().write(true).open(&name).map_err(failed)?;
-                return place(Target::Special(file), Vec::new());
-            }
-            Ok(_) if !force => return Err(TableError::OutputExists { path: path.to_owned() }),
-            Ok(found) => {
-                // A link keeps pointing to its file, and a replaced file keeps its mode.
-                name = fs::canonicalize(&name).map_err(failed)?;
-                mode = Some(found.permissions().mode() & 0o777);
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound && name.is_symlink() => {
-                let reason = "it is a link to a file that does not exist".to_owned();
-                return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "name the file itself, or remove the link" });
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
-        let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let partial = Partial::create(folder, mode).map_err(failed)?;
-        let swept = sweep(folder);
-        place(Target::File { partial, name, force }, swept)
-    }
-
-    /// What was removed from the folder because a killed run had left it there, as a notice.
-    pub fn swept(&self) -> Option<String> {
-        let files = self.swept.join(", ");
-        (!files.is_empty()).then(|| format!("removed what a killed run had left beside {}: {files}", self.path))
-    }
-
-    /// The name that errors show.
-    pub fn path(&self) -> &str {
+impl Sink for Output {
+    fn name(&self) -> &str {
         &self.path
     }
 
-    /// Takes room on the disk, where the place is a file.
-    fn reserve(&self, bytes: u64) -> Result<(), TableError> {
-        match &self.target {
-            Target::File { partial, .. } => reserve(partial.file(), bytes).map_err(|source| self.failed(source)),
-            Target::Special(_) | Target::Stdout(_) => Ok(()),
+    fn notice(&self) -> Option<String> {
+        match &self.state {
+            State::Placed(place, _) => place.swept(),
+            _ => None,
         }
     }
 
-    /// Where the bytes go.
-    pub fn writer(&mut self) -> &mut (dyn Write + Send) {
-        match &mut self.target {
-            Target::File { partial, .. } => partial.file_mut(),
-            Target::Special(file) => file,
-            Target::Stdout(stdout) => stdout,
+    fn takes_records(&self, delimiter: u8) -> bool {
+        matches!(self.layout, Layout::Rows(rows) if rows.format == Format::Csv && rows.delimiter == delimiter)
+    }
+
+    fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
+        let Layout::Rows(rows) = self.layout else { return self.unfit() };
+        let place = self.take_place()?;
+        self.state = match rows.format {
+            Format::Csv => State::Text(TextWriter::new(place, rows, &self.path, head)),
+            format => State::Columns(Box::new(ColumnsWriter::new(place, format, &self.path, head)?)),
+        };
+        Ok(())
+    }
+
+    fn record(&mut self, record: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
+        match &mut self.state {
+            State::Text(writer) => writer.record(record, end, payload),
+            _ => self.unfit(),
         }
     }
 
-    fn failed(&self, source: io::Error) -> TableError {
-        TableError::Output { path: self.path.clone(), source }
+    fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
+        match &mut self.state {
+            State::Text(writer) => writer.batch(rows),
+            State::Columns(writer) => writer.batch(rows),
+            State::Placed(..) | State::Done => self.unfit(),
+        }
     }
 
-    /// Writes everything at once, brings it to the disk and the file under its final name.
-    pub fn write(mut self, bytes: &[u8]) -> Result<(), TableError> {
-        self.writer().write_all(bytes).map_err(|source| self.failed(source))?;
-        self.commit()
+    fn numbers(&mut self, numbers: &ResultTable<'_>) -> Result<(), TableError> {
+        let Layout::Numbers { json } = self.layout else { return self.unfit() };
+        self.write_whole(&if json { numbers.json() } else { numbers.csv() }, numbers.results.len() as u64)
     }
 
-    /// Brings the bytes to the disk and the file under its final name.
-    pub fn commit(mut self) -> Result<(), TableError> {
-        self.writer().flush().map_err(|source| self.failed(source))?;
-        let Target::File { partial, name, force } = self.target else { return Ok(()) };
-        partial.commit(&name, force).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => TableError::OutputExists { path: self.path },
-            _ => TableError::Output { path: self.path, source },
-        })
+    fn shares(&mut self, bytes: &[u8]) -> Result<(), TableError> {
+        let Layout::Shares = self.layout else { return self.unfit() };
+        self.write_whole(bytes, 0)
     }
-}
 
-/// Takes room for a result as long as the whole input, so that a full disk or a limit on file sizes shows before the
-/// protocol starts: afterwards it would depend on how many rows matched, which is nothing to tell a peer. File systems
-/// that cannot reserve are left as they are.
-fn reserve(file: &File, bytes: u64) -> io::Result<()> {
-    // Room beyond the end of a file does not count for the limit, but its bytes will.
-    if getrlimit(Resource::Fsize).current.is_some_and(|limit| bytes > limit) {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
-        Err(Errno::NOSPC | Errno::DQUOT) => Err(io::ErrorKind::StorageFull.into()),
-        Err(Errno::FBIG) => Err(io::ErrorKind::FileTooLarge.into()),
-        _ => Ok(()),
+    fn finish(&mut self) -> Result<WriteStats, TableError> {
+        let (place, stats) = match std::mem::replace(&mut self.state, State::Done) {
+            State::Placed(place, stats) => (place, stats),
+            State::Text(writer) => writer.finish()?,
+            State::Columns(writer) => writer.finish()?,
+            State::Done => return self.unfit(),
+        };
+        place.commit()?;
+        Ok(stats)
     }
 }

@@ -8,8 +8,10 @@ mod normalisers;
 mod outputs;
 mod payloads;
 mod profiles;
+mod sources;
 mod splitter;
 mod threads;
+mod toy_source;
 
 use std::path::{Path, PathBuf};
 

@@ -1,83 +1,59 @@
 //! The files that a run names: no two of those that it reads and writes may be one file, by whatever names.
 
-use std::fs::{self, File, Metadata};
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Config;
 use crate::failure::{Failure, code};
+use crate::table::{FileIdentity, OpenSink, OpenSource};
 
-/// What each file is to the run, and its name.
-pub(super) struct Files(Vec<(&'static str, PathBuf)>);
+/// What a run reads and writes.
+pub(super) struct Files {
+    input: Arc<dyn OpenSource>,
+    output: Option<Arc<dyn OpenSink>>,
+    receipt: Option<PathBuf>,
+    budget: Option<PathBuf>,
+}
 
 impl Files {
     pub fn of(config: &Config) -> Self {
-        let output = config.destination.as_ref().map(|to| PathBuf::from(&to.path));
-        let budget = config.settings.noise.as_ref().map(|noise| noise.budget.clone());
-        let named = [
-            ("--input", Some(PathBuf::from(&config.source.path))),
-            ("--output", output),
-            ("--receipt", config.receipt.clone()),
-            ("--budget", budget),
-        ];
-        Self(named.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect())
+        Self {
+            input: config.source.table.clone(),
+            output: config.destination.as_ref().map(|to| to.sink.clone()),
+            receipt: config.receipt.clone(),
+            budget: config.settings.noise.as_ref().map(|noise| noise.budget.clone()),
+        }
     }
 
     /// Refuses two names of one file.
     pub fn check(&self) -> Result<(), Failure> {
-        for (place, (flag, path)) in self.0.iter().enumerate() {
-            let Some(file) = Identity::of(flag, path) else { continue };
-            let same = |(other, path): &&(&'static str, PathBuf)| Identity::of(other, path).is_some_and(|other| other == file);
-            if let Some((other, _)) = self.0[..place].iter().find(same) {
-                let fault = format_args!("{other} and {flag} name the same file, {}", path.display()).to_string();
+        let path = |path: &Path| Some((path.display().to_string(), FileIdentity::of_path(path)?));
+        let named = [
+            ("--input", self.input.file().map(|file| (self.input.name(), file))),
+            ("--output", self.output.as_ref().and_then(|sink| Some((sink.name(), sink.file()?)))),
+            ("--receipt", self.receipt.as_deref().and_then(path)),
+            ("--budget", self.budget.as_deref().and_then(path)),
+        ];
+        let mut earlier: Vec<(&str, FileIdentity)> = Vec::new();
+        for (flag, (name, file)) in named.into_iter().filter_map(|(flag, named)| Some((flag, named?))) {
+            if let Some((other, _)) = earlier.iter().find(|(_, earlier)| *earlier == file) {
+                let fault = format!("{other} and {flag} name the same file, {name}");
                 let told = Some("the partner's command line is not valid");
                 return Err(Failure { told, ..Failure::new(code::USAGE, fault, "give each a file of its own") });
             }
+            earlier.push((flag, file));
         }
         Ok(())
     }
 }
 
-/// What makes two names one file. Devices and pipes may have several uses.
-#[derive(PartialEq, Eq)]
-enum Identity {
-    /// Device and number of a file that exists.
-    Existing(u64, u64),
-    /// Folder, and name in it, of one that does not.
-    New(PathBuf, PathBuf),
-}
-
-impl Identity {
-    fn of(flag: &str, path: &Path) -> Option<Self> {
-        let existing = |found: Metadata| found.is_file().then(|| Self::Existing(found.dev(), found.ino()));
-        if path == Path::new("-") {
-            let metadata = |stream: &dyn AsFd| File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok();
-            return match flag {
-                "--input" => existing(metadata(&io::stdin())?),
-                "--output" => existing(metadata(&io::stdout())?),
-                // To others it is a name as any.
-                _ => Self::new_in(path),
-            };
-        }
-        match fs::metadata(path) {
-            Ok(found) => existing(found),
-            Err(_) => Self::new_in(path),
-        }
-    }
-
-    fn new_in(path: &Path) -> Option<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Some(Self::New(fs::canonicalize(folder).ok()?, path.file_name()?.into()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::table::{InputOptions, OutputOptions, SinkFile, SourceFile};
 
     #[test]
     fn one_file_under_two_names_is_refused() {
@@ -89,7 +65,12 @@ mod tests {
         symlink("a", at("to-a")).expect("linked");
         fs::hard_link(at("a"), at("also-a")).expect("linked");
         symlink("sub", at("to-sub")).expect("linked");
-        let check = |input: PathBuf, output: PathBuf| Files(vec![("--input", input), ("--output", output)]).check();
+        let text = |path: PathBuf| path.to_str().expect("text").to_owned();
+        let check = |input: PathBuf, output: PathBuf| {
+            let input = Arc::new(SourceFile { path: text(input), options: InputOptions::default() });
+            let output = SinkFile { path: text(output), options: OutputOptions::default() };
+            Files { input, output: Some(Arc::new(output)), receipt: None, budget: None }.check()
+        };
         for (input, output) in [
             (at("a"), at("a")),
             (at("a"), at("sub/../a")),

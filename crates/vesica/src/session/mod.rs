@@ -15,6 +15,7 @@ mod write;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use vesica_party::{Role, Security};
@@ -27,7 +28,7 @@ pub use tell::{Meeting, tell_partner};
 use crate::failure::Failure;
 use crate::key::KeySpec;
 use crate::plan::Link;
-use crate::table::{InputOptions, Join, OutputOptions};
+use crate::table::{Join, OpenSink, OpenSource};
 use crate::task::{AnyTask, Settings};
 
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
@@ -36,10 +37,8 @@ pub const MAX_PEER_ITEMS: u64 = 1 << 28;
 /// Where the own rows come from, and what of them takes part.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// A file, or `-` for standard input.
-    pub path: String,
-    /// How to read it.
-    pub options: InputOptions,
+    /// The table: a [`SourceFile`](crate::table::SourceFile), [`Batches`](crate::table::Batches) in memory, or one of the caller's own.
+    pub table: Arc<dyn OpenSource>,
     /// The key.
     pub key: KeySpec,
 }
@@ -47,10 +46,8 @@ pub struct Source {
 /// Where the result goes.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// A file, or `-` for standard output.
-    pub path: String,
-    /// How to write it. Only rows have a choice of formats.
-    pub options: OutputOptions,
+    /// A [`SinkFile`](crate::table::SinkFile), [`Collected`](crate::table::Collected) in memory, or one of the caller's own.
+    pub sink: Arc<dyn OpenSink>,
     /// Which own rows, where the result is rows.
     pub join: Join,
 }

@@ -11,19 +11,19 @@ use super::deadline::Deadline;
 use super::files::Files;
 use super::{Config, Destination, Interrupt, Source};
 use crate::failure::{Failure, code};
-use crate::table::{Input, KeyTable, Output, Place, ending};
+use crate::table::{self, KeyTable, Place, Sink};
 use crate::task::{AnyJob, Columns, ResultKind};
 
-/// Time between two looks at an interruption and at the channel.
-const LOOK: Duration = Duration::from_millis(20);
+/// Time between two checks of an interruption and of the channel.
+const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 /// How long a run that ends early waits for the output's place, so as to leave nothing there. Longer than making a file takes; what takes
 /// longer is an input or output that is a pipe, and those leave nothing.
-const PLACING: Duration = Duration::from_secs(1);
+const WAIT_FOR_PLACES: Duration = Duration::from_secs(1);
 
 /// What the preparation gives.
 pub(super) struct Prepared {
-    pub input: Input,
+    pub source: Box<dyn table::Source>,
     pub table: KeyTable,
     pub placed: Placed,
 }
@@ -31,7 +31,7 @@ pub(super) struct Prepared {
 /// Where the results of a run go.
 pub(super) struct Placed {
     /// The result, if this side has one.
-    pub output: Option<OutputTarget>,
+    pub sink: Option<Box<dyn Sink>>,
     /// The receipt, if one is wanted.
     pub receipt: Option<Place>,
 }
@@ -39,20 +39,9 @@ pub(super) struct Placed {
 impl Placed {
     /// What the user is to hear of the places.
     pub fn notices(&self) -> impl Iterator<Item = String> {
-        let output = self.output.as_ref().and_then(|output| match output {
-            OutputTarget::Rows(output) => output.swept(),
-            OutputTarget::Bytes(place) => place.swept(),
-        });
-        output.into_iter().chain(self.receipt.as_ref().and_then(Place::swept))
+        let sink = self.sink.as_ref().and_then(|sink| sink.notice());
+        sink.into_iter().chain(self.receipt.as_ref().and_then(Place::swept))
     }
-}
-
-/// Where a result goes.
-pub(super) enum OutputTarget {
-    /// Own rows.
-    Rows(Output),
-    /// New rows, numbers or shares.
-    Bytes(Place),
 }
 
 /// A preparation on a thread of its own, which does not hold on to the places: whoever drops this, drops them.
@@ -63,7 +52,7 @@ pub(super) struct Preparation {
     failed_at: Option<Instant>,
 }
 
-type Outcome = Result<(Input, KeyTable), Failure>;
+type Outcome = Result<(Box<dyn table::Source>, KeyTable), Failure>;
 
 impl Preparation {
     pub fn start(config: &Config, job: &dyn AnyJob) -> Self {
@@ -106,17 +95,17 @@ impl Preparation {
 
     /// Waits for the outcome, but not beyond an interruption, the deadline or the end of the conversation with the partner.
     pub fn finish(mut self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Result<Prepared, Failure> {
-        let (input, table) = match self.early.take() {
+        let (source, table) = match self.early.take() {
             Some(outcome) => outcome?,
             None => self.wait(ch, interrupt, deadline)?,
         };
         let placed = self.placed.recv().map_err(|_| panicked())?;
-        Ok(Prepared { input, table, placed })
+        Ok(Prepared { source, table, placed })
     }
 
     fn wait(&self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Outcome {
         loop {
-            match self.outcome.recv_timeout(LOOK) {
+            match self.outcome.recv_timeout(CHECK_EVERY) {
                 Ok(outcome) => return outcome,
                 Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -135,7 +124,7 @@ impl Preparation {
 impl Drop for Preparation {
     /// The thread may be about to make a file that nobody would remove.
     fn drop(&mut self) {
-        drop(self.placed.recv_timeout(PLACING));
+        drop(self.placed.recv_timeout(WAIT_FOR_PLACES));
     }
 }
 
@@ -161,22 +150,11 @@ struct Wanted {
 fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>) -> Outcome {
     let Wanted { columns, result, source, destination, receipt, force, files } = wanted;
     files.check()?;
-    let input = Input::open(&source.path, &source.options)?;
-    let output = destination.as_ref().zip(*result).map(|(to, kind)| create(kind, to, &input)).transpose()?;
+    let opened = source.table.open()?;
+    let sink = destination.as_ref().zip(*result).map(|(to, kind)| to.sink.open(kind, &*opened)).transpose()?;
     let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
     // A run that has ended takes nothing, and the places are dropped here.
-    let _ = place.send(Placed { output, receipt });
-    let table = columns.read(&input, &source.key)?;
-    Ok((input, table))
-}
-
-/// The place of a result of this kind.
-fn create(kind: ResultKind, to: &Destination, input: &Input) -> Result<OutputTarget, Failure> {
-    match kind {
-        ResultKind::OwnRows => return Ok(OutputTarget::Rows(Output::create(&to.path, &to.options, input)?)),
-        ResultKind::NewRows => ending::check_new_rows(&to.path)?,
-        ResultKind::Numbers => _ = ending::json_of_numbers(&to.path)?,
-        ResultKind::Shares => ending::check_shares(&to.path)?,
-    }
-    Ok(OutputTarget::Bytes(Place::create(&to.path, to.options.force)?))
+    let _ = place.send(Placed { sink, receipt });
+    let table = columns.read(&*opened, &source.key)?;
+    Ok((opened, table))
 }

@@ -23,7 +23,7 @@ use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{Input, KeyStats, KeyTable, Place};
+use crate::table::{self, KeyStats, KeyTable, Place};
 use crate::task::{AnyAgreed, AnyJob, Finished, ResultSet, Unopened};
 
 /// What both sides agreed on, the task's terms among it.
@@ -170,7 +170,7 @@ struct Conversation<'a> {
 /// What the conversation gave; nothing of the result has been looked at.
 struct Agreed {
     agreement: TaskAgreement,
-    input: Input,
+    source: Box<dyn table::Source>,
     table: KeyTable,
     placed: Placed,
     own_items: u64,
@@ -203,7 +203,7 @@ impl Conversation<'_> {
         self.events.stage("comparing configurations");
         let theirs = handshake::agree(ch, &self.hello, &*self.job)?;
         self.events.stage("reading the input");
-        let Prepared { input, mut table, placed } = preparation.finish(ch, self.interrupt, self.deadline)?;
+        let Prepared { source, mut table, placed } = preparation.finish(ch, self.interrupt, self.deadline)?;
         for notice in placed.notices() {
             self.events.notice(&notice);
         }
@@ -246,12 +246,12 @@ impl Conversation<'_> {
             ));
         }
         let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
-        Ok(Agreed { agreement, input, table, placed, own_items: padded as u64, distinct, result, receipt, unconfirmed, warnings })
+        Ok(Agreed { agreement, source, table, placed, own_items: padded as u64, distinct, result, receipt, unconfirmed, warnings })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, input, table, placed, own_items, distinct, result, receipt, mut warnings, .. } = agreed;
+        let Agreed { agreement, source, table, placed, own_items, distinct, result, receipt, mut warnings, .. } = agreed;
         let finished = Finished { table: &table, distinct, session: &agreement.session, entry: agreement.entry };
         let result = result.map(|result| result(&finished));
         let matched_keys = result.as_ref().and_then(ResultSet::matched_keys);
@@ -260,11 +260,11 @@ impl Conversation<'_> {
         }
         // First: a result that cannot be written must not take along the proof of the run, which the partner has.
         let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
-        let output = match (placed.output, result) {
-            (Some(output), Some(result)) => {
+        let output = match (placed.sink, result) {
+            (Some(sink), Some(result)) => {
                 self.events.stage("writing the output");
-                let writing = Writing { config: self.config, input: &input, table: &table, distinct };
-                Some(writing.write(result, output)?)
+                let writing = Writing { config: self.config, source: &*source, table: &table, distinct };
+                Some(writing.write(result, sink)?)
             }
             _ => None,
         };

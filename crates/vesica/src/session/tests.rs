@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use vesica_party::transport::tls::Identity;
@@ -17,10 +17,11 @@ use crate::noise::{Epsilon, NoiseConfig};
 use crate::receipt::to_hex;
 use crate::report::Report;
 use crate::shares::{NO_ROW, ShareFile, reconstruct};
-use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, ValueDuplicates, ValueSpec};
+use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, SinkFile, SourceFile, ValueDuplicates, ValueSpec};
 use crate::task::{self, Settings};
 
 mod closing;
+mod in_memory;
 mod paying;
 
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";
@@ -68,13 +69,14 @@ impl Folder {
             wait: Duration::from_secs(20),
             deadline: None,
             source: Source {
-                path: self.path(input).display().to_string(),
-                options: InputOptions::default(),
+                table: Arc::new(SourceFile { path: self.path(input).display().to_string(), options: InputOptions::default() }),
                 key: KeySpec::parse(&["id"], &[]).expect("a key"),
             },
             destination: output.map(|name| Destination {
-                path: self.path(name).display().to_string(),
-                options: OutputOptions { force: true, format: None },
+                sink: Arc::new(SinkFile {
+                    path: self.path(name).display().to_string(),
+                    options: OutputOptions { force: true, format: None },
+                }),
                 join: Join::Inner,
             }),
             protocol: Some("insecure-plain".into()),

@@ -62,8 +62,12 @@ impl ResultSet {
     }
 
     /// The table of numbers with these names.
-    pub(crate) fn table<'a>(columns: &[(String, u8)], groups: Option<&'a (String, Vec<Option<String>>)>) -> ResultTable<'a> {
-        ResultTable { columns: columns.to_vec(), groups: groups.map(|(name, categories)| (name.as_str(), categories.as_slice())) }
+    pub(crate) fn table<'a>(
+        columns: &[(String, u8)],
+        groups: Option<&'a (String, Vec<Option<String>>)>,
+        results: &'a [Option<Vec<u64>>],
+    ) -> ResultTable<'a> {
+        ResultTable { results, columns: columns.to_vec(), groups: groups.map(|(name, categories)| (name.as_str(), categories.as_slice())) }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Duplicates, ExpectedRange, Input, Join, KeyTable, PayloadSpec, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
+    self, Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -179,23 +179,10 @@ impl Columns {
     ///
     /// # Errors
     /// If the table cannot be read, or holds what the columns do not take.
-    pub fn read(&self, input: &Input, key: &KeySpec) -> Result<KeyTable, TableError> {
+    pub fn read(&self, source: &dyn table::Source, key: &KeySpec) -> Result<KeyTable, TableError> {
         match self {
-            Self::Payload(payload) => read_keys(input, key, payload.as_ref()),
-            Self::Values(values) => read_values(input, key, values),
+            Self::Payload(payload) => read_keys(source, key, payload.as_ref()),
+            Self::Values(values) => read_values(source, key, values),
         }
     }
-}
-
-/// What kind of result a side gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultKind {
-    /// Rows of its own table.
-    OwnRows,
-    /// Rows that its own table does not have.
-    NewRows,
-    /// A small table of numbers.
-    Numbers,
-    /// A file of shares.
-    Shares,
 }

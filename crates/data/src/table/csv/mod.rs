@@ -1,10 +1,12 @@
-//! CSV: splitting a stream of bytes into records (`split`), reading them in blocks (`reader`), writing fields (`field`).
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+//! CSV: splitting a stream of bytes into records (`split`), reading them in blocks (`reader`), scanning and keeping the rows of a
+//! file (`source`), writing fields (`field`).
 
 mod field;
 mod reader;
+mod source;
 mod split;
 
 pub(crate) use field::write_field;
-pub(crate) use reader::{CsvReader, LONGEST_RECORD, Record, Records};
+pub(crate) use reader::{CsvReader, LONGEST_RECORD, Records};
+pub(crate) use source::{keep, scan, schema};
 pub use split::{Field, Split, split_line, split_record};

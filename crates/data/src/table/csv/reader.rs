@@ -6,17 +6,14 @@ use crate::table::csv::split::MOST_COLUMNS;
 use crate::table::csv::{Field, Split, split_line, split_record};
 use crate::table::{Input, TableError};
 
-/// Bytes read at once.
-const BLOCK: usize = 1 << 18;
+/// Bytes read at once by one thread.
+const BLOCK_BYTES: usize = 1 << 18;
 
-/// The longest record taken: beyond it a quote is open, not a field long.
+/// The longest record that is read, in bytes. A longer one is a sign of a quote that never closes.
 pub(crate) const LONGEST_RECORD: usize = 64 << 20;
 
-/// Rows beyond which no room is made in advance.
-const MOST_EXPECTED: usize = 1 << 24;
-
-/// UTF-8 byte-order mark.
-const MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+/// The byte-order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
 /// A data record, valid UTF-8 when it came from [`CsvReader::next`].
 #[derive(Clone, Copy)]
@@ -79,7 +76,7 @@ impl<'a> CsvReader<'a> {
     /// [`Self::open`] with a block large enough for several threads.
     pub fn open_for(input: &'a Input, threads: usize) -> Result<Self, TableError> {
         let source = input.text()?;
-        let block = vec![0; BLOCK * threads];
+        let block = vec![0; BLOCK_BYTES * threads];
         let mut reader = Self {
             input,
             source,
@@ -94,11 +91,11 @@ impl<'a> CsvReader<'a> {
             line_end: b"\n",
             marked: false,
         };
-        while !reader.last && reader.end < MARK.len() {
+        while !reader.last && reader.end < BYTE_ORDER_MARK.len() {
             reader.fill()?;
         }
-        if reader.block[..reader.end].starts_with(MARK) {
-            reader.start = MARK.len();
+        if reader.block[..reader.end].starts_with(BYTE_ORDER_MARK) {
+            reader.start = BYTE_ORDER_MARK.len();
             reader.marked = true;
         }
         let mut scratch = String::new();
@@ -154,7 +151,7 @@ impl<'a> CsvReader<'a> {
         let start = &self.block[self.start..self.end];
         let lines = memchr::memchr_iter(b'\n', start).count();
         let bytes = usize::try_from(self.input.len()).unwrap_or(usize::MAX);
-        (bytes / (start.len() / (lines + 1)).max(1)).min(MOST_EXPECTED)
+        bytes / (start.len() / (lines + 1)).max(1)
     }
 
     /// All that is read and not consumed, as whole records and perhaps the start of another.

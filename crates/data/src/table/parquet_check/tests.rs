@@ -17,7 +17,7 @@ fn rows(bytes: &[u8]) -> Result<usize, String> {
         let mut reader = ColumnarReader::open(&input, None)?;
         let mut rows = 0;
         while let Some(batch) = reader.next()? {
-            rows += batch.rows();
+            rows += batch.num_rows();
         }
         Ok(rows)
     };

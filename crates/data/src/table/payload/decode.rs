@@ -1,7 +1,7 @@
 //! The receiver's side: records, which are the partner's bytes, to values.
 
 use crate::table::TableError;
-use crate::table::payload::{MAX_PAYLOAD_WIDTH, PayloadKind, PayloadSchema};
+use crate::table::payload::{MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema};
 
 /// Records as the protocol delivered them: one a match, in the order of the matches.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +44,23 @@ impl PayloadSchema {
     /// The values of one record of `self.width` bytes.
     pub(crate) fn decode<'a>(&self, record: &'a [u8], values: &mut Vec<Value<'a>>) -> Result<(), TableError> {
         values.clear();
+        self.decode_each(record, |_, value| {
+            values.push(value);
+            Ok(())
+        })
+    }
+
+    /// Calls `each` with the fields of one record of `self.width` bytes, in order.
+    pub(crate) fn decode_each<'a>(
+        &self,
+        record: &'a [u8],
+        mut each: impl FnMut(&PayloadField, Value<'a>) -> Result<(), TableError>,
+    ) -> Result<(), TableError> {
         let short = TableError::PeerPayload("a record is cut off");
         let Some((presence, mut rest)) = record.split_at_checked(self.presence_bytes()) else { return Err(short) };
         for (index, field) in self.fields.iter().enumerate() {
             let present = presence.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
-            values.push(if present { value(&field.kind, &mut rest)? } else { Value::Null });
+            each(field, if present { value(&field.kind, &mut rest)? } else { Value::Null })?;
         }
         let spare = 8 * presence.len() - self.fields.len();
         if presence.last().is_some_and(|last| spare > 0 && last >> (8 - spare) != 0) {

@@ -11,7 +11,7 @@ mod kind;
 
 pub use decode::ReceivedPayload;
 pub(crate) use decode::Value;
-pub(crate) use encode::{PayloadCollector, PayloadColumn};
+pub(crate) use encode::{PayloadCollector, PayloadColumn, PayloadRows};
 pub use kind::{PayloadKind, PayloadUnit};
 
 use std::fmt;

@@ -2,137 +2,70 @@
 
 use std::collections::HashMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Decimal128Type;
-use arrow_array::{Array, ArrayRef};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::DataType;
 
 use super::decimal::{self, Unfit};
 use super::{MAX_GROUPS, ValueDuplicates, ValueSpec, ValueTable};
-use crate::table::columnar::{Batch, Scalars, canonical_kind};
-use crate::table::csv::Record;
-use crate::table::{Input, TableError};
-
-/// What one row says.
-#[derive(Default)]
-struct Row {
-    values: Vec<Result<i64, Unfit>>,
-    group: Option<String>,
-}
+use crate::table::TableError;
+use crate::table::along::At;
+use crate::table::named_columns::NamedColumns;
+use crate::table::source::{Cell, CellForm, Wanted};
 
 pub(crate) struct ValueCollector {
     spec: ValueSpec,
-    /// Places of the columns in a CSV record, and of the group's.
-    csv_columns: Vec<usize>,
-    csv_group: Option<usize>,
-    scratch: String,
-    row: Row,
     values: Vec<i64>,
     groups: Vec<u32>,
     categories: HashMap<Option<String>, u32>,
 }
 
-/// A batch's columns of values, in a form that [`ValueCollector::columnar_row`] reads.
-pub(crate) struct ValueArrays {
-    values: Vec<ArrayRef>,
-    group: Option<Scalars>,
+/// What consecutive rows say.
+pub(crate) struct ValueRows {
+    /// The scale of each column of values.
+    scales: Vec<u8>,
+    /// As many values a row as there are columns, row by row.
+    values: Vec<Result<i64, Unfit>>,
+    /// One group a row.
+    groups: Vec<Option<String>>,
 }
 
 impl ValueCollector {
-    fn new(spec: &ValueSpec, csv_columns: Vec<usize>, csv_group: Option<usize>) -> Self {
-        Self {
-            spec: spec.clone(),
-            csv_columns,
-            csv_group,
-            scratch: String::new(),
-            row: Row::default(),
-            values: Vec::new(),
-            groups: Vec::new(),
-            categories: HashMap::new(),
-        }
-    }
-
-    /// For a CSV input, by the places of the columns.
-    pub fn for_csv(spec: &ValueSpec, mut place: impl FnMut(&str) -> Result<usize, TableError>) -> Result<Self, TableError> {
-        let columns = spec.columns.iter().map(|column| place(&column.name)).collect::<Result<_, _>>()?;
-        let group = spec.group_by.as_deref().map(place).transpose()?;
-        Ok(Self::new(spec, columns, group))
-    }
-
-    /// For a Parquet or Arrow input; refuses columns that hold no exact numbers, and groups without a canonical form.
-    pub fn for_columns(input: &Input, spec: &ValueSpec, schema: &Schema) -> Result<Self, TableError> {
-        let field = |name: &str| schema.field_with_name(name).map_err(|error| input.damaged(error)).map(|field| field.data_type());
-        let refused = |name: &str, found: &DataType, role, mend| TableError::ColumnType {
-            path: input.path().to_owned(),
-            column: name.to_owned(),
-            found: found.to_string(),
-            role,
-            mend,
-        };
-        for column in &spec.columns {
-            let found = field(&column.name)?;
+    /// For these columns, which are appended to the wanted ones; refuses columns that hold no exact numbers, and groups without a
+    /// canonical form.
+    pub fn new(spec: &ValueSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
+        for value in &spec.columns {
+            let (column, found) = columns.find(&value.name)?;
             if stored_as(found).is_none() {
                 let mend = "choose integers, decimals of up to 128 bits or text; cast floats to decimals, which says how they are rounded";
-                return Err(refused(&column.name, found, "computed with", mend));
+                return Err(columns.refused(&value.name, found, "computed with", mend));
             }
+            wanted.push(Wanted { column, form: CellForm::Number });
         }
         if let Some(name) = &spec.group_by {
-            let found = field(name)?;
-            canonical_kind(found).map_err(|mend| refused(name, found, "a group", mend))?;
+            wanted.push(columns.key(name, "a group")?.0);
         }
-        Ok(Self::new(spec, Vec::new(), None))
+        Ok(Self { spec: spec.clone(), values: Vec::new(), groups: Vec::new(), categories: HashMap::new() })
     }
 
-    /// Notes a CSV row.
-    pub fn csv_row(&mut self, record: &Record) {
-        let (row, scratch) = (&mut self.row, &mut self.scratch);
-        row.values.clear();
-        for (&place, column) in self.csv_columns.iter().zip(&self.spec.columns) {
-            row.values.push(record.cell(place, scratch).map_or(Err(Unfit::Missing), |text| decimal::parse(text, column.scale)));
-        }
-        row.group = self.csv_group.and_then(|place| record.cell(place, scratch)).map(str::to_owned);
+    /// No rows.
+    pub fn rows(&self) -> ValueRows {
+        let scales = self.spec.columns.iter().map(|column| column.scale).collect();
+        ValueRows { scales, values: Vec::new(), groups: Vec::new() }
     }
 
-    /// The batch's columns.
-    pub fn columns_of(&self, batch: &Batch) -> Result<ValueArrays, TableError> {
-        let column = |name: &str| {
-            let array = batch.batch.column_by_name(name).ok_or_else(|| batch.damaged("a batch lacks a column of the schema"))?;
-            let target = stored_as(array.data_type()).ok_or_else(|| batch.damaged("a batch has another type than the schema"))?;
-            let exact = CastOptions { safe: false, ..CastOptions::default() };
-            cast_with_options(array, &target, &exact).map_err(|error| batch.damaged(error))
-        };
-        let values = self.spec.columns.iter().map(|c| column(&c.name)).collect::<Result<_, _>>()?;
-        Ok(ValueArrays { values, group: self.spec.group_by.as_deref().map(|name| batch.key_column(name)).transpose()? })
-    }
-
-    /// Notes a row of a batch.
-    pub fn columnar_row(&mut self, columns: &ValueArrays, row: usize) {
-        self.row.values.clear();
-        for (array, column) in columns.values.iter().zip(&self.spec.columns) {
-            self.row.values.push(match array.data_type() {
-                _ if array.is_null(row) => Err(Unfit::Missing),
-                DataType::Decimal128(_, scale) => decimal::rescale(array.as_primitive::<Decimal128Type>().value(row), *scale, column.scale),
-                _ => decimal::parse(array.as_string::<i64>().value(row), column.scale),
-            });
-        }
-        let group = columns.group.as_ref().and_then(|column| column.canonical(row, &mut self.scratch).ok().flatten());
-        self.row.group = group.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    }
-
-    /// Keeps what the current row says of its key, or joins it to what earlier rows said. `row` counts from 1.
-    pub fn end_row(&mut self, input: &Input, key: usize, new: bool, row: u64) -> Result<(), TableError> {
-        if !new && self.spec.duplicates == ValueDuplicates::First {
+    /// Keeps what a row says of its key, or joins it to what earlier rows said.
+    pub fn take(&mut self, rows: &ValueRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+        let At { key, row, .. } = at;
+        if !at.new && self.spec.duplicates == ValueDuplicates::First {
             return Ok(());
         }
-        let path = || input.path().to_owned();
+        let path = || at.source.to_owned();
         let columns = self.spec.columns.len();
         let differs = || TableError::ValueDuplicates { path: path(), row };
-        for (place, column) in self.spec.columns.iter().enumerate() {
+        for (index, column) in self.spec.columns.iter().enumerate() {
             let unfit =
                 |unfit: Unfit| TableError::Amount { path: path(), row, column: column.name.clone(), what: unfit.what(column.scale) };
-            let value = self.row.values.get(place).copied().unwrap_or(Err(Unfit::Missing)).map_err(unfit)?;
-            match self.values.get_mut(key * columns + place) {
+            let value = rows.values.get(place * columns + index).copied().unwrap_or(Err(Unfit::Missing)).map_err(unfit)?;
+            match self.values.get_mut(key * columns + index) {
                 None => self.values.push(value),
                 Some(sum) if self.spec.duplicates == ValueDuplicates::Sum => {
                     *sum = sum.checked_add(value).ok_or_else(|| unfit(Unfit::TooLarge))?;
@@ -143,7 +76,8 @@ impl ValueCollector {
         }
         let Some(group_by) = &self.spec.group_by else { return Ok(()) };
         let next = self.categories.len();
-        let group = *self.categories.entry(self.row.group.take()).or_insert(next as u32);
+        let name = rows.groups.get(place).cloned().flatten();
+        let group = *self.categories.entry(name).or_insert(next as u32);
         if self.categories.len() > MAX_GROUPS {
             return Err(TableError::TooManyGroups { path: path(), column: group_by.clone(), limit: MAX_GROUPS });
         }
@@ -181,8 +115,41 @@ impl ValueCollector {
     }
 }
 
+impl ValueRows {
+    /// The current row's value of a column, or its group behind them.
+    pub fn cell(&mut self, place: usize, cell: Cell<'_>) {
+        let Some(&scale) = self.scales.get(place) else {
+            // A group without a canonical form is none.
+            self.groups.push(match cell {
+                Cell::Text(text) => Some(text.to_owned()),
+                Cell::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+                _ => None,
+            });
+            return;
+        };
+        self.values.push(match cell {
+            Cell::Text(text) => decimal::parse(text, scale),
+            Cell::Decimal(number, found) => decimal::rescale(number, found, scale),
+            _ => Err(Unfit::Missing),
+        });
+    }
+
+    /// Ends the row. One without a usable key says nothing.
+    pub fn end_row(&mut self, keep: bool) {
+        if !keep {
+            self.values.truncate(self.values.len().saturating_sub(self.scales.len()));
+            self.groups.pop();
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.groups.clear();
+    }
+}
+
 /// The type by which a column's values are read: 128-bit decimals, or text.
-fn stored_as(found: &DataType) -> Option<DataType> {
+pub(crate) fn stored_as(found: &DataType) -> Option<DataType> {
     use DataType as T;
     Some(match found {
         T::Utf8 | T::LargeUtf8 | T::Utf8View => T::LargeUtf8,

@@ -5,7 +5,7 @@ mod collect;
 pub mod decimal;
 mod results;
 
-pub(crate) use collect::{ValueArrays, ValueCollector};
+pub(crate) use collect::{ValueCollector, ValueRows, stored_as};
 pub use results::ResultTable;
 
 use std::fmt;

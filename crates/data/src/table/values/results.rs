@@ -1,5 +1,9 @@
 //! The result of an aggregate as a small table: CSV, or JSON where the name ends in `.json`.
 
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::ArrowError;
 use serde_json::{Map, Number, Value, json};
 
 use super::decimal;
@@ -15,12 +19,14 @@ pub struct ResultTable<'a> {
     pub columns: Vec<(String, u8)>,
     /// The column of the groups and their names, where there are any.
     pub groups: Option<(&'a str, &'a [Option<String>])>,
+    /// The results of each group, or of the whole; `None` is a group that is kept back.
+    pub results: &'a [Option<Vec<u64>>],
 }
 
 impl ResultTable<'_> {
     /// Each row's group, if there are groups, and its results as decimals; `None` is a group that is kept back.
-    fn rows<'a>(&'a self, groups: &'a [Option<Vec<u64>>]) -> impl Iterator<Item = (Option<&'a str>, Vec<Option<String>>)> {
-        groups.iter().enumerate().map(|(place, results)| {
+    fn rows(&self) -> impl Iterator<Item = (Option<&str>, Vec<Option<String>>)> {
+        self.results.iter().enumerate().map(|(place, results)| {
             let group = self.groups.and_then(|(_, names)| names.get(place)?.as_deref());
             let number =
                 |(column, &(_, scale)): (usize, &(String, u8))| Some(decimal::show(results.as_ref()?.get(column).copied()? as i64, scale));
@@ -30,11 +36,11 @@ impl ResultTable<'_> {
 
     /// As CSV. A missing number, and a missing group's name, is an empty field; where it is the only one of its line
     /// `""`, since readers pass over an empty line.
-    pub fn csv(&self, groups: &[Option<Vec<u64>>]) -> Vec<u8> {
+    pub fn csv(&self) -> Vec<u8> {
         let mut text = Vec::new();
         let head = self.groups.map(|(name, _)| Some(name));
         line(&mut text, head.into_iter().chain(self.columns.iter().map(|(name, _)| Some(name.as_str()))));
-        for (group, results) in self.rows(groups) {
+        for (group, results) in self.rows() {
             line(&mut text, self.groups.map(|_| group).into_iter().chain(results.iter().map(Option::as_deref)));
         }
         text
@@ -42,8 +48,8 @@ impl ResultTable<'_> {
 
     /// As JSON: an array of objects. Whole numbers that every reader takes exactly are numbers, larger ones and
     /// decimals are text; a missing one is null.
-    pub fn json(&self, groups: &[Option<Vec<u64>>]) -> Vec<u8> {
-        let rows = self.rows(groups).map(|(group, results)| {
+    pub fn json(&self) -> Vec<u8> {
+        let rows = self.rows().map(|(group, results)| {
             let mut object = Map::new();
             if let Some((name, _)) = self.groups {
                 object.insert(name.to_owned(), group.into());
@@ -61,6 +67,29 @@ impl ResultTable<'_> {
         let mut text = serde_json::to_vec_pretty(&rows.collect::<Value>()).unwrap_or_default();
         text.push(b'\n');
         text
+    }
+
+    /// As columns: the groups as text, whole numbers as integers of 64 bits, others as decimals.
+    pub fn batch(&self) -> Result<RecordBatch, ArrowError> {
+        let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+        if let Some((name, groups)) = self.groups {
+            let group = |place: usize| groups.get(place).cloned().flatten();
+            columns.push((name, Arc::new((0..self.results.len()).map(group).collect::<StringArray>())));
+        }
+        for (place, (name, scale)) in self.columns.iter().enumerate() {
+            let numbers = self.results.iter().map(|results| Some(results.as_ref()?.get(place).copied()?.cast_signed()));
+            let column: ArrayRef = match scale {
+                0 => Arc::new(numbers.collect::<Int64Array>()),
+                _ => Arc::new(
+                    numbers
+                        .map(|number| number.map(i128::from))
+                        .collect::<Decimal128Array>()
+                        .with_precision_and_scale(38, scale.cast_signed())?,
+                ),
+            };
+            columns.push((name, column));
+        }
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
     }
 }
 
@@ -83,30 +112,39 @@ fn line<'a>(text: &mut Vec<u8>, cells: impl Iterator<Item = Option<&'a str>>) {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Decimal128Type, Int64Type};
+
     use super::*;
 
     #[test]
     fn results_are_exact_decimals_and_what_is_kept_back_is_empty() {
         let names = [None, Some("a,b".into()), Some("c".into())];
-        let table = ResultTable { columns: vec![("amount".into(), 2), ("count".into(), 0)], groups: Some(("region", &names)) };
-        let output = [Some(vec![u64::MAX, 7]), None, Some(vec![123_456, i64::MAX as u64])];
+        let results = [Some(vec![u64::MAX, 7]), None, Some(vec![123_456, i64::MAX as u64])];
+        let columns = vec![("amount".into(), 2), ("count".into(), 0)];
+        let table = ResultTable { columns, groups: Some(("region", &names)), results: &results };
         assert_eq!(
-            String::from_utf8(table.csv(&output)).expect("text"),
+            String::from_utf8(table.csv()).expect("text"),
             "region,amount,count\n,-0.01,7\n\"a,b\",,\nc,1234.56,9223372036854775807\n"
         );
-        let json: Value = serde_json::from_slice(&table.json(&output)).expect("JSON");
+        let json: Value = serde_json::from_slice(&table.json()).expect("JSON");
         assert_eq!(json[0], json!({ "region": null, "amount": "-0.01", "count": 7 }));
         assert_eq!(json[1], json!({ "region": "a,b", "amount": null, "count": null }));
-        let one = ResultTable { columns: vec![("cardinality".into(), 0)], groups: None };
-        assert_eq!(one.csv(&[Some(vec![3])]), b"cardinality\n3\n");
+        let batch = table.batch().expect("columns");
+        assert_eq!(batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(), [None, Some("a,b"), Some("c")]);
+        let amounts = batch.column(1).as_primitive::<Decimal128Type>();
+        assert_eq!((amounts.value_as_string(0), amounts.is_null(1), amounts.value_as_string(2)), ("-0.01".into(), true, "1234.56".into()));
+        assert_eq!(batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(7), None, Some(i64::MAX)]);
+        let one = |results: &[Option<Vec<u64>>]| ResultTable { columns: vec![("cardinality".into(), 0)], groups: None, results }.csv();
+        assert_eq!(one(&[Some(vec![3])]), b"cardinality\n3\n");
         // An empty line would be no row.
-        assert_eq!(one.csv(&[None]), b"cardinality\n\"\"\n");
+        assert_eq!(one(&[None]), b"cardinality\n\"\"\n");
     }
 
     #[test]
     fn integers_that_readers_round_are_text() {
         let largest = (1i64 << 53) - 1;
-        let table = ResultTable { columns: vec![("sum".into(), 0)], groups: None };
         for (value, expected) in [
             (largest, json!(largest)),
             (-largest, json!(-largest)),
@@ -116,7 +154,8 @@ mod tests {
             (i64::MAX, json!("9223372036854775807")),
             (i64::MIN, json!("-9223372036854775808")),
         ] {
-            let text = table.json(&[Some(vec![value as u64])]);
+            let results = [Some(vec![value as u64])];
+            let text = ResultTable { columns: vec![("sum".into(), 0)], groups: None, results: &results }.json();
             assert_eq!(serde_json::from_slice::<Value>(&text).expect("JSON"), json!([{ "sum": expected }]));
         }
     }

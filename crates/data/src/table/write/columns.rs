@@ -3,113 +3,92 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, BooleanArray, NullArray, RecordBatch, builder, make_array};
+use arrow_data::ArrayData;
+
+use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions, builder, make_array};
 use arrow_buffer::MutableBuffer;
 use arrow_cast::cast;
-use arrow_data::ArrayData;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use arrow_select::filter::filter_record_batch;
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::table::payload::{PayloadKind, Value};
-use crate::table::write::{Selection, WriteStats, payload_names};
-use crate::table::{ColumnarReader, CsvReader, Format, Input, Output, ReceivedPayload, TableError};
-
-/// Rows written together.
-const BATCH_ROWS: usize = 8192;
+use crate::table::write::{WriteStats, payload_names};
+use crate::table::{Format, Head, PayloadSchema, ReceivedPayload, RowBatch, Source, TableError};
 
 /// Refuses a header of CSV with a name that stands there twice.
-pub(super) fn check_names(header: &[String], path: &str) -> Result<(), TableError> {
-    let Some(name) = header.iter().enumerate().find(|(i, name)| header.iter().take(*i).any(|before| before == *name)).map(|(_, name)| name)
-    else {
-        return Ok(());
-    };
+pub(super) fn check_names(schema: &Schema, path: &str) -> Result<(), TableError> {
+    let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
+    let Some(name) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| name) else { return Ok(()) };
     let reason = format!("the input has several columns named `{name}`");
     Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "rename one of them in the file, or write CSV" })
 }
 
 /// Refuses columns of types that `format` does not have, by writing a row to nowhere.
-pub(super) fn check(input: &Input, format: Format, path: &str) -> Result<(), TableError> {
-    let mut reader = ColumnarReader::open(input, None)?;
-    let mut nowhere = io::sink();
-    let schema = written_schema(reader.schema(), input, format);
-    let mut sink = Sink::new(&mut nowhere, format, path, schema.clone(), Compression::UNCOMPRESSED)?;
-    if let Some(batch) = reader.next()? {
-        let columns =
-            written_columns(batch.batch.slice(0, batch.rows().min(1)).columns(), &schema).map_err(|error| batch.damaged(error))?;
-        sink.write(&RecordBatch::try_new(schema, columns).map_err(|error| batch.damaged(error))?)?;
+pub(super) fn check(source: &dyn Source, format: Format, path: &str) -> Result<(), TableError> {
+    let sample = source.sample()?;
+    let head = Head { format: source.stored().map(|stored| stored.format), ..Head::of(source.name(), sample.schema(), None) };
+    let mut writer = ColumnsWriter::new(io::sink(), format, path, &head)?;
+    if sample.num_rows() > 0 {
+        writer.batch(&RowBatch { columns: &sample, payloads: &[], row_numbers: &[] })?;
     }
-    sink.finish().map(drop)
+    writer.finish().map(drop)
 }
 
-pub(super) fn columns_to_columns(input: &Input, selection: &Selection, output: &mut Output) -> Result<WriteStats, TableError> {
-    let mut reader = ColumnarReader::open(input, None)?;
-    let own = written_schema(reader.schema(), input, output.format());
-    let schema = with_payload(&own, selection.payload.as_ref())?;
-    let mut sink = Sink::of(output, schema.clone(), reader.compression())?;
-    let mut row = 0;
-    while let Some(batch) = reader.next()? {
-        let decisions: Vec<_> = (row..row + batch.rows()).map(|row| selection.row(row)).collect();
-        row += batch.rows();
-        let mask: BooleanArray = decisions.iter().map(|decision| Some(decision.is_some())).collect();
-        let kept = filter_record_batch(&batch.batch, &mask).map_err(|error| batch.damaged(error))?;
-        let mut columns = written_columns(kept.columns(), &own).map_err(|error| batch.damaged(error))?;
-        if let Some(payload) = selection.payload {
-            columns.extend(payload_columns(payload, decisions.into_iter().flatten())?);
-        }
-        sink.write(&RecordBatch::try_new(schema.clone(), columns).map_err(|error| batch.damaged(error))?)?;
-    }
-    selection.check_rows(input, row)?;
-    sink.finish()
+/// Own columns with those of a payload behind them.
+pub(crate) struct WithPayload {
+    /// All columns.
+    pub schema: SchemaRef,
+    own: SchemaRef,
+    payload: Option<PayloadSchema>,
 }
 
-pub(super) fn csv_to_columns(input: &Input, selection: &Selection, output: &mut Output) -> Result<WriteStats, TableError> {
-    let mut reader = CsvReader::open(input)?;
-    let header = reader.header().to_vec();
-    let fields: Vec<Field> = header.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
-    let schema = with_payload(&Arc::new(Schema::new(fields)), selection.payload.as_ref())?;
-    let mut sink = Sink::of(output, schema.clone(), Compression::SNAPPY)?;
-    let mut builders: Vec<StringBuilder> = header.iter().map(|_| StringBuilder::new()).collect();
-    let mut records = Vec::new();
-    let mut scratch = String::new();
-    let mut row = 0;
-    loop {
-        let record = reader.next()?;
-        let end = record.is_none();
-        if let Some(record) = record {
-            if let Some(payload) = selection.row(row) {
-                for (index, builder) in builders.iter_mut().enumerate() {
-                    builder.append_option(record.cell(index, &mut scratch));
-                }
-                records.push(payload);
-            }
-            row += 1;
-        }
-        if records.len() == BATCH_ROWS || (end && !records.is_empty()) {
-            let mut columns: Vec<ArrayRef> = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
-            if let Some(payload) = selection.payload {
-                columns.extend(payload_columns(payload, records.iter().copied())?);
-            }
-            sink.write(&RecordBatch::try_new(schema.clone(), columns).map_err(|error| input.damaged(error))?)?;
-            records.clear();
-        }
-        if end {
-            break;
+/// The columns of rows that are written as `own`, with those of the payload.
+pub(crate) fn with_payload(own: SchemaRef, payload: Option<&PayloadSchema>) -> Result<WithPayload, TableError> {
+    let mut fields: Vec<Arc<Field>> = own.fields().iter().cloned().collect();
+    if let Some(payload) = payload {
+        for (name, field) in payload_names(&own, payload).into_iter().zip(&payload.fields) {
+            fields.push(Arc::new(Field::new(name, data_type(&field.kind)?, true)));
         }
     }
-    selection.check_rows(input, row)?;
-    sink.finish()
+    let schema = Arc::new(Schema::new_with_metadata(fields, own.metadata().clone()));
+    Ok(WithPayload { schema, own, payload: payload.cloned() })
 }
 
-/// The input's columns as they are written. An Arrow file has one dictionary for all batches of a column, which other
-/// formats need not have: there a column gets the type of its dictionary's values.
-fn written_schema(schema: &SchemaRef, input: &Input, format: Format) -> SchemaRef {
-    if format != Format::ArrowFile || input.format() == Format::ArrowFile {
+impl WithPayload {
+    /// Rows with all columns. `path` is the name of the output in errors.
+    pub fn batch(&self, rows: &RowBatch<'_>, path: &str) -> Result<RecordBatch, TableError> {
+        let unfit = |error: ArrowError| TableError::unfit_result(path, error);
+        let own = rows.columns.columns().iter().zip(self.own.fields());
+        let mut columns = own.map(|(column, field)| cast(column, field.data_type())).collect::<Result<Vec<_>, _>>().map_err(unfit)?;
+        if let Some(payload) = &self.payload {
+            columns.extend(payload_columns(payload, rows.payloads)?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.columns.num_rows()));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map_err(unfit)
+    }
+}
+
+/// Records as rows of a table of their own. `path` is the name of the output in errors.
+pub(crate) fn new_rows(records: ReceivedPayload<'_>, path: &str) -> Result<RecordBatch, TableError> {
+    let ReceivedPayload { schema, bytes } = records;
+    let payloads: Vec<Option<&[u8]>> = bytes.chunks_exact(schema.width.max(1)).map(Some).collect();
+    let none = Arc::new(Schema::empty());
+    let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
+    let own = RecordBatch::try_new_with_options(none.clone(), Vec::new(), &options);
+    let own = own.map_err(|error| TableError::unfit_result(path, error))?;
+    with_payload(none, Some(schema))?.batch(&RowBatch { columns: &own, payloads: &payloads, row_numbers: &[] }, path)
+}
+
+/// The source's columns as they are written. An Arrow file has one dictionary for all batches of a column, which other
+/// sources need not have: there a column gets the type of its dictionary's values.
+fn written_schema(head: &Head<'_>, format: Format) -> SchemaRef {
+    let schema = &head.schema;
+    if format != Format::ArrowFile || head.format == Some(Format::ArrowFile) {
         return schema.clone();
     }
     let plain = |field: &Arc<Field>| match field.data_type() {
@@ -119,33 +98,19 @@ fn written_schema(schema: &SchemaRef, input: &Input, format: Format) -> SchemaRe
     Arc::new(Schema::new_with_metadata(schema.fields().iter().map(plain).collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
-fn written_columns(columns: &[ArrayRef], schema: &Schema) -> Result<Vec<ArrayRef>, ArrowError> {
-    columns.iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type())).collect()
-}
-
-fn with_payload(schema: &SchemaRef, payload: Option<&ReceivedPayload<'_>>) -> Result<SchemaRef, TableError> {
-    let Some(payload) = payload else { return Ok(schema.clone()) };
-    let own: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
-    for (name, field) in payload_names(&own, payload).into_iter().zip(&payload.schema.fields) {
-        fields.push(Arc::new(Field::new(name, data_type(&field.kind)?, true)));
-    }
-    Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
-}
-
 fn data_type(kind: &PayloadKind) -> Result<DataType, TableError> {
     kind.data_type().ok_or(TableError::PeerPayload("a column is of a type that does not travel"))
 }
 
 /// The payload of some rows, column by column.
-fn payload_columns<'a>(payload: ReceivedPayload<'a>, records: impl Iterator<Item = Option<&'a [u8]>>) -> Result<Vec<ArrayRef>, TableError> {
-    let mut rows = Vec::new();
+fn payload_columns(schema: &PayloadSchema, records: &[Option<&[u8]>]) -> Result<Vec<ArrayRef>, TableError> {
+    let mut rows = Vec::with_capacity(records.len());
     for record in records {
-        let mut values = Vec::with_capacity(payload.schema.fields.len());
-        payload.schema.decode(record.unwrap_or_default(), &mut values)?;
+        let mut values = Vec::with_capacity(schema.fields.len());
+        schema.decode(record.unwrap_or_default(), &mut values)?;
         rows.push(values);
     }
-    payload.schema.fields.iter().enumerate().map(|(index, field)| payload_column(&field.kind, &rows, index)).collect()
+    schema.fields.iter().enumerate().map(|(index, field)| payload_column(&field.kind, &rows, index)).collect()
 }
 
 fn payload_column(kind: &PayloadKind, rows: &[Vec<Value<'_>>], index: usize) -> Result<ArrayRef, TableError> {
@@ -187,9 +152,10 @@ fn payload_column(kind: &PayloadKind, rows: &[Vec<Value<'_>>], index: usize) -> 
 }
 
 /// Writes batches in one of the columnar formats.
-struct Sink<'a> {
+pub(crate) struct ColumnsWriter<W: Write + Send> {
     path: String,
-    writer: Writer<Counted<'a>>,
+    columns: WithPayload,
+    writer: Writer<Counted<W>>,
     rows: u64,
 }
 
@@ -200,40 +166,34 @@ enum Writer<W: Write + Send> {
 }
 
 /// Counts what passes.
-struct Counted<'a> {
-    writer: &'a mut (dyn Write + Send),
+struct Counted<W> {
+    /// Taken out in the end.
+    writer: Option<W>,
     bytes: u64,
 }
 
-impl Write for Counted<'_> {
+impl<W: Write> Write for Counted<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.writer.write(bytes)?;
+        let Some(writer) = &mut self.writer else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        let count = writer.write(bytes)?;
         self.bytes += count as u64;
         Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        self.writer.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 
-impl<'a> Sink<'a> {
-    fn of(output: &'a mut Output, schema: SchemaRef, compression: Compression) -> Result<Self, TableError> {
-        let (path, format) = (output.path().to_owned(), output.format());
-        Self::new(output.writer(), format, &path, schema, compression)
-    }
-
-    fn new(
-        writer: &'a mut (dyn Write + Send),
-        format: Format,
-        path: &str,
-        schema: SchemaRef,
-        compression: Compression,
-    ) -> Result<Self, TableError> {
-        let path = path.to_owned();
-        let writer = Counted { writer, bytes: 0 };
+impl<W: Write + Send> ColumnsWriter<W> {
+    /// Writes the head.
+    pub fn new(writer: W, format: Format, path: &str, head: &Head<'_>) -> Result<Self, TableError> {
+        let columns = with_payload(written_schema(head, format), head.payload)?;
+        let (schema, path) = (columns.schema.clone(), path.to_owned());
+        let writer = Counted { writer: Some(writer), bytes: 0 };
         let writer = match format {
             Format::Parquet => {
+                let compression = head.compression.unwrap_or(Compression::SNAPPY);
                 let properties = WriterProperties::builder().set_compression(compression).build();
                 let writer = ArrowWriter::try_new(writer, schema, Some(properties)).map_err(|error| of_parquet(&path, error))?;
                 Writer::Parquet(Box::new(writer))
@@ -241,10 +201,12 @@ impl<'a> Sink<'a> {
             Format::ArrowStream => Writer::Stream(StreamWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?),
             Format::ArrowFile | Format::Csv => Writer::File(FileWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?),
         };
-        Ok(Self { path, writer, rows: 0 })
+        Ok(Self { path, columns, writer, rows: 0 })
     }
 
-    fn write(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
+    /// Writes rows.
+    pub fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
+        let batch = &self.columns.batch(rows, &self.path)?;
         self.rows += batch.num_rows() as u64;
         match &mut self.writer {
             Writer::Parquet(writer) => writer.write(batch).map_err(|error| of_parquet(&self.path, error)),
@@ -253,25 +215,28 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn finish(self) -> Result<WriteStats, TableError> {
+    /// Writes the end, and gives the writer back.
+    pub fn finish(self) -> Result<(W, WriteStats), TableError> {
         let path = self.path;
         let counted = match self.writer {
             Writer::Parquet(mut writer) => {
                 // `into_inner` would hide the reason of a failure.
                 writer.finish().map_err(|error| of_parquet(&path, error))?;
-                return Ok(WriteStats { rows: self.rows, bytes: writer.bytes_written() as u64 });
+                let Counted { writer, bytes } = writer.inner_mut();
+                Counted { writer: writer.take(), bytes: *bytes }
             }
             Writer::File(writer) => writer.into_inner().map_err(|error| of_arrow(&path, error))?,
             Writer::Stream(writer) => writer.into_inner().map_err(|error| of_arrow(&path, error))?,
         };
-        Ok(WriteStats { rows: self.rows, bytes: counted.bytes })
+        let writer = counted.writer.ok_or_else(|| TableError::unfit_result(&path, "it was completed twice"))?;
+        Ok((writer, WriteStats { rows: self.rows, bytes: counted.bytes }))
     }
 }
 
 fn of_arrow(path: &str, error: ArrowError) -> TableError {
     match error {
         ArrowError::IoError(_, source) => TableError::Output { path: path.to_owned(), source },
-        other => refused(path, other.to_string()),
+        other => TableError::unfit_result(path, other),
     }
 }
 
@@ -283,9 +248,5 @@ fn of_parquet(path: &str, error: ParquetError) -> TableError {
         },
         other => other.to_string(),
     };
-    refused(path, error)
-}
-
-fn refused(path: &str, reason: String) -> TableError {
-    TableError::OutputFormat { path: path.to_owned(), reason, mend: "choose another format by the extension of the output" }
+    TableError::unfit_result(path, error)
 }

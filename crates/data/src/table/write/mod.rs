@@ -3,9 +3,15 @@
 mod columns;
 mod text;
 
-pub use text::new_rows;
+pub(crate) use columns::{ColumnsWriter, WithPayload, new_rows, with_payload};
+pub(crate) use text::TextWriter;
 
-use crate::table::{CsvReader, Format, Input, KeyTable, NO_KEY, Output, ReceivedPayload, TableError};
+use std::fmt;
+
+use arrow_schema::Schema;
+
+use crate::table::ending::RowsAs;
+use crate::table::{Format, KeyTable, NO_KEY, PayloadSchema, ReceivedPayload, Sink, Source, TableError};
 
 /// Which rows are the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -36,11 +42,11 @@ pub struct WriteStats {
     pub bytes: u64,
 }
 
-/// In [`Selection::rank`]: the key is no match.
+/// In [`KeptRows::rank`]: the key is no match.
 const NO_MATCH: u32 = u32::MAX;
 
-/// Decides row by row.
-struct Selection<'a> {
+/// The rows of the own table that are the result, as [`Source::keep`] asks for them.
+pub struct KeptRows<'a> {
     row_key: &'a [u32],
     /// For each distinct key its place among the matches, or [`NO_MATCH`].
     rank: Vec<u32>,
@@ -48,8 +54,16 @@ struct Selection<'a> {
     payload: Option<ReceivedPayload<'a>>,
 }
 
-impl<'a> Selection<'a> {
-    fn new(table: &'a KeyTable, matches: &Matches<'a>, join: Join) -> Result<Self, TableError> {
+impl fmt::Debug for KeptRows<'_> {
+    /// Which keys match is not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptRows").field("join", &self.join).finish_non_exhaustive()
+    }
+}
+
+impl<'a> KeptRows<'a> {
+    /// The rows of `table` that `join` keeps.
+    pub fn new(table: &'a KeyTable, matches: &Matches<'a>, join: Join) -> Result<Self, TableError> {
         let mut rank = vec![NO_MATCH; table.stats.distinct as usize];
         for (place, &key) in (0u32..).zip(matches.keys) {
             if let Some(rank) = rank.get_mut(key as usize) {
@@ -66,8 +80,9 @@ impl<'a> Selection<'a> {
         Ok(Self { row_key: &table.row_key, rank, join, payload })
     }
 
-    /// Whether the row is part of the result, and then the record of its match.
-    fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
+    /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.
+    #[inline]
+    pub fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
         let key = self.row_key.get(row).copied().unwrap_or(NO_KEY);
         let rank = self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
         if (rank != NO_MATCH) != (self.join == Join::Inner) {
@@ -80,54 +95,58 @@ impl<'a> Selection<'a> {
         Some(record)
     }
 
-    /// The second pass must see as many rows as the first.
-    fn check_rows(&self, input: &Input, rows: usize) -> Result<(), TableError> {
-        if rows == self.row_key.len() { Ok(()) } else { Err(TableError::Changed { path: input.path().to_owned() }) }
+    /// The partner's columns that go along.
+    pub fn payload_schema(&self) -> Option<&'a PayloadSchema> {
+        self.payload.map(|payload| payload.schema)
+    }
+
+    /// Refuses a second pass that did not see as many rows as the first.
+    pub fn check_rows(&self, source: &str, rows: usize) -> Result<(), TableError> {
+        if rows == self.row_key.len() { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
     }
 }
 
-/// Refuses rows that `format` cannot hold, as far as the columns and the first rows say: before the protocol, not after
-/// it.
-pub(crate) fn check(input: &Input, format: Format, path: &str) -> Result<(), TableError> {
-    match (input.format(), format) {
-        (Format::Csv, Format::Csv) => Ok(()),
-        (Format::Csv, _) => columns::check_names(CsvReader::open(input)?.header(), path),
-        (_, Format::Csv) => text::check(input, path),
-        _ => columns::check(input, format, path),
+/// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the protocol, not after it.
+pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
+    let csv = source.stored().is_some_and(|stored| stored.format == Format::Csv);
+    match rows.format {
+        Format::Csv if csv => Ok(()),
+        Format::Csv => text::check(source, path),
+        format => {
+            if csv {
+                columns::check_names(source.schema()?.as_ref(), path)?;
+            }
+            columns::check(source, format, path)
+        }
     }
 }
 
-/// Writes the result's rows with all their columns, and the payload's behind them, and moves the file under its final name.
+/// Writes the result's rows with all their columns, and the payload's behind them, and completes the result.
 ///
 /// CSV to CSV copies each record byte by byte; Parquet and Arrow keep their schema. Another output format converts: CSV columns
 /// are text, columnar values get the text of [`crate::key`], floats their shortest exact decimal and binary hexadecimal digits.
 pub fn write_matches(
-    input: &Input,
+    source: &dyn Source,
     table: &KeyTable,
     matches: &Matches<'_>,
     join: Join,
-    mut output: Output,
+    mut sink: impl Sink,
 ) -> Result<WriteStats, TableError> {
-    let selection = Selection::new(table, matches, join)?;
-    let stats = match (input.format(), output.format()) {
-        (Format::Csv, Format::Csv) => text::csv_to_csv(input, &selection, &mut output)?,
-        (Format::Csv, _) => columns::csv_to_columns(input, &selection, &mut output)?,
-        (_, Format::Csv) => text::columns_to_csv(input, &selection, &mut output)?,
-        _ => columns::columns_to_columns(input, &selection, &mut output)?,
-    };
-    output.commit()?;
-    Ok(stats)
+    let kept = KeptRows::new(table, matches, join)?;
+    source.keep(&kept, &mut sink)?;
+    sink.finish()
 }
 
 /// Names for the payload's columns that do not collide with those of the table or with each other.
-fn payload_names(own: &[String], payload: &ReceivedPayload<'_>) -> Vec<String> {
-    let mut taken = own.to_vec();
-    for field in &payload.schema.fields {
+fn payload_names(schema: &Schema, payload: &PayloadSchema) -> Vec<String> {
+    let mut taken: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let own = taken.len();
+    for field in &payload.fields {
         let mut name = field.name.clone();
         while taken.contains(&name) {
             name.insert_str(0, "partner_");
         }
         taken.push(name);
     }
-    taken.split_off(own.len())
+    taken.split_off(own)
 }

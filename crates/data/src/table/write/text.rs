@@ -3,24 +3,35 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use arrow_array::Array;
+use arrow_array::{Array, ArrayRef};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::ArrowError;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::table::columnar::{Batch, Scalars};
+use crate::table::columnar::Scalars;
 use crate::table::csv::write_field;
+use crate::table::ending::RowsAs;
 use crate::table::payload::Value;
-use crate::table::write::{Selection, WriteStats, payload_names};
-use crate::table::{ColumnarReader, CsvReader, Input, Output, ReceivedPayload, TableError, canonical_kind};
+use crate::table::write::{WriteStats, payload_names};
+use crate::table::{Head, PayloadSchema, RowBatch, Source, TableError, canonical_kind};
 
-/// Bytes gathered before they are written.
-const BLOCK: usize = 1 << 18;
+/// Bytes that are gathered before they are written.
+const BLOCK_BYTES: usize = 1 << 18;
 
-/// A block of output, compressed on the way when the output is.
-struct Sink<'a> {
-    writer: Compressor<&'a mut (dyn Write + Send)>,
+/// Writes rows as CSV.
+pub(crate) struct TextWriter<W: Write> {
+    /// The name that errors show.
+    path: String,
+    /// The name of the rows' source in errors.
+    source: String,
+    writer: Compressor<W>,
     block: Vec<u8>,
+    delimiter: u8,
+    /// What follows a record that has no line end of its own.
+    line_end: Vec<u8>,
+    payload: Option<PayloadSchema>,
+    scratch: String,
     stats: WriteStats,
 }
 
@@ -29,143 +40,163 @@ enum Compressor<W: Write> {
     Gzip(Box<GzEncoder<W>>),
 }
 
-impl<'a> Sink<'a> {
-    fn new(output: &'a mut Output) -> Self {
-        let gzip = output.gzip();
-        let writer = output.writer();
-        let writer =
-            if gzip { Compressor::Gzip(Box::new(GzEncoder::new(writer, Compression::default()))) } else { Compressor::None(writer) };
-        Self { writer, block: Vec::with_capacity(BLOCK + (1 << 12)), stats: WriteStats::default() }
-    }
-
-    /// Ends a row.
-    fn end_row(&mut self) -> io::Result<()> {
-        self.stats.rows += 1;
-        if self.block.len() >= BLOCK { self.drain() } else { Ok(()) }
-    }
-
-    fn drain(&mut self) -> io::Result<()> {
-        match &mut self.writer {
-            Compressor::None(writer) => writer.write_all(&self.block)?,
-            Compressor::Gzip(writer) => writer.write_all(&self.block)?,
+impl<W: Write> TextWriter<W> {
+    /// Writes the header.
+    pub fn new(writer: W, rows: RowsAs, path: &str, head: &Head<'_>) -> Self {
+        let writer = match rows.gzip {
+            true => Compressor::Gzip(Box::new(GzEncoder::new(writer, Compression::default()))),
+            false => Compressor::None(writer),
+        };
+        let delimiter = rows.delimiter;
+        let mut block = Vec::with_capacity(BLOCK_BYTES + (1 << 12));
+        let line_end = match &head.csv {
+            Some(csv) => {
+                if csv.byte_order_mark {
+                    block.extend_from_slice("\u{feff}".as_bytes());
+                }
+                block.extend_from_slice(csv.header);
+                csv.line_end
+            }
+            None => {
+                for (index, field) in head.schema.fields().iter().enumerate() {
+                    if index > 0 {
+                        block.push(delimiter);
+                    }
+                    write_field(field.name(), delimiter, &mut block);
+                }
+                b"\n"
+            }
+        };
+        for name in head.payload.iter().flat_map(|payload| payload_names(&head.schema, payload)) {
+            block.push(delimiter);
+            write_field(&name, delimiter, &mut block);
         }
+        block.extend_from_slice(line_end);
+        Self {
+            path: path.to_owned(),
+            source: head.source.to_owned(),
+            writer,
+            block,
+            delimiter,
+            line_end: line_end.to_vec(),
+            payload: head.payload.cloned(),
+            scratch: String::new(),
+            stats: WriteStats::default(),
+        }
+    }
+
+    /// Writes a record as it stands, and the payload behind it.
+    pub fn record(&mut self, record: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
+        let (fields, own_end) = record.split_at_checked(end).unwrap_or((record, &[]));
+        match payload {
+            None if !own_end.is_empty() => self.block.extend_from_slice(record),
+            // The last record may lack its line end, and payload goes in front of it.
+            _ => {
+                self.block.extend_from_slice(fields);
+                self.append(payload)?;
+                self.block.extend_from_slice(if own_end.is_empty() { &self.line_end } else { own_end });
+            }
+        }
+        self.end_row()
+    }
+
+    /// Writes rows of columns as text.
+    pub fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
+        let options = FormatOptions::default();
+        let columns = rows.columns.columns().iter().map(|array| TextColumn::new(array, &options)).collect::<Result<Vec<_>, _>>();
+        let columns = columns.map_err(|error| TableError::unfit_result(&self.path, error))?;
+        let mut text = std::mem::take(&mut self.scratch);
+        for row in 0..rows.columns.num_rows() {
+            let payload = rows.payloads.get(row).copied().flatten();
+            for (index, column) in columns.iter().enumerate() {
+                if index > 0 {
+                    self.block.push(self.delimiter);
+                }
+                match column.text(row, &mut text) {
+                    Ok(Some(text)) => write_field(text, self.delimiter, &mut self.block),
+                    // A lone null needs quotes: an empty line is no record.
+                    Ok(None) if columns.len() == 1 && payload.is_none() => self.block.extend_from_slice(b"\"\""),
+                    Ok(None) => {}
+                    Err(()) => {
+                        let column = rows.columns.schema_ref().field(index).name().clone();
+                        let row = rows.row_numbers.get(row).copied().unwrap_or(row as u64 + 1);
+                        return Err(TableError::Value { path: self.source.clone(), row, column });
+                    }
+                }
+            }
+            self.append(payload)?;
+            self.block.push(b'\n');
+            self.end_row()?;
+        }
+        self.scratch = text;
+        Ok(())
+    }
+
+    /// Appends the payload of a match as fields.
+    fn append(&mut self, record: Option<&[u8]>) -> Result<(), TableError> {
+        let (Some(schema), Some(record)) = (&self.payload, record) else { return Ok(()) };
+        let (block, text, delimiter) = (&mut self.block, &mut self.scratch, self.delimiter);
+        schema.decode_each(record, |field, value| {
+            block.push(delimiter);
+            text.clear();
+            match value {
+                Value::Null => return Ok(()),
+                Value::Text(value) => text.push_str(value),
+                Value::Binary(value) => hexadecimal(value, text),
+                Value::Boolean(value) => _ = write!(text, "{value}"),
+                Value::Fixed(bytes) => {
+                    field.kind.text(bytes, text).map_err(|()| TableError::PeerPayload("a date is out of range"))?;
+                }
+            }
+            write_field(text, delimiter, block);
+            Ok(())
+        })
+    }
+
+    fn end_row(&mut self) -> Result<(), TableError> {
+        self.stats.rows += 1;
+        if self.block.len() >= BLOCK_BYTES { self.drain() } else { Ok(()) }
+    }
+
+    fn drain(&mut self) -> Result<(), TableError> {
+        let written = match &mut self.writer {
+            Compressor::None(writer) => writer.write_all(&self.block),
+            Compressor::Gzip(writer) => writer.write_all(&self.block),
+        };
+        written.map_err(|source| self.failed(source))?;
         self.stats.bytes += self.block.len() as u64;
         self.block.clear();
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<WriteStats> {
+    /// Writes what is gathered, and gives the writer back.
+    pub fn finish(mut self) -> Result<(W, WriteStats), TableError> {
         self.drain()?;
-        if let Compressor::Gzip(writer) = self.writer {
-            writer.finish()?;
-        }
-        Ok(self.stats)
+        let writer = match self.writer {
+            Compressor::None(writer) => writer,
+            Compressor::Gzip(writer) => writer.finish().map_err(|source| TableError::Output { path: self.path.clone(), source })?,
+        };
+        Ok((writer, self.stats))
     }
-}
 
-pub(super) fn csv_to_csv(input: &Input, selection: &Selection, output: &mut Output) -> Result<WriteStats, TableError> {
-    let path = output.path().to_owned();
-    let failed = |source| TableError::Output { path: path.clone(), source };
-    let mut reader = CsvReader::open(input)?;
-    let delimiter = input.delimiter();
-    let line_end = reader.line_end();
-    let mut sink = Sink::new(output);
-    if reader.marked() {
-        sink.block.extend_from_slice("\u{feff}".as_bytes());
+    fn failed(&self, source: io::Error) -> TableError {
+        TableError::Output { path: self.path.clone(), source }
     }
-    sink.block.extend_from_slice(reader.header_bytes());
-    if let Some(payload) = &selection.payload {
-        for name in payload_names(reader.header(), payload) {
-            sink.block.push(delimiter);
-            write_field(&name, delimiter, &mut sink.block);
-        }
-    }
-    sink.block.extend_from_slice(line_end);
-    let mut tail = PayloadText::new(selection.payload, delimiter);
-    let mut row = 0;
-    while let Some((bytes, end)) = reader.next_line()? {
-        if let Some(record) = selection.row(row) {
-            match record {
-                None if end < bytes.len() => sink.block.extend_from_slice(bytes),
-                // The last record may lack its line end, and payload goes in front of it.
-                _ => {
-                    sink.block.extend_from_slice(&bytes[..end]);
-                    tail.append(record, &mut sink.block)?;
-                    sink.block.extend_from_slice(if end < bytes.len() { &bytes[end..] } else { line_end });
-                }
-            }
-            sink.end_row().map_err(failed)?;
-        }
-        row += 1;
-    }
-    selection.check_rows(input, row)?;
-    sink.finish().map_err(failed)
 }
 
 /// Refuses columns that have no text.
-pub(super) fn check(input: &Input, path: &str) -> Result<(), TableError> {
-    let mut reader = ColumnarReader::open(input, None)?;
-    for field in reader.schema().fields() {
+pub(super) fn check(source: &dyn Source, path: &str) -> Result<(), TableError> {
+    for field in source.schema()?.fields() {
         if field.data_type().is_nested() {
             let reason = format!("column `{}` is of type {}, which CSV cannot hold", field.name(), field.data_type());
             let mend = "give the output the extension .parquet or .arrow";
             return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend });
         }
     }
-    if let Some(batch) = reader.next()? {
-        let options = FormatOptions::default();
-        (0..batch.batch.num_columns()).try_for_each(|index| TextColumn::new(&batch, index, &options).map(drop))?;
-    }
-    Ok(())
-}
-
-pub(super) fn columns_to_csv(input: &Input, selection: &Selection, output: &mut Output) -> Result<WriteStats, TableError> {
-    let path = output.path().to_owned();
-    let failed = |source| TableError::Output { path: path.clone(), source };
-    let mut reader = ColumnarReader::open(input, None)?;
-    let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let delimiter = output.delimiter();
-    let mut sink = Sink::new(output);
-    let payload = selection.payload.iter().flat_map(|payload| payload_names(&names, payload));
-    for (index, name) in names.iter().cloned().chain(payload).enumerate() {
-        if index > 0 {
-            sink.block.push(delimiter);
-        }
-        write_field(&name, delimiter, &mut sink.block);
-    }
-    sink.block.push(b'\n');
-    let mut tail = PayloadText::new(selection.payload, delimiter);
-    let mut scratch = String::new();
-    let mut row = 0;
-    while let Some(batch) = reader.next()? {
-        let options = FormatOptions::default();
-        let columns = (0..names.len()).map(|index| TextColumn::new(&batch, index, &options)).collect::<Result<Vec<_>, _>>()?;
-        for in_batch in 0..batch.rows() {
-            if let Some(record) = selection.row(row) {
-                for (index, column) in columns.iter().enumerate() {
-                    if index > 0 {
-                        sink.block.push(delimiter);
-                    }
-                    match column.text(in_batch, &mut scratch) {
-                        Ok(Some(text)) => write_field(text, delimiter, &mut sink.block),
-                        // A lone null needs quotes: an empty line is no record.
-                        Ok(None) if names.len() == 1 && record.is_none() => sink.block.extend_from_slice(b"\"\""),
-                        Ok(None) => {}
-                        Err(()) => {
-                            let column = names[index].clone();
-                            return Err(TableError::Value { path: input.path().to_owned(), row: row as u64 + 1, column });
-                        }
-                    }
-                }
-                tail.append(record, &mut sink.block)?;
-                sink.block.push(b'\n');
-                sink.end_row().map_err(failed)?;
-            }
-            row += 1;
-        }
-    }
-    selection.check_rows(input, row)?;
-    sink.finish().map_err(failed)
+    let sample = source.sample()?;
+    let options = FormatOptions::default();
+    let text = |array| TextColumn::new(array, &options).map(drop).map_err(|error| TableError::unfit_result(path, error));
+    sample.columns().iter().try_for_each(text)
 }
 
 /// A column of a batch as text: canonical where there is a canonical form, else as Arrow displays it.
@@ -176,14 +207,12 @@ enum TextColumn<'a> {
 }
 
 impl<'a> TextColumn<'a> {
-    fn new(batch: &'a Batch, index: usize, options: &'a FormatOptions<'a>) -> Result<Self, TableError> {
-        let array = batch.batch.column(index);
-        let damaged = |error| batch.damaged(error);
-        let scalars = || Scalars::new(array).map_err(damaged);
+    fn new(array: &'a ArrayRef, options: &'a FormatOptions<'a>) -> Result<Self, ArrowError> {
+        let scalars = || Scalars::new(array);
         Ok(match canonical_kind(array.data_type()) {
             Ok("binary") => Self::Binary(scalars()?),
             Ok(_) => Self::Text(scalars()?),
-            Err(_) => Self::Other(array.as_ref(), ArrayFormatter::try_new(array.as_ref(), options).map_err(damaged)?),
+            Err(_) => Self::Other(array.as_ref(), ArrayFormatter::try_new(array.as_ref(), options)?),
         })
     }
 
@@ -215,61 +244,5 @@ fn hexadecimal(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(out, "{byte:02x}");
-    }
-}
-
-/// Records as rows of a table of their own, with a header.
-pub fn new_rows(records: ReceivedPayload<'_>) -> Result<(Vec<u8>, usize), TableError> {
-    // Each field comes with a delimiter before it.
-    let (mut text, delimiter, mut rows) = (Vec::new(), b',', 0);
-    for field in &records.schema.fields {
-        text.push(delimiter);
-        write_field(&field.name, delimiter, &mut text);
-    }
-    text.remove(0);
-    text.push(b'\n');
-    let mut writer = PayloadText::new(Some(records), delimiter);
-    let mut row = Vec::new();
-    for record in records.bytes.chunks_exact(records.schema.width.max(1)) {
-        row.clear();
-        writer.append(Some(record), &mut row)?;
-        text.extend_from_slice(row.get(1..).unwrap_or_default());
-        text.push(b'\n');
-        rows += 1;
-    }
-    Ok((text, rows))
-}
-
-/// Appends the payload of a match as CSV fields.
-struct PayloadText<'a> {
-    payload: Option<ReceivedPayload<'a>>,
-    delimiter: u8,
-    values: Vec<Value<'a>>,
-    scratch: String,
-}
-
-impl<'a> PayloadText<'a> {
-    fn new(payload: Option<ReceivedPayload<'a>>, delimiter: u8) -> Self {
-        Self { payload, delimiter, values: Vec::new(), scratch: String::new() }
-    }
-
-    fn append(&mut self, record: Option<&'a [u8]>, out: &mut Vec<u8>) -> Result<(), TableError> {
-        let (Some(payload), Some(record)) = (self.payload, record) else { return Ok(()) };
-        payload.schema.decode(record, &mut self.values)?;
-        for (value, field) in self.values.iter().zip(&payload.schema.fields) {
-            out.push(self.delimiter);
-            let text = &mut self.scratch;
-            text.clear();
-            let out_of_range = |()| TableError::PeerPayload("a date is out of range");
-            match *value {
-                Value::Null => continue,
-                Value::Text(value) => text.push_str(value),
-                Value::Binary(value) => hexadecimal(value, text),
-                Value::Boolean(value) => _ = write!(text, "{value}"),
-                Value::Fixed(bytes) => field.kind.text(bytes, text).map_err(out_of_range)?,
-            }
-            write_field(text, self.delimiter, out);
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,89 @@
+//! What is read beside the keys of a table: a payload, or values to compute with.
+
+use crate::table::payload::{PayloadCollector, PayloadRows};
+use crate::table::source::Cell;
+use crate::table::values::{ValueCollector, ValueRows};
+use crate::table::{PayloadSpec, TableError, ValueSpec};
+
+/// What is read beside the keys.
+#[derive(Clone, Copy)]
+pub(super) enum Along<'a> {
+    Nothing,
+    Payload(&'a PayloadSpec),
+    Values(&'a ValueSpec),
+}
+
+/// Gathers what is read beside the keys, for each distinct key.
+pub(super) enum Gatherer {
+    Nothing,
+    Payload(PayloadCollector),
+    Values(ValueCollector),
+}
+
+/// What some rows say beside their keys.
+pub(super) enum GatheredRows {
+    Nothing,
+    Payload(PayloadRows),
+    Values(ValueRows),
+}
+
+impl Gatherer {
+    /// No rows.
+    pub fn rows(&self) -> GatheredRows {
+        match self {
+            Self::Nothing => GatheredRows::Nothing,
+            Self::Payload(payload) => GatheredRows::Payload(payload.rows()),
+            Self::Values(values) => GatheredRows::Values(values.rows()),
+        }
+    }
+
+    /// Takes what row `row` of the table says of its key: the one at `place` among `rows`.
+    pub fn take(&mut self, rows: &GatheredRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+        match (self, rows) {
+            (Self::Payload(payload), GatheredRows::Payload(rows)) => payload.take(rows, place, at),
+            (Self::Values(values), GatheredRows::Values(rows)) => values.take(rows, place, at),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A row and its key.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    /// The name of the table.
+    pub source: &'a str,
+    /// The index of the key among the distinct ones.
+    pub key: usize,
+    /// Whether no earlier row has the key.
+    pub new: bool,
+    /// The row's number, from 1.
+    pub row: u64,
+}
+
+impl GatheredRows {
+    #[inline]
+    pub fn cell(&mut self, place: usize, cell: Cell<'_>) {
+        match self {
+            Self::Nothing => {}
+            Self::Payload(rows) => rows.cell(place, cell),
+            Self::Values(rows) => rows.cell(place, cell),
+        }
+    }
+
+    #[inline]
+    pub fn end_row(&mut self, keep: bool) {
+        match self {
+            Self::Nothing => {}
+            Self::Payload(rows) => rows.end_row(keep),
+            Self::Values(rows) => rows.end_row(keep),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        match self {
+            Self::Nothing => {}
+            Self::Payload(rows) => rows.clear(),
+            Self::Values(rows) => rows.clear(),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! From the cells of rows to the digests of their keys.
+
+use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec, Reading};
+use crate::table::along::GatheredRows;
+use crate::table::source::{Cell, ScannerPart};
+use crate::table::{KeyStats, LONGEST_VALUE, TableError};
+
+/// Turns the cells of consecutive rows into digests.
+pub(super) struct RowDigests<'a> {
+    source: &'a str,
+    spec: &'a KeySpec,
+    chains: Vec<Chain<'a>>,
+    frame: KeyFrame,
+    pub batch: KeyBatch,
+    row_is_null: bool,
+    row_is_unmatchable: bool,
+    /// Rows of the table before these.
+    first: u64,
+    /// Rows with a usable key, by their place among these rows.
+    pub keyed: Vec<u32>,
+    /// Their digests, but for those in `batch`.
+    pub digests: Digests,
+    /// What they say beside their keys.
+    pub along: GatheredRows,
+    /// Without distinct and repeated keys.
+    pub stats: KeyStats,
+}
+
+impl<'a> RowDigests<'a> {
+    pub fn new(source: &'a str, spec: &'a KeySpec, along: GatheredRows) -> Self {
+        let mut rows = Self {
+            source,
+            spec,
+            chains: spec.columns().iter().map(|c| Chain::new(&c.normalisers)).collect(),
+            frame: KeyFrame::default(),
+            batch: KeyBatch::default(),
+            row_is_null: false,
+            row_is_unmatchable: false,
+            first: 0,
+            keyed: Vec::new(),
+            digests: Digests::default(),
+            along,
+            stats: KeyStats::of(spec),
+        };
+        rows.begin_row();
+        rows
+    }
+
+    /// Forgets all rows. The next one follows `first` others of the table.
+    pub fn restart(&mut self, first: u64) {
+        self.first = first;
+        self.keyed.clear();
+        self.batch.clear();
+        self.digests.clear();
+        self.along.clear();
+        self.stats = KeyStats::of(self.spec);
+        self.begin_row();
+    }
+
+    fn begin_row(&mut self) {
+        self.frame.begin(self.chains.len() as u32);
+        self.row_is_null = false;
+        self.row_is_unmatchable = false;
+    }
+
+    fn null(&mut self, index: usize) {
+        self.stats.columns[index].nulls += 1;
+        self.row_is_null = true;
+    }
+
+    fn text(&mut self, index: usize, value: &str) -> Result<(), TableError> {
+        match self.chains[index].apply(value) {
+            Ok("") => {
+                self.stats.columns[index].empty += 1;
+                self.row_is_null = true;
+            }
+            Ok(value) => {
+                let stats = &mut self.stats.columns[index];
+                stats.written.count(value.as_bytes());
+                if !self.frame.push(value.as_bytes()) {
+                    return Err(self.out_of_range(index));
+                }
+                match self.chains[index].reading {
+                    Reading::Only => {}
+                    Reading::BareNational => stats.bare_national += 1,
+                    Reading::BareInternational => stats.bare_international += 1,
+                }
+            }
+            Err(_) => {
+                self.stats.columns[index].unmatchable += 1;
+                self.row_is_unmatchable = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Canonical bytes of a columnar value. Normalisers read text, so binary that is not UTF-8 is unmatchable under them.
+    fn bytes(&mut self, index: usize, value: &[u8]) -> Result<(), TableError> {
+        if value.len() > LONGEST_VALUE {
+            let column = self.spec.columns()[index].name.clone();
+            let row = self.first + self.stats.rows + 1;
+            return Err(TableError::LongKey { path: self.source.to_owned(), row, column, limit: LONGEST_VALUE });
+        }
+        if value.is_empty() {
+            return self.text(index, "");
+        }
+        if self.chains[index].is_empty() {
+            self.stats.columns[index].written.count(value);
+            return if self.frame.push(value) { Ok(()) } else { Err(self.out_of_range(index)) };
+        }
+        match std::str::from_utf8(value) {
+            Ok(text) => self.text(index, text),
+            Err(_) => {
+                self.stats.columns[index].unmatchable += 1;
+                self.row_is_unmatchable = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn out_of_range(&self, index: usize) -> TableError {
+        let column = self.spec.columns()[index].name.clone();
+        TableError::Value { path: self.source.to_owned(), row: self.first + self.stats.rows + 1, column }
+    }
+}
+
+impl ScannerPart for RowDigests<'_> {
+    #[inline]
+    fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError> {
+        if place >= self.chains.len() {
+            self.along.cell(place - self.chains.len(), cell);
+            return Ok(());
+        }
+        match cell {
+            Cell::Text(text) => self.text(place, text),
+            Cell::Bytes(bytes) => self.bytes(place, bytes),
+            Cell::OutOfRange => Err(self.out_of_range(place)),
+            // The other forms are not those of keys.
+            _ => {
+                self.null(place);
+                Ok(())
+            }
+        }
+    }
+
+    fn end_row(&mut self) {
+        let usable = !self.row_is_null && !self.row_is_unmatchable;
+        if self.row_is_null {
+            self.stats.null_rows += 1;
+        } else if self.row_is_unmatchable {
+            self.stats.unmatchable_rows += 1;
+        } else {
+            self.keyed.push(self.stats.rows as u32);
+            self.batch.push(&self.frame, &mut self.digests);
+        }
+        self.along.end_row(usable);
+        self.stats.rows += 1;
+        self.begin_row();
+    }
+}

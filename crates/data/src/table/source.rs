@@ -1,0 +1,128 @@
+//! What a table is to its readers: columns, a first pass over some of their cells, and a second pass that keeps rows.
+//!
+//! A kind of table that comes in Arrow record batches implements [`Source`] by the functions of [`super::batches`]. One that
+//! comes as text gives [`Cell::Text`] and [`Cell::Null`] alone.
+
+use std::fmt;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+use crate::table::{FileIdentity, Format, KeptRows, Sink, TableError};
+
+/// A table that is read twice. What can be read only once is copied first, as [`crate::table::Input`] does with standard input.
+pub trait Source: Send {
+    /// The name that errors show.
+    fn name(&self) -> &str;
+
+    /// The columns and their types. A table of text has columns of nullable text.
+    fn schema(&self) -> Result<SchemaRef, TableError>;
+
+    /// The first pass: gives the wanted cells of all rows to `scanner`, in the order of the rows.
+    fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError>;
+
+    /// The second pass: gives all columns of the rows that `kept` names to `sink`, in the order of the rows. It starts with
+    /// [`Sink::begin`] and leaves [`Sink::finish`] to its caller.
+    fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError>;
+
+    /// How the table is stored, if it is a file. An output follows it where nothing else decides.
+    fn stored(&self) -> Option<Stored> {
+        None
+    }
+
+    /// At most one row with all columns. A sink finds out by it, before a protocol starts, whether it can hold the columns.
+    fn sample(&self) -> Result<RecordBatch, TableError> {
+        Ok(RecordBatch::new_empty(self.schema()?))
+    }
+}
+
+/// How a table file is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The file's format.
+    pub format: Format,
+    /// What separates the fields of CSV.
+    pub delimiter: u8,
+    /// Whether the file is compressed with gzip.
+    pub gzip: bool,
+    /// Length of the file in bytes.
+    pub bytes: u64,
+}
+
+/// A column that a scan gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its place in the source's schema.
+    pub column: usize,
+    /// What its values are wanted for.
+    pub form: CellForm,
+}
+
+/// In which form a column of a typed source gives its values. Text is given as it stands in any form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellForm {
+    /// The canonical bytes of a key: see [`crate::key`].
+    Key,
+    /// The value as a payload carries it: see [`crate::table::PayloadKind`].
+    Payload,
+    /// An exact number.
+    Number,
+}
+
+/// A cell of a row, borrowed from its source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// No value.
+    Null,
+    /// Text, in any form.
+    Text(&'a str),
+    /// Canonical bytes of a key, or binary of a payload.
+    Bytes(&'a [u8]),
+    /// A truth value of a payload.
+    Boolean(bool),
+    /// A value of a payload that has a fixed width, as Arrow stores it.
+    Fixed(&'a [u8]),
+    /// A number, in units of `10^-scale`.
+    Decimal(i128, i8),
+    /// A value that has no canonical form, such as a date beyond the year 9999.
+    OutOfRange,
+}
+
+/// Takes the cells of a scan.
+///
+/// Rows come in parts, which may be filled on several threads. A source asks for empty parts, fills them with consecutive rows,
+/// and commits them; a later part holds later rows. Asking for parts again forgets what was filled and not committed, so that a
+/// source can fall back to one part where a row is malformed.
+pub trait Scanner {
+    /// Announces about how many rows will come. Only room is made by it.
+    fn expect_rows(&mut self, _rows: usize) {}
+
+    /// Empty parts for the next rows: at least one, and at most `most`.
+    fn parts(&mut self, most: usize) -> Vec<&mut dyn ScannerPart>;
+
+    /// Takes the complete rows of the parts that were asked for last.
+    fn commit(&mut self) -> Result<(), TableError>;
+}
+
+/// Takes consecutive rows, cell by cell.
+pub trait ScannerPart: Send {
+    /// The current row's cell of the column that stands at `place` among the wanted ones. Each wanted column comes once, in order.
+    fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError>;
+
+    /// Ends the current row.
+    fn end_row(&mut self);
+}
+
+/// Opens a table, on the thread that will read it.
+pub trait OpenSource: fmt::Debug + Send + Sync {
+    /// The name that errors show.
+    fn name(&self) -> String;
+
+    /// Opens the table.
+    fn open(&self) -> Result<Box<dyn Source>, TableError>;
+
+    /// The file that is read, if it is one: no output may replace it.
+    fn file(&self) -> Option<FileIdentity> {
+        None
+    }
+}

@@ -1,0 +1,85 @@
+//! What is counted while a table is read.
+
+use std::mem::take;
+
+use crate::key::{KeyColumn, KeySpec, KindCounts, Normaliser};
+
+/// Counts over the rows of one table. Never a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct KeyStats {
+    /// All rows.
+    pub rows: u64,
+    /// Rows with a null or empty key component.
+    pub null_rows: u64,
+    /// Other rows with a component that a normaliser refused.
+    pub unmatchable_rows: u64,
+    /// Distinct keys.
+    pub distinct: u64,
+    /// Rows with a usable key that an earlier row has too.
+    pub duplicate_rows: u64,
+    /// By key column, in key order.
+    pub columns: Vec<ColumnStats>,
+}
+
+/// Counts over one key column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ColumnStats {
+    /// Name of the column.
+    pub name: String,
+    /// `text`, `integer`, `boolean`, `date`, `timestamp`, `timestamp with time zone`, `binary`, `null`. CSV is text.
+    pub kind: &'static str,
+    /// Nulls; in CSV, empty fields without quotes.
+    pub nulls: u64,
+    /// Empty values, before or after normalising.
+    pub empty: u64,
+    /// Values that a normaliser refused.
+    pub unmatchable: u64,
+    /// Telephone numbers without `+` that begin with the own calling code and were read as numbers of the country.
+    pub bare_national: u64,
+    /// The same, read as international numbers.
+    pub bare_international: u64,
+    /// How the values are written after normalising.
+    pub written: KindCounts,
+}
+
+impl ColumnStats {
+    /// What is to be said of telephone numbers that `column` might mean in two ways, if their user did not say which.
+    pub fn bare_numbers(&self, column: &KeyColumn) -> Option<String> {
+        let count = self.bare_national + self.bare_international;
+        let phone = column.normalisers.iter().find_map(|normaliser| match normaliser {
+            Normaliser::E164(phone) if count > 0 && !phone.decides_bare_numbers() => Some(phone),
+            _ => None,
+        })?;
+        Some(format!(
+            "`{}`: {count} telephone numbers have no + and begin with {}, their country's own calling code; {} of them were read as numbers \
+             of the country, {} as international ones. To have them read otherwise, add :bare=national, :bare=international or :bare=refuse \
+             to {phone}",
+            self.name,
+            phone.calling_code(),
+            self.bare_national,
+            self.bare_international,
+        ))
+    }
+}
+
+impl KeyStats {
+    pub(crate) fn of(spec: &KeySpec) -> Self {
+        let columns = spec.columns().iter().map(|c| ColumnStats { name: c.name.clone(), ..ColumnStats::default() }).collect();
+        Self { columns, ..Self::default() }
+    }
+
+    /// Takes over the counts of further rows.
+    pub(crate) fn add(&mut self, more: &mut Self) {
+        self.rows += take(&mut more.rows);
+        self.null_rows += take(&mut more.null_rows);
+        self.unmatchable_rows += take(&mut more.unmatchable_rows);
+        for (column, more) in self.columns.iter_mut().zip(&mut more.columns) {
+            column.nulls += take(&mut more.nulls);
+            column.empty += take(&mut more.empty);
+            column.unmatchable += take(&mut more.unmatchable);
+            column.bare_national += take(&mut more.bare_national);
+            column.bare_international += take(&mut more.bare_international);
+            column.written.add(&take(&mut more.written));
+        }
+    }
+}
