@@ -7,17 +7,19 @@
 //! - [`report`], [`receipt`] and [`shares`] are what a run leaves behind; [`noise`] hides single keys in aggregates.
 //! - [`failure`] says what went wrong, what to do about it, and the exit code.
 //!
-//! Two sides of a join in one process. A real side knows its partner's key and uses [`session::Protection::Tls`]:
+//! Two sides of a join in one process. A real side knows its partner's key and uses [`session::Protection::Tls`]. Rows in memory are
+//! [`table::Batches`] instead of a file, and [`table::Collected`] takes a result:
 //!
 //! ```
 //! use std::net::SocketAddr;
+//! use std::sync::Arc;
 //! use std::sync::mpsc::{Sender, channel};
 //! use std::time::Duration;
 //!
 //! use vesica::key::KeySpec;
 //! use vesica::party::{Role, Security};
 //! use vesica::session::{self, Config, Destination, End, Events, Interrupt, MAX_PEER_ITEMS, Protection, Silent, Source};
-//! use vesica::table::{InputOptions, Join, OutputOptions};
+//! use vesica::table::{InputOptions, Join, OutputOptions, SinkFile, SourceFile};
 //! use vesica::task::{self, Settings};
 //!
 //! let intersect = task::find("intersect")?;
@@ -35,13 +37,11 @@
 //!     wait: Duration::from_secs(10),
 //!     deadline: None,
 //!     source: Source {
-//!         path: path(input),
-//!         options: InputOptions::default(),
+//!         table: Arc::new(SourceFile { path: path(input), options: InputOptions::default() }),
 //!         key: KeySpec::parse(&["email"], &[]).expect("a key"),
 //!     },
 //!     destination: output.map(|name| Destination {
-//!         path: path(name),
-//!         options: OutputOptions { force: false, format: None },
+//!         sink: Arc::new(SinkFile { path: path(name), options: OutputOptions { force: false, format: None } }),
 //!         join: Join::Inner,
 //!     }),
 //!     protocol: None,
