@@ -23,7 +23,10 @@ use crate::table::{Format, Head, PayloadSchema, ReceivedPayload, RowBatch, Sourc
 /// Refuses a header of CSV with a name that stands there twice.
 pub(super) fn check_names(schema: &Schema, path: &str) -> Result<(), TableError> {
     let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let Some(name) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| name) else { return Ok(()) };
+    let Some(name) = names.iter().enumerate().find(|(i, name)| names.iter().take(*i).any(|earlier| earlier == *name)).map(|(_, name)| name)
+    else {
+        return Ok(());
+    };
     let reason = format!("the input has several columns named `{name}`");
     Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "rename one of them in the file, or write CSV" })
 }
