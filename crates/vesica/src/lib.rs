@@ -2,58 +2,53 @@
 //!
 //! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica receive` call.
 //! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol; [`memory`] and [`threads`] bound a run.
-//! - [`table`], [`key`] and [`profile`] read tables, bring keys to one form, and describe key columns.
+//! - [`task`] has one module for each task: columns, inputs, results, and what it reveals.
+//! - [`table`], [`key`] and [`profile`], from `vesica-data`, read tables, bring keys to one form, and describe key columns.
 //! - [`report`], [`receipt`] and [`shares`] are what a run leaves behind; [`noise`] hides single keys in aggregates.
 //! - [`failure`] says what went wrong, what to do about it, and the exit code.
 //!
-//! Two sides of a join in one process. A real side knows its partner's key and uses [`session::Protection::Tls`]:
+//! Two sides of a join in one process. A real side knows its partner's key and uses [`session::Protection::Tls`]. Rows in memory are
+//! [`table::Batches`] instead of a file, and [`table::Collected`] takes a result:
 //!
 //! ```
 //! use std::net::SocketAddr;
+//! use std::sync::Arc;
 //! use std::sync::mpsc::{Sender, channel};
 //! use std::time::Duration;
 //!
 //! use vesica::key::KeySpec;
 //! use vesica::party::{Role, Security};
-//! use vesica::plan::SetTask;
 //! use vesica::session::{self, Config, Destination, End, Events, Interrupt, MAX_PEER_ITEMS, Protection, Silent, Source};
-//! use vesica::table::{InputOptions, Join, OutputOptions, ValueSpec};
+//! use vesica::table::{InputOptions, Join, OutputOptions, SinkFile, SourceFile};
+//! use vesica::task::{self, Settings};
 //!
+//! let intersect = task::find("intersect")?;
 //! let folder = tempfile::tempdir()?;
 //! let path = |name: &str| folder.path().join(name).display().to_string();
 //! std::fs::write(path("ours.csv"), "email,city\na@x.org,Bonn\nb@x.org,Gent\n")?;
 //! std::fs::write(path("theirs.csv"), "email\nb@x.org\nc@x.org\n")?;
 //!
 //! let side = |role: Role, input: &str, end: End, output: Option<&str>| Config {
-//!     task: SetTask::Intersect,
+//!     task: intersect,
+//!     settings: Settings::default(),
 //!     role,
 //!     end,
 //!     protection: Protection::InsecurePlaintext,
 //!     wait: Duration::from_secs(10),
 //!     deadline: None,
 //!     source: Source {
-//!         path: path(input),
-//!         options: InputOptions::default(),
+//!         table: Arc::new(SourceFile { path: path(input), options: InputOptions::default() }),
 //!         key: KeySpec::parse(&["email"], &[]).expect("a key"),
-//!         payload: None,
-//!         values: ValueSpec::default(),
 //!     },
 //!     destination: output.map(|name| Destination {
-//!         path: path(name),
-//!         options: OutputOptions { force: false, format: None },
+//!         sink: Arc::new(SinkFile { path: path(name), options: OutputOptions { force: false, format: None } }),
 //!         join: Join::Inner,
 //!     }),
-//!     expected_payload: None,
-//!     expected_ranges: Vec::new(),
-//!     at_least: 0,
-//!     max_groups: 1,
-//!     noise: None,
 //!     protocol: None,
 //!     link: None,
 //!     security: Security::Malicious,
 //!     allow_broken: false,
 //!     allow_count: false,
-//!     both_learn: false,
 //!     pad_to: None,
 //!     max_peer_items: MAX_PEER_ITEMS,
 //!     memory: None,
