@@ -68,7 +68,6 @@ impl<S: Service> ServiceClient<S> {
     ///
     /// # Errors
     /// As [`enrol`](Self::enrol). The caller has `enrolled` back with the error, to try again with.
-    #[expect(clippy::result_large_err, reason = "the state comes back for another attempt")]
     pub fn rejoin(
         ch: Channel,
         params: S::Params,
