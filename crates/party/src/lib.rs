@@ -86,12 +86,12 @@
 //!     let (left, right) = memory::pair();
 //!     let sender = thread::spawn(move || -> Result<(), Abort> {
 //!         let mut ch = Channel::open(left, Role::Sender, ChannelOptions::default())?;
-//!         let mut rng = SecretRng::from_os().map_err(std::io::Error::from)?;
+//!         let mut rng = SecretRng::from_os().expect("randomness");
 //!         Sender::setup(&(), &mut ch, &mut rng)?.run(3, &mut ch, &mut rng)?;
 //!         ch.finish().map(drop)
 //!     });
 //!     let mut ch = Channel::open(right, Role::Receiver, ChannelOptions::default())?;
-//!     let mut rng = SecretRng::from_os()?;
+//!     let mut rng = SecretRng::from_os().expect("randomness");
 //!     let sum = Receiver::setup(&(), &mut ch, &mut rng)?.run(4, &mut ch, &mut rng)?;
 //!     let tally = ch.finish()?;
 //!     sender.join().expect("no panic")?;

@@ -309,7 +309,10 @@ impl<S: Service> Attendance<'_, S> {
         let canceller = ch.canceller();
         let attended = catch_unwind(AssertUnwindSafe(|| self.requests(client, &mut ch, &canceller)));
         match attended.unwrap_or_else(|_| Err(panicked())) {
-            Ok(()) => ch.finish().map(drop),
+            Ok(()) => {
+                ch.limit("the client to close the connection", self.limits.idle);
+                ch.finish().map(drop)
+            }
             Err(failure) => {
                 ch.abort(&failure);
                 Err(failure)

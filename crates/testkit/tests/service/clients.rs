@@ -166,13 +166,15 @@ fn a_client_that_fails_stalls_or_lies_harms_no_other() {
         let refusal = Toy::enrol(channel(plain(&address)), ITEMS + 1, rng()).err().expect("other terms").to_string();
         assert!(refusal.contains("asks for another service, or for other parameters"), "{refusal}");
         failures(6);
-        // Silence, from the start and while it joins. That the channel pings does not help.
-        let mut silent = [channel(plain(&address)), channel(plain(&address))];
+        // Silence: from the start, while it joins, and after it has left. That the channel pings does not help.
+        let mut silent = [(); 3].map(|()| channel(plain(&address)));
         silent[1].send(&Raw(1)).expect("sent");
-        failures(8);
+        silent[2].send(&Raw(3)).expect("sent");
+        failures(9);
     });
     let failures = told.failures.into_inner().unwrap();
     assert!(failures.iter().any(|(_, failure)| failure.contains("the client's next request took longer than 3 s")), "{failures:?}");
+    assert!(failures.iter().any(|(_, failure)| failure.contains("the client to close the connection took longer than 3 s")), "{failures:?}");
     assert!(failures.iter().any(|(_, failure)| failure.contains("joining took longer than 1 s")), "{failures:?}");
 }
 
