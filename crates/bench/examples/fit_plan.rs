@@ -8,6 +8,11 @@ use std::error::Error;
 use std::path::Path;
 
 use serde_json::Value;
+use vesica::party::CostClass;
+use vesica::protocols::registry;
+
+#[path = "../tests/recorded/mod.rs"]
+mod recorded;
 
 /// A recorded run.
 struct Run {
@@ -50,15 +55,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut all: BTreeMap<(String, String), Vec<Run>> = BTreeMap::new();
     for folder in &folders {
-        for file in std::fs::read_dir(folder)? {
-            let path = file?.path();
-            if path.extension().is_some_and(|extension| extension == "json") {
-                let report: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
-                if let Some(run) = read(&report) {
-                    let name = |field: &str| report[field].as_str().unwrap_or_default().to_owned();
-                    add(all.entry((name("protocol"), name("security"))).or_default(), run);
-                }
-            }
+        for line in recorded::read(Path::new(folder))? {
+            let Some(run) = read(&line.run) else {
+                eprintln!("{folder}: {} is left out, as it lacks a field that the model needs", line.name);
+                continue;
+            };
+            let name = |field: &str| line.run[field].as_str().unwrap_or_default().to_owned();
+            add(all.entry((name("protocol"), name("security"))).or_default(), run);
         }
     }
     let names: Vec<_> = folders.iter().map(|folder| name_of(folder)).collect();
@@ -226,7 +229,7 @@ fn extra_seconds(fits: &[(&(String, String), &Vec<Run>, Fit)], id: &str, task: &
 }
 
 fn print(id: &str, security: &str, fit: &Fit, extra_seconds: f64) {
-    let curve = ["ecdh", "czz24", "ikn20"].iter().any(|family| id.starts_with(family));
+    let curve = registry::find(id).is_some_and(|entry| entry.cost == CostClass::GroupOperations);
     let (security, work) = (if security == "malicious" { "Malicious" } else { "SemiHonest" }, if curve { "Curve" } else { "Vole" });
     let a_trip = if fit.items_a_round_trip.is_finite() { fit.items_a_round_trip.round() } else { 0.0 };
     println!("    Costs {{");

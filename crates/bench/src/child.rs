@@ -1,18 +1,20 @@
 //! One party: connects, waits at the barrier, runs, checks its output, reports; again for each repeat.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use vesica::task::Sample;
 use vesica_party::transport::{Connection, shaped, tcp};
 use vesica_party::{Abort, Channel, ChannelOptions, Role};
 use vesica_structures::rng::SecretRng;
 
-use crate::inputs::{self, Inputs};
+use crate::inputs;
 use crate::parent::{Plan, Said};
 use crate::report::{PartyRound, PhaseFigures};
-use crate::{BenchError, Link, Settings, clock, task};
+use crate::{BenchError, Network, Settings, clock};
 
 /// How long a party waits for the other one to connect.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -91,7 +93,7 @@ fn rounds<R: Read, W: Write>(
         let mut rng = SecretRng::from_os().map_err(failed(role))?;
         parent.say(&Said::Ready)?;
         parent.wait()?;
-        let figures = pool.install(|| run(&plan, settings, role, made, &mut channel, &mut rng));
+        let figures = pool.install(|| run(&plan, role, &made, &mut channel, &mut rng));
         match figures {
             Ok(figures) => {
                 channel.finish().map_err(failed(role))?;
@@ -111,43 +113,31 @@ fn failed<E: std::fmt::Display>(role: Role) -> impl Fn(E) -> BenchError {
     move |fault| BenchError::Party { role, fault: fault.to_string() }
 }
 
-fn over(link: Link, connection: Connection) -> Connection {
-    match link {
-        Link::Loopback | Link::Lan => connection,
-        Link::Shaped { bits_per_second, round_trip } => shaped::shape(connection, bits_per_second as f64, round_trip),
+fn over(network: Network, connection: Connection) -> Connection {
+    match network {
+        Network::Loopback | Network::Lan => connection,
+        Network::Shaped(link) => shaped::shape(connection, link),
     }
 }
 
 /// One timed run and its untimed check.
-fn run(
-    plan: &Plan,
-    settings: &Settings,
-    role: Role,
-    inputs: Inputs,
-    channel: &mut Channel,
-    rng: &mut SecretRng,
-) -> Result<PartyRound, Abort> {
+fn run(plan: &Plan, role: Role, sample: &Sample, channel: &mut Channel, rng: &mut SecretRng) -> Result<PartyRound, Abort> {
     // The channel was opened before the barrier: what it counted until then is not part of the run.
     let before = channel.tally();
     let cpu = clock::processor();
-    let (setup_done, output) = match role {
-        Role::Sender => {
-            let party = plan.protocol.sender(&plan.terms, channel, rng)?;
-            (clock::monotonic(), task::send(party, settings, &inputs, channel, rng)?)
-        }
-        Role::Receiver => {
-            let party = plan.protocol.receiver(&plan.terms, channel, rng)?;
-            (clock::monotonic(), task::receive(party, plan.terms.task, settings, &inputs, channel, rng)?)
-        }
-    };
+    let party = plan.workload.set_up(role, plan.entry, channel, rng)?;
+    let setup_done = clock::monotonic();
+    let output = party(sample, channel, rng)?;
     let done = clock::monotonic();
     let cpu_seconds = clock::processor() - cpu;
     let tally = channel.tally();
-    let correct = output.check(plan.terms.task, settings, &inputs, channel)?;
+    let correct = output(sample, channel)?;
     let phases = tally.phases.iter().map(|(&phase, count)| {
         let before = before.phase(phase);
         (phase.name().to_owned(), PhaseFigures { seconds: count.seconds - before.seconds, bytes: count.sent() - before.sent() })
     });
+    // What a service prepares before its first query needs the inputs, so that it comes after the set-up and counts for it.
+    let setup_done = setup_done + (tally.precompute_seconds - before.precompute_seconds);
     Ok(PartyRound {
         setup_done,
         done,

@@ -1,4 +1,5 @@
 //! Clocks that two processes of one machine share, and what the kernel says of this process.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use rustix::time::{ClockId, clock_gettime};
 

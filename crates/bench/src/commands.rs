@@ -13,11 +13,13 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 use vesica_party::{Role, Security};
-use vesica_protocols::any::SetTask;
 use vesica_structures::facts::Unsupported;
 
 use crate::parent::Plan;
 use crate::{BenchError, Settings, Spread, clock};
+
+/// The only task whose whole commands are timed.
+const TASK: &str = "intersect";
 
 /// Time between two looks at the commands: what an end can be seen too late.
 const LOOK: Duration = Duration::from_millis(1);
@@ -77,8 +79,9 @@ pub struct CommandsReport {
 /// Times `receive` and `send` of `program` on two CSV files, after one warm-up; what `receive` writes is compared with a plain join.
 pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) -> Result<CommandsReport, BenchError> {
     // A refusal needs no command to say it.
-    if Plan::new(settings)?.terms.task != SetTask::Intersect {
-        return Err(Unsupported::new("whole commands are timed for intersections", "leave --commands or --task away").into());
+    let plan = Plan::new(settings)?;
+    if plan.workload.task() != TASK {
+        return Err(Unsupported::new("whole commands are timed for intersections", "omit --commands or --task").into());
     }
     let folder = Folder::new()?;
     let expected = write_tables(&folder.0, settings, key_bytes)?;

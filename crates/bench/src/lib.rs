@@ -1,10 +1,13 @@
-//! The benchmark harness: two processes, medians, bytes, memory.
+//! The benchmark harness: two processes, medians, bytes and memory.
 //!
-//! The parent starts two children (the command is passed in), each of which plays one role over loopback TCP and lives through all
-//! repeats. For each repeat the children connect and make their inputs, the parent reads its clock and lets both go; the clock stops
-//! when the later child has its output. Children and parent read the same monotonic clock. Outputs are checked after it stopped.
-//! Whole commands, from file to file, are timed from outside.
+//! - [`two_processes`] starts two children, which [`play`] one role each over loopback TCP and live through all repeats. [`in_process`] runs
+//!   both roles on two threads. [`whole_commands`] times `receive` and `send` from file to file.
+//! - [`Settings`] say what to measure, over which [`Link`]. [`Report`] and [`CommandsReport`] hold the figures.
+//!
+//! For each repeat the children connect and make their inputs, the parent reads its clock and releases both. The clock stops when the later
+//! child has its output. Children and parent read the same monotonic clock. Outputs are checked after the clock has stopped.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod child;
 mod clock;
@@ -14,13 +17,12 @@ mod parent;
 mod report;
 mod settings;
 mod spread;
-mod task;
 
 pub use child::{Ends, play};
 pub use commands::{CommandsReport, KeyBytes, whole_commands};
 pub use parent::{in_process, two_processes};
 pub use report::{PhaseFigures, Report};
-pub use settings::{Link, Settings};
+pub use settings::{Network, Settings};
 pub use spread::Spread;
 
 /// Why a benchmark gave no figures.

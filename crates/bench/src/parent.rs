@@ -1,4 +1,5 @@
 //! The parent: starts the parties, keeps the barrier, gathers figures.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -6,8 +7,8 @@ use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-use vesica_party::Role;
-use vesica_protocols::any::{AnyProtocol, Terms};
+use vesica::task::{self, SampleWorkload};
+use vesica_party::{Entry, Role};
 use vesica_structures::facts::Unsupported;
 
 use crate::child::{Ends, play};
@@ -30,8 +31,8 @@ pub(crate) enum Said {
 
 /// What the settings ask for.
 pub(crate) struct Plan {
-    pub protocol: AnyProtocol,
-    pub terms: Terms,
+    pub entry: &'static Entry,
+    pub workload: Box<dyn SampleWorkload>,
     /// Bytes that the formula predicts.
     pub predicted: RangeInclusive<u64>,
 }
@@ -39,12 +40,13 @@ pub(crate) struct Plan {
 impl Plan {
     /// The plan, if there is such a protocol and it serves these sizes in this mode.
     pub(crate) fn new(settings: &Settings) -> Result<Self, Unsupported> {
-        let terms = settings.terms()?;
-        let protocol = AnyProtocol::find(terms.task, &settings.protocol).ok_or_else(|| {
-            Unsupported::new(format!("there is no protocol '{}' for {}", settings.protocol, terms.task), "`vesica protocols` lists them")
+        let workload = settings.workload()?;
+        let entry = task::find(&settings.task)?.find(&settings.protocol).ok_or_else(|| {
+            let fault = format!("there is no protocol '{}' for {}", settings.protocol, settings.task);
+            Unsupported::new(fault, "`vesica protocols` lists them")
         })?;
-        let predicted = protocol.predicted_bytes(&terms)?;
-        Ok(Self { protocol, terms, predicted })
+        let predicted = workload.predicted_bytes(entry)?;
+        Ok(Self { entry, workload, predicted })
     }
 }
 

@@ -1,4 +1,5 @@
 //! What a benchmark found: medians, and all samples beside them.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use vesica_party::{Role, Security};
 
 use crate::spread::median;
-use crate::{Link, Settings, Spread};
+use crate::{Network, Settings, Spread};
 
 /// Seconds and bytes of one phase of one party (medians over the repeats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ pub struct Report {
     /// Whether every repeat's whole outputs were right.
     pub correct: bool,
     /// The link.
-    pub link: Link,
+    pub link: Network,
     /// Compute threads of each party.
     pub threads_per_party: usize,
     /// Whether both parties ran in one process.

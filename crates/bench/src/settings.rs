@@ -1,50 +1,56 @@
 //! What to measure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use vesica::task::{self, Amounts, SampleWorkload};
 use vesica_party::Security;
-use vesica_protocols::any::{SetTask, Terms};
+use vesica_party::transport::Link;
+use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
-/// The link between the two parties.
+/// What the two parties are connected by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub enum Link {
+pub enum Network {
     /// Loopback TCP as it is.
     Loopback,
     /// Loopback TCP as it is, under the name that papers give a local network.
     Lan,
     /// Loopback TCP, shaped inside the transport.
-    Shaped {
-        /// Bits per second, in each direction.
-        bits_per_second: u64,
-        /// Round-trip time; half of it delays each direction.
-        round_trip: Duration,
-    },
+    Shaped(Link),
 }
 
-impl fmt::Display for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Network {
+    /// The link that a cost model takes it for.
+    pub const fn link(self) -> Link {
         match self {
-            Self::Loopback => f.write_str("loopback"),
-            Self::Lan => f.write_str("lan"),
-            Self::Shaped { bits_per_second, round_trip } => {
-                write!(f, "{}bit,{}us", bits_per_second, round_trip.as_micros())
-            }
+            Self::Loopback => Link::LOOPBACK,
+            Self::Lan => Link::LAN,
+            Self::Shaped(link) => link,
         }
     }
 }
 
-impl From<Link> for String {
-    fn from(link: Link) -> Self {
-        link.to_string()
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Loopback => f.write_str("loopback"),
+            Self::Lan => f.write_str("lan"),
+            Self::Shaped(link) => f.write_str(&link.to_text()),
+        }
     }
 }
 
-impl TryFrom<String> for Link {
+impl From<Network> for String {
+    fn from(network: Network) -> Self {
+        network.to_string()
+    }
+}
+
+impl TryFrom<String> for Network {
     type Error = Unsupported;
 
     fn try_from(text: String) -> Result<Self, Unsupported> {
@@ -52,32 +58,16 @@ impl TryFrom<String> for Link {
     }
 }
 
-impl FromStr for Link {
+impl FromStr for Network {
     type Err = Unsupported;
 
     fn from_str(text: &str) -> Result<Self, Unsupported> {
-        let refuse =
-            || Unsupported::new(format!("the link '{text}' is not understood"), "write loopback, lan, or RATE,RTT such as 100mbit,40ms");
-        match text {
-            "loopback" => return Ok(Self::Loopback),
-            "lan" => return Ok(Self::Lan),
-            _ => {}
-        }
-        let (rate, round_trip) = text.split_once(',').ok_or_else(refuse)?;
-        let rate = scaled(rate, &[("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)]).ok_or_else(refuse)?;
-        let micros = scaled(round_trip, &[("ms", 1e3), ("us", 1.0), ("s", 1e6)]).ok_or_else(refuse)?;
-        if rate < 1.0 {
-            return Err(refuse());
-        }
-        Ok(Self::Shaped { bits_per_second: rate as u64, round_trip: Duration::from_micros(micros as u64) })
+        Ok(match text {
+            "loopback" => Self::Loopback,
+            "lan" => Self::Lan,
+            _ => Self::Shaped(text.parse()?),
+        })
     }
-}
-
-/// A non-negative number with the first unit that fits, times that unit's factor.
-fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
-    let (unit, factor) = units.iter().find(|(unit, _)| text.ends_with(unit))?;
-    let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-    (number.is_finite() && (0.0..1e12).contains(&number)).then_some(number * factor)
 }
 
 /// What to measure, and how often.
@@ -107,8 +97,8 @@ pub struct Settings {
     pub groups: usize,
     /// Fewest common items of a group that is shown (aggregates).
     pub at_least: u64,
-    /// The link.
-    pub link: Link,
+    /// What the two parties are connected by.
+    pub link: Network,
     /// Compute threads of each party.
     pub threads: usize,
     /// Counted repeats.
@@ -133,7 +123,7 @@ impl Settings {
             columns: 0,
             groups: 1,
             at_least: 0,
-            link: Link::Loopback,
+            link: Network::Loopback,
             threads: 1,
             repeat: 1,
             cold: false,
@@ -145,16 +135,18 @@ impl Settings {
         usize::from(self.cold)..=self.repeat
     }
 
-    /// What the protocol is asked for.
-    pub(crate) fn terms(&self) -> Result<Terms, Unsupported> {
-        Ok(Terms {
-            payload_bytes: self.payload_bytes,
-            receiver_payload_bytes: self.receiver_payload_bytes,
-            columns: self.columns,
-            groups: self.groups,
-            at_least: self.at_least,
-            ..Terms::new(SetTask::parse(&self.task)?, self.sender_items, self.receiver_items, self.security)
-        })
+    /// Settings for `task` on these amounts.
+    #[must_use]
+    pub fn with_amounts(self, amounts: &Amounts) -> Self {
+        let Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: _ } = *amounts;
+        Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, ..self }
+    }
+
+    /// What the protocol is asked for. Only the receiver learns.
+    pub(crate) fn workload(&self) -> Result<Box<dyn SampleWorkload>, Unsupported> {
+        let &Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, .. } = self;
+        let amounts = Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: false };
+        task::find(&self.task)?.workload(&Extent::new(self.sender_items, self.receiver_items, self.security), &amounts)
     }
 
     /// Items in both sets.
@@ -170,19 +162,7 @@ impl Settings {
         if self.repeat == 0 || self.threads == 0 {
             return Err(Unsupported::new("--repeat and --threads count from one", "give at least 1"));
         }
-        let task = self.terms()?.task;
-        let fits = match task {
-            SetTask::Intersect => self.columns == 0 && self.receiver_payload_bytes == 0,
-            SetTask::Shares => self.columns == 0,
-            SetTask::Cardinality => self.columns == 0 && self.payload_bytes == 0 && self.receiver_payload_bytes == 0,
-            SetTask::Sum | SetTask::JoinAndCompute => self.columns > 0 && self.payload_bytes == 0 && self.receiver_payload_bytes == 0,
-        };
-        if !fits || (!task.is_aggregate() && (self.groups != 1 || self.at_least != 0)) {
-            return Err(Unsupported::new(
-                format!("the task {task} does not take these payloads, columns or groups"),
-                "payloads are for intersect and shares, columns for sum and join-and-compute, groups and thresholds for these and cardinality",
-            ));
-        }
+        self.workload()?;
         if self.item_bytes < 16 {
             return Err(Unsupported::new("items below 16 bytes would collide at random", "give --item-bytes of at least 16"));
         }
@@ -195,12 +175,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_read_and_written() {
-        let link: Link = "100mbit,40ms".parse().expect("a link");
-        assert_eq!(link, Link::Shaped { bits_per_second: 100_000_000, round_trip: Duration::from_millis(40) });
-        assert_eq!(link.to_string().parse::<Link>().expect("its own text"), link);
-        for bad in ["", "fast", "100mbit", "100,40", "-1mbit,4ms", "0bit,1ms", "nanbit,1ms"] {
-            assert!(bad.parse::<Link>().is_err(), "{bad}");
+    fn networks_are_read_and_written() {
+        for text in ["loopback", "lan", "100000000bit,40000us"] {
+            assert_eq!(text.parse::<Network>().expect("a network").to_string(), text);
         }
+        let shaped = Network::Shaped(Link { bits_per_second: 100_000_000, round_trip_us: 40_000 });
+        assert_eq!("100mbit,40ms".parse(), Ok(shaped));
+        assert!("fast".parse::<Network>().is_err());
     }
 }

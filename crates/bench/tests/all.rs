@@ -1,34 +1,28 @@
 //! The harness itself: both parties in one process, right figures, clear refusals. Two processes are tested with the command line.
 
+use vesica::task::{Amounts, AnyTask, TASKS};
 use vesica_bench::{BenchError, Settings, in_process, two_processes};
 use vesica_party::Security;
-use vesica_protocols::any::{AnyProtocol, SetTask};
 
 fn settings(protocol: &str) -> Settings {
     Settings { item_bytes: 24, repeat: 2, ..Settings::new("intersect", protocol, Security::SemiHonest, 300, 200) }
 }
 
-fn plain_of(task: SetTask, id: &str) -> Settings {
-    Settings { repeat: 1, overlap: Some(31), ..Settings::new(task.name(), id, Security::SemiHonest, 300, 200) }
+fn settings_of(task: &dyn AnyTask, id: &str, amounts: &Amounts) -> Settings {
+    let settings = Settings::new(task.name(), id, Security::SemiHonest, 300, 200);
+    Settings { repeat: 1, overlap: Some(31), ..settings }.with_amounts(amounts)
 }
 
-/// Every protocol of every task that computes, with whatever of columns and groups it takes.
+/// Every protocol of every task, with whatever of payloads, columns and groups it takes.
 #[test]
-fn the_tasks_that_compute_are_checked_against_the_plain_functions() {
-    for task in SetTask::ALL {
-        for row in AnyProtocol::of(task).iter().filter(|row| row.entry().mode(Security::SemiHonest).is_some()) {
-            let id = row.entry().id;
-            let plain = plain_of(task, id);
-            let more = match task {
-                SetTask::Intersect => Settings { payload_bytes: 5, ..plain },
-                SetTask::Cardinality => Settings { groups: 3, ..plain },
-                SetTask::Sum => Settings { groups: 3, columns: 2, at_least: 5, ..plain },
-                SetTask::JoinAndCompute => Settings { columns: 2, ..plain },
-                SetTask::Shares => Settings { payload_bytes: 8, receiver_payload_bytes: 3, ..plain },
-            };
-            let least = Settings { columns: more.columns.min(1), ..plain_of(task, id) };
+fn the_tasks_are_checked_against_the_plain_functions() {
+    for task in TASKS {
+        for entry in task.entries().into_iter().filter(|entry| entry.mode(Security::SemiHonest).is_some()) {
+            let id = entry.id;
+            let of_receiver_alone = task.richer_amounts().into_iter().filter(|amounts| !amounts.both_learn);
+            let all = of_receiver_alone.chain([task.least_amounts()]).map(|amounts| settings_of(*task, id, &amounts));
             let mut ran = 0;
-            for settings in [more, least] {
+            for settings in all {
                 match in_process(&settings.checked().expect("sensible settings")) {
                     Ok(report) => {
                         assert!(report.correct, "{task} {id}");

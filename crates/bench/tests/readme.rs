@@ -3,15 +3,19 @@
 //! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes it, and docs/paper-tables.md.
 
 mod papers;
+mod recorded;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use vesica_bench::{KeyBytes, Link, Spread};
+use vesica_bench::{KeyBytes, Network, Spread};
 use vesica_testkit::BLESS;
+
+use recorded::Line;
 
 const BEGIN: &str = "<!-- Made from bench/runs by a test of the bench crate (bench/record says how): do not edit from here -->\n";
 const END: &str = "<!-- to here -->\n";
@@ -25,7 +29,7 @@ struct Run {
     sender_items: u64,
     receiver_items: u64,
     intersection: u64,
-    link: Option<Link>,
+    link: Option<Network>,
     key_bytes: Option<KeyBytes>,
     samples: Vec<Value>,
     bits_per_item: Option<f64>,
@@ -37,7 +41,8 @@ struct Run {
     peak_rss_receiver: u64,
 }
 
-/// Another program, measured beside this one: `public-<name>.json` in a folder of runs. Its runs need no more fields than [`Run`] has.
+/// Another program, measured beside this one: the line `public-<name>` of a folder of runs. Its runs need no more fields than
+/// [`Run`] has.
 #[derive(Deserialize)]
 struct Peer {
     name: String,
@@ -52,14 +57,14 @@ impl Run {
     }
 
     fn is_plain(&self, log: u32) -> bool {
-        self.has_sizes(log, log) && self.intersection * 2 == self.sender_items && self.is_intersect(Link::Loopback)
+        self.has_sizes(log, log) && self.intersection * 2 == self.sender_items && self.is_intersect(Network::Loopback)
     }
 
     fn has_sizes(&self, sender: u32, receiver: u32) -> bool {
         (self.sender_items, self.receiver_items) == (1 << sender, 1 << receiver)
     }
 
-    fn is_intersect(&self, link: Link) -> bool {
+    fn is_intersect(&self, link: Network) -> bool {
         self.task == "intersect" && self.link == Some(link)
     }
 
@@ -72,25 +77,22 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files of the newest folder of runs that has such a file.
-fn newest(is_wanted: fn(&str) -> bool) -> Option<(String, Vec<PathBuf>)> {
+/// The wanted lines of the newest folder of runs that has any.
+fn newest(is_wanted: fn(&str) -> bool) -> Option<(String, Vec<Line>)> {
     let folders = fs::read_dir(top().join("bench/runs")).expect("recorded runs").map(|entry| entry.expect("a folder").path());
     // Names begin with their dates.
-    let folders: BTreeSet<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    let folders: BTreeSet<PathBuf> = folders.filter(|path| path.join(recorded::FILE).is_file()).collect();
     folders.into_iter().rev().find_map(|folder| {
-        let files = fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("a file").path());
-        let wanted: BTreeSet<PathBuf> = files.filter(|path| is_wanted(&name(path))).collect();
-        (!wanted.is_empty()).then(|| (name(&folder), wanted.into_iter().collect()))
+        let mut lines = recorded::read(&folder).expect("a file of runs");
+        lines.retain(|line| is_wanted(&line.name));
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        (!lines.is_empty()).then_some((name, lines))
     })
 }
 
-fn name(path: &Path) -> String {
-    path.file_name().expect("a name").to_string_lossy().into_owned()
-}
-
-fn parse<T: for<'a> Deserialize<'a>>(path: &Path) -> T {
-    let text = fs::read_to_string(path).expect("a readable file");
-    serde_json::from_str(&text).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()))
+/// The run of a line.
+fn parse<T: DeserializeOwned>(line: &Line) -> T {
+    T::deserialize(&line.run).unwrap_or_else(|fault| panic!("{}: {fault}", line.name))
 }
 
 /// Two digits that count.
@@ -135,12 +137,11 @@ const PROTOCOLS: [&str; 2] = ["vole-fast", "vole-lean"];
 
 fn section() -> String {
     // Runs of protocols have these names; older reports of single commands lie beside them.
-    let (folder, files) = newest(|name| name.starts_with("vole-") && name.ends_with(".json")).expect("a folder with runs");
-    let mut runs: Vec<Run> = files.iter().map(|path| parse(path)).collect();
+    let (folder, lines) = newest(|name| name.starts_with("vole-")).expect("a folder with runs");
+    let mut runs: Vec<Run> = lines.iter().map(parse).collect();
     let folder_of_runs = top().join("bench/runs").join(&folder);
-    let jobs = fs::read_dir(&folder_of_runs).expect("a folder").map(|entry| entry.expect("a file").path());
-    let jobs: BTreeSet<PathBuf> = jobs.filter(|path| name(path).starts_with("commands-")).collect();
-    runs.extend(jobs.iter().map(|path| parse::<Run>(path)));
+    let all = recorded::read(&folder_of_runs).expect("a file of runs");
+    runs.extend(all.iter().filter(|line| line.name.starts_with("commands-")).map(parse::<Run>));
     let about = fs::read_to_string(folder_of_runs.join("README.md")).expect("what the runs are");
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
 
@@ -158,8 +159,8 @@ fn section() -> String {
         }
     }
     let mut peers = String::new();
-    if let Some((folder, files)) = newest(|name| name.starts_with("public-") && name.ends_with(".json")) {
-        for peer in files.iter().map(|path| parse::<Peer>(path)) {
+    if let Some((folder, lines)) = newest(|name| name.starts_with("public-")) {
+        for peer in lines.iter().map(parse::<Peer>) {
             for security in MODES {
                 let runs: Vec<&Run> = peer.runs.iter().filter(|run| run.security == security).collect();
                 text.push_str(&sizes_row(&peer.name, security, &runs));
@@ -182,10 +183,10 @@ fn section() -> String {
 
 /// The second table: links, overlaps, unequal sizes, whole commands; a column for each protocol and mode. Empty where nothing was run.
 fn other_runs(runs: &[Run]) -> String {
-    let shaped: Link = "100mbit,40ms".parse().expect("a link");
+    let shaped: Network = "100mbit,40ms".parse().expect("a link");
     let one_in =
-        |run: &Run, share: u64| run.has_sizes(20, 20) && run.is_intersect(Link::Loopback) && run.intersection == (share << 20) / 100;
-    let unequal = |run: &Run, sender, receiver| run.is_intersect(Link::Loopback) && run.has_sizes(sender, receiver);
+        |run: &Run, share: u64| run.has_sizes(20, 20) && run.is_intersect(Network::Loopback) && run.intersection == (share << 20) / 100;
+    let unequal = |run: &Run, sender, receiver| run.is_intersect(Network::Loopback) && run.has_sizes(sender, receiver);
     let commands =
         |run: &Run, least, most| run.task == "commands" && run.has_sizes(20, 20) && run.key_bytes == Some(KeyBytes { least, most });
     type Wanted<'a> = &'a dyn Fn(&Run) -> bool;

@@ -63,7 +63,7 @@ fn default() -> Result<Identity, Failure> {
     let identity = fresh()?;
     let public = save(&identity, &private, "default identity")?;
     say(format_args!("note: made your default identity {}", private.display()));
-    say(format_args!("note: hand this line to your partner (it is in {}): {}", public.display(), identity.public()));
+    say(format_args!("note: give this line to your partner (it is in {}): {}", public.display(), identity.public()));
     Ok(identity)
 }
 

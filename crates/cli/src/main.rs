@@ -1,5 +1,7 @@
-//! The `vesica` command.
+//! The `vesica` command: [`args`] is its grammar and help, [`commands`] has one module for each subcommand, [`outcome`] prints results and
+//! errors and gives the exit code.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod args;
 mod calibration;

@@ -89,7 +89,7 @@ impl Events for Progress {
 
     fn connected(&self) {
         if self.verbose {
-            self.print("the peer is there");
+            self.print("the partner is connected");
         }
     }
 

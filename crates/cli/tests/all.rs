@@ -4,6 +4,8 @@
 mod bounds;
 #[path = "all/broken.rs"]
 mod broken;
+#[path = "all/documents.rs"]
+mod documents;
 #[path = "all/errors.rs"]
 mod errors;
 #[path = "all/faults.rs"]

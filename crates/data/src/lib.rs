@@ -10,7 +10,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+//! use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 //! use vesica_data::key::KeySpec;
 //! use vesica_data::table::{
 //!     Batches, Collected, Delivered, Join, Matches, OpenSink, OpenSource, ResultKind, read_keys, write_matches,
@@ -25,7 +25,7 @@
 //!
 //! // A protocol runs on the digests of the two keys. Say it found that the partner has the first one, too.
 //! let result = Collected::default();
-//! let sink = result.open(ResultKind::Rows, &*source)?;
+//! let sink = result.open(ResultKind::OwnRows, &*source)?;
 //! write_matches(&*source, &keys, &Matches { keys: &[0], payload: None }, Join::Inner, sink)?;
 //! let Some(Delivered::Rows { batches, .. }) = result.take() else { unreachable!("rows were asked for") };
 //! assert_eq!(batches[0].num_rows(), 2);
@@ -37,9 +37,12 @@
 //! batches. To add a file format, add a variant to [`table::Format`] and its `schema`, `scan`, `keep` and `sample` to
 //! `table/file.rs`.
 #![forbid(unsafe_code)]
+// What a file says must not end the process. The modules that parse it deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod error;
 #[doc(hidden)]
+#[cfg_attr(not(test), expect(clippy::expect_used, clippy::panic, reason = "a finding of the fuzzer is a panic"))]
 pub mod fuzzing;
 pub mod key;
 pub mod profile;

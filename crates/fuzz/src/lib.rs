@@ -1,4 +1,7 @@
-//! Every parser of bytes that a peer or a file brings, as plain functions: a smoke run drives them on stable, libFuzzer on nightly.
+//! Every parser of bytes that a peer or a file brings, as plain functions. A smoke run drives them on stable Rust, libFuzzer on nightly.
+//!
+//! [`TARGETS`] lists the parsers with their seeds. `tests/smoke.rs` mutates the seeds; the workspace in `fuzz/` drives the same functions
+//! under `cargo fuzz`.
 #![forbid(unsafe_code)]
 
 mod seeds;
@@ -7,6 +10,7 @@ pub use seeds::conversations;
 
 use vesica::fuzzing;
 use vesica::table::Format;
+use vesica_party::fuzzing::AnyMessage;
 use vesica_structures::golomb::Code;
 
 /// A parser under test.
@@ -52,6 +56,18 @@ pub const TARGETS: &[Target] = &[
     target("arrow-stream", |bytes| table(bytes, Format::ArrowStream), seeds::arrow_streams, Reach::All),
     target("values", |bytes| fuzzing::values(bytes).is_ok_and(|keys| keys > 0), seeds::values, Reach::All),
     target("payload-schema", fuzzing::payload, seeds::payload_schemas, Reach::All),
+    target(
+        "blocks",
+        |bytes| any_message(vesica_mpc::registry::messages(), bytes),
+        || seeds::messages(vesica_mpc::registry::messages()),
+        Reach::All,
+    ),
+    target(
+        "protocols",
+        |bytes| any_message(vesica_protocols::registry::messages(), bytes),
+        || seeds::messages(vesica_protocols::registry::messages()),
+        Reach::All,
+    ),
     target("session", session, seeds::session, Reach::Unknown),
     target("receipt", |bytes| fuzzing::receipt(bytes) == (true, true), seeds::receipt, Reach::Some),
     target("shares", shares, seeds::shares, Reach::Unknown),
@@ -63,7 +79,7 @@ pub const TARGETS: &[Target] = &[
     target("epsilon", |bytes| text(bytes, fuzzing::epsilon), seeds::epsilons, Reach::All),
     target("key-specification", |bytes| text(bytes, fuzzing::key_specification), seeds::key_specifications, Reach::All),
     target("date", |bytes| text(bytes, fuzzing::date), seeds::dates, Reach::All),
-    target("link", |bytes| text(bytes, |text| text.parse::<vesica_bench::Link>().is_ok()), seeds::links, Reach::All),
+    target("link", |bytes| text(bytes, |text| text.parse::<vesica_party::transport::Link>().is_ok()), seeds::links, Reach::All),
     target("keys", |bytes| text(bytes, |text| vesica_party::fuzzing::keys(text) > 0), seeds::keys, Reach::All),
 ];
 
@@ -122,6 +138,11 @@ fn table(bytes: &[u8], format: Format) -> bool {
 fn parquet_structures(bytes: &[u8]) -> bool {
     fuzzing::parquet_structures(bytes);
     true
+}
+
+/// Whether the bytes are one of the messages; all of them read these.
+fn any_message(messages: impl Iterator<Item = &'static AnyMessage>, bytes: &[u8]) -> bool {
+    messages.filter(|message| (message.read)(bytes)).count() > 0
 }
 
 fn session(bytes: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use vesica::fuzzing::seeds as tables;
+use vesica_party::fuzzing::AnyMessage;
 use vesica_structures::golomb::Code;
 
 pub fn none() -> Vec<Vec<u8>> {
@@ -138,6 +139,10 @@ pub fn payload_schemas() -> Vec<Vec<u8>> {
     all.extend(b"\n\x07\x03abc\x01");
     all.extend((-5i64).to_le_bytes());
     vec![all, [&br#"{"fields":[{"name":"a","kind":"binary"}],"width":3}"#[..], b"\n\x01\x01\xff"].concat()]
+}
+
+pub fn messages(messages: impl Iterator<Item = &'static AnyMessage>) -> Vec<Vec<u8>> {
+    messages.flat_map(|message| (message.seeds)()).collect()
 }
 
 pub fn session() -> Vec<Vec<u8>> {

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_kernels::{Backend, aes, clmul, gf64, ntt, ristretto, selection, sha256, transpose, with_backend, xor};
+use vesica_kernels::{Backend, aes, blake3, clmul, gf64, ntt, ristretto, selection, sha256, transpose, with_backend, xor};
 
 /// Elements of each input.
 const LEN: usize = 1 << 13;
@@ -207,12 +207,27 @@ fn sha_256(criterion: &mut Criterion) {
     });
 }
 
+/// Messages as the key columns of a table give them: one block each.
+fn blake_3(criterion: &mut Criterion) {
+    let rng = &mut ChaCha20Rng::seed_from_u64(8);
+    let messages: Vec<[u8; 64]> = bytemuck::cast_slice(&random_blocks(rng, 4 * LEN)).to_vec();
+    let (messages, lengths) = (&messages[..], &vec![64; LEN][..]);
+    on_backends(criterion, "blake3/128-bits", LEN, || {
+        let mut out = vec![0; LEN];
+        move || blake3::keyed_digests(&[1; 32], black_box(messages), lengths, black_box(&mut out))
+    });
+    on_backends(criterion, "blake3/256-bits", LEN, || {
+        let (mut low, mut high) = (vec![0; LEN], vec![0; LEN]);
+        move || blake3::keyed_digests_256(&[1; 32], black_box(messages), lengths, black_box(&mut low), black_box(&mut high))
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = aes, sha_256, clmul, matrices, polynomials, group, rows
+    targets = aes, sha_256, blake_3, clmul, matrices, polynomials, group, rows
 }
 criterion_main!(benches);

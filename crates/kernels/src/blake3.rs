@@ -53,36 +53,56 @@ fn keyed<const HALVES: usize>(key: &[u8; 32], messages: &[[u8; 64]], lengths: &[
     }
     dispatch!(
         backend(),
-        portable: in_lanes(messages, lengths, out, |message, lengths| portable(&words, message, lengths)),
+        portable: in_lanes(messages, lengths, out, |messages, lengths| portable(&words, messages, lengths)),
         avx2: avx2(&words, messages, lengths, out),
         avx512: avx512(&words, messages, lengths, out),
     );
 }
 
-/// Calls `compress` with word `w` of message `i` at `[w][i]`, `N` messages at a time, and puts its four words of each half in place.
+/// Calls `compress` with `N` messages and their lengths at a time, and puts the digests in place.
 #[inline(always)]
 fn in_lanes<const N: usize, const HALVES: usize>(
     messages: &[[u8; 64]],
     lengths: &[u8],
     mut out: [&mut [u128]; HALVES],
-    compress: impl Fn(&[[u32; N]; 16], [u32; N]) -> [[[u32; N]; 4]; HALVES],
+    compress: impl Fn(&[[u8; 64]; N], [u32; N]) -> [[u128; N]; HALVES],
 ) {
-    let mut words = [[0; N]; 16];
-    let mut bytes = [0; N];
-    for ((messages, lengths), first) in messages.chunks(N).zip(lengths.chunks(N)).zip((0..).step_by(N)) {
-        for (i, (message, &length)) in messages.iter().zip(lengths).enumerate() {
-            for (words, word) in words.iter_mut().zip(message.as_chunks().0) {
-                words[i] = u32::from_le_bytes(*word);
-            }
-            bytes[i] = u32::from(length);
-        }
-        let digests = compress(&words, bytes);
+    let whole = messages.len() / N * N;
+    for ((messages, lengths), first) in messages.as_chunks().0.iter().zip(lengths.as_chunks().0).zip((0..).step_by(N)) {
+        let digests = compress(messages, lengths.map(u32::from));
         for (half, out) in digests.iter().zip(&mut out) {
-            for (i, out) in out[first..][..messages.len()].iter_mut().enumerate() {
-                *out = (0..4).rev().fold(0, |digest, word| digest << 32 | u128::from(half[word][i]));
-            }
+            out[first..][..N].copy_from_slice(half);
         }
     }
+    let rest = messages.len() - whole;
+    if rest > 0 {
+        let (mut padded, mut padded_lengths) = ([[0; 64]; N], [0; N]);
+        padded[..rest].copy_from_slice(&messages[whole..]);
+        for (padded, &length) in padded_lengths.iter_mut().zip(&lengths[whole..]) {
+            *padded = length.into();
+        }
+        for (half, out) in compress(&padded, padded_lengths).iter().zip(&mut out) {
+            out[whole..].copy_from_slice(&half[..rest]);
+        }
+    }
+}
+
+/// Word `w` of message `i` at `[w][i]`.
+#[inline(always)]
+fn words_across<const N: usize>(messages: &[[u8; 64]; N]) -> [[u32; N]; 16] {
+    let mut words = [[0; N]; 16];
+    for (i, message) in messages.iter().enumerate() {
+        for (words, word) in words.iter_mut().zip(message.as_chunks().0) {
+            words[i] = u32::from_le_bytes(*word);
+        }
+    }
+    words
+}
+
+/// The digest of message `i`, whose word `w` is at `[w][i]`.
+#[inline(always)]
+fn digests_along<const N: usize>(words: [[u32; N]; 4]) -> [u128; N] {
+    std::array::from_fn(|i| (0..4).rev().fold(0, |digest, word| digest << 32 | u128::from(words[word][i])))
 }
 
 /// The compression function (BLAKE3 paper, section 2.2) on vectors of words, up to the eight words of a hash, in two halves.
@@ -128,8 +148,8 @@ fn first<T: Copy, const HALVES: usize>(both: [T; 2]) -> [T; HALVES] {
     std::array::from_fn(|half| both[half])
 }
 
-fn portable<const HALVES: usize>(key: &[u32; 8], message: &[[u32; 1]; 16], [length]: [u32; 1]) -> [[[u32; 1]; 4]; HALVES] {
-    let message = message.map(|[word]| word);
+fn portable<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]; 1], [length]: [u32; 1]) -> [[u128; 1]; HALVES] {
+    let message = words_across(messages).map(|[word]| word);
     let rotate = u32::rotate_right;
     let xor = |a, b| a ^ b;
     let digest = compress!(
@@ -144,7 +164,7 @@ fn portable<const HALVES: usize>(key: &[u32; 8], message: &[[u32; 1]; 16], [leng
         |x| { rotate(x, 8) },
         |x| rotate(x, 7)
     );
-    first(digest.map(|half| half.map(|word| [word])))
+    first(digest).map(|half: [u32; 4]| digests_along(half.map(|word| [word])))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -153,24 +173,64 @@ fn avx2<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u
     use std::arch::x86_64::*;
     let splat = |word: u32| _mm256_set1_epi32(word as i32);
     let (add, xor) = (|a, b| _mm256_add_epi32(a, b), |a, b| _mm256_xor_si256(a, b));
-    let by = |x, right, left| _mm256_or_si256(_mm256_srl_epi32(x, right), _mm256_sll_epi32(x, left));
-    let count = |n| _mm_cvtsi32_si128(n);
-    in_lanes(messages, lengths, out, |message: &[[u32; 8]; 16], lengths| {
-        let message: [__m256i; 16] = message.map(must_cast);
+    // Rotations by whole bytes are shuffles of the bytes of each word.
+    let by_bytes =
+        |bytes: usize| -> __m256i { must_cast::<[u8; 32], _>(std::array::from_fn(|i| ((i / 4 % 4) * 4 + (i + bytes) % 4) as u8)) };
+    let (two_bytes, one_byte) = (by_bytes(2), by_bytes(1));
+    in_lanes(messages, lengths, out, |messages: &[[u8; 64]; 8], lengths| {
         let digest = compress!(
             key,
-            message,
+            words_across_avx2(messages),
             must_cast::<_, __m256i>(lengths),
             splat,
             add,
             xor,
-            |x| by(x, count(16), count(16)),
-            |x| by(x, count(12), count(20)),
-            |x| by(x, count(8), count(24)),
-            |x| by(x, count(7), count(25))
+            |x| _mm256_shuffle_epi8(x, two_bytes),
+            |x| _mm256_or_si256(_mm256_srli_epi32::<12>(x), _mm256_slli_epi32::<20>(x)),
+            |x| _mm256_shuffle_epi8(x, one_byte),
+            |x| _mm256_or_si256(_mm256_srli_epi32::<7>(x), _mm256_slli_epi32::<25>(x))
         );
-        first(digest.map(|half| half.map(must_cast)))
+        first(digest).map(|half: [__m256i; 4]| {
+            let mut digests = [0u128; 8];
+            for (i, pair) in quarters_avx2(half).into_iter().enumerate() {
+                [digests[i], digests[i + 4]] = must_cast(pair);
+            }
+            digests
+        })
     });
+}
+
+/// Vector `i` of the result has words `i` (low half) and `i + 4` (high half) of each of the four vectors, in their order.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn quarters_avx2([a, b, c, d]: [std::arch::x86_64::__m256i; 4]) -> [std::arch::x86_64::__m256i; 4] {
+    use std::arch::x86_64::*;
+    let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+    let (ab_high, cd_high) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+    [
+        _mm256_unpacklo_epi64(ab, cd),
+        _mm256_unpackhi_epi64(ab, cd),
+        _mm256_unpacklo_epi64(ab_high, cd_high),
+        _mm256_unpackhi_epi64(ab_high, cd_high),
+    ]
+}
+
+/// [`words_across`], by shuffles.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn words_across_avx2(messages: &[[u8; 64]; 8]) -> [std::arch::x86_64::__m256i; 16] {
+    use std::arch::x86_64::*;
+    let mut words = [_mm256_setzero_si256(); 16];
+    let halves = messages.map(must_cast::<_, [__m256i; 2]>);
+    for (half, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let row = |i: usize| halves[i][half];
+        let (top, bottom) = (quarters_avx2([row(0), row(1), row(2), row(3)]), quarters_avx2([row(4), row(5), row(6), row(7)]));
+        for (i, (top, bottom)) in top.into_iter().zip(bottom).enumerate() {
+            words[i] = _mm256_permute2x128_si256::<0x20>(top, bottom);
+            words[i + 4] = _mm256_permute2x128_si256::<0x31>(top, bottom);
+        }
+    }
+    words
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -179,11 +239,10 @@ fn avx512<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]], lengths: &
     use std::arch::x86_64::*;
     let splat = |word: u32| _mm512_set1_epi32(word as i32);
     let (add, xor) = (|a, b| _mm512_add_epi32(a, b), |a, b| _mm512_xor_si512(a, b));
-    in_lanes(messages, lengths, out, |message: &[[u32; 16]; 16], lengths| {
-        let message: [__m512i; 16] = message.map(must_cast);
+    in_lanes(messages, lengths, out, |messages: &[[u8; 64]; 16], lengths| {
         let digest = compress!(
             key,
-            message,
+            words_across_avx512(messages),
             must_cast::<_, __m512i>(lengths),
             splat,
             add,
@@ -193,8 +252,50 @@ fn avx512<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]], lengths: &
             |x| _mm512_ror_epi32::<8>(x),
             |x| _mm512_ror_epi32::<7>(x)
         );
-        first(digest.map(|half| half.map(must_cast)))
+        first(digest).map(|half: [__m512i; 4]| {
+            let mut digests = [0u128; 16];
+            for (i, quarter) in quarters_avx512(half).into_iter().enumerate() {
+                [digests[i], digests[i + 4], digests[i + 8], digests[i + 12]] = must_cast(quarter);
+            }
+            digests
+        })
     });
+}
+
+/// Quarter `q` of vector `i` of the result has words `i + 4 q` of the four vectors, in their order.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn quarters_avx512([a, b, c, d]: [std::arch::x86_64::__m512i; 4]) -> [std::arch::x86_64::__m512i; 4] {
+    use std::arch::x86_64::*;
+    let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+    let (ab_high, cd_high) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+    [
+        _mm512_unpacklo_epi64(ab, cd),
+        _mm512_unpackhi_epi64(ab, cd),
+        _mm512_unpacklo_epi64(ab_high, cd_high),
+        _mm512_unpackhi_epi64(ab_high, cd_high),
+    ]
+}
+
+/// [`words_across`], by shuffles.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn words_across_avx512(messages: &[[u8; 64]; 16]) -> [std::arch::x86_64::__m512i; 16] {
+    use std::arch::x86_64::*;
+    let row = |i: usize| must_cast::<[u8; 64], __m512i>(messages[i]);
+    let fours: [[__m512i; 4]; 4] =
+        std::array::from_fn(|four| quarters_avx512([row(4 * four), row(4 * four + 1), row(4 * four + 2), row(4 * four + 3)]));
+    let mut words = [_mm512_setzero_si512(); 16];
+    for i in 0..4 {
+        let [a, b, c, d] = fours.map(|four| four[i]);
+        let (ab, cd) = (_mm512_shuffle_i32x4::<0x44>(a, b), _mm512_shuffle_i32x4::<0x44>(c, d));
+        let (ab_high, cd_high) = (_mm512_shuffle_i32x4::<0xee>(a, b), _mm512_shuffle_i32x4::<0xee>(c, d));
+        words[i] = _mm512_shuffle_i32x4::<0x88>(ab, cd);
+        words[i + 4] = _mm512_shuffle_i32x4::<0xdd>(ab, cd);
+        words[i + 8] = _mm512_shuffle_i32x4::<0x88>(ab_high, cd_high);
+        words[i + 12] = _mm512_shuffle_i32x4::<0xdd>(ab_high, cd_high);
+    }
+    words
 }
 
 #[cfg(test)]

@@ -106,10 +106,10 @@ mod x86 {
     use super::{LINE, ORDERS, place, portable};
 
     /// Lines that are under way at a time.
-    const AHEAD: usize = 24;
+    const PREFETCH_DISTANCE: usize = 24;
 
     /// Draws whose places are worked out at a time.
-    const BATCH: usize = 1024;
+    const DRAWS_PER_BATCH: usize = 1024;
 
     /// The 32-bit lanes of a line of 64-bit elements in each order.
     static NARROW: Lanes<8> = lanes();
@@ -141,16 +141,16 @@ mod x86 {
     fn prefetching<T>(out: &mut [T], table: &[T], draws: &[u32], mut add: impl FnMut(&mut [T; LINE], &[T; LINE], usize)) {
         let (groups, _) = out.as_chunks_mut::<LINE>();
         let (table, _) = table.as_chunks::<LINE>();
-        let mut places = [(0, 0); BATCH + AHEAD];
-        for (groups, draws) in groups.chunks_mut(BATCH).zip(draws.chunks(BATCH)) {
+        let mut places = [(0, 0); DRAWS_PER_BATCH + PREFETCH_DISTANCE];
+        for (groups, draws) in groups.chunks_mut(DRAWS_PER_BATCH).zip(draws.chunks(DRAWS_PER_BATCH)) {
             for (place_of, &draw) in places.iter_mut().zip(draws) {
                 *place_of = place(draw, table.len());
             }
             // Behind the last one its own line is fetched again.
             let last = places[draws.len() - 1];
-            places[draws.len()..][..AHEAD].fill(last);
+            places[draws.len()..][..PREFETCH_DISTANCE].fill(last);
             for (i, group) in groups.iter_mut().enumerate() {
-                let ahead = &table[places[i + AHEAD].0];
+                let ahead = &table[places[i + PREFETCH_DISTANCE].0];
                 // First and last element: in a table that is not aligned a line lies in two lines of the cache.
                 for element in [&ahead[0], &ahead[LINE - 1]] {
                     // SAFETY: SSE is part of x86-64.

@@ -8,7 +8,7 @@ use vesica_kernels::accumulate::{convolve, convolve_u4};
 use vesica_kernels::aes::{Aes128, GgmPrg};
 use vesica_kernels::gather::{LINE, gather, gather_u8};
 use vesica_kernels::memory::HugePages;
-use vesica_mpc::one_of_n::OneOfN;
+use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::params::expander_weight;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::CorrelationRequest;

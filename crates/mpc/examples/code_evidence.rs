@@ -1,4 +1,4 @@
-//! What is known of the distance of the expand-convolute code, for the tables of PARAMETERS.md: first moments over random codes, and the box rule.
+//! What is known of the distance of the expand-convolute code, for the tables of docs/parameters/silent-vole.md: first moments over random codes, and the box rule.
 //!
 //! All exponents are in nats for each of the `m` outputs. A message selects rows; a group of which it selects `k = 1..4` rows puts a random set of `k` of
 //! the four places of one random line into each of `w` strata. With `b_k m` such groups, `b_0 m` unselected ones, and `L m` lines a stratum, the convolution's state is
@@ -12,7 +12,7 @@
 //! and `P` the exponent of the chance that all inactive lines of a stratum cancel, by the saddle point of the generating function
 //! `phi(x)^(1 - f) e^(f sum x_k)`. There `phi(x) = sum_v C(4, v) / 16 exp(sum x_k K_k(v) / C(4, k))`, with Krawtchouk polynomials `K_k`, is that of
 //! a line: the Fourier sum over the characters of GF(2)^4. As `b` follows from `x` at the saddle point, the search runs over `x`.
-//! (Single places drawn alone, for comparison, have `cosh(x)` in the place of `phi`.)
+//! (Single places drawn alone, for comparison, have `cosh(x)` instead of `phi`.)
 //!
 //! The *distance* of the first table is the least `delta` with `E > 10^-6` for some share of selected rows above 10^-4. Below that share `E` may be positive at
 //! every `delta`: those are the box words and their likes, which lengths decide. For them the second table keeps what vanishes in the

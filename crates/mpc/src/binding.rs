@@ -1,4 +1,4 @@
-//! Domain separation: what every hash of one run is bound to.
+//! Domain separation: the labels and places to which every hash of a run is bound.
 
 use vesica_party::Channel;
 
@@ -44,9 +44,8 @@ impl Binding {
 
     /// A 128-bit key or seed for one use.
     pub fn key(&self, label: &str, parts: &[&[u8]]) -> u128 {
-        let digest = self.digest(label, parts);
-        let (low, _) = digest.split_first_chunk().expect("32 bytes have a first 16");
-        u128::from_le_bytes(*low)
+        let digest: [[u8; 16]; 2] = bytemuck::cast(self.digest(label, parts));
+        u128::from_le_bytes(digest[0])
     }
 }
 

@@ -1,4 +1,4 @@
-//! Packed bits: what shares of truth values are kept in, and how values become planes of bits and come back.
+//! Packed bits, which hold shares of truth values, and the transposition of values into planes of bits and back.
 
 use std::fmt;
 use std::ops::BitXorAssign;
@@ -14,24 +14,24 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// So many zeros.
+    /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(64)], len }
     }
 
-    /// So many ones.
+    /// `len` ones.
     pub fn ones(len: usize) -> Self {
         Self::from_words(vec![u64::MAX; len.div_ceil(64)], len)
     }
 
-    /// So many random bits.
+    /// `len` random bits.
     pub fn random(len: usize, rng: &mut SecretRng) -> Self {
         let mut words = vec![0; len.div_ceil(64)];
         fill(&mut words, rng);
         Self::from_words(words, len)
     }
 
-    /// From words; bits beyond the length are cleared.
+    /// The bits of these words. Bits beyond the length are cleared.
     ///
     /// # Panics
     /// If there are not `len / 64` words, rounded up.
@@ -42,12 +42,12 @@ impl Bits {
         bits
     }
 
-    /// How many.
+    /// The number of bits.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there is no bit.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -60,7 +60,7 @@ impl Bits {
     /// Bit `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no bit `i`.
     pub fn get(&self, i: usize) -> bool {
         assert!(i < self.len, "bit {i} of {}", self.len);
         self.words[i / 64] >> (i % 64) & 1 == 1
@@ -69,14 +69,14 @@ impl Bits {
     /// Sets bit `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no bit `i`.
     pub fn set(&mut self, i: usize, bit: bool) {
         assert!(i < self.len, "bit {i} of {}", self.len);
         let (word, place) = (&mut self.words[i / 64], i % 64);
         *word = *word & !(1 << place) | u64::from(bit) << place;
     }
 
-    /// All of them, one after the other.
+    /// All bits, in order.
     pub fn iter(&self) -> impl Iterator<Item = bool> {
         (0..self.len).map(|i| self.words[i / 64] >> (i % 64) & 1 == 1)
     }

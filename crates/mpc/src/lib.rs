@@ -1,14 +1,26 @@
-//! Two-party building blocks that know nothing of sets: oblivious transfer, silent VOLE, equality tests, circuits.
+//! Two-party building blocks that know nothing of sets. Each module states its functionality, figure and glossary.
+//!
+//! - **Oblivious transfer**: [`base_ot`] makes a few OTs from Diffie-Hellman, [`ot_extension`] many from few, [`silent_ot`] millions with
+//!   little traffic, and [`random_one_of_n_ot`] random tables of up to 16 bits.
+//! - **Vector OLE**: [`small_field_vole`] makes short vectors, [`silent`] long ones from LPN.
+//! - **Oblivious functions**: [`kkrt16`] is a batched OPRF from OT extension, [`oprf`] has the parts of an OPRF from VOLE, and [`opprf`] is
+//!   an OPRF whose sender programs some values.
+//! - **Computing on shares**: [`gmw`] evaluates Boolean circuits, [`peqt`] tests equality, [`share_conversion`] turns shared bits into additive
+//!   shares and multiplies by them, [`inner_product`] multiplies long vectors, [`permute_share`] permutes values in a hidden order.
+//! - [`tasks`] are the ideal functionalities that tests hold these protocols to, and [`registry`] lists the protocols.
 #![forbid(unsafe_code)]
+// What a peer sends must not end the process. The modules of messages deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod base_ot;
 mod binding;
 pub mod bits;
 pub mod gmw;
 pub mod group;
+#[doc(hidden)]
+pub mod ideal;
 pub mod inner_product;
 pub mod kkrt16;
-pub mod one_of_n;
 pub mod opprf;
 pub mod oprf;
 pub mod ot_extension;
@@ -16,9 +28,10 @@ pub mod peqt;
 pub mod permute_share;
 mod polynomials;
 mod pprf;
+pub mod random_one_of_n_ot;
 pub mod registry;
 pub mod share_conversion;
 pub mod silent;
 pub mod silent_ot;
+pub mod small_field_vole;
 pub mod tasks;
-pub mod vole;

@@ -1,4 +1,4 @@
-//! Random polynomials over GF(2), one in each of many instances: what a table of a 1-of-2^k OT is when it is written out in the bits of the choice.
+//! Random polynomials over GF(2), one in each of many instances. A table of a 1-of-2^k OT is such a polynomial in the bits of the choice.
 //!
 //! The sender's table `m` is the polynomial `p(c) = sum a_S c^S` over the subsets `S` of the `k` bits of `c`, where `c^S` is their product; a Moebius
 //! transform gives the coefficients `a_S`. The receiver has `c` and `p(c)`. To it all tables with this value at `c` are equally likely. Given `c`, tables
@@ -15,11 +15,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use crate::bits::planes_8;
-use crate::one_of_n::{self, OneOfN};
-use crate::tasks::CorrelationRequest;
+use crate::random_one_of_n_ot::{self, OneOfN};
+use crate::tasks::{CorrelationRequest, Lookups, Tables};
 
 /// Tables made in one run, 2 bytes each beside the planes that come out.
-const TABLES_AT_A_TIME: usize = 1 << 27;
+const TABLES_PER_BATCH: usize = 1 << 27;
 
 /// `2^k` planes: plane `S` has the coefficients `a_S`, where bit `i` of `S` stands for `c_i`.
 pub(crate) type Coefficients = Secret<Vec<Vec<u64>>>;
@@ -27,7 +27,7 @@ pub(crate) type Coefficients = Secret<Vec<Vec<u64>>>;
 /// `k + 1` planes: the bits of `c`, then `p(c)`.
 pub(crate) type Evaluations = Secret<Vec<Vec<u64>>>;
 
-/// So many groups of polynomials in `variables` variables, one polynomial of each group in each of `len` instances.
+/// `groups` groups of polynomials in `variables` variables, with one polynomial of each group in each of `len` instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polynomials {
     pub groups: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Polynomials {
 impl Polynomials {
     /// Groups made in one run.
     fn groups_at_a_time(&self) -> usize {
-        (TABLES_AT_A_TIME / self.len.max(1)).clamp(1, self.groups.max(1))
+        (TABLES_PER_BATCH / self.len.max(1)).clamp(1, self.groups.max(1))
     }
 
     /// The runs that make them.
@@ -71,7 +71,7 @@ impl Polynomials {
         let mut all = self.none();
         for run in self.runs() {
             let mut fork = ch.fork(FORK)?;
-            let tables = one_of_n::Sender::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
+            let tables = random_one_of_n_ot::Sender::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
             all.extend(tables.tables.chunks(self.len).map(|tables| coefficients(tables, self.variables)));
         }
         Ok(all)
@@ -82,10 +82,37 @@ impl Polynomials {
         let mut all = self.none();
         for run in self.runs() {
             let mut fork = ch.fork(FORK)?;
-            let lookups = one_of_n::Receiver::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
+            let lookups = random_one_of_n_ot::Receiver::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
             all.extend(lookups.entries.chunks(self.len).map(|entries| evaluations(entries, self.variables)));
         }
         Ok(all)
+    }
+
+    /// As [`own`](Self::own), from random tables that exist already, group after group.
+    pub fn own_from(&self, tables: &Tables) -> Result<Vec<Coefficients>, Unsupported> {
+        self.check_dealt(tables.tables.len(), tables.width)?;
+        let mut all = self.none();
+        all.extend(tables.tables.chunks(self.len.max(1)).map(|tables| coefficients(tables, self.variables)));
+        Ok(all)
+    }
+
+    /// As [`evaluate`](Self::evaluate), from lookups that exist already, group after group.
+    pub fn evaluate_from(&self, lookups: &Lookups) -> Result<Vec<Evaluations>, Unsupported> {
+        self.check_dealt(lookups.entries.len(), lookups.width)?;
+        let mut all = self.none();
+        all.extend(lookups.entries.chunks(self.len.max(1)).map(|entries| evaluations(entries, self.variables)));
+        Ok(all)
+    }
+
+    fn check_dealt(&self, tables: usize, width: u32) -> Result<(), Unsupported> {
+        let needed = self.groups * self.len;
+        if (tables, width) == (needed, self.variables) || tables == 0 && needed == 0 {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("{tables} random tables of {width} variables"),
+            format_args!("give {needed} of {} variables", self.variables),
+        ))
     }
 
     /// What there is where there are no instances; the vector to which the groups are added, otherwise.
@@ -161,10 +188,10 @@ mod tests {
     /// Two runs and a rest.
     #[test]
     fn groups_go_into_runs_of_a_bounded_length() {
-        let all = Polynomials { groups: 7, variables: 3, len: TABLES_AT_A_TIME / 3 };
+        let all = Polynomials { groups: 7, variables: 3, len: TABLES_PER_BATCH / 3 };
         let runs: Vec<usize> = all.runs().map(|run| run.unwrap().len / all.len).collect();
         assert_eq!(runs, [3, 3, 1]);
-        let all = Polynomials { groups: 2, variables: 3, len: TABLES_AT_A_TIME + 1 };
+        let all = Polynomials { groups: 2, variables: 3, len: TABLES_PER_BATCH + 1 };
         assert_eq!(all.runs().count(), 2);
     }
 }

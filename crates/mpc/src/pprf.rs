@@ -63,7 +63,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// For trees of `shape`.
+    /// A tree of `shape`, to be expanded.
     pub fn new(shape: TreeShape) -> Self {
         Self { shape, nodes: Vec::new(), parents: Vec::new() }
     }

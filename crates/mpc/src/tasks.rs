@@ -76,7 +76,7 @@ impl Task for RandomOt {
 
 /// Random 1-of-2^k OT of bits: the sender gets tables of `2^k` bits each, the receiver one bit of each by a random choice of its own.
 #[derive(Debug)]
-pub struct RandomTables;
+pub struct RandomOneOfNOt;
 
 /// What the sender of random tables holds; wiped on drop.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ pub struct Lookups {
     pub entries: Vec<u8>,
 }
 
-impl Task for RandomTables {
+impl Task for RandomOneOfNOt {
     const NAME: &'static str = "random-tables";
     type Request = CorrelationRequest;
     type SenderInput = ();

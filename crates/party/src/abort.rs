@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use vesica_structures::facts::Unsupported;
 
-use crate::{Role, Step};
+use crate::{Role, Step, exit_code};
 
 /// Why a run ended. The peer is told of every one but `Link` and `PeerAborted`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Abort {
     /// The connection failed.
-    #[error("the connection to the peer failed: {0}")]
+    #[error("the connection to the partner failed: {0}")]
     Link(#[from] io::Error),
     /// The peer sent what no honest peer sends.
-    #[error("the peer misbehaved at {0}: {1}")]
+    #[error("the partner misbehaved at {0}: {1}")]
     PeerMisbehaved(Step, &'static str),
     /// The peer sent another message than the protocol expects here.
-    #[error("expected {expected}, but the peer sent protocol tag {got_tag:#06x}, step {got_step}")]
+    #[error("expected {expected}, but the partner sent protocol tag {got_tag:#06x}, step {got_step}")]
     OutOfStep {
         /// The arrow that is due.
         expected: Step,
@@ -28,7 +28,7 @@ pub enum Abort {
         got_step: u8,
     },
     /// The peer reported a failure of its own.
-    #[error("the peer reported: {}; {}", .0.fault, .0.mend)]
+    #[error("the partner reported: {}; {}", .0.fault, .0.mend)]
     PeerAborted(PeerFault),
     /// An event of the 2^-40 failure budget; counts as a failed run and is never retried silently.
     #[error("a statistical failure: {0}")]
@@ -39,9 +39,9 @@ pub enum Abort {
     /// The peer was silent, or the deadline has passed.
     #[error("{what} took longer than {} s", .after.as_secs_f64())]
     Timeout {
-        /// What was waited for.
+        /// The event that did not come.
         what: &'static str,
-        /// How long.
+        /// The time after which the wait ended.
         after: Duration,
     },
     /// A local failure outside of the protocol (input, output, interruption), told to the peer as `fault` and `mend`.
@@ -49,9 +49,9 @@ pub enum Abort {
     Local {
         /// The exit code of the command line for it.
         code: u8,
-        /// What went wrong, without any key.
+        /// The fault, without any key.
         fault: String,
-        /// What to do about it.
+        /// The remedy.
         mend: String,
     },
 }
@@ -63,9 +63,9 @@ pub struct PeerFault {
     pub from: Option<Role>,
     /// The peer's exit code.
     pub code: u8,
-    /// What went wrong there.
+    /// The fault, as the peer reported it.
     pub fault: String,
-    /// What can be done about it.
+    /// The remedy, as the peer reported it.
     pub mend: String,
 }
 
@@ -85,7 +85,7 @@ impl Abort {
         PeerFault { from: Some(from), code: self.exit_code(), fault, mend }
     }
 
-    /// What can be done about it, in words.
+    /// The remedy, in words.
     pub fn mend(&self) -> &str {
         match self {
             Self::Link(_) => "check the network and run both sides again",
@@ -117,11 +117,11 @@ impl Abort {
     /// The exit code of the command line (see `vesica --help`).
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Link(_) | Self::Timeout { .. } => 10,
-            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => 8,
-            Self::PeerAborted(_) => 9,
-            Self::StatisticalFailure(_) => 70,
-            Self::Unsupported(_) => 11,
+            Self::Link(_) | Self::Timeout { .. } => exit_code::LINK,
+            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => exit_code::PEER_MISBEHAVED,
+            Self::PeerAborted(_) => exit_code::PEER_FAILED,
+            Self::StatisticalFailure(_) => exit_code::INTERNAL,
+            Self::Unsupported(_) => exit_code::REFUSED,
             Self::Local { code, .. } => *code,
         }
     }

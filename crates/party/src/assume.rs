@@ -1,4 +1,5 @@
 //! Assumptions of a composition, put together from those of its parts when the program is compiled.
+#![expect(clippy::indexing_slicing, reason = "loops that end at the lengths; const functions have no iterators")]
 
 /// One list of assumptions from the lists of several parts, each assumption once.
 ///

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use vesica_structures::facts::Paper;
+use vesica_structures::facts::{Paper, Unsupported};
 
-/// How a protocol holds against one corrupted party.
+/// The resistance of a protocol against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resistance {
-    /// Not at all.
+    /// The protocol does not resist that party.
     None,
-    /// If that party follows the protocol.
+    /// The protocol resists a party that follows it.
     SemiHonest,
-    /// Whatever that party does.
+    /// The protocol resists a party that does anything.
     Malicious,
 }
 
@@ -44,14 +44,14 @@ impl fmt::Display for Security {
     }
 }
 
-/// To whom something leaks.
+/// The party that learns something beyond its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Learner {
-    /// To the sender.
+    /// The sender.
     Sender,
-    /// To the receiver.
+    /// The receiver.
     Receiver,
-    /// To both.
+    /// Both parties.
     Both,
 }
 
@@ -71,15 +71,68 @@ impl Extra {
     }
 }
 
-/// What a party learns beyond its output.
+/// Something that a party learns beyond its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
-    /// Who learns it.
+    /// The party that learns it.
     pub to: Learner,
-    /// What is learned.
+    /// The information, in words.
     pub what: &'static str,
     /// What it is, if the task's name promises that it stays hidden: `auto` takes such a protocol only if both sides permit it.
     pub extra: Option<Extra>,
+}
+
+/// What most of a run's time goes into where sets are large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CostClass {
+    /// Operations in a group, some for each item: tens of microseconds an item.
+    GroupOperations,
+    /// Ciphers, hashes and linear algebra over small fields. Operations in a group are as many for any number of items.
+    Symmetric,
+    /// Interpolation and evaluation of polynomials over the sets, or over parts of them.
+    Polynomials,
+    /// Encryption by ring-LWE.
+    Lattice,
+}
+
+impl fmt::Display for CostClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::GroupOperations => "group operations",
+            Self::Symmetric => "symmetric operations",
+            Self::Polynomials => "polynomials",
+            Self::Lattice => "lattice operations",
+        })
+    }
+}
+
+/// The number of rounds of a run, set-up included: of messages of which each is sent after the one before has arrived. Messages that cross each other
+/// are of one round. Sets of a few items may take fewer; groups of an aggregate, and thresholds on them, some more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// For sets of some tens of items, or at the sizes that take the fewest.
+    pub least: usize,
+    /// The number for sets of up to 2^20 items.
+    pub most: usize,
+}
+
+impl Rounds {
+    /// The same number of rounds at any size.
+    pub const fn exactly(rounds: usize) -> Self {
+        Self { least: rounds, most: rounds }
+    }
+
+    /// Rounds that depend on the sizes of the sets.
+    pub const fn between(least: usize, most: usize) -> Self {
+        Self { least, most }
+    }
+}
+
+impl fmt::Display for Rounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { least, most } = self;
+        if least == most { write!(f, "{most}") } else { write!(f, "{least} to {most}") }
+    }
 }
 
 /// One way to run a protocol.
@@ -87,13 +140,15 @@ pub struct Leak {
 pub struct Mode {
     /// The request that selects it.
     pub security: Security,
-    /// Against a corrupt sender.
+    /// The resistance against a corrupt sender.
     pub corrupt_sender: Resistance,
-    /// Against a corrupt receiver.
+    /// The resistance against a corrupt receiver.
     pub corrupt_receiver: Resistance,
-    /// What is assumed.
+    /// The number of rounds.
+    pub rounds: Rounds,
+    /// The assumptions of the security proof.
     pub assumptions: &'static [&'static str],
-    /// What leaks beyond the output.
+    /// The information that leaks beyond the output.
     pub leakage: &'static [Leak],
 }
 
@@ -101,6 +156,11 @@ impl Mode {
     /// What the mode shows beyond the promise of the task's name.
     pub fn extras(&self) -> impl Iterator<Item = Extra> {
         self.leakage.iter().filter_map(|leak| leak.extra)
+    }
+
+    /// Whether it shows the receiver the exact number of common items beside a task that hides it.
+    pub fn shows_count(&self) -> bool {
+        self.extras().any(|extra| extra == Extra::Count)
     }
 
     /// Whether it resists as much as `security` asks, against either party.
@@ -113,7 +173,7 @@ impl Mode {
     }
 }
 
-/// What we think of a protocol.
+/// Our judgement of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Sound, and what we would use. Not a claim of an audit.
@@ -123,7 +183,7 @@ pub enum Status {
     /// Attacked. Never chosen by `auto`; sessions and benchmarks run it only with an explicit permission. This library asks for none, for it is also
     /// where such a protocol is attacked: whoever runs rows past `vesica`'s engine looks at [`Entry::broken`] first.
     Broken {
-        /// How it fails.
+        /// The way in which the protocol fails.
         how: &'static str,
     },
 }
@@ -137,10 +197,12 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// `Task::NAME` of its task.
     pub task: &'static str,
-    /// Where it comes from.
+    /// The paper that the protocol comes from.
     pub paper: Paper,
-    /// What we think of it.
+    /// Our judgement of the protocol.
     pub status: Status,
+    /// The operation that takes most of the time.
+    pub cost: CostClass,
     /// Where it differs from its paper, and why that is sound.
     pub deviations: &'static [&'static str],
     /// The ways to run it.
@@ -148,7 +210,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// How the protocol fails, if it is broken.
+    /// The way in which the protocol fails, if it is broken.
     pub fn broken(&self) -> Option<&'static str> {
         match self.status {
             Status::Broken { how } => Some(how),
@@ -165,5 +227,19 @@ impl Entry {
     /// alone: who may run it is asked before.
     pub fn mode(&self, security: Security) -> Option<&'static Mode> {
         self.modes.iter().find(|mode| mode.security == security && (self.broken().is_some() || mode.meets(security)))
+    }
+
+    /// Refuses a security that the protocol does not offer, naming those that it does.
+    ///
+    /// # Errors
+    /// If no mode of the protocol answers a request for `security`.
+    pub fn require(&self, security: Security) -> Result<&'static Mode, Unsupported> {
+        self.mode(security).ok_or_else(|| {
+            let offered: Vec<String> = self.modes.iter().map(|mode| mode.security.to_string()).collect();
+            Unsupported::new(
+                format_args!("protocol {} has no {security} mode", self.id),
+                format_args!("choose another protocol, or allow --security {}", offered.join(" or ")),
+            )
+        })
     }
 }

@@ -1,9 +1,12 @@
 //! Plain functions for fuzzing: each takes any bytes and must neither panic nor allocate more than a small multiple of them.
 
+use std::io;
+
 pub use crate::channel::feed::Fed;
 use crate::channel::wire::{HEADER_BYTES, Header, Kind};
+use crate::service::{State, StateError, StateReader, StateWriter, read_state, write_state};
 use crate::transport::tls::{Identity, PublicKey};
-use crate::{Malformed, Reader};
+use crate::{Malformed, Message, Reader, Step, Writer};
 
 /// Splits bytes into frames as the reader thread does; how many were well-formed.
 pub fn frames(mut bytes: &[u8]) -> usize {
@@ -45,6 +48,43 @@ pub fn conversation(bytes: &[u8]) -> Fed {
     crate::channel::feed::feed(bytes)
 }
 
+/// Takes bytes as a state file whose body is numbers with their count before them; what is read
+/// must be written alike. Whether it is one.
+pub fn state(bytes: &[u8]) -> bool {
+    let mut source = bytes;
+    let read: Result<Numbers, _> = read_state(&mut source, bytes.len() as u64, u64::MAX);
+    let Ok(numbers) = read else { return false };
+    let mut again = Vec::new();
+    let written = write_state(&numbers, &mut again);
+    assert!(written.is_ok() && again == bytes, "a state is not written as it was read");
+    true
+}
+
+/// Well-formed inputs of [`state`].
+pub fn state_seeds() -> Vec<Vec<u8>> {
+    let seed = |numbers: &[u64]| {
+        let mut bytes = Vec::new();
+        write_state(&Numbers(numbers.to_vec()), &mut bytes).ok().map(|()| bytes)
+    };
+    [&[][..], &[1], &[1 << 40, 2, 3]].into_iter().filter_map(seed).collect()
+}
+
+struct Numbers(Vec<u64>);
+
+impl State for Numbers {
+    const FORMAT: &'static str = "numbers 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.u64(self.0.len() as u64)?;
+        out.elements(&self.0)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let count = bytes.count()?;
+        Ok(Self(bytes.elements(count)?))
+    }
+}
+
 /// Reads a text as a private key and as a public one; what is read must read back. How many it is.
 pub fn keys(text: &str) -> usize {
     let identity = Identity::from_pem(text);
@@ -63,4 +103,86 @@ pub fn keys(text: &str) -> usize {
 pub fn key_seeds() -> Option<[String; 2]> {
     let identity = Identity::generate().ok()?;
     Some([identity.to_pem().to_string(), identity.public().to_string()])
+}
+
+/// A message in a crate's list of its messages: what a fuzzer needs of it, without its type.
+#[derive(Clone, Copy)]
+pub struct AnyMessage {
+    /// The arrow of the figure.
+    pub step: Step,
+    /// Takes any bytes, of which the first chooses a shape. Whether the others were a message of that shape, to their end.
+    pub read: fn(&[u8]) -> bool,
+    /// Bytes that `read` reads so, for the shapes of some numbers.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+impl AnyMessage {
+    /// The list's element for `M`.
+    pub const fn of<M: Message<Shape: NumberedShape>>() -> Self {
+        Self { step: M::STEP, read: read_message::<M>, seeds: message_seeds::<M> }
+    }
+}
+
+impl std::fmt::Debug for AnyMessage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AnyMessage").field("step", &self.step).finish_non_exhaustive()
+    }
+}
+
+/// A shape of messages that a fuzzer chooses by a number.
+pub trait NumberedShape: Sized {
+    /// The shape; `None` for numbers that stand for none.
+    fn numbered(number: u8) -> Option<Self>;
+}
+
+impl NumberedShape for () {
+    fn numbered(_: u8) -> Option<Self> {
+        Some(())
+    }
+}
+
+impl NumberedShape for bool {
+    fn numbered(number: u8) -> Option<Self> {
+        Some(number & 1 == 1)
+    }
+}
+
+/// Counts.
+impl NumberedShape for usize {
+    fn numbered(number: u8) -> Option<Self> {
+        Some(number.into())
+    }
+}
+
+/// Reads a message as a channel does, and writes it again.
+fn read_message<M: Message<Shape: NumberedShape>>(bytes: &[u8]) -> bool {
+    let Some((&number, body)) = bytes.split_first() else { return false };
+    let (Some(shape), Some(again)) = (M::Shape::numbered(number), M::Shape::numbered(number)) else { return false };
+    let lengths = M::len(&shape);
+    let mut reader = Reader::new(body);
+    let read = M::read(&mut reader, again);
+    // The channel refuses other lengths before it reads.
+    let (Ok(message), 0, true) = (read, reader.remaining(), lengths.contains(&body.len())) else { return false };
+    let mut writer = Writer::default();
+    message.write(&mut writer);
+    assert_eq!(writer.into_bytes(), body, "{} has two encodings", M::STEP);
+    true
+}
+
+/// Zeros of the least length of each of some shapes.
+fn message_seeds<M: Message<Shape: NumberedShape>>() -> Vec<Vec<u8>> {
+    let seed = |number: u8| {
+        let length = *M::len(&M::Shape::numbered(number)?).start();
+        Some([&[number][..], &vec![0; length]].concat())
+    };
+    [0, 1, 2, 9].into_iter().filter_map(seed).collect()
+}
+
+/// The list of a file's messages, for its crate's list: `messages![SenderPoint, ReceiverPoints];`.
+#[macro_export]
+macro_rules! messages {
+    ($($message:ty),+ $(,)?) => {
+        /// The messages of this file that are read from a frame.
+        pub(crate) const MESSAGES: &[$crate::fuzzing::AnyMessage] = &[$($crate::fuzzing::AnyMessage::of::<$message>()),+];
+    };
 }

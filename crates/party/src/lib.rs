@@ -1,22 +1,127 @@
-//! What it is to be a party: roles, messages, the channel, failures, and the contracts that every protocol fulfils.
+//! Parties of two-party protocols: roles, messages, the channel between them, failures, and the
+//! contracts that every protocol fulfils.
+//!
+//! | to read about | start at |
+//! |---|---|
+//! | the two parties and the arrows of a figure | [`Role`], [`Step`] |
+//! | messages, their sizes and their parsers | [`Message`], [`Fixed`], [`Stream`] |
+//! | the conversation: sending, forks, phases, bytes and time | [`Channel`], [`Phase`], [`Tally`] |
+//! | connections: memory, TCP, TLS, links of a given rate and delay | [`transport`] |
+//! | protocols, and what they compute | [`Protocol`], [`Party`], [`Task`] |
+//! | descriptions as data: security, assumptions, leakage | [`Entry`] |
+//! | services: one party with a large set, many clients, many queries | [`service`] |
+//! | failures | [`Abort`] |
+//!
+//! # Example
+//!
+//! Two parties add their numbers, each on a thread of its own. A message names its arrow in the
+//! figure; a party is set up once and then run; a channel closes cleanly when both sides finish it.
+//!
+//! ```
+//! use std::thread;
+//!
+//! use bytemuck::{Pod, Zeroable};
+//! use vesica_party::transport::memory;
+//! use vesica_party::{Abort, Channel, ChannelOptions, Fixed, Party, Role, Step};
+//! use vesica_structures::rng::SecretRng;
+//!
+//! const fn step(number: u8, from: Role) -> Step {
+//!     Step { protocol: "sum", number, from, carries: "a number" }
+//! }
+//!
+//! // Step 1: the receiver's number.
+//! #[derive(Clone, Copy, Pod, Zeroable)]
+//! #[repr(transparent)]
+//! struct Ask(u64);
+//!
+//! impl Fixed for Ask {
+//!     const STEP: Step = step(1, Role::Receiver);
+//! }
+//!
+//! // Step 2: the sum.
+//! #[derive(Clone, Copy, Pod, Zeroable)]
+//! #[repr(transparent)]
+//! struct Answer(u64);
+//!
+//! impl Fixed for Answer {
+//!     const STEP: Step = step(2, Role::Sender);
+//! }
+//!
+//! struct Sender;
+//!
+//! impl Party for Sender {
+//!     type Params = ();
+//!     type Input = u64;
+//!     type Output = ();
+//!
+//!     fn setup(_: &(), _: &mut Channel, _: &mut SecretRng) -> Result<Self, Abort> {
+//!         Ok(Self)
+//!     }
+//!
+//!     fn run(self, input: u64, ch: &mut Channel, _: &mut SecretRng) -> Result<(), Abort> {
+//!         let Ask(asked) = ch.recv(())?;
+//!         ch.send(&Answer(asked.wrapping_add(input)))
+//!     }
+//! }
+//!
+//! struct Receiver;
+//!
+//! impl Party for Receiver {
+//!     type Params = ();
+//!     type Input = u64;
+//!     type Output = u64;
+//!
+//!     fn setup(_: &(), _: &mut Channel, _: &mut SecretRng) -> Result<Self, Abort> {
+//!         Ok(Self)
+//!     }
+//!
+//!     fn run(self, input: u64, ch: &mut Channel, _: &mut SecretRng) -> Result<u64, Abort> {
+//!         ch.send(&Ask(input))?;
+//!         let Answer(sum) = ch.recv(())?;
+//!         Ok(sum)
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let (left, right) = memory::pair();
+//!     let sender = thread::spawn(move || -> Result<(), Abort> {
+//!         let mut ch = Channel::open(left, Role::Sender, ChannelOptions::default())?;
+//!         let mut rng = SecretRng::from_os().map_err(std::io::Error::from)?;
+//!         Sender::setup(&(), &mut ch, &mut rng)?.run(3, &mut ch, &mut rng)?;
+//!         ch.finish().map(drop)
+//!     });
+//!     let mut ch = Channel::open(right, Role::Receiver, ChannelOptions::default())?;
+//!     let mut rng = SecretRng::from_os()?;
+//!     let sum = Receiver::setup(&(), &mut ch, &mut rng)?.run(4, &mut ch, &mut rng)?;
+//!     let tally = ch.finish()?;
+//!     sender.join().expect("no panic")?;
+//!     assert_eq!(sum, 7);
+//!     assert_eq!((tally.total().sent_payload, tally.total().received_payload), (8, 8));
+//!     Ok(())
+//! }
+//! ```
 #![forbid(unsafe_code)]
+// Most of this crate reads what a peer sent: no such bytes may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod abort;
 #[doc(hidden)]
 pub mod assume;
 mod channel;
 mod entry;
+pub mod exit_code;
 pub mod fuzzing;
 mod message;
 mod phase;
 mod protocol;
 mod role;
+pub mod service;
 mod task;
 pub mod transport;
 
 pub use abort::{Abort, PeerFault};
-pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, wire};
-pub use entry::{Entry, Extra, Leak, Learner, Mode, Resistance, Security, Status};
+pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, Turns, wire};
+pub use entry::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status};
 pub use message::{Fixed, Malformed, Message, Reader, Stream, Writer};
 pub use phase::Phase;
 pub use protocol::{AnyParty, AnyReceiver, AnySender, Party, Protocol, Registered, Row};

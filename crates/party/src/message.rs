@@ -1,4 +1,4 @@
-//! Typed messages, one an arrow. The reader knows every size before a byte is allocated.
+//! Typed messages, one for each arrow of a figure. The reader knows every size before a byte is allocated.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use crate::Step;
 #[error("{0}")]
 pub struct Malformed(pub &'static str);
 
-/// A message of one frame. For messages of many megabytes see [`Stream`].
+/// A message that travels in one frame. For messages of many megabytes see [`Stream`].
 pub trait Message: Sized {
     /// The arrow of the figure.
     const STEP: Step;
@@ -21,7 +21,7 @@ pub trait Message: Sized {
     /// The length in bytes of every valid encoding; the channel refuses others before it allocates.
     fn len(shape: &Self::Shape) -> RangeInclusive<usize>;
 
-    /// Appends the encoding.
+    /// Appends the encoding of the message.
     fn write(&self, out: &mut Writer);
 
     /// Parses the encoding. Total: any input gives a value or `Malformed`, never a panic. The channel checks that nothing is left over.
@@ -56,21 +56,21 @@ impl<T: Fixed> Message for T {
 pub trait Stream {
     /// The arrow of the figure.
     const STEP: Step;
-    /// One element; every bit pattern of it is valid.
+    /// The type of an element, of which every bit pattern is valid.
     type Element: Pod + Send + Sync;
 }
 
-/// Collects an encoding.
+/// A buffer to which a message appends its encoding.
 #[derive(Debug, Default)]
 pub struct Writer(Vec<u8>);
 
 impl Writer {
-    /// An empty one with room for `capacity` bytes.
+    /// An empty writer with room for `capacity` bytes.
     pub fn with_capacity(capacity: usize) -> Self {
         Self(Vec::with_capacity(capacity))
     }
 
-    /// One that starts with `length` zero bytes, to be filled in later.
+    /// A writer whose encoding starts with `length` zero bytes, to be filled in later.
     pub(crate) fn after_header(length: usize) -> Self {
         Self(vec![0; length])
     }
@@ -85,28 +85,28 @@ impl Writer {
         self.0.extend_from_slice(bytemuck::cast_slice(elements));
     }
 
-    /// Appends a number, little-endian.
+    /// Appends a number as 8 little-endian bytes.
     pub fn u64(&mut self, number: u64) {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// Appends a number, little-endian.
+    /// Appends a number as 4 little-endian bytes.
     pub fn u32(&mut self, number: u32) {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// The encoding.
+    /// The bytes that were appended.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 }
 
-/// Takes an encoding apart.
+/// The bytes of an encoding, taken off field by field.
 #[derive(Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Reads from `bytes`.
+    /// A reader of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -134,12 +134,12 @@ impl<'a> Reader<'a> {
         Ok(elements)
     }
 
-    /// The next number, little-endian.
+    /// The next 8 bytes as a little-endian number.
     pub fn u64(&mut self) -> Result<u64, Malformed> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// The next number, little-endian.
+    /// The next 4 bytes as a little-endian number.
     pub fn u32(&mut self) -> Result<u32, Malformed> {
         Ok(u32::from_le_bytes(self.array()?))
     }
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         std::mem::take(&mut self.0)
     }
 
-    /// How many bytes are left.
+    /// The number of bytes that are left.
     pub fn remaining(&self) -> usize {
         self.0.len()
     }

@@ -26,9 +26,9 @@ pub trait Party: Sized {
 
 /// A protocol for a task.
 pub trait Protocol: 'static {
-    /// Its description.
+    /// The description of the protocol.
     const ENTRY: Entry;
-    /// What it computes.
+    /// The task that the protocol computes.
     type Task: Task;
     /// All numbers that both sides derive from the request.
     type Params: Send + Sync;
@@ -67,7 +67,7 @@ pub type AnyReceiver<T> = Box<dyn AnyParty<<T as Task>::ReceiverInput, <T as Tas
 
 /// A protocol for task `T`, type-erased: what a registry's slice holds.
 pub trait Registered<T: Task>: Sync {
-    /// Its description.
+    /// The description of the protocol.
     fn entry(&self) -> &'static Entry;
     /// Whether it serves the request, and if so the bytes that its formula predicts.
     fn predicted_bytes(&self, request: &T::Request) -> Result<RangeInclusive<u64>, Unsupported>;
@@ -104,4 +104,26 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
     fn receiver(&self, request: &<P::Task as Task>::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnyReceiver<P::Task>, Abort> {
         Ok(Box::new(P::Receiver::setup(&P::derive(request)?, ch, rng)?))
     }
+}
+
+/// The registries of a crate: a function for each that gives its rows, and `own_entries`, the descriptions of all rows in the order of the list.
+///
+/// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes `fn sum() -> &'static [&'static dyn Registered<Sum>]`.
+#[macro_export]
+macro_rules! registries {
+    ($($(#[$doc:meta])* $name:ident: $task:ty = [$($row:ty),+ $(,)?];)+) => {
+        $(
+            $(#[$doc])*
+            pub fn $name() -> &'static [&'static dyn $crate::Registered<$task>] {
+                const { &[$(&$crate::Row::<$row>::new()),+] }
+            }
+        )+
+
+        /// The descriptions of this crate's protocols.
+        pub fn own_entries() -> impl Iterator<Item = &'static $crate::Entry> {
+            let mut entries = Vec::new();
+            $(entries.extend($name().iter().map(|row| row.entry()));)+
+            entries.into_iter()
+        }
+    };
 }

@@ -1,14 +1,14 @@
-//! Who speaks, and which arrow of the figure it is.
+//! The two parties of a protocol, and the arrows of its figure.
 
 use std::fmt;
 
-/// The two parties of a protocol. Who listens for connections is another matter.
+/// One of the two parties of a protocol. Which of them listens for connections does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Holds the set that is asked; in OT the two messages, in VOLE `delta` and `b`.
+    /// The party that holds the set that is asked; in OT the two messages, in VOLE `delta` and `b`.
     Sender,
-    /// Learns the result; in OT holds the choice, in VOLE `c` and `a`.
+    /// The party that learns the result; in OT it holds the choice, in VOLE `c` and `a`.
     Receiver,
 }
 
@@ -38,14 +38,15 @@ pub struct Step {
     pub protocol: &'static str,
     /// The arrow's number in the figure.
     pub number: u8,
-    /// Who sends it.
+    /// The party that sends the message.
     pub from: Role,
-    /// What it carries, in words.
+    /// What the message carries, in words for error messages.
     pub carries: &'static str,
 }
 
 impl Step {
     /// The protocol's tag in a frame: 16 bits of FNV-1a over its name.
+    #[expect(clippy::indexing_slicing, reason = "the loop ends at the length; a const function has no iterators")]
     pub const fn tag(&self) -> u16 {
         let bytes = self.protocol.as_bytes();
         let mut hash = 0x811c_9dc5_u32;

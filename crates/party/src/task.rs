@@ -1,10 +1,10 @@
-//! What a protocol computes, whatever way it does.
+//! Ideal functionalities: what a protocol computes, independent of how it does so.
 
 /// An ideal functionality, as a predicate over both sides' inputs and outputs.
 pub trait Task: 'static {
     /// The name on the command line, for example `intersect`.
     const NAME: &'static str;
-    /// The public parameters both sides agree on.
+    /// The public parameters on which both sides agree.
     type Request: Clone + Send + Sync + std::fmt::Debug;
     /// The sender's input.
     type SenderInput: Clone + Send;

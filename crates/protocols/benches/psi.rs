@@ -1,6 +1,7 @@
 //! Every row at 2^16 items a side (2^10 where a point is multiplied for each), set-up included, both parties in one process over memory.
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use vesica_party::CostClass;
 use vesica_party::transport::memory;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
@@ -12,7 +13,7 @@ fn psi(criterion: &mut Criterion) {
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     for row in registry::intersect() {
         for mode in row.entry().modes {
-            let n: usize = if row.entry().id.starts_with("ecdh") { 1 << 10 } else { 1 << 16 };
+            let n: usize = if row.entry().cost == CostClass::GroupOperations { 1 << 10 } else { 1 << 16 };
             let request =
                 IntersectRequest { sender_items: n, receiver_items: n, security: mode.security, payload_bytes: 0, both_learn: false };
             let mut rng = SecretRng::insecure_from_seed(1);

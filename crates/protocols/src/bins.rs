@@ -1,4 +1,5 @@
-//! The public functions by which items find their bins, for protocols with a cuckoo table on one side and all three bins of an item on the other.
+//! The public functions that map items to bins, for protocols in which one side has a cuckoo table and the other side puts each item into
+//! all three of its bins.
 
 use rayon::prelude::*;
 use vesica_party::Channel;
@@ -9,7 +10,7 @@ use vesica_structures::prf::DigestPrf;
 pub(crate) const POSITIONS: usize = 3;
 
 /// Items of a batch.
-const BATCH: usize = 1024;
+const ITEMS_PER_BATCH: usize = 1024;
 
 /// An item's three bins, and its key `H(x || j, r)` in the `j`-th of them.
 pub(crate) struct Hashes {
@@ -45,7 +46,10 @@ impl Hashes {
     /// The keys of items in their `choice`-th bins.
     pub(crate) fn keys(&self, choice: usize, items: &[u128]) -> Vec<u128> {
         let mut keys = vec![0; items.len()];
-        items.par_chunks(BATCH).zip(keys.par_chunks_mut(BATCH)).for_each(|(items, keys)| self.keys[choice].eval(items, keys));
+        items
+            .par_chunks(ITEMS_PER_BATCH)
+            .zip(keys.par_chunks_mut(ITEMS_PER_BATCH))
+            .for_each(|(items, keys)| self.keys[choice].eval(items, keys));
         keys
     }
 }

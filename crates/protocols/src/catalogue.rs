@@ -1,60 +1,224 @@
 //! The catalogue of protocols as a document: PROTOCOLS.md is exactly this text.
+//!
+//! Protocols are grouped by task. A statement (an assumption, a deviation, a leak) that several entries share word for word gets a
+//! label and is printed once; entries name the label.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
-use vesica_party::{Entry, Learner, Status};
+use vesica_party::{Entry, Leak, Learner, Status};
 
 use crate::registry;
 
+/// The tasks in the order of the document, each with one sentence on what it computes.
+const TASKS: &[(&str, &str)] = &[
+    ("intersect", "The receiver learns which of its items the sender has as well, with the sender's payload of these on request."),
+    ("cardinality", "The receiver learns how many items both sides have, for each of its groups."),
+    ("sum", "The receiver learns the sum of the sender's values over the common items, for each of its groups."),
+    ("join-and-compute", "The receiver learns the sum of products of the sender's values with its own over the common items."),
+    ("shares", "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing."),
+    ("random-ot", "The sender gets pairs of random blocks. The receiver gets random bits, and of each pair the block that its bit names."),
+    ("random-tables", "The sender gets tables of 2^k random bits. The receiver gets a random place in each table, and the bit there."),
+    (
+        "subfield-vole",
+        "The sender gets `delta` and `b`, the receiver `c` and `a = b + delta c`, all of them random; `c` lies in a subfield.",
+    ),
+    (
+        "batch-oprf",
+        "For each instance there is a random function. The receiver gets its value at one key; the sender evaluates it where it likes.",
+    ),
+    (
+        "opprf",
+        "The receiver gets a random value for each of its keys. For a key that the sender has programmed it gets the sender's value.",
+    ),
+    ("equality", "Both sides get shares of one bit for each pair of values: whether the two are equal."),
+    ("bits-to-ring", "Both sides hold exclusive-or shares of bits and get additive shares of the same bits."),
+    ("multiplex-ring", "Both sides get shares of the rows of numbers whose shared bit is set, and of zeros for the others."),
+    ("multiplex-bytes", "Both sides get shares of the rows of bytes whose shared bit is set, and of zeros for the others."),
+    ("inner-product", "Both sides get shares of the inner products of the sender's vector with each of the receiver's vectors."),
+    ("permute-share", "The sender's values are permuted in an order that only the receiver knows; both sides get shares of the result."),
+];
+
+/// Statements of at least this many entries are printed once.
+const SHARED_BY: usize = 3;
+
 /// All entries as Markdown.
 pub fn catalogue_markdown() -> String {
+    let entries: Vec<&Entry> = registry::entries().collect();
+    let shared = Shared::of(&entries);
     let mut text = String::from(
         "# Protocols\n\n\
-         Generated from the registry by `VESICA_BLESS=1 cargo test --release -p vesica-protocols`; do not edit. `vesica protocols` prints the same.\n\n\
-         A *mode* is what `--security` selects. *Recommended* is what we would use, and no claim of an audit (see SECURITY.md); *sound* means that no attack is known and \
-         that it is kept for comparison; *broken* entries run only with `--allow-broken`.\n\n\
-         | id | task | modes | status | paper |\n|---|---|---|---|---|\n",
+         Generated from the registry by `VESICA_BLESS=1 cargo test --release -p vesica-protocols`; do not edit. `vesica protocols` prints the same facts.\n\n\
+         - A *mode* is what `--security` selects. It names how the protocol resists a corrupt sender and a corrupt receiver.\n\
+         - *Recommended* means that we would use it. It does not mean audited (see SECURITY.md).\n\
+         - *Sound* means that no attack is known. The protocol is kept for comparison.\n\
+         - *Broken* protocols run only with `--allow-broken`.\n\
+         - A *round* is one of a chain of messages that wait for each other. Messages that cross belong to one round.\n\
+         - *Cost* names what takes most of the time of a run on large sets.\n\
+         - A *deviation* says where our protocol differs from its paper.\n\
+         - A label such as A1 stands for a statement that several protocols share. [Shared statements](#shared-statements) spells them out.\n\n",
     );
-    for entry in registry::entries() {
-        let modes: Vec<String> = entry.modes.iter().map(|mode| mode.security.to_string()).collect();
-        line(
-            &mut text,
-            format_args!("| `{}` | {} | {} | {} | {} |", entry.id, entry.task, modes.join(", "), status(entry), entry.paper.key),
-        );
+    for task in tasks(&entries) {
+        let ids: Vec<String> = of_task(&entries, task).map(|entry| format!("[`{id}`](#{id})", id = entry.id)).collect();
+        line(&mut text, format_args!("- **[{task}](#task-{task})**: {}", ids.join(", ")));
     }
-    for entry in registry::entries() {
-        describe(&mut text, entry);
+    for task in tasks(&entries) {
+        describe_task(&mut text, &entries, task, &shared);
     }
+    shared.print(&mut text);
     text
 }
 
-fn describe(text: &mut String, entry: &Entry) {
-    line(text, format_args!("\n## `{}`\n", entry.id));
+/// The tasks of these entries, in the order of the document; a task that [`TASKS`] lacks comes last.
+fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
+    let mut tasks: Vec<&str> = Vec::new();
+    for entry in entries {
+        if !tasks.contains(&entry.task) {
+            tasks.push(entry.task);
+        }
+    }
+    tasks.sort_by_key(|task| TASKS.iter().position(|(name, _)| name == task).unwrap_or(TASKS.len()));
+    tasks
+}
+
+fn of_task<'a>(entries: &'a [&Entry], task: &'a str) -> impl Iterator<Item = &'a Entry> {
+    entries.iter().copied().filter(move |entry| entry.task == task)
+}
+
+fn describe_task(text: &mut String, entries: &[&Entry], task: &str, shared: &Shared) {
+    line(text, format_args!("\n## Task: {task}\n"));
+    if let Some((_, summary)) = TASKS.iter().find(|(name, _)| *name == task) {
+        line(text, format_args!("{summary}\n"));
+    }
+    line(text, format_args!("| id | modes (rounds) | cost | status | paper |\n|---|---|---|---|---|"));
+    for entry in of_task(entries, task) {
+        let modes: Vec<String> = entry.modes.iter().map(|mode| format!("{} ({})", mode.security, mode.rounds)).collect();
+        let (modes, status, key) = (modes.join(", "), status(entry), entry.paper.key);
+        line(text, format_args!("| [`{id}`](#{id}) | {modes} | {} | {status} | {key} |", entry.cost, id = entry.id));
+    }
+    for entry in of_task(entries, task) {
+        describe(text, entry, shared);
+    }
+}
+
+fn describe(text: &mut String, entry: &Entry, shared: &Shared) {
+    line(text, format_args!("\n### `{}`\n", entry.id));
     line(text, format_args!("{}. {}. {}\n", entry.paper.title, entry.paper.reference, status_in_full(entry)));
-    line(text, format_args!("- Task: {}", entry.task));
     if !entry.aliases.is_empty() {
         let aliases: Vec<String> = entry.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         line(text, format_args!("- Also called: {}", aliases.join(", ")));
     }
-    for deviation in entry.deviations {
-        line(text, format_args!("- Deviation: {deviation}"));
-    }
+    list(text, "Deviation", entry.deviations, &shared.deviations);
     for mode in entry.modes {
         line(
             text,
             format_args!("\n**{}**: corrupt sender {}, corrupt receiver {}\n", mode.security, mode.corrupt_sender, mode.corrupt_receiver),
         );
-        for assumption in mode.assumptions {
-            line(text, format_args!("- Assumes: {assumption}"));
+        list(text, "Assumes", mode.assumptions, &shared.assumptions);
+        let leakage: Vec<LeakStatement> = mode.leakage.iter().map(LeakStatement).collect();
+        list(text, "Leaks", &leakage, &shared.leakage);
+    }
+}
+
+/// The statements: shared ones by their labels on one line, the others a line each.
+fn list<T: PartialEq + Display>(text: &mut String, kind: &str, statements: &[T], shared: &Labels<T>) {
+    let labels: Vec<String> = statements.iter().filter_map(|statement| shared.link(statement)).collect();
+    if !labels.is_empty() {
+        line(text, format_args!("- {kind}: {}", labels.join(", ")));
+    }
+    for statement in statements.iter().filter(|statement| shared.link(statement).is_none()) {
+        line(text, format_args!("- {kind}: {statement}"));
+    }
+}
+
+/// A leak as a sentence; equal if the learner and the words are.
+#[derive(Clone, Copy)]
+struct LeakStatement<'a>(&'a Leak);
+
+impl PartialEq for LeakStatement<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.0.to, self.0.what) == (other.0.to, other.0.what)
+    }
+}
+
+impl Display for LeakStatement<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let to = match self.0.to {
+            Learner::Sender => "the sender",
+            Learner::Receiver => "the receiver",
+            Learner::Both => "both",
+        };
+        write!(f, "to {to}: {}", self.0.what)
+    }
+}
+
+/// The statements that are printed once.
+struct Shared {
+    assumptions: Labels<&'static str>,
+    leakage: Labels<LeakStatement<'static>>,
+    deviations: Labels<&'static str>,
+}
+
+impl Shared {
+    fn of(entries: &[&'static Entry]) -> Self {
+        Self {
+            assumptions: Labels::of('A', entries, |entry| entry.modes.iter().flat_map(|mode| mode.assumptions).copied().collect()),
+            leakage: Labels::of('L', entries, |entry| entry.modes.iter().flat_map(|mode| mode.leakage).map(LeakStatement).collect()),
+            deviations: Labels::of('D', entries, |entry| entry.deviations.to_vec()),
         }
-        for leak in mode.leakage {
-            let to = match leak.to {
-                Learner::Sender => "the sender",
-                Learner::Receiver => "the receiver",
-                Learner::Both => "both",
-            };
-            line(text, format_args!("- Leaks to {to}: {}", leak.what));
+    }
+
+    fn print(&self, text: &mut String) {
+        line(text, format_args!("\n## Shared statements\n\n### Assumptions\n"));
+        self.assumptions.print(text);
+        line(text, format_args!("\n### Leaks\n"));
+        self.leakage.print(text);
+        line(text, format_args!("\n### Deviations\n"));
+        self.deviations.print(text);
+    }
+}
+
+/// Statements of one kind with their labels: a letter, and their place in the order in which the document meets them.
+struct Labels<T> {
+    letter: char,
+    statements: Vec<T>,
+}
+
+impl<T: PartialEq + Display + Copy> Labels<T> {
+    /// Labels for the statements that [`SHARED_BY`] entries or more make.
+    fn of(letter: char, entries: &[&'static Entry], statements_of: impl Fn(&'static Entry) -> Vec<T>) -> Self {
+        // How many entries make each statement; a statement of two modes of one entry counts once.
+        let mut counts: Vec<(T, usize)> = Vec::new();
+        for entry in entries {
+            let mut own: Vec<T> = Vec::new();
+            for statement in statements_of(entry) {
+                if !own.contains(&statement) {
+                    own.push(statement);
+                }
+            }
+            for statement in own {
+                match counts.iter_mut().find(|(other, _)| *other == statement) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((statement, 1)),
+                }
+            }
         }
+        let shared = counts.into_iter().filter(|&(_, count)| count >= SHARED_BY);
+        Self { letter, statements: shared.map(|(statement, _)| statement).collect() }
+    }
+
+    fn print(&self, text: &mut String) {
+        for (number, statement) in (1..).zip(&self.statements) {
+            let (upper, lower) = (self.letter, self.letter.to_ascii_lowercase());
+            line(text, format_args!("- <a id=\"{lower}{number}\"></a>**{upper}{number}** {statement}"));
+        }
+    }
+}
+
+impl<T: PartialEq> Labels<T> {
+    /// A link to the statement, if it is a shared one.
+    fn link(&self, statement: &T) -> Option<String> {
+        let number = self.statements.iter().position(|other| other == statement)? + 1;
+        Some(format!("[{}{number}](#{}{number})", self.letter, self.letter.to_ascii_lowercase()))
     }
 }
 
@@ -74,6 +238,52 @@ fn status_in_full(entry: &Entry) -> String {
     }
 }
 
+#[expect(clippy::expect_used, reason = "a `String` takes every text")]
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a String takes every text");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_has_its_sentence_and_every_sentence_its_task() {
+        let entries: Vec<&Entry> = registry::entries().collect();
+        let named: Vec<&str> = TASKS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(tasks(&entries), named);
+    }
+
+    #[test]
+    fn every_statement_is_there_and_a_shared_one_exactly_once() {
+        let text = catalogue_markdown();
+        let entries: Vec<&Entry> = registry::entries().collect();
+        let shared = Shared::of(&entries);
+        let mut lines: Vec<String> = Vec::new();
+        for entry in &entries {
+            lines.extend(entry.deviations.iter().map(|statement| sentence("Deviation", statement, &shared.deviations)));
+            for mode in entry.modes {
+                lines.extend(mode.assumptions.iter().map(|statement| sentence("Assumes", statement, &shared.assumptions)));
+                let leakage = mode.leakage.iter().map(LeakStatement);
+                lines.extend(leakage.map(|statement| sentence("Leaks", &statement, &shared.leakage)));
+            }
+        }
+        for line in &lines {
+            let occurrences = text.lines().filter(|other| *other == line).count();
+            assert!(occurrences > 0, "{line} is missing");
+            assert!(!line.starts_with("- <a") || occurrences == 1, "{line} is there {occurrences} times");
+        }
+        assert!(lines.iter().any(|line| line.starts_with("- <a")), "nothing is shared");
+    }
+
+    /// The line that spells a statement out.
+    fn sentence<T: PartialEq + Display>(kind: &str, statement: &T, shared: &Labels<T>) -> String {
+        match shared.statements.iter().position(|other| other == statement) {
+            Some(place) => {
+                let label = format!("{}{}", shared.letter, place + 1);
+                format!("- <a id=\"{}\"></a>**{label}** {statement}", label.to_ascii_lowercase())
+            }
+            None => format!("- {kind}: {statement}"),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The registries: every protocol of every task, in the order in which documents list them.
 
-use vesica_party::{Entry, Protocol, Registered, Row, Security};
-use vesica_structures::facts::Unsupported;
+use vesica_party::fuzzing::AnyMessage;
+use vesica_party::{Entry, Registered, registries};
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
@@ -19,86 +19,63 @@ use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
 
-static INTERSECT: &[&dyn Registered<Intersect>] = &[
-    &Row::<EcdhHfh99>::new(),
-    &Row::<Membership<Czz24, Intersect>>::new(),
-    &Row::<Membership<Gmr21, Intersect>>::new(),
-    &Row::<Prty19<SpotLow>>::new(),
-    &Row::<Prty19<SpotFast>>::new(),
-    &Row::<VolePsi<Rs21>>::new(),
-    &Row::<VolePsi<Rr22>>::new(),
-    &Row::<VolePsi<VoleFast>>::new(),
-    &Row::<VolePsi<VoleLean>>::new(),
-    &Row::<Ltsxq26<ltsxq26::Wide>>::new(),
-    &Row::<Ltsxq26<ltsxq26::Sha>>::new(),
-    &Row::<Ltsxq26<ltsxq26::ShaBand>>::new(),
-    &Row::<Ltsxq26<ltsxq26::Aes>>::new(),
-    &Row::<Ltsxq26<ltsxq26::AesBand>>::new(),
-];
-
-static SHARES: &[&dyn Registered<Shares>] = &[
-    &Row::<CircuitPsi<Psty19>>::new(),
-    &Row::<CircuitPsi<Cgs22>>::new(),
-    &Row::<CircuitPsi<Rs21Circuit>>::new(),
-    &Row::<CircuitPsi<Rr22Circuit>>::new(),
-    &Row::<CircuitPsi<VesicaCircuit>>::new(),
-    &Row::<CircuitPsi<circuit_psi::ltsxq26::Circuit>>::new(),
-];
-// The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
-static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
-    &Row::<Aggregate<VesicaCardinality>>::new(),
-    &Row::<Membership<Czz24, Cardinality>>::new(),
-    &Row::<Membership<Gmr21, Cardinality>>::new(),
-    &Row::<EcdhCaCgt12>::new(),
-    &Row::<EcdhCaHfh99>::new(),
-];
-static SUM: &[&dyn Registered<Sum>] = &[
-    &Row::<Aggregate<VesicaSum>>::new(),
-    &Row::<Membership<Czz24, Sum>>::new(),
-    &Row::<Membership<Gmr21, Sum>>::new(),
-    &Row::<Ikn20>::new(),
-];
-static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[&Row::<Aggregate<VesicaJoinAndCompute>>::new()];
-
-/// Protocols for [`Intersect`].
-pub fn intersect() -> &'static [&'static dyn Registered<Intersect>] {
-    INTERSECT
-}
-
-/// Protocols for [`Shares`].
-pub fn shares() -> &'static [&'static dyn Registered<Shares>] {
-    SHARES
-}
-
-/// Protocols for [`Cardinality`].
-pub fn cardinality() -> &'static [&'static dyn Registered<Cardinality>] {
-    CARDINALITY
-}
-
-/// Protocols for [`Sum`].
-pub fn sum() -> &'static [&'static dyn Registered<Sum>] {
-    SUM
-}
-
-/// Protocols for [`JoinAndCompute`].
-pub fn join_and_compute() -> &'static [&'static dyn Registered<JoinAndCompute>] {
-    JOIN_AND_COMPUTE
+registries! {
+    /// Protocols for [`Intersect`].
+    intersect: Intersect = [
+        EcdhHfh99,
+        Membership<Czz24, Intersect>,
+        Membership<Gmr21, Intersect>,
+        Prty19<SpotLow>,
+        Prty19<SpotFast>,
+        VolePsi<Rs21>,
+        VolePsi<Rr22>,
+        VolePsi<VoleFast>,
+        VolePsi<VoleLean>,
+        Ltsxq26<ltsxq26::Wide>,
+        Ltsxq26<ltsxq26::Sha>,
+        Ltsxq26<ltsxq26::ShaBand>,
+        Ltsxq26<ltsxq26::Aes>,
+        Ltsxq26<ltsxq26::AesBand>,
+    ];
+    /// Protocols for [`Shares`].
+    shares: Shares = [
+        CircuitPsi<Psty19>,
+        CircuitPsi<Cgs22>,
+        CircuitPsi<Rs21Circuit>,
+        CircuitPsi<Rr22Circuit>,
+        CircuitPsi<VesicaCircuit>,
+        CircuitPsi<circuit_psi::ltsxq26::Circuit>,
+    ];
+    /// Protocols for [`Cardinality`].
+    // The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
+    cardinality: Cardinality = [
+        Aggregate<VesicaCardinality>,
+        Membership<Czz24, Cardinality>,
+        Membership<Gmr21, Cardinality>,
+        EcdhCaCgt12,
+        EcdhCaHfh99,
+    ];
+    /// Protocols for [`Sum`].
+    sum: Sum = [
+        Aggregate<VesicaSum>,
+        Membership<Czz24, Sum>,
+        Membership<Gmr21, Sum>,
+        Ikn20,
+    ];
+    /// Protocols for [`JoinAndCompute`].
+    join_and_compute: JoinAndCompute = [
+        Aggregate<VesicaJoinAndCompute>,
+    ];
 }
 
 /// The protocol for [`Intersect`] of this id or alias.
 pub fn find_intersect(name: &str) -> Option<&'static dyn Registered<Intersect>> {
-    INTERSECT.iter().copied().find(|row| answers_to(row.entry(), name))
+    intersect().iter().copied().find(|row| answers_to(row.entry(), name))
 }
 
 /// The descriptions of all protocols of all tasks, building blocks included.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    let intersect = INTERSECT.iter().map(|row| row.entry());
-    let shares = SHARES.iter().map(|row| row.entry());
-    let cardinality = CARDINALITY.iter().map(|row| row.entry());
-    let sum = SUM.iter().map(|row| row.entry());
-    let join_and_compute = JOIN_AND_COMPUTE.iter().map(|row| row.entry());
-    let sets = intersect.chain(shares).chain(cardinality).chain(sum).chain(join_and_compute);
-    sets.chain(vesica_mpc::registry::entries())
+    own_entries().chain(vesica_mpc::registry::entries())
 }
 
 /// The description of this id or alias, of whatever task.
@@ -110,14 +87,15 @@ fn answers_to(entry: &Entry, name: &str) -> bool {
     entry.id == name || entry.aliases.contains(&name)
 }
 
-/// Refuses a security that `P` does not offer, naming those that it does.
-pub(crate) fn require_mode<P: Protocol>(security: Security) -> Result<(), Unsupported> {
-    if P::ENTRY.mode(security).is_some() {
-        return Ok(());
-    }
-    let offered: Vec<String> = P::ENTRY.modes.iter().map(|mode| mode.security.to_string()).collect();
-    Err(Unsupported::new(
-        format_args!("protocol {} has no {security} mode", P::ENTRY.id),
-        format_args!("choose another protocol, or allow --security {}", offered.join(" or ")),
-    ))
+/// The messages of this crate's protocols that are read from a frame; streams have nothing to read. A test holds the list against the source.
+pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
+    let files = [
+        crate::circuit_psi::messages::MESSAGES,
+        crate::circuit_psi::vole::aggregate::messages::MESSAGES,
+        crate::membership::gmr21::messages::MESSAGES,
+        crate::psi::ltsxq26::messages::MESSAGES,
+        crate::psi::prty19::messages::MESSAGES,
+        crate::psi::vole::messages::MESSAGES,
+    ];
+    files.into_iter().flatten()
 }

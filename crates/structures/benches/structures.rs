@@ -6,9 +6,9 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::golomb::{self, Code};
-use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::okvs::{Clustered, EncodeFailure, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::tags::{TagFinder, TagSorter};
 
 const ITEMS: usize = 1 << 20;
 /// 40 + 20 + 20 bits, and two for the budget's share.
@@ -34,7 +34,7 @@ fn sorted_masks(c: &mut Criterion) {
     const BATCH: usize = 1024;
     group.bench_function("sort", |b| {
         b.iter(|| {
-            let mut sorter = MaskSorter::new(ITEMS, WIDTH);
+            let mut sorter = TagSorter::new(ITEMS, WIDTH);
             unsorted.chunks(BATCH).for_each(|batch| sorter.add(batch, std::iter::repeat(())));
             let (mut runs, mut run, mut tags) = (sorter.finish(), Vec::new(), Vec::new());
             for _ in Code::new(ITEMS, WIDTH).parts() {
@@ -47,7 +47,7 @@ fn sorted_masks(c: &mut Criterion) {
     let mut own = uniform(ITEMS, WIDTH, 2);
     own[ITEMS / 2..].copy_from_slice(&unsorted[..ITEMS / 2]);
     let prepared = || {
-        let mut finder = MaskFinder::new(ITEMS, WIDTH, false);
+        let mut finder = TagFinder::new(ITEMS, WIDTH, false);
         own.chunks(BATCH).enumerate().for_each(|(number, batch)| finder.add(batch, (number * BATCH) as u32..));
         pool.install(|| finder.prepare());
         finder

@@ -1,4 +1,4 @@
-//! How often the band OKVS fails to encode, against the queue of `okvs::band::model`: the evidence in PARAMETERS.md.
+//! How often the band OKVS fails to encode, against the queue of `okvs::band::model`: the evidence in docs/parameters/band-okvs.md.
 //!
 //! `cargo run --release -p vesica-structures --example band_evidence [factor]` (a few minutes)
 //!

@@ -1,4 +1,4 @@
-//! Evidence for the section on the clustered table in PARAMETERS.md: failure counts against the bound, and how peeling goes.
+//! Evidence for docs/parameters/clustered-okvs.md: failure counts against the bound, and how peeling goes.
 //!
 //! `cargo run --release -p vesica-structures --example okvs_evidence` takes about two minutes on one core. Everything is seeded.
 

@@ -1,4 +1,4 @@
-//! Strings of bits, each bit a hash of one item under a key of its own: what OPRFs by bitwise AND consist of.
+//! Strings of bits, each bit a hash of one item under a key of its own. OPRFs by bitwise AND consist of such strings.
 //!
 //! A string of `l` bits takes `l` calls of a hash, whoever computes it: one party knows half of another's keys, so that no two bits can come from
 //! one call.
@@ -11,13 +11,13 @@ use zeroize::Zeroize;
 use crate::fields::Cell;
 
 /// Items hashed under one key at a time, and bits of a string that are put in place together.
-const BATCH: usize = 128;
+const ITEMS_PER_BATCH: usize = 128;
 
 /// Bit `i` is the lowest bit of `SHA-256(key i, item, suffix)`, as a number whose first byte is its highest; all have 16 bytes, the lowest first.
 pub struct Sha256Bits(KeyedBits);
 
 impl Sha256Bits {
-    /// For these keys; the suffix may be missing.
+    /// The function of these keys. The suffix is optional.
     pub fn new(keys: &[u128], suffix: Option<u128>) -> Self {
         Self(KeyedBits::new(keys, suffix))
     }
@@ -38,7 +38,7 @@ pub struct AesBits {
 }
 
 impl AesBits {
-    /// For these keys.
+    /// The function of these keys.
     pub fn new(keys: &[u128], offset: u128) -> Self {
         Self { keys: keys.iter().map(|&key| Aes128::new(key)).collect(), offset }
     }
@@ -49,12 +49,14 @@ impl AesBits {
     /// If there are more keys than a string has bits, or not as many strings as items.
     pub fn eval<C: Cell>(&self, items: &[u128], out: &mut [C]) {
         assert!(items.len() == out.len() && self.keys.len() <= C::BITS as usize, "a string for each item, a bit for each key");
-        let (mut salted, mut tile) = ([0; BATCH], [0; BATCH]);
-        for (items, out) in items.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+        let (mut salted, mut tile) = ([0; ITEMS_PER_BATCH], [0; ITEMS_PER_BATCH]);
+        for (items, out) in items.chunks(ITEMS_PER_BATCH).zip(out.chunks_mut(ITEMS_PER_BATCH)) {
             for (salted, item) in salted.iter_mut().zip(items) {
                 *salted = item ^ self.offset;
             }
-            for (place, keys) in (0..C::BITS as usize).step_by(BATCH).zip(self.keys.chunks(BATCH).chain(std::iter::repeat(&[][..]))) {
+            for (place, keys) in
+                (0..C::BITS as usize).step_by(ITEMS_PER_BATCH).zip(self.keys.chunks(ITEMS_PER_BATCH).chain(std::iter::repeat(&[][..])))
+            {
                 tile.fill(0);
                 for (bits, key) in tile.iter_mut().zip(keys) {
                     *bits = key.mmo_bits(&salted);

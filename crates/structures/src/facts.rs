@@ -13,8 +13,8 @@ pub const LAMBDA: u32 = 40;
 pub enum FailureEvent {
     /// `Decode(P, x) = H_B(x)` for an item outside of the intersection.
     ZeroDifference,
-    /// Two masks of different items are equal.
-    MaskCollision,
+    /// Two tags of different items are equal.
+    TagCollision,
     /// The OKVS does not encode, a bin of it overflows.
     Encoding,
     /// A cuckoo or simple hash table overflows.
@@ -28,8 +28,8 @@ impl FailureEvent {
         match self {
             // Each bit is one more for every cell of the table.
             Self::ZeroDifference => LAMBDA + 1,
-            // Each bit is one more for every mask.
-            Self::MaskCollision => LAMBDA + 2,
+            // Each bit is one more for every tag.
+            Self::TagCollision => LAMBDA + 2,
             Self::Encoding | Self::HashTable => LAMBDA + 3,
         }
     }
@@ -63,7 +63,7 @@ const AND_WIDTHS: [u16; 41] = [
     449, 451, 453, 455, 457, 459, 461, 463, 464, 466, 468, 470, 472, 474,
 ];
 
-/// Where a protocol comes from.
+/// The paper that a protocol comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper {
     /// Short citation key, for example `RR22`.
@@ -78,9 +78,9 @@ pub struct Paper {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {mend}")]
 pub struct Unsupported {
-    /// What is not supported.
+    /// The request that is not supported.
     pub what: String,
-    /// What the user can do about it.
+    /// The action that the user can take.
     pub mend: String,
 }
 
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn the_shares_of_the_failure_budget_add_up_to_it() {
         use FailureEvent::*;
-        let shares = [ZeroDifference, MaskCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
+        let shares = [ZeroDifference, TagCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
         assert_eq!(shares.iter().sum::<f64>(), f64::exp2(-f64::from(LAMBDA)));
     }
 

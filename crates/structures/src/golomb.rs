@@ -1,4 +1,4 @@
-//! Sorted masks in Golomb-Rice code: what a sender of pseudo-random masks can save once their order says nothing.
+//! Golomb-Rice code of sorted tags. A sender of pseudo-random tags may sort them if their order says nothing, and sorted tags take fewer bits.
 //!
 //! `n` sorted values of `width` bits are their gaps, of mean `2^width / n`. A gap is a remainder of `k` bits and a quotient in unary, with
 //! `k = width - floor(log2 n) - 1`, a function of `(width, n)` alone: about `width - log2(n) + 1.54` bits a value when the values are uniform.
@@ -14,20 +14,20 @@ use std::ops::RangeInclusive;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The number of bytes is outside of [`Code::part_len_range`].
-    #[error("the coded masks have an impossible length")]
+    #[error("the coded tags have an impossible length")]
     Length,
     /// Fewer quotients than values.
-    #[error("the coded masks end early")]
+    #[error("the coded tags end early")]
     TooFew,
     /// Bits after the last quotient.
-    #[error("the coded masks are followed by other bits")]
+    #[error("the coded tags are followed by other bits")]
     Trailing,
     /// The values' running sum reaches `2^width`.
-    #[error("a coded mask is wider than agreed")]
+    #[error("a coded tag is wider than agreed")]
     TooWide,
 }
 
-/// Masks of a part, except for the last one.
+/// Tags of a part, except for the last one.
 pub const PART: usize = 1 << 14;
 
 /// The code of a list: what both sides know of it.
@@ -46,7 +46,7 @@ impl Code {
     /// # Panics
     /// If `width` is not in `1..=128`.
     pub fn new(count: usize, width: u32) -> Self {
-        assert!((1..=128).contains(&width), "a mask has 1 to 128 bits");
+        assert!((1..=128).contains(&width), "a tag has 1 to 128 bits");
         let remainder_bits = width.saturating_sub(count.max(1).ilog2() + 1);
         Self { count, largest: u128::MAX >> (128 - width), remainder_bits }
     }
@@ -90,8 +90,8 @@ impl Code {
     /// If the values do not ascend, or one is too wide.
     pub fn encode(self, values: &[u128], previous: u128, out: &mut Vec<u8>) {
         let Some(&last) = values.last() else { return };
-        assert!(last <= self.largest, "a mask is wider than agreed");
-        let span = last.checked_sub(previous).expect("the masks are not sorted");
+        assert!(last <= self.largest, "a tag is wider than agreed");
+        let span = last.checked_sub(previous).expect("the tags are not sorted");
         let k = self.remainder_bits;
         let start = out.len();
         // The quotients' sum is at most that of the whole span: room for the part that it is, not for the longest.
@@ -121,7 +121,7 @@ impl Code {
             }
             quotients.push(1 << (quotient % 64), quotient as u32 % 64 + 1);
         }
-        assert!(sorted, "the masks are not sorted");
+        assert!(sorted, "the tags are not sorted");
         let (_, shared) = remainders.finish();
         let (length, _) = quotients.finish();
         out[start + bits / 8] |= shared;
@@ -191,7 +191,7 @@ const SLACK: usize = 16;
 /// Bits into bytes, least significant first.
 struct BitWriter<'a> {
     bytes: &'a mut [u8],
-    /// Where the next word goes.
+    /// The place of the next word.
     at: usize,
     /// Bits not yet in `bytes`, `held < 64` of them.
     pending: u64,
@@ -300,11 +300,11 @@ mod tests {
     use super::*;
     use crate::rng::SecretRng;
 
-    fn sorted_masks(count: usize, width: u32, seed: u64) -> Vec<u128> {
+    fn sorted_tags(count: usize, width: u32, seed: u64) -> Vec<u128> {
         let mut rng = SecretRng::insecure_from_seed(seed);
-        let mut masks: Vec<u128> = (0..count).map(|_| rng.block() >> (128 - width)).collect();
-        masks.sort_unstable();
-        masks
+        let mut tags: Vec<u128> = (0..count).map(|_| rng.block() >> (128 - width)).collect();
+        tags.sort_unstable();
+        tags
     }
 
     /// All parts, of which each must have a length in its range.
@@ -335,7 +335,7 @@ mod tests {
         Ok(values)
     }
 
-    /// Of a list that is one part.
+    /// Decodes a list that is one part.
     fn decode_part(bytes: &[u8], count: usize, width: u32) -> Result<Vec<u128>, Malformed> {
         decode(&[bytes.to_vec()], count, width)
     }
@@ -344,11 +344,11 @@ mod tests {
     fn roundtrip_over_counts_and_widths() {
         for width in [1, 2, 7, 8, 40, 63, 64, 65, 66, 72, 82, 90, 127, 128] {
             for count in [0, 1, 2, 3, 4, 5, 31, 32, 33, 1000, PART, PART + 1, 2 * PART + 77] {
-                let masks = sorted_masks(count, width, u64::from(width) << 32 | count as u64);
-                let parts = encode(&masks, width);
+                let tags = sorted_tags(count, width, u64::from(width) << 32 | count as u64);
+                let parts = encode(&tags, width);
                 let length = parts.iter().map(Vec::len).sum();
-                assert!(Code::new(count, width).len_range().contains(&length), "{count} masks of {width} bits");
-                assert_eq!(decode(&parts, count, width).as_ref(), Ok(&masks), "{count} masks of {width} bits");
+                assert!(Code::new(count, width).len_range().contains(&length), "{count} tags of {width} bits");
+                assert_eq!(decode(&parts, count, width).as_ref(), Ok(&tags), "{count} tags of {width} bits");
             }
         }
     }
@@ -363,7 +363,7 @@ mod tests {
                     assert_eq!(decode(&parts, count, width).as_deref(), Ok(values));
                     parts.iter().map(Vec::len).sum::<usize>()
                 };
-                assert_eq!(length(&vec![0; count]), *code.len_range().start(), "{count} masks of {width} bits");
+                assert_eq!(length(&vec![0; count]), *code.len_range().start(), "{count} tags of {width} bits");
                 // One quotient in each part but the last one, which has all that are left.
                 let mut value = 0;
                 let mut values = Vec::new();
@@ -372,17 +372,17 @@ mod tests {
                     value = if values.len() + part == count { code.largest } else { (value + step).min(code.largest) };
                     values.resize(values.len() + part, value);
                 }
-                assert_eq!(length(&values), *code.len_range().end(), "{count} masks of {width} bits");
+                assert_eq!(length(&values), *code.len_range().end(), "{count} tags of {width} bits");
             }
         }
     }
 
     #[test]
     fn costs_what_the_design_says() {
-        // DESIGN 2.3: 57.5 bits a mask at 2^16 with masks of 40 + 16 + 16 bits.
+        // 57.5 bits a tag at 2^16 with tags of 40 + 16 + 16 bits.
         for (width, bits) in [(72, 57.5..57.6), (128, 113.5..113.6)] {
-            let bytes: usize = encode(&sorted_masks(1 << 16, width, 1), width).iter().map(Vec::len).sum();
-            assert!(bits.contains(&(bytes as f64 * 8.0 / 65536.0)), "{bytes} bytes for masks of {width} bits");
+            let bytes: usize = encode(&sorted_tags(1 << 16, width, 1), width).iter().map(Vec::len).sum();
+            assert!(bits.contains(&(bytes as f64 * 8.0 / 65536.0)), "{bytes} bytes for tags of {width} bits");
         }
     }
 
@@ -407,8 +407,8 @@ mod tests {
 
     #[test]
     fn refuses_what_is_malformed() {
-        let masks = sorted_masks(100, 40, 7);
-        let good = encode(&masks, 40).concat();
+        let tags = sorted_tags(100, 40, 7);
+        let good = encode(&tags, 40).concat();
         for cut in 0..good.len() {
             assert!(decode_part(&good[..cut], 100, 40).is_err(), "{cut} bytes of {}", good.len());
         }
@@ -460,11 +460,11 @@ mod tests {
 
         #[test]
         fn flipped_bits_never_pass_unseen(seed in any::<u64>(), count in 1usize..50, width in 1u32..=128, bit in any::<usize>()) {
-            let masks = sorted_masks(count, width, seed);
-            let mut bytes = encode(&masks, width).concat();
+            let tags = sorted_tags(count, width, seed);
+            let mut bytes = encode(&tags, width).concat();
             let bit = bit % (bytes.len() * 8);
             bytes[bit / 8] ^= 1 << (bit % 8);
-            prop_assert_ne!(decode_part(&bytes, count, width), Ok(masks));
+            prop_assert_ne!(decode_part(&bytes, count, width), Ok(tags));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Values of a width that is no whole number of bytes, side by side.
+//! Packing of values whose width is no whole number of bytes.
 
 use crate::fields::Cell;
 

@@ -1,4 +1,4 @@
-//! Public keyed functions on batches of blocks, built from AES-128 or SHA-256: what PSI makes of 128-bit digests under a session's salt.
+//! Public keyed functions on batches of blocks, built from AES-128 or SHA-256. PSI applies them to 128-bit digests, under a session's salt.
 //!
 //! No key here is secret: keys come from a salt that both parties know, and each function is modelled as its construction's proof asks
 //! (a random permutation for fixed keys, the ideal cipher for one key an item). Fixed keys differ from function to function.

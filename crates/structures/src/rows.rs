@@ -1,4 +1,4 @@
-//! Rows of random bits, one for each of exponentially many inputs, column by column from a key each: the matrix of a sparse OT extension (PRTY19).
+//! The matrix of a sparse OT extension (PRTY19): a row of random bits for each of exponentially many inputs, where each column follows from a key.
 //!
 //! Column `j` at an input `(bin, x)` is the inner product over GF(2) of the 128-bit `x` with `AES_j(bin)`, the key's 128 bits for that bin. So a block of AES serves
 //! a whole bin, and a row is a product of `x` with a bit matrix. *It is no pseudo-random function on all inputs*: rows of one bin are as random as the key's bits allow, that is, uniform and independent for
@@ -19,38 +19,38 @@ use crate::secret::Secret;
 pub const COLUMNS: usize = 64 * LANES;
 
 /// Bins whose keys are expanded at a time.
-const AT_A_TIME: usize = 16;
+const BINS_PER_BATCH: usize = 16;
 
-/// What the rows of a bin are sums of.
+/// The 128 rows that every row of a bin is a sum of.
 pub type BinRows = [Row; 128];
 
 /// The keys of all columns.
 pub struct Columns(Vec<Aes128>);
 
 impl Columns {
-    /// From a key for each column.
+    /// The columns of these keys, one key for each column.
     ///
     /// # Panics
-    /// If there are not [`COLUMNS`].
+    /// If there are not [`COLUMNS`] keys.
     pub fn new(keys: impl ExactSizeIterator<Item = u128>) -> Self {
         assert_eq!(keys.len(), COLUMNS, "a key for each column");
         Self(keys.map(Aes128::new).collect())
     }
 
-    /// What the rows of each of these bins are sums of.
+    /// The rows that the rows of each of these bins are sums of.
     pub fn bins(&self, bins: Range<usize>) -> Secret<Vec<BinRows>> {
         let mut matrices = Secret::new(vec![[Row::default(); 128]; bins.len()]);
-        let mut blocks = Secret::new(vec![0; COLUMNS * AT_A_TIME]);
+        let mut blocks = Secret::new(vec![0; COLUMNS * BINS_PER_BATCH]);
         let mut tile = Secret::new([0; 128]);
-        for (part, matrices) in matrices.chunks_mut(AT_A_TIME).enumerate() {
-            let first = (bins.start + part * AT_A_TIME) as u128;
-            for (column, blocks) in self.0.iter().zip(blocks.chunks_exact_mut(AT_A_TIME)) {
+        for (part, matrices) in matrices.chunks_mut(BINS_PER_BATCH).enumerate() {
+            let first = (bins.start + part * BINS_PER_BATCH) as u128;
+            for (column, blocks) in self.0.iter().zip(blocks.chunks_exact_mut(BINS_PER_BATCH)) {
                 column.ctr(first, &mut blocks[..matrices.len()]);
             }
             for (bin, matrix) in matrices.iter_mut().enumerate() {
-                for (group, columns) in blocks.chunks(128 * AT_A_TIME).enumerate() {
+                for (group, columns) in blocks.chunks(128 * BINS_PER_BATCH).enumerate() {
                     tile.fill(0);
-                    for (tile, column) in tile.iter_mut().zip(columns.chunks_exact(AT_A_TIME)) {
+                    for (tile, column) in tile.iter_mut().zip(columns.chunks_exact(BINS_PER_BATCH)) {
                         *tile = column[bin];
                     }
                     transpose_128x128(&mut tile);
@@ -83,10 +83,10 @@ pub fn rows_of(bin: &BinRows, inputs: &[u128], rows: &mut [Row]) {
 /// # Panics
 /// If the slices differ in length.
 pub fn hash_rows(key: &[u8; 32], rows: &[Row], out: &mut [u128]) {
-    const AT_A_TIME: usize = 256;
+    const BINS_PER_BATCH: usize = 256;
     assert_eq!(rows.len(), out.len(), "a hash for each row");
-    for (rows, out) in rows.chunks(AT_A_TIME).zip(out.chunks_mut(AT_A_TIME)) {
-        keyed_digests(key, bytemuck::cast_slice(rows), &[size_of::<Row>() as u8; AT_A_TIME][..rows.len()], out);
+    for (rows, out) in rows.chunks(BINS_PER_BATCH).zip(out.chunks_mut(BINS_PER_BATCH)) {
+        keyed_digests(key, bytemuck::cast_slice(rows), &[size_of::<Row>() as u8; BINS_PER_BATCH][..rows.len()], out);
     }
 }
 

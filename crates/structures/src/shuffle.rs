@@ -1,4 +1,4 @@
-//! Random orders: what a list says of its owner's table is gone once it was shuffled.
+//! Random orders. A list that was shuffled says nothing of the order of its owner's table.
 
 use rand_core::Rng;
 

@@ -1,7 +1,7 @@
 //! One call that runs a protocol and checks what every protocol must fulfil.
 
 use vesica_party::transport::{Connection, memory};
-use vesica_party::{ChannelOptions, Protocol, Registered, Row, Task};
+use vesica_party::{ChannelOptions, Protocol, Registered, Row, Task, Turns};
 
 use crate::pair::{Side, options, two_party_over};
 
@@ -19,6 +19,8 @@ pub struct Run<T: Task> {
     pub receiver: T::ReceiverOutput,
     /// Bytes of messages that both sent, without frames.
     pub payload_bytes: u64,
+    /// Messages of the longest chain in which each waits for the one before.
+    pub rounds: usize,
 }
 
 /// The registry row of `P`, for the calls that take one.
@@ -43,8 +45,37 @@ pub fn run_over<T: Task>(
     )
 }
 
+/// [`run_over`], and the rounds of the run; none if a side failed.
+pub fn run_counted<T: Task>(
+    ends: (Connection, Connection),
+    options: ChannelOptions,
+    protocol: Runnable<T>,
+    request: &T::Request,
+    sender_input: T::SenderInput,
+    receiver_input: T::ReceiverInput,
+) -> (Sides<T>, Option<usize>) {
+    let mut turns: [Option<Turns>; 2] = Default::default();
+    let [of_sender, of_receiver] = &mut turns;
+    let sides = two_party_over(
+        ends,
+        ChannelOptions { turns: true, ..options },
+        move |ch, rng| {
+            let output = protocol.sender(request, ch, rng)?.run(sender_input, ch, rng)?;
+            *of_sender = ch.turns();
+            Ok(output)
+        },
+        move |ch, rng| {
+            let output = protocol.receiver(request, ch, rng)?.run(receiver_input, ch, rng)?;
+            *of_receiver = ch.turns();
+            Ok(output)
+        },
+    );
+    let [sender, receiver] = turns;
+    (sides, sender.zip(receiver).and_then(|(sender, receiver)| Turns::rounds(&sender, &receiver)))
+}
+
 /// Runs protocol `P` and checks that both sides succeed, that `Task::holds`, that the measured payload bytes lie within
-/// `predicted_bytes`, and that each side received what the other sent.
+/// `predicted_bytes` and the rounds within those of the entry, and that each side received what the other sent.
 ///
 /// # Panics
 /// If one of these fails; the message names the protocol and the request.
@@ -69,7 +100,7 @@ pub fn conformance_of<T: Task>(
     let what = format!("{} with {request:?}", protocol.entry().id);
     let predicted = protocol.predicted_bytes(request).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let inputs = (sender_input.clone(), receiver_input.clone());
-    let (sent, received) = run_over(memory::pair(), options(), protocol, request, inputs.0, inputs.1);
+    let ((sent, received), rounds) = run_counted(memory::pair(), options(), protocol, request, inputs.0, inputs.1);
     let (sender, receiver) = match (sent.result, received.result) {
         (Ok(sender), Ok(receiver)) => (sender, receiver),
         (sender, receiver) => {
@@ -84,5 +115,8 @@ pub fn conformance_of<T: Task>(
     assert_eq!(received.sent_payload, sent.received_payload, "{what}: bytes from the receiver that arrived");
     let payload_bytes = sent.sent_payload + received.sent_payload;
     assert!(predicted.contains(&payload_bytes), "{what}: {payload_bytes} bytes of messages, predicted {predicted:?}");
-    Run { sender, receiver, payload_bytes }
+    let rounds = rounds.unwrap_or_else(|| panic!("{what}: a side received what the other did not send"));
+    let most = protocol.entry().modes.iter().map(|mode| mode.rounds.most).max().unwrap_or(0);
+    assert!(rounds <= most, "{what}: {rounds} rounds, and the entry says at most {most}");
+    Run { sender, receiver, payload_bytes, rounds }
 }

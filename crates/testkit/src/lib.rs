@@ -1,13 +1,23 @@
-//! Test harness for two-party code: pairs of channels, faulty and shaped links, golden transcripts.
+//! Test harness for two-party code. A development dependency only.
+//!
+//! - [`two_party`] runs two closures as sender and receiver over memory and reports both sides' errors.
+//! - [`conformance`] runs a registry row against its task's predicate, with measured bytes held to the predicted ones.
+//! - [`faults`] harms each frame of a run in turn; a side may fail, but it may neither panic nor hang.
+//! - [`golden`] compares what a row sends, for fixed seeds and inputs, with a file in the tree; [`BLESS`] rewrites the file.
 #![forbid(unsafe_code)]
 
 mod conformance;
 mod faults;
+pub mod insecure_lookup;
+mod listed;
 mod pair;
 mod tap;
 mod transcript;
+mod trials;
 
-pub use conformance::{Run, Runnable, Sides, conformance, conformance_of, row, run_over};
+pub use conformance::{Run, Runnable, Sides, conformance, conformance_of, row, run_counted, run_over};
 pub use faults::{Fault, Harm, Thorough, faults, faults_of};
+pub use listed::assert_all_listed;
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
 pub use transcript::{BLESS, Recording, Transcript, assert_uniform, check_golden, golden, record, transcript_of};
+pub use trials::{TRIAL, Trials};

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use vesica_party::transport::{Connection, memory};
-use vesica_party::{Abort, Channel, ChannelOptions, Role, Tally};
+use vesica_party::{Abort, Channel, ChannelOptions, Role, Tally, exit_code};
 use vesica_structures::rng::SecretRng;
 
 /// Seeds of the two parties' generators.
@@ -48,7 +48,7 @@ pub fn two_party<A: Send, B: Send>(
     }
 }
 
-/// Runs both parties over memory, each on a thread of its own; what each came to. A panic of a party is its `Abort::Local` with code 70.
+/// Runs both parties over memory, each on a thread of its own; what each came to. A panic of a party is its `Abort::Local` with [`exit_code::INTERNAL`].
 pub fn try_two_party<A: Send, B: Send>(
     sender: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<A, Abort> + Send,
     receiver: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<B, Abort> + Send,
@@ -109,8 +109,13 @@ pub(crate) fn is_panic(failure: &Abort) -> bool {
 const PANICKED: &str = "panicked: ";
 
 fn panicked(panic: &(dyn Any + Send)) -> Abort {
+    Abort::Local { code: exit_code::INTERNAL, fault: format!("{PANICKED}{}", message(panic)), mend: "report it".into() }
+}
+
+/// The text that a panic carries.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Abort::Local { code: 70, fault: format!("{PANICKED}{}", text.unwrap_or("?")), mend: "report it".into() }
+    text.unwrap_or("?")
 }
 
 fn outcome<T>(result: &Result<T, Abort>) -> String {

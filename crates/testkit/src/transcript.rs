@@ -3,7 +3,7 @@
 //! A golden test fails when a protocol's messages change although its seeds, inputs and parameters did not. If the change is meant, run
 //! the test once with `VESICA_BLESS=1` in the environment; it writes the file anew, and the difference is reviewed with the change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use vesica_party::transport::Connection;
 use vesica_party::wire::Kind;
 use vesica_party::{Role, Step, Task};
 
-use crate::conformance::{Runnable, run_over};
+use crate::conformance::{Runnable, run_counted};
 use crate::pair::options;
 use crate::tap::{Frame, Hook, Passed, tap};
 
@@ -71,6 +71,16 @@ impl Transcript {
             }
         };
         entry.body.extend_from_slice(&frame.body);
+    }
+
+    /// How many messages there are.
+    pub fn messages(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+
+    /// The arrows that messages were seen of, those of streams `streamed` or those of frames: tag and number of their steps.
+    pub fn arrows(&self, streamed: bool) -> BTreeSet<(u16, u8)> {
+        self.0.values().flatten().filter(|entry| entry.streamed == streamed).map(|entry| (entry.tag, entry.step)).collect()
     }
 
     /// All that was said in this step of `protocol`, by whomever.
@@ -135,11 +145,24 @@ pub fn transcript_of<T: Task>(
     sender_input: T::SenderInput,
     receiver_input: T::ReceiverInput,
 ) -> Transcript {
+    recorded(protocol, request, sender_input, receiver_input).0
+}
+
+/// What is sent in a run with the harness's seeds, and in how many rounds.
+///
+/// # Panics
+/// If the run fails.
+fn recorded<T: Task>(
+    protocol: Runnable<T>,
+    request: &T::Request,
+    sender_input: T::SenderInput,
+    receiver_input: T::ReceiverInput,
+) -> (Transcript, usize) {
     let (ends, recording) = record(vesica_party::transport::memory::pair());
-    let (sent, received) = run_over(ends, options(), protocol, request, sender_input, receiver_input);
+    let ((sent, received), rounds) = run_counted(ends, options(), protocol, request, sender_input, receiver_input);
     sent.result.map(drop).unwrap_or_else(|failure| panic!("the sender failed: {failure}"));
     received.result.map(drop).unwrap_or_else(|failure| panic!("the receiver failed: {failure}"));
-    recording.transcript()
+    (recording.transcript(), rounds.expect("both sides succeeded"))
 }
 
 /// Checks that bytes take all values about equally often.
@@ -156,7 +179,7 @@ pub fn assert_uniform(bytes: &[u8], what: &str) {
     assert!((115.0..395.0).contains(&chi_squared), "{what}: {chi_squared}");
 }
 
-/// Runs a protocol with the harness's seeds and compares what was sent with the golden file at `path`.
+/// Runs a protocol with the harness's seeds and compares what was sent with the golden file at `path`; the rounds of the run.
 ///
 /// # Panics
 /// If the run fails or the transcript differs from the file (unless `VESICA_BLESS` is set, which writes the file).
@@ -166,8 +189,10 @@ pub fn golden<T: Task>(
     request: &T::Request,
     sender_input: T::SenderInput,
     receiver_input: T::ReceiverInput,
-) {
-    check_golden(path, &transcript_of(protocol, request, sender_input, receiver_input));
+) -> usize {
+    let (transcript, rounds) = recorded(protocol, request, sender_input, receiver_input);
+    check_golden(path, &transcript);
+    rounds
 }
 
 /// Compares a transcript with the golden file at `path`.

@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 
 use vesica_party::{
-    Abort, Channel, Entry, Malformed, Message, Mode, Party, Phase, Protocol, Reader, Resistance, Role, Security, Status, Step, Stream,
-    Task, Writer,
+    Abort, Channel, CostClass, Entry, Malformed, Message, Mode, Party, Phase, Protocol, Reader, Resistance, Role, Rounds, Security, Status,
+    Step, Stream, Task, Writer,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::{conformance, faults, golden, row, try_two_party, two_party};
+use vesica_testkit::{Trials, conformance, faults, golden, row, try_two_party, two_party};
 
 /// The receiver learns the sum of both numbers.
 struct Sum;
@@ -31,9 +31,11 @@ const HONEST: u8 = 0;
 const WRONG: u8 = 1;
 const CHATTY: u8 = 2;
 const PANICS: u8 = 3;
+/// Takes a message more, and so a round.
+const SLOW: u8 = 4;
 
 struct Toy<const BUG: u8>;
-struct ToySender;
+struct ToySender<const BUG: u8>;
 struct ToyReceiver<const BUG: u8>;
 
 const fn step(number: u8, from: Role) -> Step {
@@ -76,18 +78,20 @@ impl<const BUG: u8> Protocol for Toy<BUG> {
         task: Sum::NAME,
         paper: Paper { key: "none", title: "none", reference: "this test" },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(3),
             assumptions: &[],
             leakage: &[],
         }],
     };
     type Task = Sum;
     type Params = usize;
-    type Sender = ToySender;
+    type Sender = ToySender<BUG>;
     type Receiver = ToyReceiver<BUG>;
 
     fn derive(request: &usize) -> Result<usize, Unsupported> {
@@ -95,12 +99,12 @@ impl<const BUG: u8> Protocol for Toy<BUG> {
     }
 
     fn predicted_bytes(pad: &usize) -> RangeInclusive<u64> {
-        let bytes = 16 + 4 * *pad as u64 - u64::from(BUG == CHATTY);
+        let bytes = 16 + 4 * *pad as u64 - u64::from(BUG == CHATTY) + 8 * u64::from(BUG == SLOW);
         bytes..=bytes
     }
 }
 
-impl Party for ToySender {
+impl<const BUG: u8> Party for ToySender<BUG> {
     type Params = usize;
     type Input = u64;
     type Output = ();
@@ -115,7 +119,11 @@ impl Party for ToySender {
 
     fn run(self, input: u64, ch: &mut Channel, _: &mut SecretRng) -> Result<(), Abort> {
         let Ask(asked) = ch.recv(())?;
-        ch.send(&Answer(asked.wrapping_add(input)))
+        ch.send(&Answer(asked.wrapping_add(input)))?;
+        if BUG == SLOW {
+            let Ask(_) = ch.recv(())?;
+        }
+        Ok(())
     }
 }
 
@@ -134,6 +142,9 @@ impl<const BUG: u8> Party for ToyReceiver<BUG> {
     fn run(self, input: u64, ch: &mut Channel, _: &mut SecretRng) -> Result<u64, Abort> {
         ch.send(&Ask(input))?;
         let Answer(sum) = ch.recv(())?;
+        if BUG == SLOW {
+            ch.send(&Ask(sum))?;
+        }
         if BUG == PANICS {
             assert_eq!(sum, 7, "the peer's number");
         }
@@ -144,7 +155,8 @@ impl<const BUG: u8> Party for ToyReceiver<BUG> {
 #[test]
 fn conformance_accepts_the_honest_toy() {
     let run = conformance::<Toy<HONEST>>(&100, 3, 4);
-    assert_eq!((run.receiver, run.payload_bytes), (7, 416));
+    // The pad, the question, the answer.
+    assert_eq!((run.receiver, run.payload_bytes, run.rounds), (7, 416, 3));
 }
 
 #[test]
@@ -214,4 +226,39 @@ fn another_message_is_another_transcript() {
         panic!("differs; if that is meant, run with VESICA_BLESS=1 (not compared while files are written)");
     }
     golden(path, row::<Toy<HONEST>>(), &100_000, 3, 5);
+}
+
+#[test]
+fn a_trial_that_fails_hides_none_after_it() {
+    let mut ran = Vec::new();
+    let mut trials = Trials::chosen_by("toys", None);
+    for name in ["first", "second", "third"] {
+        trials.trial(name, || {
+            ran.push(name);
+            assert!(name == "third", "no more toys");
+        });
+    }
+    assert_eq!(ran, ["first", "second", "third"]);
+    let failure = std::panic::catch_unwind(|| trials.end()).unwrap_err();
+    let said = failure.downcast_ref::<String>().expect("a text");
+    assert!(said.contains("2 of 3") && said.contains("first: no more toys") && said.contains("second"), "{said}");
+    assert!(!said.contains("third"), "{said}");
+}
+
+#[test]
+fn a_name_chooses_a_row_or_one_of_its_modes() {
+    let ran = |chosen: &str| {
+        let mut ran = 0;
+        let mut trials = Trials::chosen_by("toys", Some(chosen.into()));
+        trials.modes(&[row::<Toy<HONEST>>()], |_, _| ran += 1);
+        trials.end();
+        ran
+    };
+    assert_eq!((ran("toy"), ran("toy semi-honest"), ran("toy malicious"), ran("other")), (1, 1, 0, 0));
+}
+
+#[test]
+#[should_panic(expected = "4 rounds, and the entry says at most 3")]
+fn conformance_notices_a_round_that_the_entry_does_not_have() {
+    conformance::<Toy<SLOW>>(&10, 3, 4);
 }

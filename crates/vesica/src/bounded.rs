@@ -1,4 +1,5 @@
 //! Reading small files whole: what a user names may be anything, and a wrong name must not fill the memory.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,5 @@
 //! Why a command failed, with what to do about it and its exit code.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fmt;
 
@@ -6,39 +7,9 @@ use vesica_data::UsageError;
 use vesica_party::Abort;
 use vesica_structures::facts::Unsupported;
 
-use crate::table::{Blame, TableError};
+pub use vesica_party::exit_code as code;
 
-/// Exit codes of the command line. 129, 130 and 143 follow signals.
-pub mod code {
-    /// Wrong usage.
-    pub const USAGE: u8 = 2;
-    /// The input is missing, unreadable or unfit.
-    pub const INPUT: u8 = 3;
-    /// The output exists already or cannot be written.
-    pub const OUTPUT: u8 = 4;
-    /// The peer did not come.
-    pub const PEER_ABSENT: u8 = 5;
-    /// An identity is missing, unreadable or not the pinned one.
-    pub const IDENTITY: u8 = 6;
-    /// The two sides are configured differently.
-    pub const MISMATCH: u8 = 7;
-    /// The peer sent what no honest peer sends.
-    pub const PEER_MISBEHAVED: u8 = 8;
-    /// The peer reported a failure of its own.
-    pub const PEER_FAILED: u8 = 9;
-    /// The link failed or a time limit passed.
-    pub const LINK: u8 = 10;
-    /// Refused or unsupported.
-    pub const REFUSED: u8 = 11;
-    /// A defect, or a statistical failure.
-    pub const INTERNAL: u8 = 70;
-    /// Ended by SIGHUP.
-    pub const HUNG_UP: u8 = 129;
-    /// Ended by SIGINT.
-    pub const INTERRUPTED: u8 = 130;
-    /// Ended by SIGTERM.
-    pub const TERMINATED: u8 = 143;
-}
+use crate::table::{Blame, TableError};
 
 /// A failure as users see it. Its texts never hold a key, an item or a row.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -128,9 +99,9 @@ impl From<Abort> for Failure {
                 let mend = if peer.mend.is_empty() {
                     "ask your partner for its error message".into()
                 } else {
-                    format!("at the peer: {}", peer.mend)
+                    format!("on the partner's side: {}", peer.mend)
                 };
-                Self::new(code, format_args!("the peer failed: {} (its exit code is {})", peer.fault, peer.code), mend)
+                Self::new(code, format_args!("the partner failed: {} (its exit code is {})", peer.fault, peer.code), mend)
             }
             other => {
                 let mend = match &other {

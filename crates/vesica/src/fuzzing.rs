@@ -3,8 +3,9 @@
 pub mod seeds;
 
 use vesica_party::Security;
+use vesica_protocols::tasks::Extent;
 
-use crate::plan::{Link, Machine, Permissions, Prices, SetTask, Setting, Terms};
+use crate::plan::{Link, Machine, Permissions, Prices, Setting};
 
 pub use vesica_data::fuzzing::{
     Field, Split, csv, date, decimal, key_specification, normalise, parquet_structures, payload, ranges, split_line, split_record, table,
@@ -25,7 +26,8 @@ pub fn prices(text: &str) -> bool {
 pub fn calibration(bytes: &[u8]) -> bool {
     let Ok(machine) = serde_json::from_slice::<Machine>(bytes) else { return false };
     let prices = Prices::built_in().expect("the built-in list");
-    let terms = Terms::new(SetTask::Intersect, 1 << 20, 1 << 20, Security::Malicious);
+    let task = crate::task::find("intersect").expect("the task");
+    let workload = task.workload(&Extent::new(1 << 20, 1 << 20, Security::Malicious), &task.least_amounts()).expect("the least");
     let setting = Setting {
         machine: &machine,
         threads: 2,
@@ -35,7 +37,7 @@ pub fn calibration(bytes: &[u8]) -> bool {
         permissions: Permissions::default(),
     };
     // A plan may be refused; it must not fail otherwise.
-    let _ = crate::plan::plan(&terms, &setting);
+    let _ = crate::plan::plan(workload.workload(), &setting);
     true
 }
 

@@ -6,8 +6,10 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
-use vesica_party::{Abort, Channel, Entry, Mode, Party, Protocol, Resistance, Role, Row, Security, Status, Step, Stream, Task};
-use vesica_protocols::any::{AnyProtocol, SetTask};
+use vesica_party::{
+    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Registered, Resistance, Role, Rounds, Row, Security, Status, Step, Stream,
+    Task,
+};
 use vesica_protocols::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute, ReceiverShares,
     SenderShares, Shares, SharesInput, SharesRequest, Sum,
@@ -15,16 +17,20 @@ use vesica_protocols::tasks::{
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
-pub(crate) fn of(task: SetTask) -> Vec<AnyProtocol> {
-    match task {
-        SetTask::Intersect => Vec::new(),
-        SetTask::Cardinality => vec![AnyProtocol::Cardinality(const { &Row::<Plain<Cardinality, false>>::new() })],
-        SetTask::Sum => {
-            vec![AnyProtocol::Sum(const { &Row::<Plain<Sum, true>>::new() }), AnyProtocol::Sum(const { &Row::<Plain<Sum, false>>::new() })]
-        }
-        SetTask::JoinAndCompute => vec![AnyProtocol::JoinAndCompute(const { &Row::<Plain<JoinAndCompute, false>>::new() })],
-        SetTask::Shares => vec![AnyProtocol::Shares(const { &Row::<PlainShares>::new() })],
-    }
+pub(crate) fn cardinality() -> Vec<&'static dyn Registered<Cardinality>> {
+    vec![const { &Row::<Plain<Cardinality, false>>::new() }]
+}
+
+pub(crate) fn sum() -> Vec<&'static dyn Registered<Sum>> {
+    vec![const { &Row::<Plain<Sum, true>>::new() }, const { &Row::<Plain<Sum, false>>::new() }]
+}
+
+pub(crate) fn join_and_compute() -> Vec<&'static dyn Registered<JoinAndCompute>> {
+    vec![const { &Row::<Plain<JoinAndCompute, false>>::new() }]
+}
+
+pub(crate) fn shares() -> Vec<&'static dyn Registered<Shares>> {
+    vec![const { &Row::<PlainShares>::new() }]
 }
 
 const fn entry(id: &'static str, task: &'static str) -> Entry {
@@ -34,11 +40,13 @@ const fn entry(id: &'static str, task: &'static str) -> Entry {
         task,
         paper: Paper { key: "none", title: "INSECURE, for tests", reference: "none" },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds { least: 2, most: 2 },
             assumptions: &[],
             leakage: &[],
         }],

@@ -1,11 +1,86 @@
-//! The engine: read tables, normalise keys, choose a protocol, run it, write results.
+//! The engine: it reads tables, meets the partner, agrees on a protocol, runs it, and writes the result.
 //!
-//! [`session::run`] is one whole side of a private join, as the `vesica send` and `vesica receive` commands run it.
+//! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica receive` call.
+//! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol; [`memory`] and [`threads`] bound a run.
+//! - [`table`], [`key`] and [`profile`] read tables, bring keys to one form, and describe key columns.
+//! - [`report`], [`receipt`] and [`shares`] are what a run leaves behind; [`noise`] hides single keys in aggregates.
+//! - [`failure`] says what went wrong, what to do about it, and the exit code.
+//!
+//! Two sides of a join in one process. A real side knows its partner's key and uses [`session::Protection::Tls`]:
+//!
+//! ```
+//! use std::net::SocketAddr;
+//! use std::sync::Arc;
+//! use std::sync::mpsc::{Sender, channel};
+//! use std::time::Duration;
+//!
+//! use vesica::key::KeySpec;
+//! use vesica::party::{Role, Security};
+//! use vesica::session::{self, Config, Destination, End, Events, Interrupt, MAX_PEER_ITEMS, OwnTable, Protection, Silent};
+//! use vesica::table::{InputOptions, Join, OutputOptions, SinkFile, SourceFile};
+//! use vesica::task::{self, Settings};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = |name: &str| folder.path().join(name).display().to_string();
+//! std::fs::write(path("ours.csv"), "email,city\na@x.org,Bonn\nb@x.org,Gent\n")?;
+//! std::fs::write(path("theirs.csv"), "email\nb@x.org\nc@x.org\n")?;
+//!
+//! let side = |role: Role, input: &str, end: End, output: Option<&str>| Config {
+//!     task: task::find("intersect").expect("a task"),
+//!     settings: Settings::default(),
+//!     role,
+//!     end,
+//!     protection: Protection::InsecurePlaintext,
+//!     wait: Duration::from_secs(10),
+//!     deadline: None,
+//!     source: OwnTable {
+//!         table: Arc::new(SourceFile { path: path(input), options: InputOptions::default() }),
+//!         key: KeySpec::parse(&["email"], &[]).expect("a key"),
+//!     },
+//!     destination: output.map(|name| Destination {
+//!         sink: Arc::new(SinkFile { path: path(name), options: OutputOptions { force: false, format: None } }),
+//!         join: Join::Inner,
+//!     }),
+//!     protocol: None,
+//!     link: None,
+//!     security: Security::Malicious,
+//!     allow_broken: false,
+//!     allow_count: false,
+//!     pad_to: None,
+//!     max_peer_items: MAX_PEER_ITEMS,
+//!     memory: None,
+//!     receipt: None,
+//!     force: false,
+//! };
+//!
+//! /// Passes on the address at which the receiver listens.
+//! struct Listening(Sender<SocketAddr>);
+//! impl Events for Listening {
+//!     fn listening(&self, address: SocketAddr) {
+//!         self.0.send(address).expect("the sender waits for it");
+//!     }
+//! }
+//!
+//! std::thread::scope(|scope| {
+//!     let (tell, address) = channel();
+//!     let receiver = side(Role::Receiver, "ours.csv", End::Listen("127.0.0.1:0".into()), Some("matches.csv"));
+//!     let receiving = scope.spawn(move || session::run(&receiver, &Interrupt::default(), &Listening(tell)));
+//!     let address = address.recv().expect("the receiver listens").to_string();
+//!     let sender = side(Role::Sender, "theirs.csv", End::Connect(address), None);
+//!     session::run(&sender, &Interrupt::default(), &Silent)?;
+//!     receiving.join().expect("the receiver's thread")
+//! })?;
+//! assert_eq!(std::fs::read_to_string(path("matches.csv"))?, "email,city\nb@x.org,Gent\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
+// What a partner or a file says must not end the process. The modules that parse it deny indexing as well.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bounded;
 pub mod failure;
 #[doc(hidden)]
+#[cfg_attr(not(test), expect(clippy::expect_used, reason = "a finding of the fuzzer is a panic"))]
 pub mod fuzzing;
 pub mod handshake;
 #[cfg(test)]
@@ -17,6 +92,7 @@ pub mod receipt;
 pub mod report;
 pub mod session;
 pub mod shares;
+pub mod task;
 pub mod threads;
 pub mod toml;
 

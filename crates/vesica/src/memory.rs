@@ -1,4 +1,5 @@
 //! How much memory a run may take: what the user says, or what is free.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fmt;
 use std::fs;

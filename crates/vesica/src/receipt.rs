@@ -4,6 +4,7 @@
 //! jointly signed one would tell the sender how many keys match) and no digest of an input (which would invite guessing).
 //!
 //! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::path::Path;
 

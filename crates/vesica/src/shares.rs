@@ -1,4 +1,5 @@
 //! Files of shares: what a run of the task `shares` leaves with each side. `docs/shares-format.md` is the format's description.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Role;
@@ -125,7 +126,7 @@ impl ShareFile {
             return Err(refused("it goes on behind its end"));
         }
         let rows = rows.chunks_exact(4).map(number).collect();
-        let membership = (0..bins).map(|bin| bits[bin / 8] >> (bin % 8) & 1 == 1).collect();
+        let membership = bits.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).take(bins).collect();
         Ok(Self { header, rows, membership, values })
     }
 }
@@ -153,12 +154,10 @@ pub fn reconstruct(sender: &ShareFile, receiver: &ShareFile) -> Result<Vec<Bin>,
     let plain: Vec<u8> = sender.values.iter().zip(&receiver.values).map(|(a, b)| a ^ b).collect();
     let columns = sender.header.columns();
     let value = |bytes: &[u8]| bytes.try_into().map(i64::from_le_bytes).unwrap_or_default();
-    let bin = |bin: usize| Bin {
-        row: receiver.rows[bin],
-        common: sender.membership[bin] ^ receiver.membership[bin],
-        values: plain[bin * columns * 8..][..columns * 8].chunks_exact(8).map(value).collect(),
-    };
-    Ok((0..receiver.rows.len()).map(bin).collect())
+    let values = |bin: usize| plain.get(bin * columns * 8..).and_then(|rest| rest.get(..columns * 8)).unwrap_or_default();
+    let common = sender.membership.iter().zip(&receiver.membership).map(|(ours, theirs)| ours ^ theirs);
+    let bins = receiver.rows.iter().zip(common).enumerate();
+    Ok(bins.map(|(bin, (&row, common))| Bin { row, common, values: values(bin).chunks_exact(8).map(value).collect() }).collect())
 }
 
 #[cfg(test)]

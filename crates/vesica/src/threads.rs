@@ -13,7 +13,11 @@ use crate::failure::{Failure, code};
 /// If something was computed already, or the system does not give that many threads.
 pub fn set(threads: NonZeroUsize) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global().map_err(|error| {
-        Failure::new(code::INTERNAL, format_args!("cannot compute on {threads} threads: {error}"), "give fewer --threads, or leave it away")
+        Failure::new(
+            code::INTERNAL,
+            format_args!("cannot compute on {threads} threads: {error}"),
+            "give a smaller number to --threads, or omit it",
+        )
     })
 }
 

@@ -1,4 +1,5 @@
 //! The part of TOML that the project's own files of numbers are written in: prices, and what papers measured.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use serde_json::{Map, Value};
 

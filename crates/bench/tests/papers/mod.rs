@@ -10,7 +10,7 @@ use serde_json::Value;
 use vesica::plan::Prices;
 use vesica_party::Security;
 
-use super::{BLESS, Run, fs, newest, parse, seconds, top};
+use super::{BLESS, Line, Run, fs, newest, parse, seconds, top};
 use ours::{Column, Runs};
 
 /// The numbers of one paper.
@@ -110,9 +110,8 @@ fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
 }
 
 fn document() -> String {
-    let newest = newest(|name| name.starts_with("papers-") && name.ends_with(".json"));
-    let (folder, files) = newest.unwrap_or_default();
-    let runs = Runs(files.iter().map(|path| parse(path)).collect());
+    let (folder, recorded) = newest(|name| name.starts_with("papers-")).unwrap_or_default();
+    let runs = Runs(recorded.iter().map(parse).collect());
     let about = fs::read_to_string(top().join("bench/runs").join(&folder).join("README.md")).unwrap_or_default();
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).unwrap_or("none yet");
     let prices = Prices::built_in().expect("the project's prices");
@@ -157,14 +156,15 @@ fn link_check() -> String {
          both directions share the rate.\n\n\
          | protocol | items | rate | s, shaped | s, tc |\n|---|---|---|---|---|\n",
     );
-    let Some((_, files)) = newest(|name| name.starts_with("check-") && name.ends_with("-tc.json")) else {
+    let Some((_, recorded)) = newest(|name| name.starts_with("check-")) else {
         return text + "| not measured | | | | |\n";
     };
-    for file in files {
-        let tc: Run = parse(&file);
-        let name = super::name(&file);
-        let shaped: Run = parse(&file.with_file_name(name.replace("-tc.json", "-shaped.json")));
-        let rate = name.trim_end_matches("-tc.json").rsplit('-').next().expect("a rate");
+    for line in &recorded {
+        let Some(name) = line.name.strip_suffix("-tc") else { continue };
+        let tc: Run = parse(line);
+        let is_twin = |other: &&Line| other.name.strip_suffix("-shaped") == Some(name);
+        let shaped: Run = parse(recorded.iter().find(is_twin).expect("the same run over the shaped link"));
+        let rate = name.rsplit('-').next().expect("a rate");
         let [shaped, tc_seconds] = [&shaped, &tc].map(|run| seconds(run.spread().median));
         let _ = writeln!(text, "| `{}` | {} | {rate} | {shaped} | {tc_seconds} |", tc.protocol, tc.sender_items);
     }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use vesica::plan::{Prediction, Prices};
-use vesica_bench::Link;
+use vesica::task::{self, AnyTask, SampleWorkload};
+use vesica_bench::Network;
 use vesica_party::Security;
-use vesica_protocols::any::{AnyProtocol, SetTask, Terms};
+use vesica_protocols::tasks::Extent;
 
 use super::super::Run;
 use super::seconds;
@@ -19,7 +20,7 @@ pub enum What {
     /// Communication of both sides in MiB.
     MiB,
     /// Seconds over a link.
-    Seconds(Link),
+    Seconds(Network),
 }
 
 /// A column; where rows have no sizes, with one of its own.
@@ -36,7 +37,7 @@ impl Column {
         let (what, rest) = match words.as_slice() {
             ["bits", rest @ ..] => (What::Bits, rest),
             ["MiB", rest @ ..] => (What::MiB, rest),
-            ["s", "loopback", rest @ ..] => (What::Seconds(Link::Loopback), rest),
+            ["s", "loopback", rest @ ..] => (What::Seconds(Network::Loopback), rest),
             ["s", rate, trip, rest @ ..] => (What::Seconds(format!("{rate},{trip}").parse().expect("a link")), rest),
             _ => panic!("no column {text:?}"),
         };
@@ -54,18 +55,18 @@ impl Column {
     }
 }
 
-fn link_name(link: Link) -> String {
+fn link_name(link: Network) -> String {
     match link {
-        Link::Loopback | Link::Lan => "LAN".into(),
-        Link::Shaped { bits_per_second, round_trip } => format!("{} Mbit/s, {} ms", bits_per_second as f64 / 1e6, round_trip.as_millis()),
+        Network::Loopback | Network::Lan => "LAN".into(),
+        Network::Shaped(link) => format!("{} Mbit/s, {} ms", link.bits_per_second as f64 / 1e6, link.round_trip().as_millis()),
     }
 }
 
 /// The rate and the round trip of a shaped link.
-fn shape(link: Link) -> Option<(u64, u128)> {
+fn shape(link: Network) -> Option<(u64, u128)> {
     match link {
-        Link::Loopback | Link::Lan => None,
-        Link::Shaped { bits_per_second, round_trip } => Some((bits_per_second, round_trip.as_micros())),
+        Network::Loopback | Network::Lan => None,
+        Network::Shaped(link) => Some((link.bits_per_second, u128::from(link.round_trip_us))),
     }
 }
 
@@ -83,14 +84,14 @@ pub struct Runs(pub Vec<Run>);
 impl Runs {
     /// Whether the protocol has this mode, or is not there at all, which is to be said.
     pub fn serves(&self, id: &str, security: Security, sizes: (u32, u32)) -> bool {
-        AnyProtocol::find(SetTask::Intersect, id).is_none_or(|row| row.predicted_bytes(&terms(security, sizes)).is_ok())
+        intersect().find(id).is_none_or(|entry| workload(security, sizes).predicted_bytes(entry).is_ok())
     }
 
     /// The text of a cell.
     pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> String {
         let sizes = column.log.map(|log| (log, log)).or(sizes).expect("sizes of the row or the column");
-        let Some(row) = AnyProtocol::find(SetTask::Intersect, id) else { return "not in this release".into() };
-        let predicted = row.predicted_bytes(&terms(security, sizes)).map(|bytes| *bytes.end() as f64);
+        let Some(entry) = intersect().find(id) else { return "not in this release".into() };
+        let predicted = workload(security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
         match column.what {
             What::Bits => predicted.map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
             What::MiB => match (self.bytes(id, security, sizes), predicted) {
@@ -116,7 +117,7 @@ impl Runs {
         self.of(id, security, sizes).next().map(|run| (run.sender_bytes + run.receiver_bytes) as f64)
     }
 
-    fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Link) -> Option<Time> {
+    fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Network) -> Option<Time> {
         let measured = |run: &&Run| run.link.is_some_and(|of_run| of_run == link);
         if let Some(run) = self.of(id, security, sizes).find(measured) {
             return Some(Time { seconds: run.spread().median, is_measured: true });
@@ -131,9 +132,13 @@ impl Runs {
 
     /// What runs cost, as section 6.2 of SpOT-Light counts it.
     pub fn costs(&self, prices: &Prices) -> String {
-        let slow = |rate: &str| format!("{rate},80ms").parse::<Link>().expect("a link");
-        let places =
-            [("same-site", Link::Loopback), ("other-site", slow("100mbit")), ("internet", slow("100mbit")), ("internet", slow("10mbit"))];
+        let slow = |rate: &str| format!("{rate},80ms").parse::<Network>().expect("a link");
+        let places = [
+            ("same-site", Network::Loopback),
+            ("other-site", slow("100mbit")),
+            ("internet", slow("100mbit")),
+            ("internet", slow("10mbit")),
+        ];
         let mut text = format!(
             "\n## What a run costs\n\n\
              US dollars for 1000 runs, counted as section 6.2 of SpOT-Light does: the time of one core on either side, and what each side sends at its site's rate. Prices: {}\n\
@@ -155,7 +160,7 @@ impl Runs {
         text
     }
 
-    fn cost(&self, prices: &Prices, kind: &str, id: &str, security: Security, log: u32, link: Link) -> Option<String> {
+    fn cost(&self, prices: &Prices, kind: &str, id: &str, security: Security, log: u32, link: Network) -> Option<String> {
         let time = self.time(id, security, (log, log), link)?;
         let run = self.of(id, security, (log, log)).next()?;
         let prediction = Prediction {
@@ -173,8 +178,13 @@ impl Runs {
     }
 }
 
-fn terms(security: Security, (sender, receiver): (u32, u32)) -> Terms {
-    Terms::new(SetTask::Intersect, 1 << sender, 1 << receiver, security)
+fn intersect() -> &'static dyn AnyTask {
+    task::find("intersect").expect("the task")
+}
+
+fn workload(security: Security, (sender, receiver): (u32, u32)) -> Box<dyn SampleWorkload> {
+    let extent = Extent::new(1 << sender, 1 << receiver, security);
+    intersect().workload(&extent, &intersect().least_amounts()).expect("the least")
 }
 
 /// Three digits that count.
@@ -220,7 +230,7 @@ mod tests {
         let runs = Runs(vec![run("loopback", 3.6)]);
         let expected =
             1000.0 * (2.0 * prices.core.usd_per_hour / 1000.0 + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);
-        let shown = runs.cost(&prices, "same-site", "vole-fast", Security::SemiHonest, 16, Link::Loopback);
+        let shown = runs.cost(&prices, "same-site", "vole-fast", Security::SemiHonest, 16, Network::Loopback);
         assert_eq!(shown, Some(amount(expected)));
         assert!(runs.costs(&prices).contains("not measured"));
     }

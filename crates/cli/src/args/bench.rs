@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
-use vesica_bench::{KeyBytes, Link};
+use vesica_bench::{KeyBytes, Network};
 
 use super::task::TaskArgs;
 use super::values::count;
@@ -15,21 +15,21 @@ Examples:
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
 
-The two parties are two processes over loopback TCP and live through all repeats, after one warm-up (unless --cold). The clock starts at a barrier with
-connection and inputs ready, and stops when both have their outputs; every repeat makes a fresh set-up. Outputs are checked, untimed.
-With --commands it is `receive` and `send` that are timed, from their start to their end, on two CSV files with a row an item.";
+Two processes play the two parties over loopback TCP, through all repeats and one warm-up before them (unless --cold). The clock starts when both have a
+connection and inputs, and stops when both have their outputs. Every repeat makes a fresh set-up. Outputs are checked after the clock has stopped.
+With --commands, the clock runs from the start of `receive` and `send` to their end, on two CSV files with one row for each item.";
 
 /// `vesica bench`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// Measure a protocol that is broken, for research
+    /// Permit a broken protocol, for research
     #[arg(long)]
     pub allow_broken: bool,
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// Which protocol: `auto`, or an id of `vesica protocols`
+    /// The protocol: `auto`, or an id that `vesica protocols` lists
     #[arg(long, value_name = "auto|ID", default_value = "auto")]
     pub protocol: String,
     /// Items of the sender
@@ -41,28 +41,28 @@ pub struct BenchArgs {
     /// Items that both have [default: half of the smaller set]
     #[arg(long, value_name = "N", value_parser = count)]
     pub overlap: Option<u64>,
-    /// Bytes of an item; 16 random bytes are their own digest, longer items are hashed inside of the measured time
+    /// Bytes of an item. 16 random bytes are their own digest; longer items are hashed within the measured time
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
     /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms
     #[arg(long, value_name = "LINK", default_value = "loopback")]
-    pub link: Link,
-    /// Compute threads of each party
+    pub link: Network,
+    /// How many threads compute on each side
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub threads: usize,
-    /// Counted repeats
+    /// How many repeats count
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub repeat: usize,
-    /// No warm-up before the first counted repeat: for runs that wait for a slow link
+    /// Skip the warm-up, for runs over a slow link
     #[arg(long)]
     pub cold: bool,
-    /// Time whole commands: `receive` and `send` of two CSV files over TLS, with their own threads
+    /// Time whole commands: `receive` and `send` on two CSV files over TLS, with their own threads
     #[arg(long, conflicts_with_all = ["in_process", "link", "item_bytes", "payload_bytes", "threads"])]
     pub commands: bool,
-    /// Bytes of a key in these files, or LEAST..MOST for lengths between
+    /// With --commands: bytes of a key, or LEAST..MOST for lengths in between
     #[arg(long, value_name = "BYTES", default_value = "24", requires = "commands")]
     pub key_bytes: KeyBytes,
-    /// Both parties in this process (memory figures then count both)
+    /// Run both parties in this process; figures of memory then count both
     #[arg(long)]
     pub in_process: bool,
     /// Print one JSON object

@@ -22,21 +22,21 @@ const ABOUT: &str = "Find the rows that two private tables share, and reveal not
 const LONG_ABOUT: &str = "\
 Find the rows that two private tables share, and reveal nothing else.
 
-Two organisations each run vesica on their own table. One `receive`s: it ends with its own rows whose keys the other one has. The other \
-one `send`s: it learns nothing but the number of the receiver's distinct keys. No third party is involved. With --task the receiver learns \
-only numbers about the common rows (how many, sums of the partner's columns), or both get secret shares to compute on.";
+Two organisations each run vesica on their own table. One side runs `receive`: it gets its own rows whose keys its partner has. The other \
+side runs `send`: it learns only how many distinct keys the receiver has. There is no third party. With --task, the receiver learns only \
+numbers about the common rows (how many, sums of the partner's columns), or both sides get secret shares to compute on.";
 
 const AFTER_LONG: &str = "\
 First steps:
-  vesica demo                              the whole thing on this machine, in one command
+  vesica demo                              run a whole join on this machine
   vesica identity new --out us.key         make a key pair; hand us.pub to your partner
-  vesica check ours.csv --key email        look at a key column before you join on it
-  vesica plan --sender-items 1e6 --receiver-items 1e6   what a join would take
-  vesica receive --help                    examples of joins
+  vesica check ours.csv --key email        inspect a key column before you join on it
+  vesica plan --sender-items 1e6 --receiver-items 1e6   predict time, traffic and memory of a join
+  vesica receive --help                    see examples of joins
 
 Exit codes:
-  0 success   2 usage   3 input   4 output   5 the peer is absent   6 identity   7 the two sides are configured differently
-  8 the peer misbehaved   9 the peer reported a failure   10 link or time limit   11 refused or unsupported   70 internal
+  0 success   2 usage   3 input   4 output   5 the partner is absent   6 identity   7 the two sides are configured differently
+  8 the partner misbehaved   9 the partner reported a failure   10 link or time limit   11 refused or unsupported   70 internal
   129 SIGHUP   130 SIGINT   143 SIGTERM";
 
 /// The whole command line.
@@ -46,7 +46,7 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Say more on standard error (never a key); twice for even more
+    /// Write more on standard error, but never a key; give it twice for even more
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 }
@@ -54,19 +54,19 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Learn which rows of your table the partner has too
+    /// Learn which rows of your table your partner has too
     Receive(Box<ReceiveArgs>),
-    /// Let the partner learn which of its rows you have too
+    /// Let your partner learn which of its rows you have too
     Send(Box<SendArgs>),
-    /// Make and show the key pair by which the partner knows you
+    /// Make and show the key pair by which your partner recognises you
     Identity(IdentityArgs),
-    /// Show what a receipt says, and check both signatures under it
+    /// Show what a receipt says, and check its two signatures
     Receipt(ReceiptArgs),
     /// Run a whole join on this machine: two tables, two processes, TLS
     Demo(DemoArgs),
-    /// Look at the key columns of a table: nulls, duplicates, what normalisers would change. Sends nothing
+    /// Inspect the key columns of a table: nulls, duplicates, what normalisers would change. Sends nothing
     Check(CheckArgs),
-    /// What a join would take: time, bytes, memory and money for each protocol, and which one `auto` chooses. Sends nothing
+    /// Predict time, traffic, memory and price of a join for each protocol, and which one `auto` chooses. Sends nothing
     Plan(PlanArgs),
     /// List all protocols with their security, assumptions and leakage
     Protocols(ProtocolsArgs),
@@ -111,9 +111,9 @@ pub struct IdentityArgs {
 /// What to do with an identity.
 #[derive(Debug, Subcommand)]
 pub enum IdentityCommand {
-    /// Make a key pair: NAME.key (private, mode 0600, stays here) and NAME.pub (one line, for the partner)
+    /// Make a key pair: NAME.key (private, mode 0600, keep it here) and NAME.pub (one line, for your partner)
     New {
-        /// The private key file; the public line goes beside it, with the ending .pub
+        /// Where to write the private key; the public line goes beside it, in a file that ends in .pub
         #[arg(long, value_name = "NAME.key")]
         out: PathBuf,
         /// A comment at the end of the public line [default: the file's name]
@@ -122,10 +122,10 @@ pub enum IdentityCommand {
     },
     /// Print the public line and the fingerprint that you and your partner compare
     Show {
-        /// A private key file [default: your default identity, made if there is none]
+        /// A private key file [default: your default identity, made on first use]
         #[arg(long, value_name = "FILE", conflicts_with = "peer")]
         identity: Option<PathBuf>,
-        /// A partner's .pub file, or its line
+        /// Your partner's .pub file, or its line
         #[arg(long, value_name = "FILE|LINE")]
         peer: Option<String>,
     },
@@ -136,16 +136,16 @@ Examples:
   vesica receipt run.json
   vesica receipt run.json --peer them.pub --json
 
-The signatures are checked with the two keys that the receipt itself names. Whose keys these are is for you to know: compare the fingerprints,
+Vesica checks the signatures with the two keys that the receipt itself names. It cannot know whose keys these are: compare the fingerprints,
 or name a key with --peer. Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is not one of the two.";
 
 /// `vesica receipt`.
 #[derive(Debug, Args)]
 #[command(after_long_help = RECEIPT_HELP)]
 pub struct ReceiptArgs {
-    /// A file that --receipt of a join wrote, on either side
+    /// The file that --receipt of a join has written, on either side
     pub file: PathBuf,
-    /// A public key that must be one of the two: a .pub file, or its line
+    /// A public key that the receipt must name: a .pub file, or its line
     #[arg(long, value_name = "FILE|LINE")]
     pub peer: Option<String>,
     /// Print JSON
@@ -165,15 +165,15 @@ pub struct DemoArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:\n  vesica check customers.csv --key email --normalise email=email")]
 pub struct CheckArgs {
-    /// CSV, Parquet or Arrow; - for standard input
+    /// The table: CSV, Parquet or Arrow; - for standard input
     pub file: String,
     /// A key column; several make one key, in this order
     #[arg(long, value_name = "COLUMN", required = true)]
     pub key: Vec<String>,
-    /// Normalisers of a key column, as for receive and send
+    /// Normalise a key column, as for receive and send
     #[arg(long, value_name = "COLUMN=NAME[,NAME]")]
     pub normalise: Vec<String>,
-    /// Format, where name and content do not say it
+    /// The format, if neither name nor content shows it
     #[arg(long, value_name = "csv|parquet|arrow|arrow-stream")]
     pub format: Option<String>,
     /// The CSV delimiter, one ASCII character or `tab`

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use vesica_bench::Link;
+use vesica::plan::Link;
 
 use super::task::TaskArgs;
 use super::values::{count, threads};
@@ -16,12 +16,13 @@ Examples:
   vesica plan --task sum --security semi-honest --columns 2 --sender-items 1e5 --receiver-items 1e5
   vesica plan --calibrate
 
-Times hold for two machines like this one, each with the threads of --threads. How fast this machine is was measured when `plan` first ran here (about a \
-second) and is kept in vesica/calibration.json of your cache folder; it is measured again for another version of vesica, processor or number of threads, and \
-with --calibrate. Bytes are those of the protocol's formula. Reading and writing the tables comes on top of time and memory, \
-as do groups and thresholds of aggregates.
+Times are for two machines like this one, each with the threads of --threads. `plan` measures this machine when it first runs here (about a second) and keeps \
+the result in vesica/calibration.json of your cache folder. It measures again for another version of vesica, another processor or another number of threads, \
+and with --calibrate. Bytes follow from the protocol's formula. Time and memory leave out reading and writing the tables, and groups and thresholds of \
+aggregates.
 
-`auto` does not go by this machine, since the partner has another one: both sides choose by the reference machine and the link that they name with --link.";
+`auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference machine and the link that they name with \
+--link.";
 
 /// `vesica plan`.
 #[derive(Debug, Args)]
@@ -36,22 +37,22 @@ pub struct PlanArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// The sender learns its matches too
+    /// Let the sender learn its matches too
     #[arg(long)]
     pub both_learn: bool,
-    /// Let `auto` take protocols that also show the receiver exactly how many keys are common
+    /// Let `auto` take protocols that show the receiver the exact number of common keys although the task hides it
     #[arg(long)]
     pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms
     #[arg(long, value_name = "LINK", default_value = "1gbit,10ms")]
     pub link: Link,
-    /// Threads that compute on either side
+    /// How many threads compute on each side
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
     pub threads: NonZeroUsize,
-    /// The kind of traffic, by the list of prices: same-site, other-site or internet
+    /// The kind of traffic in the list of prices: same-site, other-site or internet
     #[arg(long, value_name = "KIND", default_value = "internet")]
     pub traffic: String,
-    /// Your own list of prices in the place of the built-in one; docs/prices-2026-11.toml shows what it looks like
+    /// Use this list of prices instead of the built-in one; docs/prices-2026-11.toml is an example
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     /// Measure this machine again

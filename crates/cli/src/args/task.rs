@@ -3,53 +3,70 @@
 use clap::Args;
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::Security;
-use vesica::plan::{SetTask, Terms};
+use vesica::protocols::tasks::Extent;
+use vesica::task::{self, Amounts, AnyTask};
 
 use super::values::{SecurityName, count};
 
 /// The task and what goes with the items.
 #[derive(Debug, Args)]
 pub struct TaskArgs {
-    /// What to compute: intersect, cardinality, sum, join-and-compute or shares
-    #[arg(long, default_value = "intersect")]
+    /// What to compute.
+    #[arg(long, default_value = "intersect", help = tasks_help())]
     pub task: String,
     /// What the run must withstand
     #[arg(long, value_enum, default_value = "malicious")]
     pub security: SecurityName,
-    /// intersect, shares: bytes of payload of each of the sender's items
+    /// intersect, shares: bytes of payload for each item of the sender
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub payload_bytes: usize,
-    /// shares: bytes of payload of each of the receiver's items
+    /// shares: bytes of payload for each item of the receiver
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub receiver_payload_bytes: usize,
-    /// sum, join-and-compute: values of each of the sender's items [default: 1]
+    /// sum, join-and-compute: values for each item of the sender [default: 1]
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
-    /// Aggregates: groups of the receiver's items
+    /// Aggregates: how many groups the receiver has
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub groups: usize,
-    /// Aggregates: the fewest common items of a group that is shown
+    /// Aggregates: withhold the result of a group with fewer common items than this
     #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
     pub at_least: u64,
 }
 
+/// What `--task` takes, from the list of tasks.
+pub fn tasks_help() -> String {
+    match task::names().as_slice() {
+        [all @ .., last] if !all.is_empty() => format!("What to compute: {} or {last}", all.join(", ")),
+        names => format!("What to compute: {}", names.join(", ")),
+    }
+}
+
 impl TaskArgs {
-    /// The terms of a run on sets of these sizes.
+    /// The task.
     ///
     /// # Errors
-    /// If there is no such task, or a set is larger than this machine can address.
-    pub fn terms(&self, sender_items: u64, receiver_items: u64) -> Result<Terms, Failure> {
-        let task = SetTask::parse(&self.task)?;
-        let [sender_items, receiver_items] = [self::items(sender_items)?, self::items(receiver_items)?];
-        Ok(Terms {
-            payload_bytes: self.payload_bytes,
-            receiver_payload_bytes: self.receiver_payload_bytes,
-            columns: self.columns.unwrap_or(usize::from(matches!(task, SetTask::Sum | SetTask::JoinAndCompute))),
-            groups: self.groups,
-            at_least: self.at_least,
-            ..Terms::new(task, sender_items, receiver_items, Security::from(self.security))
-        })
+    /// If there is none of this name.
+    pub fn task(&self) -> Result<&'static dyn AnyTask, Failure> {
+        Ok(task::find(&self.task)?)
+    }
+
+    /// The extent of a run on sets of these sizes.
+    ///
+    /// # Errors
+    /// If a set is larger than this machine can address.
+    pub fn extent(&self, sender_items: u64, receiver_items: u64) -> Result<Extent, Failure> {
+        Ok(Extent::new(items(sender_items)?, items(receiver_items)?, self.security.into()))
+    }
+
+    /// What goes with the items. Only the receiver learns.
+    ///
+    /// # Errors
+    /// If there is no such task.
+    pub fn amounts(&self) -> Result<Amounts, Failure> {
+        let &Self { payload_bytes, receiver_payload_bytes, groups, at_least, .. } = self;
+        let columns = self.columns.unwrap_or(self.task()?.least_amounts().columns);
+        Ok(Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: false })
     }
 }
 

@@ -10,9 +10,9 @@ use vesica::table::Join;
 /// `--security`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SecurityName {
-    /// Holds whatever the partner does
+    /// Withstands a partner that does anything
     Malicious,
-    /// Holds if the partner follows the protocol; half the traffic
+    /// Withstands a partner that follows the protocol; half the traffic
     SemiHonest,
 }
 
@@ -28,9 +28,9 @@ impl From<SecurityName> for Security {
 /// `--join`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum JoinName {
-    /// Own rows whose key the partner has
+    /// Your rows whose key your partner has
     Inner,
-    /// The other own rows
+    /// Your other rows
     Difference,
 }
 
@@ -98,7 +98,7 @@ pub fn size(text: &str) -> Result<u64, String> {
 pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
     const MOST: usize = 1024;
     let threads = text.parse().ok().filter(|&threads: &NonZeroUsize| threads.get() <= MOST);
-    threads.ok_or_else(|| format!("give a number from 1 to {MOST}, or leave --threads away for one thread a core"))
+    threads.ok_or_else(|| format!("give a number from 1 to {MOST}, or omit --threads for one thread for each core"))
 }
 
 /// `--payload`: names of columns.
@@ -111,7 +111,9 @@ pub fn columns(text: &str) -> Result<Columns, String> {
     let mut rest = text;
     loop {
         let (name, after) = match rest.strip_prefix('"') {
-            Some(quoted) => unquote(quoted).ok_or("a name in double quotes does not end; write for example '\"Sales, net\",score'")?,
+            Some(quoted) => {
+                unquote(quoted).ok_or("a name in double quotes has no closing quote; write for example '\"Sales, net\",score'")?
+            }
             None => {
                 let (name, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
                 (name.to_owned(), after)
@@ -121,7 +123,7 @@ pub fn columns(text: &str) -> Result<Columns, String> {
         match after.strip_prefix(',') {
             Some(more) => rest = more,
             None if after.is_empty() => return Ok(Columns(names)),
-            None => return Err("a name in double quotes goes on behind them; double a quote that belongs to the name".into()),
+            None => return Err("text follows a closing double quote; double a quote that belongs to the name".into()),
         }
     }
 }

@@ -7,12 +7,10 @@ use std::process::Command;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Role;
-use vesica::plan::{self, Permissions, Terms};
-use vesica::protocols::any::AnyProtocol;
+use vesica::plan::{self, Permissions};
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
 use crate::args::{BenchArgs, BenchPartyArgs, PartyName, items};
-use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print, say};
 
 pub fn run(args: BenchArgs) -> Outcome {
@@ -46,36 +44,31 @@ pub fn play(args: BenchPartyArgs) -> Outcome {
 }
 
 fn settings(args: BenchArgs) -> Result<Settings, Failure> {
-    let terms = args.task.terms(args.sender_items, args.receiver_items)?;
-    let Terms { task, sender_items, receiver_items, security, payload_bytes, receiver_payload_bytes, columns, groups, at_least, .. } =
-        terms;
+    let (task, amounts) = (args.task.task()?, args.task.amounts()?);
+    let extent = args.task.extent(args.sender_items, args.receiver_items)?;
     let protocol = if args.protocol == "auto" {
-        plan::automatic(&terms, &plan_link(args.link), Permissions::default())?.id.to_owned()
+        let workload = task.workload(&extent, &amounts)?;
+        plan::automatic(workload.workload(), &args.link.link(), Permissions::default())?.id.to_owned()
     } else {
         // The report names the protocol by its id, whatever alias was typed.
-        let row = AnyProtocol::find(task, &args.protocol);
-        if let Some(fault) = row.and_then(|row| row.entry().warning()) {
+        let entry = task.find(&args.protocol);
+        if let Some(fault) = entry.and_then(|entry| entry.warning()) {
             if !args.allow_broken {
                 let mend = "measure another one; to measure it nevertheless, for research, add --allow-broken";
                 return Err(Failure::new(code::REFUSED, fault, mend));
             }
             say(format_args!("warning: {fault}"));
         }
-        row.map_or(args.protocol, |row| row.entry().id.to_owned())
+        entry.map_or(args.protocol, |entry| entry.id.to_owned())
     };
     let settings = Settings {
         overlap: args.overlap.map(items).transpose()?,
         item_bytes: args.item_bytes,
-        payload_bytes,
-        receiver_payload_bytes,
-        columns,
-        groups,
-        at_least,
         link: args.link,
         threads: args.threads,
         repeat: args.repeat,
         cold: args.cold,
-        ..Settings::new(task.name(), &protocol, security, sender_items, receiver_items)
+        ..Settings::new(task.name(), &protocol, extent.security, extent.sender_items, extent.receiver_items).with_amounts(&amounts)
     };
     Ok(settings.checked()?)
 }

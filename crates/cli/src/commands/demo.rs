@@ -1,4 +1,4 @@
-//! `vesica demo`: two tables, two processes, TLS between fresh identities, and a check against a plain join.
+//! `vesica demo`: two tables, two processes, TLS between fresh identities, and a check against a local join.
 
 use std::env;
 use std::fs;
@@ -59,31 +59,34 @@ pub fn run(args: DemoArgs) -> Outcome {
     ))?;
 
     let (receive, send) = (format!("{RECEIVE} --listen 127.0.0.1:0"), SEND);
-    print(&format!("One process receives (it learns the result):\n\n    vesica {receive}\n\n"))?;
+    print(&format!("The receiver learns the result. It runs:\n\n    vesica {receive}\n\n"))?;
     let mut receiver = start(&folder.path, &receive)?;
     let (address, receiver_says) = address_of(&mut receiver)?;
     let send = format!("{send} --connect {address}");
-    print(&format!("Another one sends (it learns nothing but the number of keys):\n\n    vesica {send}\n\n"))?;
+    print(&format!("The sender learns only the number of keys. It runs:\n\n    vesica {send}\n\n"))?;
     let sender = start(&folder.path, &send)?;
     let sent = finish(sender, "send")?;
     let received = finish_with(receiver, receiver_says, "receive")?;
     print(&format!("The receiver says:\n\n{}\nThe sender says:\n\n{}\n", indent(&received), indent(&sent)))?;
 
     let result = fs::read_to_string(at("matches.csv")).map_err(failed)?;
-    print(&format!("matches.csv: our rows whose e-mail is the partner's too, with the partner's segment\n\n{}\n", indent(&result)))?;
-    let expected = plain_join();
+    print(&format!(
+        "matches.csv has our rows whose e-mail address the partner has too, with the partner's segment:\n\n{}\n",
+        indent(&result)
+    ))?;
+    let expected = local_join();
     if result != expected {
         return Err(Failure::new(
             code::INTERNAL,
-            "the result is not that of a plain join",
+            "the result differs from that of a local join",
             format_args!("report this; expected:\n{expected}"),
         ));
     }
-    print("A plain join of both tables on one machine gives the same rows.\n")
+    print("Verified: a local join of both tables gives the same rows.\n")
 }
 
-/// What the two processes must find, computed with both tables in hand.
-fn plain_join() -> String {
+/// The rows that the two processes must find, computed from both tables.
+fn local_join() -> String {
     let canonical = |mail: &str| mail.trim().to_lowercase();
     let segment_of = |email: &str| {
         let mut clients = THEIRS.lines().skip(1).filter_map(|line| line.split_once(','));
@@ -100,7 +103,7 @@ fn plain_join() -> String {
     expected
 }
 
-/// Where the demo lives; removed at the end unless kept.
+/// The folder of the demo; removed at the end unless it is to be kept.
 struct Folder {
     path: PathBuf,
     keep: bool,
@@ -120,7 +123,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if !self.keep {
-            // What cannot be removed stays in the temporary folder; the demo's result does not depend on it.
+            // The result does not depend on whether the folder can be removed.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -158,7 +161,7 @@ fn address_of(child: &mut Child) -> Result<(String, BufReader<ChildStderr>), Fai
     loop {
         line.clear();
         if stderr.read_line(&mut line).map_err(lost)? == 0 {
-            // It has printed why; that it is over shows at the pipe.
+            // EOF means that the child has exited. It has printed why.
             let _ = child.wait();
             return Err(Failure::new(code::INTERNAL, format_args!("the receiver did not start:\n{all}"), "see above"));
         }
@@ -174,7 +177,7 @@ fn finish(mut child: Child, name: &str) -> Result<String, Failure> {
     finish_with(child, BufReader::new(stderr), name)
 }
 
-/// What else the child says, if it ends well.
+/// The rest of what the child prints, if it succeeds.
 fn finish_with(mut child: Child, stderr: BufReader<ChildStderr>, name: &str) -> Result<String, Failure> {
     let said = std::io::read_to_string(stderr).map_err(lost)?;
     let status = child.wait().map_err(lost)?;

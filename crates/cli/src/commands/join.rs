@@ -6,14 +6,11 @@ use std::time::Duration;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
-use vesica::noise::{Epsilon, NoiseConfig};
 use vesica::party::Role;
-use vesica::plan::{Link, SetTask};
 use vesica::report::Report;
-use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
-use vesica::table::{
-    Duplicates, ExpectedRange, Format, InputOptions, OutputOptions, PayloadSpec, SinkFile, SourceFile, ValueDuplicates, ValueSpec,
-};
+use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, OwnTable, Protection};
+use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
+use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
 use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
@@ -34,57 +31,45 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
 }
 
 fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
-    let mut config = config(Role::Receiver, &args.shared, side)?;
-    config.destination = Some(destination(args.output, args.join, &args.shared)?);
-    let payload = names(args.payload);
-    match config.task {
-        SetTask::Intersect => config.expected_payload = (!payload.is_empty()).then_some(payload),
-        _ => config.source.values = values(&payload, args.group_by.clone(), &args.shared)?,
-    }
-    if config.task == SetTask::Intersect && args.group_by.is_some() {
-        return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
-    }
-    Ok(config)
+    let destination = destination(args.output, args.join, &args.shared)?;
+    let flags = Flags { group_by: args.group_by, ..flags(args.payload, &args.shared) };
+    Ok(Config { destination: Some(destination), ..config(Role::Receiver, &flags, &args.shared, side)? })
 }
 
 fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
-    let mut config = config(Role::Sender, &args.shared, side)?;
+    let flags = Flags { max_groups: args.max_groups, epsilon: args.epsilon, budget: args.budget, ..flags(args.payload, &args.shared) };
+    let mut config = config(Role::Sender, &flags, &args.shared, side)?;
     match args.output {
-        Some(_) if !args.shared.both_learn && config.task != SetTask::Shares => {
+        Some(_) if !args.shared.both_learn && config.task.result_kind(Role::Sender, &config.settings).is_none() => {
             return Err(usage(
                 "this side has no result to write to --output",
-                "it has one with --both-learn on both sides, or with --task shares",
+                "omit --output, or say --both-learn or --task shares on both sides",
             ));
         }
         Some(path) => config.destination = Some(destination(path, args.join, &args.shared)?),
         None if args.shared.both_learn => {
-            return Err(usage("--both-learn gives this side a result too", "say where it goes with --output FILE"));
+            return Err(usage("--both-learn gives this side a result too", "name a file with --output FILE"));
         }
         None => {}
     }
-    let payload = names(args.payload);
-    if config.task != SetTask::Intersect {
-        config.source.values = values(&payload, None, &args.shared)?;
-    } else if !payload.is_empty() {
-        let duplicates = match args.shared.payload_duplicates.as_str() {
-            "first" => Duplicates::First,
-            "sum" => return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first")),
-            _ => Duplicates::Refuse,
-        };
-        config.source.payload = Some(PayloadSpec { columns: payload, duplicates });
-    }
-    config.max_groups = args.max_groups;
-    config.noise = match (&args.epsilon, args.budget) {
-        (Some(epsilon), Some(budget)) => Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget }),
-        (None, Some(_)) => {
-            return Err(usage(
-                "--budget is there and --epsilon is not: the partner would get exact results, which no budget counts",
-                "add noise with --epsilon; to give exact results all the same, leave --budget away",
-            ));
-        }
-        (_, None) => None,
-    };
     Ok(config)
+}
+
+/// The flags that the task reads. Those of one role alone are as they are without them.
+fn flags(payload: Vec<Columns>, args: &JoinArgs) -> Flags {
+    Flags {
+        payload: names(payload),
+        payload_duplicates: args.payload_duplicates.clone(),
+        scale: args.scale.clone(),
+        clamp: args.clamp.clone(),
+        partner_clamp: args.partner_clamp.clone(),
+        group_by: None,
+        reveal_if_at_least: args.reveal_if_at_least,
+        max_groups: 1,
+        epsilon: None,
+        budget: None,
+        both_learn: args.both_learn,
+    }
 }
 
 fn names(columns: Vec<Columns>) -> Vec<String> {
@@ -93,35 +78,14 @@ fn names(columns: Vec<Columns>) -> Vec<String> {
 
 fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destination, Failure> {
     if path == "-" && args.json {
-        return Err(usage("--output - and --json both write to standard output", "write the result to a file"));
+        return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
     }
     let options = OutputOptions { force: args.force, format: None };
     Ok(Destination { sink: Arc::new(SinkFile { path, options }), join: join.into() })
 }
 
-/// The columns to compute with.
-fn values(names: &[String], group_by: Option<String>, args: &JoinArgs) -> Result<ValueSpec, Failure> {
-    let duplicates = match args.payload_duplicates.as_str() {
-        "first" => ValueDuplicates::First,
-        "sum" => ValueDuplicates::Sum,
-        _ => ValueDuplicates::Refuse,
-    };
-    Ok(ValueSpec { group_by, duplicates, ..ValueSpec::parse(names, &args.scale, &args.clamp)? })
-}
-
 fn usage(fault: &str, mend: &str) -> Failure {
     Failure::new(code::USAGE, fault, mend)
-}
-
-/// The link as the cost model takes it.
-pub fn plan_link(link: vesica_bench::Link) -> Link {
-    match link {
-        vesica_bench::Link::Loopback => Link::LOOPBACK,
-        vesica_bench::Link::Lan => Link::LAN,
-        vesica_bench::Link::Shaped { bits_per_second, round_trip } => {
-            Link { bits_per_second, round_trip_us: u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX) }
-        }
-    }
 }
 
 /// How to read the table that `format` and `delimiter` describe.
@@ -134,7 +98,7 @@ pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Resu
     let delimiter = delimiter_text
         .map(|text| {
             delimiter(text)
-                .ok_or_else(|| usage("the delimiter is not one ASCII character", "say for example --delimiter ';' or --delimiter tab"))
+                .ok_or_else(|| usage("the delimiter is not one ASCII character", "for example, say --delimiter ';' or --delimiter tab"))
         })
         .transpose()?;
     Ok(InputOptions { format, delimiter })
@@ -149,25 +113,21 @@ pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure
     })
 }
 
-fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
+fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
-    let task = SetTask::parse(&args.task)?;
-    if task == SetTask::Intersect && !(args.scale.is_empty() && args.clamp.is_empty()) {
-        return Err(usage("--scale and --clamp are for tasks that compute", "leave them away, or say for example --task sum"));
-    }
-    let source = Source {
+    let task = task::find(&args.task)?;
+    let source = OwnTable {
         table: Arc::new(SourceFile {
             path: args.input.clone(),
             options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
         }),
         key: key_spec(&args.key, &args.normalise)?,
-        payload: None,
-        values: ValueSpec::default(),
     };
     Ok(Config {
         task,
+        settings: task.settings(role, flags)?,
         role,
         end: side.end.clone(),
         protection: side.protection.clone(),
@@ -175,17 +135,11 @@ fn config(role: Role, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
         deadline: side.deadline,
         source,
         destination: None,
-        expected_payload: None,
-        expected_ranges: args.partner_clamp.iter().map(|argument| ExpectedRange::parse(argument)).collect::<Result<_, _>>()?,
-        at_least: args.reveal_if_at_least,
-        max_groups: 1,
-        noise: None,
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
-        link: args.link.map(plan_link),
+        link: args.link,
         security: args.security.into(),
         allow_broken: args.allow_broken,
         allow_count: args.allow_count,
-        both_learn: args.both_learn,
         pad_to: args.pad_to,
         max_peer_items: args.max_peer_items,
         memory: args.memory,
@@ -212,15 +166,15 @@ impl Side {
         let end = match (&args.listen, &args.connect) {
             (Some(address), None) => End::Listen(address.clone()),
             (None, Some(address)) => End::Connect(address.clone()),
-            _ => return Err(usage("it is not clear how to meet the partner", "say either --listen or --connect")),
+            _ => return Err(usage("neither --listen nor --connect is given, or both are", "say either --listen or --connect")),
         };
         let protection = match &args.peer {
             Some(peer) => Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? },
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
-            None => return Err(usage("the partner's public key is missing", "pass the partner's .pub file or line to --peer")),
+            None => return Err(usage("your partner's public key is missing", "pass your partner's .pub file or its line to --peer")),
         };
         if args.insecure_plaintext {
-            say("warning: --insecure-plaintext: the traffic is not encrypted, and nobody knows who the partner is");
+            say("warning: --insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
         }
         let progress = Progress::new(args.progress, verbose);
         Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, json: args.json, interrupt, progress })
@@ -255,7 +209,7 @@ impl Side {
 fn summary(report: &Report) -> String {
     let input = &report.input;
     let mut text = format!(
-        "{} rows, {} distinct keys ({} rows without a usable key, {} duplicates); the peer brought {} keys\n",
+        "{} rows, {} distinct keys ({} rows without a usable key, {} duplicates); the partner has {} keys\n",
         input.rows,
         input.distinct,
         input.null_rows + input.unmatchable_rows,
@@ -270,7 +224,9 @@ fn summary(report: &Report) -> String {
     for value in report.values.iter().filter(|value| value.clamped.is_some_and(|clamped| clamped > 0)) {
         text.push_str(&format!("{} values of column {} were outside of its range\n", value.clamped.unwrap_or(0), value.column.name));
     }
-    if report.task != SetTask::Intersect.name() {
+    // Who only keeps own rows sees what was revealed in the output.
+    let kind = task::find(report.task).ok().and_then(|task| task.result_kind(Role::Receiver, &Settings::default()));
+    if kind != Some(ResultKind::OwnRows) {
         for sentence in &report.revealed {
             text.push_str(&format!("revealed {sentence}\n"));
         }

@@ -9,7 +9,9 @@ use crate::args::{Cli, ManArgs};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: ManArgs) -> Outcome {
-    let failed = |error: std::io::Error| Failure::new(code::OUTPUT, format_args!("cannot write the manual: {error}"), "check the folder");
+    let failed = |error: std::io::Error| {
+        Failure::new(code::OUTPUT, format_args!("cannot write the manual: {error}"), "check that the folder can be written")
+    };
     match args.out {
         Some(folder) => {
             std::fs::create_dir_all(&folder).map_err(failed)?;

@@ -8,11 +8,12 @@ use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::memory::Bytes;
 use vesica::party::{Extra, Status};
-use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Setting, Terms, Traffic};
+use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Setting, Traffic};
+use vesica::protocols::tasks::Extent;
+use vesica::task::{Amounts, SampleWorkload};
 
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
-use crate::commands::join::plan_link;
 use crate::outcome::{Outcome, print, say};
 
 /// Longest list of prices that is read.
@@ -20,7 +21,7 @@ const PRICES_LIMIT: u64 = 1 << 20;
 
 pub fn run(args: PlanArgs) -> Outcome {
     // What is wrong with the command shows before anything is measured.
-    let terms = terms(&args)?;
+    let asked = Asked::new(&args)?;
     let prices = match &args.prices {
         None => Prices::built_in()?,
         Some(path) => {
@@ -36,12 +37,12 @@ pub fn run(args: PlanArgs) -> Outcome {
         }
     };
     let traffic = prices.of(&args.traffic)?;
-    let link = plan_link(args.link);
+    let link = args.link;
     let known = calibration::know(args.threads, args.calibrate)?;
     if known.fresh {
         say(format_args!("note: {}", told(&known)));
     }
-    let Some(terms) = terms else {
+    let Some(asked) = asked else {
         return match args.json {
             true => print(&format!("{}\n", json!({ "ok": true, "calibration": known.calibration }))),
             false => Ok(()),
@@ -50,24 +51,35 @@ pub fn run(args: PlanArgs) -> Outcome {
     let permissions = Permissions { count: args.allow_count, ..Permissions::default() };
     let setting =
         Setting { machine: &known.calibration.speed, threads: args.threads.get(), link: &link, prices: &prices, traffic, permissions };
-    let plan = plan::plan(&terms, &setting)?;
+    let plan = plan::plan(asked.workload.workload(), &setting)?;
     if args.json {
-        return print(&format!("{}\n", as_json(&terms, &plan, &link, &known, &prices, traffic)));
+        return print(&format!("{}\n", as_json(&asked, &plan, &link, &known, &prices, traffic)));
     }
-    print(&describe(&terms, &plan, &link, &known, &prices, traffic))
+    print(&describe(&asked, &plan, &link, &known, &prices, traffic))
 }
 
-fn terms(args: &PlanArgs) -> Result<Option<Terms>, Failure> {
-    let (Some(sender_items), Some(receiver_items)) = (args.sender_items, args.receiver_items) else {
-        return match (args.sender_items, args.receiver_items) {
-            (None, None) => Ok(None),
-            _ => Err(Failure::new(code::USAGE, "a plan needs both sizes", "give --sender-items and --receiver-items")),
+/// What a plan is asked for.
+struct Asked {
+    workload: Box<dyn SampleWorkload>,
+    amounts: Amounts,
+}
+
+impl Asked {
+    /// `None` where only a calibration is asked for.
+    fn new(args: &PlanArgs) -> Result<Option<Self>, Failure> {
+        let (Some(sender_items), Some(receiver_items)) = (args.sender_items, args.receiver_items) else {
+            return match (args.sender_items, args.receiver_items) {
+                (None, None) => Ok(None),
+                _ => Err(Failure::new(code::USAGE, "a plan needs both sizes", "give --sender-items and --receiver-items")),
+            };
         };
-    };
-    if sender_items == 0 || receiver_items == 0 {
-        return Err(Failure::new(code::USAGE, "a set without items joins with nothing", "give sizes of at least 1"));
+        if sender_items == 0 || receiver_items == 0 {
+            return Err(Failure::new(code::USAGE, "an empty set matches nothing", "give sizes of at least 1"));
+        }
+        let amounts = Amounts { both_learn: args.both_learn, ..args.task.amounts()? };
+        let workload = args.task.task()?.workload(&args.task.extent(sender_items, receiver_items)?, &amounts)?;
+        Ok(Some(Self { workload, amounts }))
     }
-    Ok(Some(Terms { both_learn: args.both_learn, ..args.task.terms(sender_items, receiver_items)? }))
 }
 
 fn told(known: &Known) -> String {
@@ -84,7 +96,7 @@ fn told(known: &Known) -> String {
     )
 }
 
-fn as_json(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> Value {
+fn as_json(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> Value {
     let eligible = |one: &Eligible| {
         json!({
             "protocol": one.entry.id,
@@ -104,18 +116,19 @@ fn as_json(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pric
             "needs": one.unpermitted.map(Extra::flag),
         })
     };
+    let (&Extent { sender_items, receiver_items, security }, amounts) = (asked.workload.extent(), &asked.amounts);
     json!({
         "ok": true,
-        "task": terms.task.name(),
-        "security": terms.security,
-        "sender_items": terms.sender_items,
-        "receiver_items": terms.receiver_items,
-        "payload_bytes": terms.payload_bytes,
-        "receiver_payload_bytes": terms.receiver_payload_bytes,
-        "columns": terms.columns,
-        "groups": terms.groups,
-        "at_least": terms.at_least,
-        "both_learn": terms.both_learn,
+        "task": asked.workload.task(),
+        "security": security,
+        "sender_items": sender_items,
+        "receiver_items": receiver_items,
+        "payload_bytes": amounts.payload_bytes,
+        "receiver_payload_bytes": amounts.receiver_payload_bytes,
+        "columns": amounts.columns,
+        "groups": amounts.groups,
+        "at_least": amounts.at_least,
+        "both_learn": amounts.both_learn,
         "link": link,
         "choice": plan.choice,
         "reason": plan.reason,
@@ -126,15 +139,17 @@ fn as_json(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pric
     })
 }
 
-fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> String {
+fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> String {
     let mut text = String::new();
+    let &Extent { sender_items, receiver_items, security } = asked.workload.extent();
     let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
     let mebibytes = |bytes: u64| format!("{}", bytes >> 20);
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{} of {} x {} keys (sender x receiver), {}, {}, {} thread(s) a side\n",
-        terms.task, terms.sender_items, terms.receiver_items, terms.security, link, known.calibration.threads
+        "{} of {sender_items} x {receiver_items} keys (sender x receiver), {security}, {link}, {} thread(s) a side\n",
+        asked.workload.task(),
+        known.calibration.threads
     );
     let head = ["protocol", "seconds", "MB", "sent by sender", "by receiver", "MiB, sender", "receiver", "USD a run", ""];
     let rows = plan.eligible.iter().map(|one| {
@@ -156,6 +171,7 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
         ]
     });
     let rows: Vec<[String; 9]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    #[expect(clippy::indexing_slicing, reason = "each row has nine cells, whose places are asked for")]
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     for row in &rows {
         let cells = row.iter().enumerate().map(|(column, cell)| match column {
@@ -171,7 +187,7 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
     if let Some(chosen) = plan.eligible.iter().find(|one| one.entry.id == plan.choice) {
         let _ = writeln!(
             text,
-            "Memory: {} may take up to {} at the sender and {} at the receiver beside their tables; a side that has less refuses it (--memory).",
+            "Memory: {} may take up to {} at the sender and {} at the receiver, besides their tables. A side that has less refuses it (--memory).",
             plan.choice,
             Bytes(chosen.memory.sender),
             Bytes(chosen.memory.receiver)
@@ -179,7 +195,7 @@ fn describe(terms: &Terms, plan: &Plan, link: &Link, known: &Known, prices: &Pri
     }
     let _ = writeln!(
         text,
-        "Times are for two machines like this one ({}); prices: {}, {} traffic.",
+        "Times are for two machines like this one ({}). Prices: {}, {} traffic.",
         known.calibration.machine, prices.title, traffic.kind
     );
     text

@@ -27,6 +27,8 @@ fn as_json(entry: &Entry) -> Value {
             "security": mode.security.to_string(),
             "corrupt_sender": mode.corrupt_sender.to_string(),
             "corrupt_receiver": mode.corrupt_receiver.to_string(),
+            "rounds": { "least": mode.rounds.least, "most": mode.rounds.most },
+            "shows_count": mode.shows_count(),
             "assumptions": mode.assumptions,
             "leakage": mode.leakage.iter().map(|leak| json!({ "to": learner(leak.to), "what": leak.what })).collect::<Vec<_>>(),
         })
@@ -41,6 +43,7 @@ fn as_json(entry: &Entry) -> Value {
             Status::Sound => json!("sound"),
             Status::Broken { how } => json!({ "broken": how }),
         },
+        "cost": entry.cost.to_string(),
         "deviations": entry.deviations,
         "modes": entry.modes.iter().map(mode).collect::<Vec<_>>(),
     })
@@ -62,13 +65,14 @@ fn describe(entry: &Entry, text: &mut String) {
     };
     let aliases = if entry.aliases.is_empty() { String::new() } else { format!(" (also {})", entry.aliases.join(", ")) };
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "{}{aliases} - {}, {status}", entry.id, entry.task);
+    let _ = writeln!(text, "{}{aliases} - {}, {status}; most of the time goes into {}", entry.id, entry.task, entry.cost);
     let _ = writeln!(text, "  {}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
     for mode in entry.modes {
         let _ = writeln!(
             text,
-            "  {}: against the sender {}, against the receiver {}; assumes {}",
+            "  {}: {} rounds; against the sender {}, against the receiver {}; assumes {}",
             mode.security,
+            mode.rounds,
             mode.corrupt_sender,
             mode.corrupt_receiver,
             if mode.assumptions.is_empty() { "nothing".into() } else { mode.assumptions.join(", ") }

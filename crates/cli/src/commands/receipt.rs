@@ -34,7 +34,7 @@ fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
     let keys = [&receipt.statement.sender_key, &receipt.statement.receiver_key].map(|key| key.parse::<PublicKey>().ok());
     if receipt.verify() != (true, true) {
         let fault = format_args!("the receipt is not valid: {}", signatures(receipt)).to_string();
-        let mend = "do not rely on it; ask your partner for the receipt of the same run as it was written there";
+        let mend = "do not rely on it; ask your partner for its receipt of the same run";
         return Some(Failure::new(code::IDENTITY, fault, mend));
     }
     let peer = peer.filter(|peer| !keys.contains(&Some(*peer)))?;
@@ -43,7 +43,7 @@ fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
     Some(Failure::new(
         code::IDENTITY,
         fault,
-        "look whether this is the receipt of the run that you mean, and the partner's key of that time",
+        "check that this is the receipt of the run that you mean, and that --peer names the key that your partner had then",
     ))
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Security;
-use vesica::protocols::any::{AnyProtocol, SetTask};
+use vesica::task::{AnyTask, TASKS};
 use vesica_bench::Settings;
 use vesica_kernels::{Backend, aes, backend, clmul, with_backend};
 use vesica_structures::rng::SecretRng;
@@ -25,11 +25,11 @@ pub fn run(args: SelftestArgs) -> Outcome {
     for kernels in Backend::available() {
         checks.push(with_backend(kernels, || kernels_compute(kernels)));
     }
-    for task in SetTask::ALL {
-        for row in AnyProtocol::of(task) {
-            for mode in row.entry().modes {
-                let name = format!("{} ({})", row.entry().id, mode.security);
-                checks.push(Check { name, failure: small_run(row, task, mode.security).err() });
+    for &task in TASKS {
+        for entry in task.entries() {
+            for mode in entry.modes {
+                let name = format!("{} ({})", entry.id, mode.security);
+                checks.push(Check { name, failure: small_run(task, entry.id, mode.security).err() });
             }
         }
     }
@@ -47,7 +47,7 @@ pub fn run(args: SelftestArgs) -> Outcome {
         count => Err(Failure::new(
             code::INTERNAL,
             format_args!("{count} of {} checks failed", checks.len()),
-            "do not use vesica on this machine; please report its processor",
+            "do not use vesica on this machine, and report its processor",
         )),
     }
 }
@@ -87,12 +87,9 @@ fn kernels_compute(kernels: Backend) -> Check {
 }
 
 /// One run of a protocol between two threads, checked against the plain function.
-fn small_run(row: AnyProtocol, task: SetTask, security: Security) -> Result<(), String> {
-    let settings = Settings {
-        columns: usize::from(matches!(task, SetTask::Sum | SetTask::JoinAndCompute)),
-        overlap: Some(20),
-        ..Settings::new(task.name(), row.entry().id, security, 40, 50)
-    };
+fn small_run(task: &dyn AnyTask, id: &str, security: Security) -> Result<(), String> {
+    let settings = Settings { overlap: Some(20), ..Settings::new(task.name(), id, security, 40, 50) };
+    let settings = settings.with_amounts(&task.least_amounts());
     match vesica_bench::in_process(&settings) {
         Ok(report) if report.correct => Ok(()),
         Ok(_) => Err("an output is wrong".into()),

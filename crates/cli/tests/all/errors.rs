@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 
 use crate::harness::{Ended, Folder, RECEIVER, SENDER};
@@ -171,7 +171,7 @@ fn a_peer_with_too_many_items() {
     let folder = tables();
     let (receiver, sender) =
         folder.join("--input ours.csv --key email --output matches.csv --max-peer-items 1", "--input theirs.csv --key mail");
-    receiver.expect(11, &["the peer's set has 2 items, more than the 1", "--max-peer-items"]);
+    receiver.expect(11, &["the partner's set has 2 items, more than the 1", "--max-peer-items"]);
     sender.expect(9, &["more than the 1", "--max-peer-items"]);
     no_output(&folder);
 }
@@ -181,7 +181,7 @@ fn padding_below_the_number_of_keys() {
     let folder = tables();
     let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail --pad-to 1");
     sender.expect(2, &["--pad-to 1"]);
-    receiver.expect(9, &["larger than it is to appear"]);
+    receiver.expect(9, &["more keys than its --pad-to says"]);
     no_output(&folder);
 }
 

@@ -18,7 +18,7 @@ fn tables() -> Folder {
 fn mid_run(folder: &Folder, receive: &str) -> (Process, Process) {
     let (receiver, sender) =
         folder.both(&format!("--input ours.csv --key email --output matches.csv -v {receive}"), "--input - --key mail");
-    receiver.says("the peer is there");
+    receiver.says("the partner is connected");
     (receiver, sender)
 }
 
@@ -78,7 +78,7 @@ fn a_partner_that_is_killed_while_the_own_table_is_read() {
         reading.says("reading the input");
         partner.child.kill().expect("killed");
         // The pipe to its standard input is open until it has ended.
-        reading.end().expect(10, &["the connection to the peer failed", "check that the partner's vesica still runs"]);
+        reading.end().expect(10, &["the connection to the partner failed", "check that the partner's vesica still runs"]);
         // A receiver that is killed cannot clear up.
         if other == "send" {
             no_output(&folder);

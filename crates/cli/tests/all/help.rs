@@ -9,9 +9,12 @@ fn the_demo_prints_a_correct_result() {
     let folder = Folder::new();
     let demo = folder.run("demo --keep kept");
     demo.expect(0, &[]);
-    for text in
-        ["vesica receive --input ours.csv", "vesica send --input theirs.csv", "Blaise,Blaise@Example.org,Rouen,silver", "A plain join"]
-    {
+    for text in [
+        "vesica receive --input ours.csv",
+        "vesica send --input theirs.csv",
+        "Blaise,Blaise@Example.org,Rouen,silver",
+        "Verified: a local join",
+    ] {
         assert!(demo.stdout.contains(text), "{text:?} is missing in: {}", demo.stdout);
     }
     assert_eq!(folder.read("kept/matches.csv").lines().count(), 6);
@@ -49,13 +52,15 @@ fn protocols_are_listed_as_the_design_says() {
     let all: Vec<Value> = serde_json::from_str(&listed.stdout).expect("a JSON array");
     assert!(all.iter().any(|entry| entry["id"] == "ecdh-hfh99" && entry["task"] == "intersect"));
     for entry in &all {
-        for field in ["id", "aliases", "task", "modes", "status"] {
+        for field in ["id", "aliases", "task", "modes", "status", "cost"] {
             assert!(!entry[field].is_null(), "{field} of {entry}");
         }
         assert!(entry["status"] == "recommended" || entry["status"] == "sound" || entry["status"]["broken"].is_string(), "{entry}");
-        assert!(entry["modes"].as_array().is_some_and(|modes| modes.iter().all(|mode| mode["security"].is_string())));
+        let has_all = |mode: &Value| mode["security"].is_string() && mode["rounds"]["most"].is_u64();
+        assert!(entry["modes"].as_array().is_some_and(|modes| modes.iter().all(has_all)));
     }
-    assert!(folder.run("protocols").stdout.contains("ecdh-hfh99"));
+    let text = folder.run("protocols").stdout;
+    assert!(text.contains("ecdh-hfh99") && text.contains("group operations") && text.contains("8 to 12 rounds"), "{text}");
 }
 
 #[test]

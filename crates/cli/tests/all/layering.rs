@@ -52,6 +52,27 @@ fn the_testkit_is_for_tests_only() {
     }
 }
 
+/// The trusted dealer knows everything: it is for tests, and nothing that is shipped may take a correlation from it.
+#[test]
+fn no_shipped_code_names_the_trusted_dealer() {
+    let workspace = workspace();
+    let (mut found, mut seen) = (Vec::new(), 0);
+    for package in workspace.packages.iter().filter(|package| height(&package.name).is_some()) {
+        let folder = package.manifest_path.parent().expect("a folder");
+        let sources = ["src", "examples", "build.rs"].map(|name| folder.join(name).into_std_path_buf());
+        for file in sources.iter().filter(|path| path.is_dir()).flat_map(|path| rust_files(path)) {
+            let text = fs::read_to_string(&file).expect("readable");
+            if file.ends_with("mpc/src/ideal/mod.rs") {
+                seen += text.matches("pub struct InsecureDealer").count();
+            } else if without_tests(&text).contains("InsecureDealer") {
+                found.push(file);
+            }
+        }
+    }
+    assert_eq!(seen, 1, "the dealer is where this test looks for it");
+    assert!(found.is_empty(), "take correlations from a protocol instead: {found:#?}");
+}
+
 #[test]
 fn protocols_never_name_kernels() {
     let workspace = workspace();

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, Decimal128Array, Int16Array, Int32Array, ListArray, RecordBatch, StringArray, TimestampSecondArray,
-};
-use arrow::datatypes::{DataType, Int32Type, TimeUnit};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, Decimal128Array, Int16Array, Int32Array, ListArray, RecordBatch, StringArray, TimestampSecondArray};
+use arrow_schema::{DataType, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -176,13 +176,13 @@ fn payload_columns_with_commas_keep_their_names_and_types() {
     let found =
         ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet").build().expect("Parquet").next().expect("a batch").expect("sound");
     let column = |name: &str| found.column_by_name(name).unwrap_or_else(|| panic!("no {name} in {:?}", found.schema()));
-    assert_eq!(column("Umsatz, netto").as_primitive::<arrow::datatypes::Decimal128Type>().value_as_string(0), "10.25");
-    assert_eq!(column("n \"5\"").as_primitive::<arrow::datatypes::Int16Type>().values(), &[7]);
+    assert_eq!(column("Umsatz, netto").as_primitive::<arrow_array::types::Decimal128Type>().value_as_string(0), "10.25");
+    assert_eq!(column("n \"5\"").as_primitive::<arrow_array::types::Int16Type>().values(), &[7]);
     assert_eq!(*column("since").data_type(), DataType::Timestamp(TimeUnit::Second, Some("+02:00".into())));
     let ids: Int32Array = column("id").as_string::<i32>().iter().map(|id| id.and_then(|id| id.parse().ok())).collect();
     assert_eq!(ids.values(), &[1]);
     let ended = folder.run("send --payload \"a");
-    assert!(ended.code == 2 && ended.stderr.contains("in double quotes does not end"), "{}", ended.stderr);
+    assert!(ended.code == 2 && ended.stderr.contains("in double quotes has no closing quote"), "{}", ended.stderr);
 }
 
 #[test]

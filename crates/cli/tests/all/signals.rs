@@ -37,7 +37,7 @@ fn mid_run(folder: &Folder, command: Command) -> (Process, Process) {
     receiver.stdin = None;
     let address = receiver.address();
     let sender = folder.start_under(command, &format!("send {SENDER} --connect {address} --input - --key mail"));
-    receiver.says("the peer is there");
+    receiver.says("the partner is connected");
     (receiver, sender)
 }
 

@@ -3,13 +3,14 @@
 use std::fs::{self, File};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Decimal128Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Decimal128Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use serde_json::Value;
 use vesica::party::Security;
-use vesica::protocols::any::{AnyProtocol, SetTask, Terms};
+use vesica::protocols::tasks::Extent;
 use vesica::receipt::Receipt;
 use vesica::shares::{ShareFile, reconstruct};
+use vesica::task::{self, Amounts};
 
 use crate::harness::{Ended, Folder};
 
@@ -71,22 +72,23 @@ fn a_cardinality_says_nothing_of_single_rows() {
 }
 
 /// Whether some protocol of `task` has groups and thresholds.
-fn has_groups(task: SetTask) -> bool {
-    let columns = usize::from(task == SetTask::Sum);
-    let terms = Terms { groups: 3, at_least: 2, columns, ..Terms::new(task, 100, 100, Security::SemiHonest) };
-    AnyProtocol::of(task).iter().any(|row| row.predicted_bytes(&terms).is_ok())
+fn has_groups(task: &str) -> bool {
+    let task = task::find(task).expect("a task");
+    let amounts = Amounts { groups: 3, at_least: 2, ..task.least_amounts() };
+    let workload = task.workload(&Extent::new(100, 100, Security::SemiHonest), &amounts).expect("groups");
+    task.entries().into_iter().any(|entry| workload.predicted_bytes(entry).is_ok())
 }
 
 #[test]
 fn groups_and_thresholds() {
     let folder = tables();
-    if has_groups(SetTask::Cardinality) {
+    if has_groups("cardinality") {
         let (receiver, sender) = run(&folder, "cardinality", "--group-by region", "--max-groups 3");
         sender.expect(0, &["to the sender: that the receiver's keys are in 3 groups"]);
         receiver.expect(0, &[]);
         assert_eq!(folder.read("result.csv"), "region,cardinality\n,1\nnorth,1\nsouth,1\n");
     }
-    if has_groups(SetTask::Sum) {
+    if has_groups("sum") {
         let (receiver, sender) = run(
             &folder,
             "sum",
@@ -108,7 +110,7 @@ fn groups_and_thresholds() {
 
 #[test]
 fn join_and_compute_on_a_parquet_table() {
-    if AnyProtocol::of(SetTask::JoinAndCompute).is_empty() {
+    if task::find("join-and-compute").expect("a task").entries().is_empty() {
         return;
     }
     let folder = tables();
@@ -161,7 +163,7 @@ fn the_malicious_default_is_refused_and_names_the_flag() {
             "receive --input ours.csv --key id --output result.csv --task {task} {values} --listen 127.0.0.1:0 --wait 0.1 --identity us.key --peer them.pub"
         ));
         ended.expect(11, &[task, "malicious"]);
-        if !AnyProtocol::of(SetTask::parse(task).expect("a task")).is_empty() {
+        if !task::find(task).expect("a task").entries().is_empty() {
             ended.expect(11, &["--security semi-honest"]);
         }
     }
@@ -193,7 +195,7 @@ fn ranges_that_differ_are_named_on_both_sides() {
     }
     let (receiver, sender) = run(&folder, "sum", "", "--payload points --clamp points=0..9000000000000000000");
     for ended in [receiver, sender] {
-        assert!([9, 11].contains(&ended.code) && ended.stderr.contains("may leave 64 bits"), "{}", ended.stderr);
+        assert!([9, 11].contains(&ended.code) && ended.stderr.contains("may not fit 64 bits"), "{}", ended.stderr);
     }
     let (receiver, sender) = run(&folder, "sum", "", "--payload points");
     for ended in [receiver, sender] {
@@ -252,7 +254,7 @@ fn a_run_that_names_a_budget_and_adds_no_noise_is_refused() {
         "send --input theirs.csv --key id --task sum --security semi-honest --payload amount --scale amount=2 --budget budget.json \
          --connect 127.0.0.1:1 --identity them.key --peer us.pub",
     );
-    ended.expect(2, &["--epsilon", "exact results", "leave --budget away"]);
+    ended.expect(2, &["--epsilon", "exact results", "omit --budget"]);
 }
 
 /// Small sets and a slow link, where protocols that show the count are much faster.
@@ -286,7 +288,7 @@ fn protocols_that_show_the_count_run_only_if_both_sides_say_so() {
 #[test]
 fn benchmarks_of_the_tasks_are_checked() {
     let folder = Folder::new();
-    let groups = if has_groups(SetTask::Cardinality) { "--groups 2" } else { "" };
+    let groups = if has_groups("cardinality") { "--groups 2" } else { "" };
     for (task, more) in [("cardinality", groups), ("sum", "--columns 2"), ("shares", "--payload-bytes 8 --receiver-payload-bytes 4")] {
         let bench = folder.run(&format!(
             "bench --task {task} --security semi-honest --sender-items 700 --receiver-items 500 --overlap 99 --repeat 1 --json {more}"

@@ -24,7 +24,7 @@ fn expect(failed: &Ended, code: i32, fault: &str, partner: &Ended, told: &str) {
     assert_eq!(failed.stderr.matches("error: ").count(), 1, "{}", failed.stderr);
     assert_eq!(failed.stderr.matches(fault).count(), 1, "{}", failed.stderr);
     partner.expect(9, &[told, "follow the error message there"]);
-    assert_eq!(partner.stderr.matches("the peer failed").count(), 1, "{}", partner.stderr);
+    assert_eq!(partner.stderr.matches("the partner failed").count(), 1, "{}", partner.stderr);
     for word in OWN {
         assert!(!partner.stderr.contains(word), "the partner hears {word:?}: {}", partner.stderr);
     }

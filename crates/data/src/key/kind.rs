@@ -122,8 +122,9 @@ impl Default for KindCounts {
 impl KindCounts {
     /// Counts a value.
     pub fn count(&mut self, value: &[u8]) {
-        let place = place(value);
-        self.0[place] += 1;
+        if let Some(count) = self.0.get_mut(place(value)) {
+            *count += 1;
+        }
     }
 
     /// Takes over the counts of further values.
@@ -135,7 +136,7 @@ impl KindCounts {
 
     /// How many values are of a form that has no precision.
     pub(crate) fn of(&self, form: Form) -> u64 {
-        self.0[plain(form)]
+        self.0.get(plain(form)).copied().unwrap_or_default()
     }
 
     /// The kind of what was counted.
@@ -179,8 +180,8 @@ fn place(value: &[u8]) -> usize {
     }
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-    match &digits[whole..] {
-        [] if whole == 1 || digits[0] != b'0' => plain(Form::Integer),
+    match digits.split_at(whole).1 {
+        [] if whole == 1 || digits.first() != Some(&b'0') => plain(Form::Integer),
         [b'.', fraction @ ..] if !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit) => plain(Form::Decimal),
         [b'-', ..] if whole == 4 => std::str::from_utf8(value).map_or(plain(Form::Bytes), dated),
         _ if std::str::from_utf8(value).is_ok() => plain(Form::Text),
@@ -214,7 +215,7 @@ fn dated(text: &str) -> usize {
     PLAIN.len() + form * Precision::ALL.len() + precision as usize
 }
 
-/// The precision that so many digits behind the point of the second have.
+/// The precision that so many digits after the point of the second have.
 fn by_digits(digits: usize) -> Precision {
     match digits {
         0 => Precision::Second,

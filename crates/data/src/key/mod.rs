@@ -7,6 +7,7 @@
 //! a time zone; binary the bytes as they are. Floats have no reliable equality and are refused, as are nested types.
 //!
 //! **Nothing is normalised unless declared.** A row with a null or empty component never matches.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub(crate) mod date;
 mod digest;

@@ -147,8 +147,7 @@ fn email(value: &str, out: &mut String) -> Result<(), Unmatchable> {
 
 /// The rules of [`email`] for ASCII, where they need no characters.
 fn is_ascii_email(value: &[u8]) -> bool {
-    let Some(at) = memchr::memchr(b'@', value) else { return false };
-    let (local, domain) = (&value[..at], &value[at + 1..]);
+    let Some((local, [_, domain @ ..])) = memchr::memchr(b'@', value).map(|at| value.split_at(at)) else { return false };
     // A fold and not `all`, which would go byte by byte.
     let graphic = value.iter().fold(true, |graphic, byte| graphic & byte.is_ascii_graphic());
     graphic && !local.is_empty() && !domain.contains(&b'@') && !domain.split(|&byte| byte == b'.').any(<[u8]>::is_empty)

@@ -58,7 +58,7 @@ impl KeySpec {
             return Err(SpecError::NoColumn);
         }
         for (i, column) in columns.iter().enumerate() {
-            if columns[..i].iter().any(|other| other.name == column.name) {
+            if columns.iter().take(i).any(|other| other.name == column.name) {
                 return Err(SpecError::Repeated(column.name.clone()));
             }
         }

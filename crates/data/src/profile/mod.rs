@@ -57,7 +57,9 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
     let table = collect_keys(input, spec)?;
     let mut multiplicities = vec![0u64; table.digests.len()];
     for &key in table.row_key.iter().filter(|&&key| key != NO_KEY) {
-        multiplicities[key as usize] += 1;
+        if let Some(rows) = multiplicities.get_mut(key as usize) {
+            *rows += 1;
+        }
     }
     let repeated_keys = multiplicities.iter().filter(|&&rows| rows > 1).count() as u64;
     multiplicities.sort_unstable_by(|a, b| b.cmp(a));

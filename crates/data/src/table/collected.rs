@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 use crate::table::write::{WithPayload, with_payload};
 use crate::table::{Head, OpenSink, ResultKind, ResultTable, RowBatch, Sink, Source, TableError, WriteStats};

@@ -1,4 +1,5 @@
 //! Parquet and Arrow IPC files: batches of columns, and the canonical form of their values as keys.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -7,11 +8,12 @@ use std::io::BufReader;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Once};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
-use arrow::compute::cast;
-use arrow::datatypes::{self, DataType, Schema, SchemaRef, TimeUnit};
-use arrow::error::ArrowError;
-use arrow::ipc::reader::{FileReader, StreamReader};
+use arrow_array::cast::AsArray;
+use arrow_array::types as datatypes;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_cast::cast;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
@@ -75,7 +77,7 @@ impl<'a> ColumnarReader<'a> {
             Format::ArrowFile | Format::Csv => Reader::File(FileReader::try_new(BufReader::new(file), places).map_err(damaged)?),
         };
         let schema = match &reader {
-            Reader::Parquet(reader) => arrow::array::RecordBatchReader::schema(reader),
+            Reader::Parquet(reader) => arrow_array::RecordBatchReader::schema(reader),
             Reader::File(reader) => reader.schema(),
             Reader::Stream(reader) => reader.schema(),
         };

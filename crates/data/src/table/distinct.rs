@@ -1,4 +1,5 @@
 //! Distinct digests in first-seen order.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::hint::black_box;
 
@@ -11,6 +12,7 @@ pub(super) struct Distinct {
     slots: Vec<u64>,
 }
 
+#[expect(clippy::indexing_slicing, reason = "a mask of the power of two that `slots` is long keeps each place within it")]
 impl Distinct {
     /// Digests whose slots are read before the first of them is inserted, so that their cache misses overlap.
     const DIGESTS_AHEAD: usize = 32;

@@ -1,5 +1,6 @@
 //! What an output's name says about what is written to it. A name with an ending that is not written is refused: its
 //! readers would go by it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::path::Path;
 

@@ -273,7 +273,7 @@ impl TableError {
                 io::ErrorKind::PermissionDenied => "ask for the right to read it",
                 io::ErrorKind::IsADirectory => "name a file in it",
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                    "what is no file is copied first: free space in the temporary folder (TMPDIR) or raise the limit on file sizes (`ulimit -f`), or name a file"
+                    "an input that is no file is copied first: free space in the temporary folder (TMPDIR) or raise the limit on file sizes (`ulimit -f`), or name a file"
                 }
                 _ => "check the path and that the file can be read",
             },
@@ -316,7 +316,7 @@ impl TableError {
                 _ => "check the path and the disk; nothing was left under this name",
             },
             Self::OutputFormat { mend, .. } => mend,
-            Self::PeerPayload(_) => "ask the partner to update or check their installation",
+            Self::PeerPayload(_) => "ask your partner to update or check its installation",
         };
         text.to_owned()
     }

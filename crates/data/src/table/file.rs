@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 use crate::table::source::{OpenSource, Scanner, Source, Stored, Wanted};
 use crate::table::{

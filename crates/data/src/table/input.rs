@@ -1,4 +1,5 @@
 //! Opening an input: a file, standard input or a pipe; its format by option, name or first bytes.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -6,10 +7,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
-use arrow::ipc::writer::StreamWriter;
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, SchemaRef};
 use flate2::read::MultiGzDecoder;
 
 use crate::table::TableError;

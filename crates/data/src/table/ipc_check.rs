@@ -1,9 +1,10 @@
 //! Lengths in Arrow IPC files, checked against the file before the Arrow reader trusts them: it allocates what a length says, and
 //! a failed allocation ends the process.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
 
-use arrow::ipc::{Block, MessageHeader, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{Block, MessageHeader, RecordBatch, root_as_footer, root_as_message};
 
 use crate::table::bytes_at::{BytesAt, Fault};
 use crate::table::{Format, Input, NO_KEY, TableError};

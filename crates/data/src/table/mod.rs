@@ -51,7 +51,7 @@ pub use payload::{
     Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, PayloadUnit, ReceivedPayload,
 };
 pub use place::Place;
-pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_rows};
+pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};
 pub use stats::{ColumnStats, KeyStats};
 pub use values::{Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal};

@@ -1,6 +1,6 @@
 //! Finding the columns that a user names in the schema of a source.
 
-use arrow::datatypes::{DataType, Schema};
+use arrow_schema::{DataType, Schema};
 
 use crate::table::columnar::canonical_kind;
 use crate::table::error::missing_column_mend;

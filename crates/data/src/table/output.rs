@@ -51,18 +51,19 @@ impl Output {
     /// ending that is not written, and what the format cannot hold, and creates the file, so that a missing folder or right
     /// shows now. The format is the option's, else the one of the name, else the source's.
     pub fn create(path: &str, options: &OutputOptions, source: &dyn Source) -> Result<Self, TableError> {
-        Self::open(path, options, ResultKind::Rows, source)
+        Self::open(path, options, ResultKind::OwnRows, source)
     }
 
     /// [`Self::create`] for a result of any kind. Numbers and shares have formats of their own.
     pub fn open(path: &str, options: &OutputOptions, kind: ResultKind, source: &dyn Source) -> Result<Self, TableError> {
         let stored = source.stored();
         let layout = match kind {
-            ResultKind::Rows => {
+            ResultKind::OwnRows => {
                 let rows = ending::of_rows(path, options, stored)?;
                 write::check(source, rows, path)?;
                 Layout::Rows(rows)
             }
+            ResultKind::NewRows => Layout::Rows(ending::of_rows(path, options, None)?),
             ResultKind::Numbers => Layout::Numbers { json: ending::json_of_numbers(path)? },
             ResultKind::Shares => {
                 ending::check_shares(path)?;
@@ -70,7 +71,7 @@ impl Output {
             }
         };
         let place = Place::create(path, options.force)?;
-        if let (Layout::Rows(rows), Some(stored)) = (layout, stored)
+        if let (ResultKind::OwnRows, Layout::Rows(rows), Some(stored)) = (kind, layout, stored)
             && stored.format == rows.format
             && !stored.gzip
             && !rows.gzip

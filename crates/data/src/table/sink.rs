@@ -3,21 +3,24 @@
 //! A sink for rows alone implements [`Sink::name`], [`Sink::begin`], [`Sink::batch`] and [`Sink::finish`].
 
 use std::fmt;
+use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema, SchemaRef};
 use parquet::basic::Compression;
 
-use crate::table::{FileIdentity, Format, PayloadSchema, ResultTable, Source, TableError, WriteStats};
+use crate::table::{FileIdentity, Format, PayloadSchema, ReceivedPayload, ResultTable, Source, TableError, WriteStats};
 
 /// What a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultKind {
-    /// Rows of a table.
-    Rows,
-    /// The numbers of an aggregate.
+    /// Rows of the own table.
+    OwnRows,
+    /// Rows that the own table does not have.
+    NewRows,
+    /// A small table of numbers.
     Numbers,
-    /// Secret shares, as bytes.
+    /// A file of secret shares.
     Shares,
 }
 
@@ -166,6 +169,24 @@ pub fn write_rows(schema: SchemaRef, batches: &[RecordBatch], sink: &mut dyn Sin
     sink.begin(&Head::of("the result", schema, None))?;
     for columns in batches {
         sink.batch(&RowBatch { columns, payloads: &[], row_numbers: &[] })?;
+    }
+    sink.finish()
+}
+
+/// Rows that are given to a sink together.
+const ROWS_PER_BATCH: usize = 8192;
+
+/// Writes new rows to a sink that come as records of a payload.
+pub fn write_new_rows(records: ReceivedPayload<'_>, sink: &mut dyn Sink) -> Result<WriteStats, TableError> {
+    let schema = records.schema;
+    schema.check()?;
+    sink.begin(&Head::of("the result", Arc::new(Schema::empty()), Some(schema)))?;
+    let records: Vec<Option<&[u8]>> = records.bytes.chunks_exact(schema.width.max(1)).map(Some).collect();
+    for payloads in records.chunks(ROWS_PER_BATCH) {
+        let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
+        let columns = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
+        let columns = &columns.map_err(|error| TableError::unfit_result(sink.name(), error))?;
+        sink.batch(&RowBatch { columns, payloads, row_numbers: &[] })?;
     }
     sink.finish()
 }

@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 use crate::table::{FileIdentity, Format, KeptRows, Sink, TableError};
 

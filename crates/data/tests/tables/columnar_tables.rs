@@ -4,11 +4,13 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::*;
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef, TimeUnit};
-use arrow::ipc::reader::{FileReader, StreamReader};
-use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::*;
+use arrow_cast::cast;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
@@ -28,7 +30,7 @@ pub(super) fn parquet(path: &Path, batch: &RecordBatch) {
 }
 
 pub(super) fn arrow_file(path: &Path, batch: &RecordBatch) {
-    let options = IpcWriteOptions::default().try_with_compression(Some(arrow::ipc::CompressionType::LZ4_FRAME)).unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(Some(arrow_ipc::CompressionType::LZ4_FRAME)).unwrap();
     let mut writer = FileWriter::try_new_with_options(File::create(path).unwrap(), &batch.schema(), options).unwrap();
     writer.write(batch).unwrap();
     writer.finish().unwrap();
@@ -194,9 +196,9 @@ fn results_keep_rows_order_and_schema_in_every_columnar_format() {
             let out = folder.path(&format!("{kind:?}.{extension}"));
             let count = join(&input, &table, &matched, None, kind, &out).unwrap();
             let keep: BooleanArray = table.row_key.iter().map(|&k| Some((k != NO_KEY && k % 2 == 0) == (kind == Join::Inner))).collect();
-            let expected = arrow::compute::filter_record_batch(&whole, &keep).unwrap();
+            let expected = arrow_select::filter::filter_record_batch(&whole, &keep).unwrap();
             let found = read(&out);
-            let found = arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
+            let found = arrow_select::concat::concat_batches(&found[0].schema(), &found).unwrap();
             assert_eq!(found.columns(), expected.columns(), "{extension} {kind:?}");
             assert_eq!(schema_of(&out), whole.schema(), "{extension}");
             assert_eq!(count, expected.num_rows() as u64);

@@ -4,8 +4,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use std::sync::Arc;
 
-use arrow::array::*;
-use arrow::datatypes::{Int32Type, IntervalMonthDayNano};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::*;
+use arrow_buffer::IntervalMonthDayNano;
 use vesica_data::table::{Blame, Join, Matches, Output, OutputOptions, TableError, read_keys, write_matches};
 
 use super::columnar_tables::{arrow_file, batch};

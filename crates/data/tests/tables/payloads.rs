@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::*;
-use arrow::datatypes::{DataType, Int32Type, TimeUnit};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::*;
+use arrow_schema::{DataType, TimeUnit};
 use proptest::prelude::*;
 use vesica_data::table::{
     Blame, Duplicates, Input, Join, KeyTable, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadUnit, ReceivedPayload,
@@ -72,7 +74,7 @@ fn every_type() -> Vec<(String, ArrayRef)> {
         DataType::Decimal128(38, 10),
         DataType::Decimal256(76, 2),
     ];
-    let cast = |array: ArrayRef, to: &DataType| arrow::compute::cast(&array, to).unwrap();
+    let cast = |array: ArrayRef, to: &DataType| arrow_cast::cast(&array, to).unwrap();
     let counts: ArrayRef = Arc::new(Int64Array::from(vec![Some(-86_400_000), None, Some(86_400_000)]));
     let small: ArrayRef = Arc::new(Int64Array::from(vec![Some(-120), None, Some(127)]));
     let narrow = |to: &DataType| matches!(to, DataType::Int8 | DataType::Int16 | DataType::Decimal32(..));
@@ -135,7 +137,7 @@ fn every_type_arrives_as_it_left() {
         let found = &read(&folder.path(name))[0];
         for (column, array) in &columns {
             let array = match array.data_type() {
-                DataType::Dictionary(_, values) => arrow::compute::cast(array, values).unwrap(),
+                DataType::Dictionary(_, values) => arrow_cast::cast(array, values).unwrap(),
                 _ => array.clone(),
             };
             let arrived = found.column_by_name(column).unwrap();

@@ -5,13 +5,14 @@ use std::io::Write;
 use std::process::Command;
 use std::sync::Arc;
 
-use arrow::array::*;
-use arrow::datatypes::{DataType, Date32Type};
-use arrow::util::display::array_value_to_string;
+use arrow_array::types::Date32Type;
+use arrow_array::*;
+use arrow_cast::display::array_value_to_string;
+use arrow_schema::DataType;
 use vesica_data::table::{
     Batches, Collected, Delivered, Duplicates, Input, InputOptions, Join, KeyTable, Matches, OpenSink, OpenSource, Output, OutputOptions,
     PayloadSpec, ReceivedPayload, ResultKind, ResultTable, Source, SourceFile, TableError, ValueDuplicates, ValueSpec, read_keys,
-    read_values, write_matches, write_rows,
+    read_values, write_matches, write_new_rows, write_rows,
 };
 
 use super::columnar_tables::{arrow_file, arrow_stream, batch, parquet};
@@ -118,7 +119,7 @@ fn texts(batches: &[RecordBatch]) -> Vec<Vec<Option<String>>> {
 
 fn collected(source: &dyn Source, table: &KeyTable, matches: &Matches<'_>, join: Join) -> Result<Vec<Vec<Option<String>>>, TableError> {
     let result = Collected::default();
-    let sink = result.open(ResultKind::Rows, source)?;
+    let sink = result.open(ResultKind::OwnRows, source)?;
     let written = write_matches(source, table, matches, join, sink)?;
     let Some(Delivered::Rows { batches, .. }) = result.take() else { panic!("rows") };
     assert_eq!(written.rows, batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>());
@@ -233,7 +234,7 @@ fn a_sink_takes_what_it_was_opened_for() {
     let results = [Some(vec![3])];
     let numbers = ResultTable { columns: vec![("sum".into(), 0)], groups: None, results: &results };
     let open = |name: &str, kind| Output::open(folder.path(name).to_str().unwrap(), &OutputOptions::default(), kind, &source);
-    let mut rows = open("rows.csv", ResultKind::Rows).unwrap();
+    let mut rows = open("rows.csv", ResultKind::OwnRows).unwrap();
     assert!(vesica_data::table::Sink::numbers(&mut rows, &numbers).is_err());
     drop(rows);
     let mut shares = open("s.shares", ResultKind::Shares).unwrap();
@@ -242,11 +243,11 @@ fn a_sink_takes_what_it_was_opened_for() {
     assert!(folder.names().is_empty(), "nothing is left");
     // New rows go to a file as kept ones do, and a source that is no file leaves the format to the name.
     for (name, format) in [("new.csv", "id\n1\n2\n"), ("new", "id\n1\n2\n")] {
-        let mut sink = open(name, ResultKind::Rows).unwrap();
+        let mut sink = open(name, ResultKind::OwnRows).unwrap();
         assert_eq!(write_rows(columns.schema(), std::slice::from_ref(&columns), &mut sink).unwrap().rows, 2);
         assert_eq!(std::fs::read_to_string(folder.path(name)).unwrap(), format);
     }
-    let mut sink = open("new.parquet", ResultKind::Rows).unwrap();
+    let mut sink = open("new.parquet", ResultKind::OwnRows).unwrap();
     write_rows(columns.schema(), std::slice::from_ref(&columns), &mut sink).unwrap();
     assert_eq!(texts(&super::columnar_tables::read(&folder.path("new.parquet"))), texts(std::slice::from_ref(&columns)));
     let memory = Collected::default();
@@ -256,4 +257,27 @@ fn a_sink_takes_what_it_was_opened_for() {
     sink.finish().unwrap();
     let Some(Delivered::Numbers(found)) = memory.take() else { panic!("numbers") };
     assert_eq!((found.schema().field(0).data_type(), texts(&[found])), (&DataType::Int64, vec![vec![Some("3".to_owned())]]));
+}
+
+/// Records of a payload as rows of their own, as a union gives them.
+#[test]
+fn new_rows_go_to_any_format() {
+    let folder = Folder::new();
+    let text = "id,city\n1,Köln\n2,\n3,\"a,b\"\n";
+    let source = super::open(&folder.write("in.csv", text)).unwrap();
+    let records = |columns: &[&str]| {
+        let along = PayloadSpec { columns: columns.iter().map(|&name| name.to_owned()).collect(), duplicates: Duplicates::Refuse };
+        read_keys(&source, &key(&["id"]), Some(&along)).unwrap()
+    };
+    let written = |columns: &[&str], name: &str| {
+        let path = folder.path(name);
+        let mut sink = Output::open(path.to_str().unwrap(), &OutputOptions::default(), ResultKind::NewRows, &source).unwrap();
+        assert_eq!(write_new_rows(payload(&records(columns)), &mut sink).unwrap().rows, 3);
+        path
+    };
+    assert_eq!(std::fs::read_to_string(written(&["id", "city"], "two.csv")).unwrap(), text);
+    // An empty line would be no row.
+    assert_eq!(std::fs::read_to_string(written(&["city"], "one.csv")).unwrap(), "city\nKöln\n\"\"\n\"a,b\"\n");
+    let found = texts(&super::columnar_tables::read(&written(&["city"], "one.parquet")));
+    assert_eq!(found, [vec![Some("Köln".to_owned())], vec![None], vec![Some("a,b".to_owned())]]);
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use vesica_data::table::{Cell, Head, KeptRows, OpenSource, Scanner, Sink, Source, TableError, Wanted, keep_batch};
 
 #[derive(Clone, Debug)]

@@ -124,7 +124,7 @@ pub fn invert(x: &mut [u64]) {
     before.zeroize();
 }
 
-/// `x`, or 1 in the place of 0.
+/// `x`, or 1 instead of 0.
 fn one_for_zero(x: u64) -> u64 {
     x | u64::from(x == 0)
 }

@@ -1,4 +1,5 @@
 //! The two arrows of base OT.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -29,9 +30,9 @@ impl Message for SenderPoint {
 }
 
 /// Transfers whose points travel at a time, so that the sender's multiplications overlap with the receiver's.
-pub const AT_A_TIME: usize = 16;
+pub const TRANSFERS_PER_MESSAGE: usize = 16;
 
-/// Arrow 2, one for each [`AT_A_TIME`] transfers: two points a transfer, as they came; the sender decodes them. The shape is the number of transfers.
+/// Arrow 2, one for each [`TRANSFERS_PER_MESSAGE`] transfers: two points a transfer, as they came; the sender decodes them. The shape is the number of transfers.
 #[derive(Clone, Debug)]
 pub struct ReceiverPoints(pub Vec<[CompressedRistretto; 2]>);
 
@@ -55,3 +56,5 @@ impl Message for ReceiverPoints {
         (0..transfers).map(|_| Ok([point()?, point()?])).collect::<Result<_, _>>().map(Self)
     }
 }
+
+vesica_party::messages![SenderPoint, ReceiverPoints];

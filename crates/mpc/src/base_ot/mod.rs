@@ -29,7 +29,7 @@ use std::ops::RangeInclusive;
 
 use curve25519_dalek::RistrettoPoint;
 use curve25519_dalek::ristretto::CompressedRistretto;
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::binding::Binding;
@@ -57,13 +57,14 @@ impl Protocol for BaseOt {
         task: RandomOt::NAME,
         paper: Paper { key: "MR19", title: "Endemic Oblivious Transfer", reference: "D. Masny, P. Rindal, CCS 2019, ePrint 2019/706" },
         status: Status::Recommended,
+        cost: CostClass::GroupOperations,
         deviations: &[
             "one Diffie-Hellman message of the sender serves all transfers of a run: hashes are bound to the transfer's index and slot",
             "keys are hashes of twice the shared point, which compress in a batch; doubling permutes the group",
         ],
         modes: &[
-            mode(Security::SemiHonest, Resistance::Malicious, ASSUMPTIONS),
-            mode(Security::Malicious, Resistance::Malicious, ASSUMPTIONS),
+            mode(Security::SemiHonest, Resistance::Malicious, 1, ASSUMPTIONS),
+            mode(Security::Malicious, Resistance::Malicious, 1, ASSUMPTIONS),
         ],
     };
     type Task = RandomOt;
@@ -96,8 +97,8 @@ pub(crate) fn predicted_bytes(transfers: usize) -> u64 {
 }
 
 /// A mode that holds equally against either party.
-pub(crate) const fn mode(security: Security, against: Resistance, assumptions: &'static [&'static str]) -> Mode {
-    Mode { security, corrupt_sender: against, corrupt_receiver: against, assumptions, leakage: &[] }
+pub(crate) const fn mode(security: Security, against: Resistance, rounds: usize, assumptions: &'static [&'static str]) -> Mode {
+    Mode { security, corrupt_sender: against, corrupt_receiver: against, rounds: Rounds::exactly(rounds), assumptions, leakage: &[] }
 }
 
 /// `H(index, slot, other)`.

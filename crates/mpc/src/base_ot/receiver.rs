@@ -1,4 +1,4 @@
-//! The right column: one key a transfer, by a choice bit.
+//! The right column of the figure: gets one key a transfer, by a choice bit.
 
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::IsIdentity;
@@ -9,7 +9,7 @@ use vesica_party::{Abort, Channel, Message, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{AT_A_TIME, ReceiverPoints, SenderPoint};
+use super::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use super::{NAME, bind_messages, slot_hash, transfer_key};
 use crate::binding::Binding;
 use crate::tasks::{CorrelationRequest, OtChosen};
@@ -57,7 +57,7 @@ pub(crate) fn receive(
         points.push([select(&own, &other, choice), select(&other, &own, choice)]);
         exponents.push(exponent);
         slots.push(slot);
-        if points.len() == transfers || points.len() - sent == AT_A_TIME {
+        if points.len() == transfers || points.len() - sent == TRANSFERS_PER_MESSAGE {
             ch.send(&ReceiverPoints(points[sent..].to_vec()))?;
             sent = points.len();
         }

@@ -1,11 +1,11 @@
-//! The left column: two keys a transfer.
+//! The left column of the figure: gets two keys a transfer.
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use vesica_party::{Abort, Channel, Message, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{AT_A_TIME, ReceiverPoints, SenderPoint};
+use super::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use super::{NAME, bind_messages, slot_hash, transfer_key};
 use crate::binding::Binding;
 use crate::tasks::{CorrelationRequest, OtPairs};
@@ -45,8 +45,8 @@ pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
     // Step 2.
     let mut points = Vec::with_capacity(transfers);
     let mut shared = Secret::new(Vec::with_capacity(2 * transfers));
-    for first in (0..transfers).step_by(AT_A_TIME) {
-        let ReceiverPoints(pairs) = ch.recv(AT_A_TIME.min(transfers - first))?;
+    for first in (0..transfers).step_by(TRANSFERS_PER_MESSAGE) {
+        let ReceiverPoints(pairs) = ch.recv(TRANSFERS_PER_MESSAGE.min(transfers - first))?;
         for (i, pair) in (first..).zip(&pairs) {
             for slot in 0..2 {
                 let point = pair[slot].decompress().ok_or(Abort::PeerMisbehaved(ReceiverPoints::STEP, "not a point of the group"))?;

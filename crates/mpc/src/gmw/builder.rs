@@ -1,4 +1,4 @@
-//! Circuits from gates, and words of bits from circuits. Words are little-endian: the lowest bit first.
+//! A builder of circuits from gates, with words of several bits. Words are little-endian: the lowest bit first.
 
 use super::circuit::{Circuit, Wire};
 
@@ -37,6 +37,7 @@ impl Builder {
         Self::default()
     }
 
+    #[expect(clippy::expect_used, reason = "circuits are this program's own")]
     fn gate(&mut self, gate: Gate) -> Wire {
         let wire = Wire(u32::try_from(self.gates.len()).expect("fewer than 2^32 gates"));
         assert!(gate.reads().all(|read| read < wire), "a gate reads wires of its own circuit");

@@ -1,4 +1,4 @@
-//! Either side of an evaluation: which one it is, the channel says.
+//! One side of an evaluation. The channel says which one it is.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,13 +13,14 @@ use super::circuit::{Circuit, Wire};
 use super::messages::{Corrections, Masked};
 use super::params::Params;
 use crate::bits::Bits;
+use crate::tasks::{Lookups, Tables};
 
 /// Most words of a plane in a message.
-const WORDS_AT_A_TIME: usize = 1 << 14;
+const MAX_PLANE_WORDS_PER_MESSAGE: usize = 1 << 14;
 /// About so many words of all planes of one kind in a message, so that it stays below 1 MiB.
-const MESSAGE_WORDS: usize = 1 << 15;
+const WORDS_PER_MESSAGE: usize = 1 << 15;
 /// Messages that are under way before the first one of the peer is read.
-const AHEAD: usize = 4;
+const MESSAGES_IN_FLIGHT: usize = 4;
 
 /// Bits of all instances, or nothing where a wire has no value yet or is not needed any more.
 type Plane = Option<Secret<Vec<u64>>>;
@@ -73,6 +74,24 @@ impl Party for Evaluator {
 }
 
 impl Evaluator {
+    /// The sender, set up with random tables that exist already: [`Params::tables`] of them, of 2 variables, for one evaluation only.
+    ///
+    /// # Errors
+    /// If there is another number of tables.
+    pub fn from_tables(params: &Params, tables: &Tables) -> Result<Self, Unsupported> {
+        let material = params.polynomials().own_from(tables)?;
+        Ok(Self { params: params.clone(), role: Role::Sender, material })
+    }
+
+    /// The receiver, set up with lookups in such tables.
+    ///
+    /// # Errors
+    /// As [`from_tables`](Self::from_tables).
+    pub fn from_lookups(params: &Params, lookups: &Lookups) -> Result<Self, Unsupported> {
+        let material = params.polynomials().evaluate_from(lookups)?;
+        Ok(Self { params: params.clone(), role: Role::Receiver, material })
+    }
+
     /// A gate that needs no message.
     fn local(&self, gate: Gate, shares: &[Bits], planes: &[Plane]) -> Secret<Vec<u64>> {
         // What is public belongs to the sender's share.
@@ -96,8 +115,8 @@ impl Evaluator {
     ) -> Result<(), Abort> {
         let words = self.params.words();
         let mut results: Vec<_> = ands.iter().map(|_| Secret::new(vec![0; words])).collect();
-        let part = words.min(WORDS_AT_A_TIME);
-        let gates_at_a_time = (MESSAGE_WORDS / part.max(1)).max(1);
+        let part = words.min(MAX_PLANE_WORDS_PER_MESSAGE);
+        let gates_at_a_time = (WORDS_PER_MESSAGE / part.max(1)).max(1);
         let parts = (0..words).step_by(part.max(1)).map(|first| first..(first + part).min(words));
         let messages: Vec<(Range<usize>, Range<usize>)> = parts
             .flat_map(|words| {
@@ -109,7 +128,7 @@ impl Evaluator {
             Gate::And(u, v) => [plane(planes, u), plane(planes, v)],
             _ => [&[][..]; 2],
         };
-        for i in 0..messages.len() + AHEAD {
+        for i in 0..messages.len() + MESSAGES_IN_FLIGHT {
             if let Some((words, gates)) = messages.get(i) {
                 let message = gates.clone().flat_map(|gate| self.message(inputs(gate), &material[gate], words)).collect();
                 match self.role {
@@ -117,7 +136,7 @@ impl Evaluator {
                     Role::Receiver => ch.send(&Masked(message))?,
                 }
             }
-            if let Some((words, gates)) = i.checked_sub(AHEAD).and_then(|i| messages.get(i)) {
+            if let Some((words, gates)) = i.checked_sub(MESSAGES_IN_FLIGHT).and_then(|i| messages.get(i)) {
                 let len = words.len();
                 let message = match self.role {
                     Role::Sender => ch.recv::<Masked>(2 * len * gates.len())?.0,

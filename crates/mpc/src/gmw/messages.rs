@@ -1,4 +1,5 @@
 //! The arrows of an evaluation. All carry planes: words that hold a bit of 64 instances each.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -52,3 +53,5 @@ impl Stream for Opened {
     const STEP: Step = step(3, Role::Sender, "shares that are opened");
     type Element = u64;
 }
+
+vesica_party::messages![Masked, Corrections];

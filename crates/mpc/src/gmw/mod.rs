@@ -1,4 +1,4 @@
-//! Boolean circuits on shared bits, many instances side by side: Goldreich, Micali and Wigderson (STOC 1987), with random tables in place of triples.
+//! Boolean circuits on shared bits, many instances side by side: Goldreich, Micali and Wigderson (STOC 1987), with random tables instead of triples.
 //!
 //! ```text
 //!     sender                                                     receiver

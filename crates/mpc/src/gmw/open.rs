@@ -7,7 +7,7 @@ use super::messages::Opened;
 use crate::bits::Bits;
 
 /// Words of a stream that are received at a time.
-const WORDS: usize = 1 << 14;
+const WORDS_PER_CHUNK: usize = 1 << 14;
 
 /// The receiver learns the bits, the sender gets nothing; both call it with their shares.
 ///
@@ -21,7 +21,7 @@ pub fn open_to_receiver(shares: &[Bits], ch: &mut Channel) -> Result<Option<Vec<
     let mut opened = Vec::with_capacity(shares.len());
     for mine in shares {
         let mut words = Secret::new(vec![0; mine.words().len()]);
-        for (words, mine) in words.chunks_mut(WORDS).zip(mine.words().chunks(WORDS)) {
+        for (words, mine) in words.chunks_mut(WORDS_PER_CHUNK).zip(mine.words().chunks(WORDS_PER_CHUNK)) {
             ch.recv_stream::<Opened>(words)?;
             words.iter_mut().zip(mine).for_each(|(word, mine)| *word ^= mine);
         }

@@ -1,4 +1,4 @@
-//! The circuit, how often, and what that costs.
+//! The parameters of an evaluation: the circuit, the number of instances, and the costs.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -34,6 +34,11 @@ impl Params {
     /// How often.
     pub fn instances(&self) -> usize {
         self.instances
+    }
+
+    /// Random tables of 2 variables that an evaluation takes.
+    pub fn tables(&self) -> usize {
+        self.circuit.ands() * self.instances
     }
 
     /// Words of a plane.

@@ -1,4 +1,5 @@
 //! The arrows of inner products.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -74,3 +75,5 @@ impl Message for Reply {
         Ok(Self { a: bytes.bytes(params.polynomial_bytes())?.to_vec(), b: bytes.bytes(params.number_bytes())?.to_vec() })
     }
 }
+
+vesica_party::messages![Key, Reply];

@@ -43,7 +43,7 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::tasks::{self, InnerProductRequest};
@@ -70,6 +70,7 @@ impl Protocol for InnerProduct {
             reference: "after Fan, Vercauteren (ePrint 2012/144); parameters by the Homomorphic Encryption Security Standard (2018)",
         },
         status: Status::Recommended,
+        cost: CostClass::Lattice,
         deviations: &[
             "symmetric encryption whose uniform halves come from a seed",
             "scaling by q / 2^64 is exact but for a rounding that counts as noise, so that 2^64 need not divide q - 1",
@@ -79,6 +80,7 @@ impl Protocol for InnerProduct {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(2),
             assumptions: &[params::RING_LWE, "random oracle (BLAKE3)", "AES-128 as an ideal cipher"],
             leakage: &[],
         }],

@@ -19,6 +19,7 @@
 //! (`Ring::scaled`) with `L` primes of `b` bits. With `L b >= flood + 66` and primes above `63/64 2^b` the first term is below 0.28. It never fails.
 
 use vesica_party::Security;
+use vesica_party::fuzzing::NumberedShape;
 use vesica_structures::facts::{LAMBDA, Unsupported, ceil_log2};
 use vesica_structures::packing::packed_len;
 
@@ -126,6 +127,13 @@ impl Params {
 pub(super) fn error_bound(len: usize, bits: u32) -> u128 {
     let (error, degree) = (u128::from(ERROR), DEGREE as u128);
     ((len as u128) << bits) * (error + 1) + 2 * degree * error + 1
+}
+
+impl NumberedShape for Params {
+    fn numbered(number: u8) -> Option<Self> {
+        let (len, bits) = (usize::from(number), u32::from(number) % 64);
+        Self::derive(&InnerProductRequest { len, vectors: 1, products: 1, bits, security: Security::SemiHonest }).ok()
+    }
 }
 
 #[cfg(test)]

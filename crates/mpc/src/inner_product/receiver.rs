@@ -1,4 +1,4 @@
-//! The right column: who multiplies with its vectors.
+//! The right column of the figure: multiplies by its vectors.
 
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -12,7 +12,7 @@ use super::messages::{Blocks, Key, Reply};
 use super::params::DEGREE;
 use super::ring::{Prime, Ring};
 use super::sampling::{error, flood, ternary};
-use super::sender::AT_A_TIME;
+use super::sender::BLOCKS_PER_MESSAGE;
 use super::{NAME, Params};
 use crate::binding::Binding;
 use crate::tasks::{RingVectors, Shares};
@@ -146,9 +146,9 @@ impl Party for Receiver {
         let (part_bytes, block_bytes) = (params.part_bytes(), params.polynomial_bytes());
 
         // Step 2.
-        let mut bytes = vec![0; AT_A_TIME * block_bytes];
-        for first in (0..params.blocks()).step_by(AT_A_TIME) {
-            let count = AT_A_TIME.min(params.blocks() - first);
+        let mut bytes = vec![0; BLOCKS_PER_MESSAGE * block_bytes];
+        for first in (0..params.blocks()).step_by(BLOCKS_PER_MESSAGE) {
+            let count = BLOCKS_PER_MESSAGE.min(params.blocks() - first);
             let bytes = &mut bytes[..count * block_bytes];
             ch.recv_stream::<Blocks>(bytes)?;
             parts.par_iter_mut().enumerate().try_for_each(|(i, part)| {

@@ -16,7 +16,7 @@ pub(super) struct Ring {
 
 /// One of the primes, and what numbers modulo `q` are modulo it.
 pub(super) struct Prime {
-    /// Its number.
+    /// The index of the prime.
     index: usize,
     bits: u32,
     pub ntt: Ntt,

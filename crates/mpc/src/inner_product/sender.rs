@@ -1,4 +1,4 @@
-//! The left column: who encrypts its vector.
+//! The left column of the figure: encrypts its vector.
 
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use crate::binding::Binding;
 use crate::tasks::{RingVector, Shares};
 
 /// Blocks that are encrypted side by side.
-pub(super) const AT_A_TIME: usize = 8;
+pub(super) const BLOCKS_PER_MESSAGE: usize = 8;
 
 /// The sender, set up.
 pub struct Sender {
@@ -107,8 +107,8 @@ impl Party for Sender {
         let mut shares = Shares { bits: 64, width: params.vectors, values: vec![0; params.vectors] };
         let Some(key) = key else { return Ok(shares) };
         // Step 2.
-        for (batch, x) in input.values.chunks(AT_A_TIME * DEGREE).enumerate() {
-            let blocks: Vec<_> = x.chunks(DEGREE).zip(1 + batch * AT_A_TIME..).map(|(x, block)| (block, x, error(rng))).collect();
+        for (batch, x) in input.values.chunks(BLOCKS_PER_MESSAGE * DEGREE).enumerate() {
+            let blocks: Vec<_> = x.chunks(DEGREE).zip(1 + batch * BLOCKS_PER_MESSAGE..).map(|(x, block)| (block, x, error(rng))).collect();
             let encrypted: Vec<_> = blocks.par_iter().map(|(block, x, error)| key.encrypt(*block, x, error)).collect();
             encrypted.iter().try_for_each(|bytes| ch.send_stream::<Blocks>(bytes))?;
         }

@@ -1,4 +1,4 @@
-//! What the result's error is made of, and what drowns it.
+//! Tests of the result's error and of the flood that drowns it.
 
 use vesica_party::{Party, Security};
 use vesica_structures::rng::SecretRng;

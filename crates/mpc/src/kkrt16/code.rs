@@ -5,15 +5,15 @@ use vesica_kernels::blake3::keyed_digests;
 use vesica_structures::secret::Secret;
 
 use super::Params;
-use super::rows::{QUARTERS, Row};
+use super::rows::{BLOCKS_PER_ROW, Row};
 use crate::binding::Binding;
 
 /// Code words or hashes made at a time: their buffers stay in the first-level cache.
-const BATCH: usize = 128;
+const WORDS_PER_BATCH: usize = 128;
 
 /// `C`: a code word is a block under each of four public keys, cut to the width. They are keys of the run, which nobody knew when the inputs were fixed.
 pub(super) struct Code {
-    quarters: [Aes128; QUARTERS],
+    quarters: [Aes128; BLOCKS_PER_ROW],
     mask: Row,
 }
 
@@ -26,20 +26,20 @@ impl Code {
 
     /// Calls `each` with the number and the code word of each key.
     pub fn words(&self, keys: &[u128], mut each: impl FnMut(usize, Row)) {
-        let mut blocks = Secret::new([[0; BATCH]; QUARTERS]);
-        for (batch, keys) in keys.chunks(BATCH).enumerate() {
+        let mut blocks = Secret::new([[0; WORDS_PER_BATCH]; BLOCKS_PER_ROW]);
+        for (batch, keys) in keys.chunks(WORDS_PER_BATCH).enumerate() {
             for (blocks, cipher) in blocks.iter_mut().zip(&self.quarters) {
                 blocks[..keys.len()].copy_from_slice(keys);
                 cipher.encrypt(&mut blocks[..keys.len()]);
             }
             for i in 0..keys.len() {
-                each(batch * BATCH + i, std::array::from_fn(|quarter| blocks[quarter][i] & self.mask[quarter]));
+                each(batch * WORDS_PER_BATCH + i, std::array::from_fn(|quarter| blocks[quarter][i] & self.mask[quarter]));
             }
         }
     }
 }
 
-/// So many ones from the lowest bit on.
+/// A number whose lowest `count` bits are ones.
 fn low_bits(count: usize) -> u128 {
     match count {
         0 => 0,
@@ -50,7 +50,7 @@ fn low_bits(count: usize) -> u128 {
 
 /// `H`: a block of the output for the row of an instance.
 pub(super) struct RowHash {
-    /// For each block of an output.
+    /// A key for each block of an output.
     keys: Vec<[u8; 32]>,
     row_bytes: usize,
 }
@@ -65,15 +65,15 @@ impl RowHash {
     /// Block number `block` of the output for each row; `instance` gives the instance of a row by its number.
     pub fn hash(&self, block: usize, rows: &[Row], instance: impl Fn(usize) -> u32, out: &mut [u128]) {
         let length = self.row_bytes + 4;
-        let mut messages = Secret::new([[0; 64]; BATCH]);
+        let mut messages = Secret::new([[0; 64]; WORDS_PER_BATCH]);
         let messages = &mut *messages;
-        for (batch, (rows, out)) in rows.chunks(BATCH).zip(out.chunks_mut(BATCH)).enumerate() {
+        for (batch, (rows, out)) in rows.chunks(WORDS_PER_BATCH).zip(out.chunks_mut(WORDS_PER_BATCH)).enumerate() {
             for (i, (message, row)) in messages.iter_mut().zip(rows).enumerate() {
                 // Beyond the width a row is zero.
                 *message = bytemuck::cast(*row);
-                message[self.row_bytes..length].copy_from_slice(&instance(batch * BATCH + i).to_le_bytes());
+                message[self.row_bytes..length].copy_from_slice(&instance(batch * WORDS_PER_BATCH + i).to_le_bytes());
             }
-            keyed_digests(&self.keys[block], &messages[..rows.len()], &[length as u8; BATCH][..rows.len()], out);
+            keyed_digests(&self.keys[block], &messages[..rows.len()], &[length as u8; WORDS_PER_BATCH][..rows.len()], out);
         }
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_code_word_has_all_bits_of_the_width_and_none_beyond() {
         for width in [120, 128, 400, 448, 512] {
-            let mut ones = [0; QUARTERS];
+            let mut ones = [0; BLOCKS_PER_ROW];
             Code::new(binding(), width).words(&(0..300).collect::<Vec<u128>>(), |_, word| {
                 ones.iter_mut().zip(word).for_each(|(ones, word)| *ones |= word);
             });
@@ -110,7 +110,7 @@ mod tests {
         let request = BatchPrfRequest { instances: 9, evaluations: 9, evaluations_in_all: 9, blocks: 2, security: Security::SemiHonest };
         let hash = RowHash::new(binding(), &Kkrt16::derive(&request).unwrap());
         let mut seen = Vec::new();
-        for row in [[0; QUARTERS], [1, 0, 0, 0], [0, 0, 0, 1]] {
+        for row in [[0; BLOCKS_PER_ROW], [1, 0, 0, 0], [0, 0, 0, 1]] {
             for instance in [0, 1, 1 << 8, 1 << 16, 1 << 24] {
                 for block in 0..2 {
                     let mut out = [0];

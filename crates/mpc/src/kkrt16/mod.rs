@@ -31,7 +31,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{FailureEvent, LAMBDA, Paper, Unsupported, bitwise_and_width};
 
 use crate::ot_extension;
@@ -49,7 +49,7 @@ const MAX_INSTANCES: usize = 1 << 26;
 /// The widest rows: with the instance behind it a row is one block of BLAKE3.
 const MAX_WIDTH: usize = 480;
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     request: BatchPrfRequest,
@@ -72,8 +72,9 @@ impl Protocol for Kkrt16 {
             reference: "V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu, CCS 2016, ePrint 2016/799",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
-            "the width follows from the number of evaluations and a binomial sum, in the place of the paper's table, and is a multiple of 8",
+            "the width follows from the number of evaluations and a binomial sum, instead of the paper's table, and is a multiple of 8",
             "the w OTs of keys are themselves extended from 128 (SoftSpokenOT)",
             "the correction travels row by row and not column by column",
         ],
@@ -81,6 +82,7 @@ impl Protocol for Kkrt16 {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(3),
             assumptions: ot_extension::ASSUMPTIONS,
             leakage: &[],
         }],

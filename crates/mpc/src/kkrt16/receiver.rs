@@ -1,4 +1,4 @@
-//! The right column: one key an instance.
+//! The right column of the figure: asks for one key of each instance.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Party, Phase};
@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 use super::Params;
 use super::code::{Code, RowHash};
 use super::messages::Corrections;
-use super::rows::{Columns, PIECE, QUARTERS, STRIP};
+use super::rows::{BLOCKS_PER_ROW, Columns, ROWS_PER_PIECE, ROWS_PER_STRIP};
 use crate::binding::Binding;
 use crate::ot_extension;
 use crate::tasks::PrfOutputs;
@@ -52,20 +52,23 @@ impl Party for Receiver {
         let Some(Base { zeros, ones, binding }) = base else { return Ok(outputs) };
         let _phase = ch.phase(Phase::OtExtension);
         let (code, hash) = (Code::new(binding, params.width), RowHash::new(binding, &params));
-        let mut rows = Secret::new(vec![[0; QUARTERS]; PIECE.min(asked.len())]);
+        let mut rows = Secret::new(vec![[0; BLOCKS_PER_ROW]; ROWS_PER_PIECE.min(asked.len())]);
         let mut sent = vec![0; rows.len() * params.row_bytes()];
-        for (piece, keys) in asked.chunks(PIECE).enumerate() {
-            let (first, rows) = (piece * PIECE, &mut rows[..keys.len()]);
+        for (piece, keys) in asked.chunks(ROWS_PER_PIECE).enumerate() {
+            let (first, rows) = (piece * ROWS_PER_PIECE, &mut rows[..keys.len()]);
             let sent = &mut sent[..keys.len() * params.row_bytes()];
             // Step 1.
-            let strips = keys.par_chunks(STRIP).zip(rows.par_chunks_mut(STRIP)).zip(sent.par_chunks_mut(STRIP * params.row_bytes()));
+            let strips = keys
+                .par_chunks(ROWS_PER_STRIP)
+                .zip(rows.par_chunks_mut(ROWS_PER_STRIP))
+                .zip(sent.par_chunks_mut(ROWS_PER_STRIP * params.row_bytes()));
             strips.enumerate().for_each(|(strip, ((keys, rows), sent))| {
-                let first = first + strip * STRIP;
+                let first = first + strip * ROWS_PER_STRIP;
                 zeros.rows(first, rows);
-                let mut others = Secret::new(vec![[0; QUARTERS]; rows.len()]);
+                let mut others = Secret::new(vec![[0; BLOCKS_PER_ROW]; rows.len()]);
                 ones.rows(first, &mut others);
                 code.words(keys, |i, word| {
-                    let correction: [u8; 16 * QUARTERS] =
+                    let correction: [u8; 16 * BLOCKS_PER_ROW] =
                         bytemuck::cast::<super::rows::Row, _>(std::array::from_fn(|q| rows[i][q] ^ others[i][q] ^ word[q]));
                     sent[i * params.row_bytes()..][..params.row_bytes()].copy_from_slice(&correction[..params.row_bytes()]);
                 });
@@ -73,8 +76,8 @@ impl Party for Receiver {
             ch.send_stream::<Corrections>(sent)?;
             for (block, out) in outputs.values.chunks_mut(asked.len()).enumerate() {
                 let out = &mut out[first..][..keys.len()];
-                rows.par_chunks(STRIP).zip(out.par_chunks_mut(STRIP)).enumerate().for_each(|(strip, (rows, out))| {
-                    hash.hash(block, rows, |i| (first + strip * STRIP + i) as u32, out);
+                rows.par_chunks(ROWS_PER_STRIP).zip(out.par_chunks_mut(ROWS_PER_STRIP)).enumerate().for_each(|(strip, (rows, out))| {
+                    hash.hash(block, rows, |i| (first + strip * ROWS_PER_STRIP + i) as u32, out);
                 });
             }
         }

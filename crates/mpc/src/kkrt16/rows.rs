@@ -1,4 +1,4 @@
-//! Rows of a matrix of which each column is the stream of a key.
+//! Rows of a matrix whose columns are streams of keys.
 
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::transpose::transpose_128x128;
@@ -6,29 +6,29 @@ use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
 /// Blocks of a row.
-pub(super) const QUARTERS: usize = 4;
+pub(super) const BLOCKS_PER_ROW: usize = 4;
 
 /// A row: bit `j` of block `q` is column `128 q + j`; columns beyond the width are zero.
-pub(super) type Row = [u128; QUARTERS];
+pub(super) type Row = [u128; BLOCKS_PER_ROW];
 
-/// Rows that travel at a time, a multiple of [`STRIP`].
-pub(super) const PIECE: usize = 1 << 13;
+/// Rows that travel at a time, a multiple of [`ROWS_PER_STRIP`].
+pub(super) const ROWS_PER_PIECE: usize = 1 << 13;
 
 /// Rows that a thread makes at a time, a multiple of 128: a quarter of their columns stays in the first-level cache.
-pub(super) const STRIP: usize = 1 << 10;
+pub(super) const ROWS_PER_STRIP: usize = 1 << 10;
 
 /// Columns, each the stream of AES under its key.
 pub(super) struct Columns(Vec<Aes128>);
 
 impl Columns {
-    /// With these keys.
+    /// The columns of these keys.
     pub fn new(keys: impl Iterator<Item = u128>) -> Self {
         Self(keys.map(Aes128::new).collect())
     }
 
-    /// Rows from number `first` on, a multiple of 128; at most [`STRIP`].
+    /// Rows from number `first` on, a multiple of 128; at most [`ROWS_PER_STRIP`].
     pub fn rows(&self, first: usize, rows: &mut [Row]) {
-        let mut blocks = Secret::new([0; STRIP]);
+        let mut blocks = Secret::new([0; ROWS_PER_STRIP]);
         let tiles = rows.len().div_ceil(128);
         let blocks = &mut blocks[..128 * tiles];
         for (quarter, columns) in self.0.chunks(128).enumerate() {
@@ -55,8 +55,8 @@ mod tests {
         let width = 300;
         let columns = Columns::new((0..width).map(|key| key * 77));
         // In the first piece, at the start of a later one, and within it: what is used once is not used again.
-        for first in [256, PIECE, 3 * PIECE + STRIP] {
-            let mut rows = vec![[9; QUARTERS]; 200];
+        for first in [256, ROWS_PER_PIECE, 3 * ROWS_PER_PIECE + ROWS_PER_STRIP] {
+            let mut rows = vec![[9; BLOCKS_PER_ROW]; 200];
             rows.iter_mut().for_each(|row| row[3] = 0);
             columns.rows(first, &mut rows);
             for (i, row) in (first as u128..).zip(&rows) {

@@ -1,4 +1,4 @@
-//! The left column: evaluates where it likes.
+//! The left column of the figure: evaluates the functions where it likes.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Party, Phase};
@@ -8,7 +8,7 @@ use vesica_structures::secret::Secret;
 use super::Params;
 use super::code::{Code, RowHash};
 use super::messages::Corrections;
-use super::rows::{Columns, PIECE, QUARTERS, Row, STRIP};
+use super::rows::{BLOCKS_PER_ROW, Columns, ROWS_PER_PIECE, ROWS_PER_STRIP, Row};
 use crate::binding::Binding;
 use crate::ot_extension;
 use crate::tasks::{Evaluations, PrfOutputs};
@@ -37,7 +37,7 @@ impl Party for Sender {
             return Ok(Self { params: *params, base: None });
         }
         let base = ch.reversed(|ch| ot_extension::receiver(&params.base(), ch, rng))?;
-        let mut secret = Secret::new([0; QUARTERS]);
+        let mut secret = Secret::new([0; BLOCKS_PER_ROW]);
         secret.iter_mut().zip(base.bits.iter()).for_each(|(secret, bits)| *secret = *bits);
         let chosen = Columns::new(base.chosen(params.width).iter().copied());
         Ok(Self { params: *params, base: Some(Base { secret, chosen, binding: base.binding }) })
@@ -51,20 +51,23 @@ impl Party for Sender {
         let _phase = ch.phase(Phase::OtExtension);
         let rows = base.rows(&params, ch)?;
         let (code, hash) = (Code::new(base.binding, params.width), RowHash::new(base.binding, &params));
-        let mut inputs = Secret::new(vec![[0; QUARTERS]; PIECE.min(input.keys.len())]);
-        for (piece, keys) in input.keys.chunks(PIECE).enumerate() {
-            let (first, inputs) = (piece * PIECE, &mut inputs[..keys.len()]);
+        let mut inputs = Secret::new(vec![[0; BLOCKS_PER_ROW]; ROWS_PER_PIECE.min(input.keys.len())]);
+        for (piece, keys) in input.keys.chunks(ROWS_PER_PIECE).enumerate() {
+            let (first, inputs) = (piece * ROWS_PER_PIECE, &mut inputs[..keys.len()]);
             let instances = &input.instances[first..][..keys.len()];
-            let strips = keys.par_chunks(STRIP).zip(instances.par_chunks(STRIP)).zip(inputs.par_chunks_mut(STRIP));
+            let strips =
+                keys.par_chunks(ROWS_PER_STRIP).zip(instances.par_chunks(ROWS_PER_STRIP)).zip(inputs.par_chunks_mut(ROWS_PER_STRIP));
             strips.for_each(|((keys, instances), inputs)| {
                 code.words(keys, |i, word| {
-                    let row = &rows[instances[i] as usize / PIECE][instances[i] as usize % PIECE];
+                    let row = &rows[instances[i] as usize / ROWS_PER_PIECE][instances[i] as usize % ROWS_PER_PIECE];
                     inputs[i] = std::array::from_fn(|q| row[q] ^ word[q] & base.secret[q]);
                 });
             });
             for (block, out) in outputs.values.chunks_mut(input.keys.len()).enumerate() {
-                let strips =
-                    inputs.par_chunks(STRIP).zip(instances.par_chunks(STRIP)).zip(out[first..][..keys.len()].par_chunks_mut(STRIP));
+                let strips = inputs
+                    .par_chunks(ROWS_PER_STRIP)
+                    .zip(instances.par_chunks(ROWS_PER_STRIP))
+                    .zip(out[first..][..keys.len()].par_chunks_mut(ROWS_PER_STRIP));
                 strips.for_each(|((inputs, instances), out)| hash.hash(block, inputs, |i| instances[i], out));
             }
         }
@@ -77,16 +80,16 @@ impl Base {
     fn rows(&self, params: &Params, ch: &mut Channel) -> Result<Vec<Secret<Vec<Row>>>, Abort> {
         let (row_bytes, instances) = (params.row_bytes(), params.request.instances);
         let mut pieces = Vec::new();
-        let mut corrections = vec![0; PIECE.min(instances) * row_bytes];
-        for first in (0..instances).step_by(PIECE) {
-            let mut rows = Secret::new(vec![[0; QUARTERS]; PIECE.min(instances - first)]);
+        let mut corrections = vec![0; ROWS_PER_PIECE.min(instances) * row_bytes];
+        for first in (0..instances).step_by(ROWS_PER_PIECE) {
+            let mut rows = Secret::new(vec![[0; BLOCKS_PER_ROW]; ROWS_PER_PIECE.min(instances - first)]);
             let corrections = &mut corrections[..rows.len() * row_bytes];
             ch.recv_stream::<Corrections>(corrections)?;
-            let strips = rows.par_chunks_mut(STRIP).zip(corrections.par_chunks(STRIP * row_bytes));
+            let strips = rows.par_chunks_mut(ROWS_PER_STRIP).zip(corrections.par_chunks(ROWS_PER_STRIP * row_bytes));
             strips.enumerate().for_each(|(strip, (rows, corrections))| {
-                self.chosen.rows(first + strip * STRIP, rows);
+                self.chosen.rows(first + strip * ROWS_PER_STRIP, rows);
                 for (row, correction) in rows.iter_mut().zip(corrections.chunks_exact(row_bytes)) {
-                    let mut bytes = [0; 16 * QUARTERS];
+                    let mut bytes = [0; 16 * BLOCKS_PER_ROW];
                     bytes[..row_bytes].copy_from_slice(correction);
                     let correction: Row = bytemuck::cast(bytes);
                     row.iter_mut().zip(correction).zip(*self.secret).for_each(|((row, correction), secret)| *row ^= correction & secret);

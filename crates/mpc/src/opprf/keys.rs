@@ -20,7 +20,7 @@ impl Keys {
         Self { binding, table, hint, values }
     }
 
-    /// Of the outer hash that gives block number `block` of the outputs.
+    /// The key of the outer hash that gives block number `block` of the outputs.
     pub(super) fn output(&self, block: usize) -> u128 {
         self.binding.key("output", &[&(block as u64).to_le_bytes()])
     }

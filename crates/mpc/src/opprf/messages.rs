@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
@@ -31,3 +32,5 @@ impl Stream for Hint {
     const STEP: Step = step(3, Role::Sender, "the hint");
     type Element = u8;
 }
+
+vesica_party::messages![Salt];

@@ -1,4 +1,5 @@
-//! Batched oblivious programmable PRF (KMPRT17) from VOLE and two OKVS: what *VOLE-PSI* (RS21, section 6) and LTSXQ26 (Figure 16, steps 1, 4, 6 and 7) make circuit PSI of.
+//! Batched oblivious programmable PRF (KMPRT17) from VOLE and two OKVS. *VOLE-PSI* (RS21, section 6) and LTSXQ26 (Figure 16, steps 1, 4, 6 and 7)
+//! build circuit PSI on it.
 //!
 //! ```text
 //!   Sender: keys x with values v_x                                    Receiver: keys y
@@ -31,7 +32,7 @@
 //! Outputs wider than 128 bits take a hint for each 128 bits, over the same keys, each under an outer hash of its own.
 
 mod keys;
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 mod receiver;
 mod sender;
@@ -39,7 +40,7 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf64;
 use vesica_structures::okvs::{Band, Clustered, Okvs};
@@ -65,6 +66,7 @@ const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: VOLE.corrupt_sender,
     corrupt_receiver: VOLE.corrupt_receiver,
+    rounds: Rounds::exactly(3),
     assumptions: vesica_party::assumptions![VOLE.assumptions, &["AES-128 is an ideal cipher (outer hash, hash to B, rows)"]],
     leakage: &[],
 };
@@ -80,9 +82,10 @@ const fn entry(id: &'static str) -> Entry {
             reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
             "B is a subspace over GF(2) of 41 + log2(keys of the sender) bits, closed under all that is done with values",
-            "outer hash: Davies-Meyer with the salted key as key, in the place of a random oracle on (q, x)",
+            "outer hash: Davies-Meyer with the salted key as key, instead of a random oracle on (q, x)",
         ],
         modes: &[SEMI_HONEST],
     }

@@ -1,8 +1,8 @@
-//! All numbers of a run.
+//! The parameters of a run.
 
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::fields::{Cell, Gf64, Gf128};
+use vesica_structures::fields::{Cell, Gf64, Gf128, Value};
 
 use super::Store;
 use crate::oprf::{ValueField, table, value_bits};
@@ -88,6 +88,26 @@ impl Params {
     /// Width in bits of each block.
     pub fn block_widths(&self) -> impl Iterator<Item = u32> + use<> {
         block_widths(self.output_bits)
+    }
+
+    /// The VOLE that a run takes: how many values, in which field, and how wide they are; `None` where a side has no keys.
+    pub fn vole<O: Store>(&self) -> Result<Option<(usize, ValueField, u32)>, Unsupported> {
+        let table = O::new(self.receiver_keys, ENCODING_BITS, 0)?;
+        Ok(self.vole.as_ref().map(|_| (table.len(), self.field, self.value_bits)))
+    }
+
+    /// Refuses another VOLE than the run takes.
+    pub(super) fn check_vole<O: Store, B: Value>(&self, len: usize) -> Result<(), Unsupported> {
+        let given = if B::BITS == Gf64::BITS { ValueField::Gf64 } else { ValueField::Gf128 };
+        let needed = self.vole::<O>()?;
+        if needed.is_some_and(|(needed, field, _)| (needed, field) == (len, given)) {
+            return Ok(());
+        }
+        let mend = match needed {
+            Some((len, field, bits)) => format!("give {len} values of {bits} bits in {field:?}"),
+            None => "give none where a side has no keys".into(),
+        };
+        Err(Unsupported::new(format_args!("a VOLE of {len} values in {given:?} for an OPPRF"), mend))
     }
 
     /// Bytes of all messages.

@@ -1,4 +1,4 @@
-//! The right column: asks for keys.
+//! The right column of the figure: asks for the values of its keys.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use super::params::ENCODING_BITS;
 use super::{Params, Store};
 use crate::oprf::{ValueField, outer_hash, table, values};
 use crate::silent;
-use crate::tasks::PrfOutputs;
+use crate::tasks::{PrfOutputs, VoleReceiver};
 
 /// The receiver, set up.
 pub struct Receiver<O> {
@@ -29,25 +29,47 @@ enum Vole {
     Gf128(silent::Receiver<Gf128>),
 }
 
+impl<O: Store> Receiver<O> {
+    /// The receiver, set up with a VOLE of values in `GF(2^64)` that exists already; the other side does the same. Receives the salt.
+    ///
+    /// # Errors
+    /// If it is another VOLE than [`Params::vole`] names, or if the channel fails.
+    pub fn from_vole(params: &Params, vole: VoleReceiver<Gf64>, ch: &mut Channel) -> Result<Self, Abort> {
+        params.check_vole::<O, Gf64>(vole.c.len())?;
+        Self::with(params, ch, |_| Ok(Vole::Gf64(vole.into())))
+    }
+
+    /// As [`from_vole`](Self::from_vole), for values in `GF(2^128)`.
+    ///
+    /// # Errors
+    /// As `from_vole`.
+    pub fn from_wide_vole(params: &Params, vole: VoleReceiver<Gf128>, ch: &mut Channel) -> Result<Self, Abort> {
+        params.check_vole::<O, Gf128>(vole.c.len())?;
+        Self::with(params, ch, |_| Ok(Vole::Gf128(vole.into())))
+    }
+
+    /// With the VOLE that `make` makes.
+    fn with(params: &Params, ch: &mut Channel, make: impl FnOnce(&mut Channel) -> Result<Vole, Abort>) -> Result<Self, Abort> {
+        let Salt(salt) = ch.recv(())?;
+        let keys = Keys::derive(ch, params, O::ID, &salt);
+        let correlation = Some((keys, make(ch)?));
+        Ok(Self { params: params.clone(), correlation, store: PhantomData })
+    }
+}
+
 impl<O: Store> Party for Receiver<O> {
     type Params = Params;
     type Input = Vec<u128>;
     type Output = PrfOutputs;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let correlation = match &params.vole {
-            None => None,
-            Some(vole) => {
-                let Salt(salt) = ch.recv(())?;
-                let keys = Keys::derive(ch, params, O::ID, &salt);
-                let vole = match params.field {
-                    ValueField::Gf64 => Vole::Gf64(silent::Receiver::setup(vole, ch, rng)?),
-                    ValueField::Gf128 => Vole::Gf128(silent::Receiver::setup(vole, ch, rng)?),
-                };
-                Some((keys, vole))
-            }
+        let Some(vole) = &params.vole else {
+            return Ok(Self { params: params.clone(), correlation: None, store: PhantomData });
         };
-        Ok(Self { params: params.clone(), correlation, store: PhantomData })
+        Self::with(params, ch, |ch| match params.field {
+            ValueField::Gf64 => Ok(Vole::Gf64(silent::Receiver::setup(vole, ch, rng)?)),
+            ValueField::Gf128 => Ok(Vole::Gf128(silent::Receiver::setup(vole, ch, rng)?)),
+        })
     }
 
     fn run(self, asked: Vec<u128>, ch: &mut Channel, rng: &mut SecretRng) -> Result<PrfOutputs, Abort> {

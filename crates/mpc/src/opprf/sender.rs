@@ -1,4 +1,4 @@
-//! The left column: programs values.
+//! The left column of the figure: programs values.
 
 use std::marker::PhantomData;
 
@@ -16,7 +16,7 @@ use super::params::ENCODING_BITS;
 use super::{Params, Store};
 use crate::oprf::{ValueField, correct, outer_hash, table};
 use crate::silent;
-use crate::tasks::Programmed;
+use crate::tasks::{Programmed, VoleSender};
 
 /// The sender, set up.
 pub struct Sender<O> {
@@ -31,27 +31,48 @@ enum Vole {
     Gf128(silent::Sender<Gf128>),
 }
 
+impl<O: Store> Sender<O> {
+    /// The sender, set up with a VOLE of values in `B` that exists already; the other side does the same. Sends the salt.
+    ///
+    /// # Errors
+    /// If it is another VOLE than [`Params::vole`] names, or if the channel fails.
+    pub fn from_vole<B: Value>(params: &Params, vole: VoleSender, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        params.check_vole::<O, B>(vole.b.len())?;
+        Self::with(params, ch, rng, |_, _| match params.field {
+            ValueField::Gf64 => Ok(Vole::Gf64(vole.into())),
+            ValueField::Gf128 => Ok(Vole::Gf128(vole.into())),
+        })
+    }
+
+    /// With the VOLE that `make` makes.
+    fn with(
+        params: &Params,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+        make: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<Vole, Abort>,
+    ) -> Result<Self, Abort> {
+        let mut salt = [0; 32];
+        rng.fill_bytes(&mut salt);
+        ch.send(&Salt(salt))?;
+        let keys = Keys::derive(ch, params, O::ID, &salt);
+        let correlation = Some((keys, make(ch, rng)?));
+        Ok(Self { params: params.clone(), correlation, store: PhantomData })
+    }
+}
+
 impl<O: Store> Party for Sender<O> {
     type Params = Params;
     type Input = Programmed;
     type Output = ();
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let correlation = match &params.vole {
-            None => None,
-            Some(vole) => {
-                let mut salt = [0; 32];
-                rng.fill_bytes(&mut salt);
-                ch.send(&Salt(salt))?;
-                let keys = Keys::derive(ch, params, O::ID, &salt);
-                let vole = match params.field {
-                    ValueField::Gf64 => Vole::Gf64(silent::Sender::setup(vole, ch, rng)?),
-                    ValueField::Gf128 => Vole::Gf128(silent::Sender::setup(vole, ch, rng)?),
-                };
-                Some((keys, vole))
-            }
+        let Some(vole) = &params.vole else {
+            return Ok(Self { params: params.clone(), correlation: None, store: PhantomData });
         };
-        Ok(Self { params: params.clone(), correlation, store: PhantomData })
+        Self::with(params, ch, rng, |ch, rng| match params.field {
+            ValueField::Gf64 => Ok(Vole::Gf64(silent::Sender::setup(vole, ch, rng)?)),
+            ValueField::Gf128 => Ok(Vole::Gf128(silent::Sender::setup(vole, ch, rng)?)),
+        })
     }
 
     fn run(self, input: Programmed, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
@@ -104,7 +125,7 @@ fn evaluate<B: Value>(
     let mut vole = vole.run((), ch, rng)?;
     let _phase = ch.phase(Phase::Decode);
     let mut inner = Secret::new(vec![Gf128::default(); arranged.keys().len()]);
-    // K = b + delta A, in the place of b.
+    // K = b + delta A, instead of b.
     let (delta, k) = (vole.delta, &mut vole.b);
     for (part, cells) in okvs.parts().into_iter().enumerate() {
         let k_part = &mut k[cells];

@@ -6,15 +6,15 @@ use vesica_structures::prf::{DigestPrf, ideal_cipher_hash};
 use vesica_structures::secret::Secret;
 
 /// Items of a batch: a few vectors of it stay in the first-level cache.
-const BATCH: usize = 1024;
+const ITEMS_PER_BATCH: usize = 1024;
 
 /// `H_B(x)`, of `width` bits, for each item.
 pub fn values<B: Value>(key: u128, items: &[u128], width: u32) -> Secret<Vec<B>> {
     let prf = DigestPrf::new(key);
     let low = u128::MAX >> (128 - width);
     let mut values = Secret::new(vec![B::default(); items.len()]);
-    items.par_chunks(BATCH).zip(values.par_chunks_mut(BATCH)).for_each(|(items, values)| {
-        let mut hashes = Secret::new([0; BATCH]);
+    items.par_chunks(ITEMS_PER_BATCH).zip(values.par_chunks_mut(ITEMS_PER_BATCH)).for_each(|(items, values)| {
+        let mut hashes = Secret::new([0; ITEMS_PER_BATCH]);
         let hashes = &mut hashes[..items.len()];
         prf.eval(items, hashes);
         for (value, &hash) in values.iter_mut().zip(&*hashes) {
@@ -28,8 +28,8 @@ pub fn values<B: Value>(key: u128, items: &[u128], width: u32) -> Secret<Vec<B>>
 pub fn correct<B: Value>(key: u128, items: &[u128], width: u32, delta: Gf128, shares: &mut [Gf128]) {
     let prf = DigestPrf::new(key);
     let low = u128::MAX >> (128 - width);
-    items.par_chunks(BATCH).zip(shares.par_chunks_mut(BATCH)).for_each(|(items, shares)| {
-        let mut hashes = Secret::new([0; BATCH]);
+    items.par_chunks(ITEMS_PER_BATCH).zip(shares.par_chunks_mut(ITEMS_PER_BATCH)).for_each(|(items, shares)| {
+        let mut hashes = Secret::new([0; ITEMS_PER_BATCH]);
         let hashes = &mut hashes[..items.len()];
         prf.eval(items, hashes);
         let mut values = Secret::new(vec![B::default(); items.len()]);
@@ -49,13 +49,15 @@ pub fn correct<B: Value>(key: u128, items: &[u128], width: u32, delta: Gf128, sh
 pub fn outer_hash(key: u128, items: &[u128], inner: &[Gf128], offset: u128, out: &mut [u128]) {
     assert!(items.len() == inner.len() && items.len() == out.len(), "an inner value and an output for each item");
     let salted = DigestPrf::new(key);
-    inner.par_chunks(BATCH).zip(items.par_chunks(BATCH)).zip(out.par_chunks_mut(BATCH)).for_each(|((inner, items), out)| {
-        let (mut keys, mut inputs) = (Secret::new([0; BATCH]), Secret::new([0; BATCH]));
-        let (keys, inputs) = (&mut keys[..items.len()], &mut inputs[..items.len()]);
-        salted.eval(items, keys);
-        for (input, &inner) in inputs.iter_mut().zip(inner) {
-            *input = inner.0 ^ offset;
-        }
-        ideal_cipher_hash(keys, inputs, out);
-    });
+    inner.par_chunks(ITEMS_PER_BATCH).zip(items.par_chunks(ITEMS_PER_BATCH)).zip(out.par_chunks_mut(ITEMS_PER_BATCH)).for_each(
+        |((inner, items), out)| {
+            let (mut keys, mut inputs) = (Secret::new([0; ITEMS_PER_BATCH]), Secret::new([0; ITEMS_PER_BATCH]));
+            let (keys, inputs) = (&mut keys[..items.len()], &mut inputs[..items.len()]);
+            salted.eval(items, keys);
+            for (input, &inner) in inputs.iter_mut().zip(inner) {
+                *input = inner.0 ^ offset;
+            }
+            ideal_cipher_hash(keys, inputs, out);
+        },
+    );
 }

@@ -1,4 +1,5 @@
-//! The pieces of an oblivious PRF from VOLE and an OKVS (RS21, RR22) that its users share: the width of the values, the local hashes, the table's way over the wire.
+//! The parts of an oblivious PRF from VOLE and an OKVS (RS21, RR22) that several protocols share: the width of the values, the local hashes, and the
+//! transfer of the table.
 //!
 //! `K = b + delta A` with `A = P + c` and `Decode(P, y) = H_B(y)` gives the sender `F(x) = H(Decode(K, x) + delta H_B(x), x)` for every `x`, and the
 //! receiver `F(y) = H(Decode(a, y), y)` for its own `y`. [`crate::opprf`] is built on it, and so is VOLE-PSI, part by part.

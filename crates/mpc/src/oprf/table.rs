@@ -1,4 +1,4 @@
-//! An OKVS table on its way: cells as narrow as their bound allows, in the parts in which they are encoded and decoded.
+//! The transfer of an OKVS table, part by part as it is encoded and decoded, with cells as narrow as their bound allows.
 
 use std::ops::Range;
 
@@ -9,21 +9,23 @@ use vesica_structures::packing::{pack, packed_len, unpack};
 use vesica_structures::secret::Secret;
 
 /// Cells that travel at a time.
-const CELLS: usize = 1 << 14;
+const CELLS_PER_MESSAGE: usize = 1 << 14;
 
 /// Bytes of all messages for these parts of a table of `width` bits a cell.
 pub fn predicted_bytes(parts: &[Range<usize>], width: u32) -> u64 {
-    let part_bytes = |cells: &Range<usize>| packed_len(cells.len() / CELLS * CELLS, width) + packed_len(cells.len() % CELLS, width);
+    let part_bytes = |cells: &Range<usize>| {
+        packed_len(cells.len() / CELLS_PER_MESSAGE * CELLS_PER_MESSAGE, width) + packed_len(cells.len() % CELLS_PER_MESSAGE, width)
+    };
     parts.iter().map(|cells| part_bytes(cells) as u64).sum()
 }
 
 /// Sends a part of the table, of which cells are `width` bits wide.
 pub fn send<S: Stream<Element = u8>, B: Cell>(part: &[B], width: u32, ch: &mut Channel) -> Result<(), Abort> {
     if width == B::BITS {
-        return part.chunks(CELLS).try_for_each(|cells| ch.send_stream::<S>(bytemuck::cast_slice(cells)));
+        return part.chunks(CELLS_PER_MESSAGE).try_for_each(|cells| ch.send_stream::<S>(bytemuck::cast_slice(cells)));
     }
-    let mut packed = Vec::with_capacity(packed_len(CELLS, width) + 8);
-    part.chunks(CELLS).try_for_each(|cells| {
+    let mut packed = Vec::with_capacity(packed_len(CELLS_PER_MESSAGE, width) + 8);
+    part.chunks(CELLS_PER_MESSAGE).try_for_each(|cells| {
         packed.clear();
         pack(cells, width, &mut packed);
         ch.send_stream::<S>(&packed)
@@ -76,10 +78,10 @@ pub fn receive<S: Stream<Element = u8>, B: Cell>(
     ch: &mut Channel,
     mut take: impl FnMut(Range<usize>, &[B]),
 ) -> Result<(), Abort> {
-    let mut values = Secret::new(vec![B::default(); CELLS.min(cells)]);
+    let mut values = Secret::new(vec![B::default(); CELLS_PER_MESSAGE.min(cells)]);
     let mut packed = Vec::new();
-    for start in (0..cells).step_by(CELLS) {
-        let place = start..cells.min(start + CELLS);
+    for start in (0..cells).step_by(CELLS_PER_MESSAGE) {
+        let place = start..cells.min(start + CELLS_PER_MESSAGE);
         let values = &mut values[..place.len()];
         if width == B::BITS {
             ch.recv_stream::<S>(bytemuck::cast_slice_mut(values))?;

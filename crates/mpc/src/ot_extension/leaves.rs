@@ -10,7 +10,7 @@ use crate::binding::Binding;
 use crate::pprf::TreeShape;
 
 /// Blocks of every leaf's stream that are summed at a time, so that the 256 leaves' shares stay in cache.
-const STRIP: usize = 16;
+const BLOCKS_PER_STRIP: usize = 16;
 
 /// A leaf's tag for the consistency check of the trees.
 pub(super) type Tag = [u128; 2];
@@ -27,9 +27,9 @@ pub(super) const TREES_LABEL: &str = "ggm";
 pub(super) fn sum_streams(leaves: &[u128], puncture: usize, all: &mut [u128], columns: &mut [u128]) {
     let blocks = all.len();
     let streams: Vec<Aes128> = (0..LEAVES).map(|x| Aes128::new(leaves[x ^ puncture])).collect();
-    let mut buffer = vec![0u128; LEAVES * STRIP];
-    for start in (0..blocks).step_by(STRIP) {
-        let strip = STRIP.min(blocks - start);
+    let mut buffer = vec![0u128; LEAVES * BLOCKS_PER_STRIP];
+    for start in (0..blocks).step_by(BLOCKS_PER_STRIP) {
+        let strip = BLOCKS_PER_STRIP.min(blocks - start);
         let buffer = &mut buffer[..LEAVES * strip];
         for (stream, part) in streams.iter().zip(buffer.chunks_exact_mut(strip)) {
             stream.ctr(start as u128, part);

@@ -1,4 +1,5 @@
 //! The arrows of OT extension.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -106,3 +107,5 @@ impl Message for Answer {
         Ok(Self { bits: u128::from_le_bytes(bytes.array()?), columns: bytes.elements(128)? })
     }
 }
+
+vesica_party::messages![TreeSums, TagSums, Challenge, Answer];

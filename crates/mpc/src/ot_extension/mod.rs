@@ -46,7 +46,7 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::binding::Binding;
@@ -99,10 +99,10 @@ impl Params {
 
 /// What either mode rests on.
 pub(crate) const ASSUMPTIONS: &[&str] =
-    vesica_party::assumptions![crate::base_ot::ASSUMPTIONS, &["AES-128 as a random permutation and as a PRF", SEARCH]];
+    vesica_party::assumptions![crate::base_ot::ASSUMPTIONS, &["AES-128 as a random permutation and as a PRF", OFFSET_SEARCH]];
 
-/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and [`HASHED`].
-const SEARCH: &str = "about 2^124 calls of AES, and not 2^128, for a search for the sender's offset: one call tests a guess for the 16 hidden leaves of the trees, or for the 16 \
+/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and [`INDICES_PER_KEY`].
+pub const OFFSET_SEARCH: &str = "about 2^124 calls of AES, and not 2^128, for a search for the sender's offset: one call tests a guess for the 16 hidden leaves of the trees, or for the 16 \
      indices that a hash key serves";
 
 /// Random OTs from 128 base OTs.
@@ -127,13 +127,14 @@ impl Protocol for OtExtension {
             reference: "L. Roy, CRYPTO 2022, ePrint 2022/192",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
             "the universal hash is a polynomial over GF(2^128) at a point the sender chooses once the corrections have arrived",
             "OT messages are TMMO hashes under a key of the run, tweaked by index [GKWY20]",
             "the first level of each tree is the pair of OT messages itself, which saves its sums",
             "leaf tags are hashes (BLAKE3), and all are compared by one hash over all trees",
         ],
-        modes: &[crate::base_ot::mode(Security::SemiHonest, Resistance::SemiHonest, ASSUMPTIONS), MALICIOUS],
+        modes: &[crate::base_ot::mode(Security::SemiHonest, Resistance::SemiHonest, 2, ASSUMPTIONS), MALICIOUS],
     };
     type Task = RandomOt;
     type Params = OtParams;
@@ -165,6 +166,7 @@ pub(crate) const MALICIOUS: Mode = Mode {
     security: Security::Malicious,
     corrupt_sender: Resistance::Malicious,
     corrupt_receiver: Resistance::Malicious,
+    rounds: Rounds::exactly(4),
     assumptions: ASSUMPTIONS,
     leakage: &[GUESSED_DELTA],
 };
@@ -176,12 +178,12 @@ pub(crate) const GUESSED_DELTA: Leak = Leak {
     extra: None,
 };
 
-/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves [`HASHED`] indices: who knows outputs can test a candidate
+/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves [`INDICES_PER_KEY`] indices: who knows outputs can test a candidate
 /// for all indices of a key at once, tweak or not.
 pub(crate) struct CorrelationHash(Binding);
 
 /// Indices that one key hashes; a search for `delta` then takes 2^124 calls of the cipher, as one for the hidden leaves does.
-const HASHED: usize = 16;
+const INDICES_PER_KEY: usize = 16;
 
 impl CorrelationHash {
     /// Keyed for the run.
@@ -193,10 +195,10 @@ impl CorrelationHash {
     pub fn hash(&self, x: &[u128]) -> Vec<u128> {
         let mut keys = self.0.stream("correlation hash");
         let mut out = vec![0; x.len()];
-        for (number, (x, out)) in x.chunks(HASHED).zip(out.chunks_mut(HASHED)).enumerate() {
+        for (number, (x, out)) in x.chunks(INDICES_PER_KEY).zip(out.chunks_mut(INDICES_PER_KEY)).enumerate() {
             let mut key = [0; 16];
             keys.fill(&mut key);
-            let tweaks: [u128; HASHED] = std::array::from_fn(|i| (number * HASHED + i) as u128);
+            let tweaks: [u128; INDICES_PER_KEY] = std::array::from_fn(|i| (number * INDICES_PER_KEY + i) as u128);
             Aes128::new(u128::from_le_bytes(key)).tmmo(x, &tweaks[..x.len()], out);
         }
         out

@@ -1,4 +1,4 @@
-//! The right column: `u` and `V`.
+//! The right column of the figure: gets `u` and `V`.
 
 use std::ops::Range;
 
@@ -26,12 +26,12 @@ pub(crate) struct ReceiverCorrelation {
     pub bits: Secret<Vec<u128>>,
     /// `V`.
     pub columns: Columns,
-    /// Of this run.
+    /// What the hashes of this run are bound to.
     pub binding: Binding,
 }
 
 impl ReceiverCorrelation {
-    /// As `len` random OTs, whose choices are [`bits`](Self::bits): the chosen blocks.
+    /// The chosen blocks of the correlation as `len` random OTs, whose choices are [`bits`](Self::bits).
     pub fn chosen(&self, len: usize) -> Secret<Vec<u128>> {
         let rows = self.columns.rows(0..len.div_ceil(128));
         let mut chosen = CorrelationHash::new(self.binding).hash(&rows);

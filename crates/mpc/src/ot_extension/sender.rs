@@ -1,4 +1,4 @@
-//! The left column: `delta` and `W = V + delta u`.
+//! The left column of the figure: gets `delta` and `W = V + delta u`.
 
 use subtle::{Choice, ConstantTimeEq};
 use vesica_party::{Abort, Channel, Message, Party, Phase};
@@ -21,12 +21,12 @@ pub(crate) struct SenderCorrelation {
     pub delta: Secret<u128>,
     /// `W`.
     pub columns: Columns,
-    /// Of this run.
+    /// What the hashes of this run are bound to.
     pub binding: Binding,
 }
 
 impl SenderCorrelation {
-    /// As `len` random OTs.
+    /// The correlation as `len` random OTs.
     pub fn pairs(&self, len: usize) -> OtPairs {
         let mut rows = self.columns.rows(0..len.div_ceil(128));
         let hash = CorrelationHash::new(self.binding);

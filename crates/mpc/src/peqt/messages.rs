@@ -1,4 +1,5 @@
 //! The arrows of the equality test. All carry planes: words that hold a bit of 64 tests each.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -43,3 +44,5 @@ planes! {
     /// Arrow 3: the same for a layer that the receiver owns.
     FromReceiver, 3, Receiver, "corrections of a layer, masked inputs of the next"
 }
+
+vesica_party::messages![FirstMasked, FromSender, FromReceiver];

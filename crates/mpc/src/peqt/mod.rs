@@ -1,4 +1,4 @@
-//! Private equality test with shared output (PEQT), where the sender's values are uniform and fall out of its set-up.
+//! Private equality test with shared output (PEQT). The sender's values are uniform and come out of its set-up.
 //!
 //! ```text
 //!     sender: x (out of set-up)                                     receiver: y
@@ -37,7 +37,7 @@
 //! | `corrections`: `e_S` | by set `S` of variables |
 //! | piece | 64 Ki tests, which go through the layers together |
 //!
-//! Bits of a test, 63 wide, and polynomials (PARAMETERS.md compares): 247 and 31 here, 310 and 62 by products of two.
+//! Bits of a test, 63 wide, and polynomials (docs/parameters/equality-tests.md compares): 247 and 31 here, 310 and 62 by products of two.
 
 mod gates;
 pub mod messages;
@@ -48,17 +48,20 @@ mod tree;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
-use crate::one_of_n::OneOfN;
+use crate::random_one_of_n_ot::OneOfN;
 use crate::tasks::{Equality, EqualityRequest};
 
 pub use params::{Params, Variant};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-const MODES: &[Mode] = <OneOfN as Protocol>::ENTRY.modes;
+/// The mode of random tables, in the rounds of a tree's layers.
+const fn mode(rounds: Rounds) -> Mode {
+    Mode { rounds, ..<OneOfN as Protocol>::ENTRY.modes[0] }
+}
 
 macro_rules! equality {
     ($(#[$doc:meta])+ $name:ident, $variant:ident, $entry:expr) => {
@@ -101,8 +104,9 @@ equality! {
             reference: "after Ishai, Kushilevitz, Meldgaard, Orlandi, Paskin-Cherniavsky (TCC 2013), one-time truth tables",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &["truth tables are random, their corrections are sent as polynomials, and the sender's values are coefficients of its tables"],
-        modes: MODES,
+        modes: &[mode(Rounds::between(8, 16))],
     }
 }
 
@@ -120,7 +124,8 @@ equality! {
             reference: "O. Goldreich, S. Micali, A. Wigderson, STOC 1987; as used in circuit PSI",
         },
         status: Status::Sound,
-        deviations: &["an AND gate takes a random table of four bits in place of a Beaver triple", "the sender's values are drawn in its set-up"],
-        modes: MODES,
+        cost: CostClass::Symmetric,
+        deviations: &["an AND gate takes a random table of four bits instead of a Beaver triple", "the sender's values are drawn in its set-up"],
+        modes: &[mode(Rounds::between(10, 18))],
     }
 }

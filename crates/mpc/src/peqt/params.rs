@@ -8,7 +8,7 @@ use vesica_structures::facts::Unsupported;
 use crate::polynomials::Polynomials;
 
 /// Words of a plane that are worked on at a time, 64 tests each: a message of all planes stays below 1 MiB (2 MiB for leaves of four bits).
-pub(super) const PIECE_WORDS: usize = 1 << 10;
+pub(super) const WORDS_PER_PIECE: usize = 1 << 10;
 
 /// How a test multiplies the `width` bits `x_i + y_i + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +93,10 @@ impl Params {
         Self::with(len, width, Variant::Cubic)
     }
 
-    /// The same in a given way.
+    /// Parameters for a given variant.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Fails as [`new`](Self::new) does.
     pub fn with(len: usize, width: u32, variant: Variant) -> Result<Self, Unsupported> {
         if !(1..=64).contains(&width) {
             return Err(Unsupported::new(format_args!("equality of values of {width} bits"), "use 1 to 64 bits: hash longer values"));
@@ -139,6 +139,12 @@ impl Params {
             let groups = owned.filter(|group| group.inputs == variables as usize).count();
             (owner, Polynomials { groups, variables, len: self.len })
         })
+    }
+
+    /// Random tables that all tests take, in the order in which they are used: who owns them, how many they are, and of how many variables.
+    pub fn tables(&self) -> Vec<(Role, usize, u32)> {
+        let used = self.correlations().filter(|(_, polynomials)| polynomials.groups > 0);
+        used.map(|(owner, polynomials)| (owner, polynomials.groups * self.len, polynomials.variables)).collect()
     }
 
     /// Random polynomials that a test takes.

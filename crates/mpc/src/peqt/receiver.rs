@@ -1,8 +1,8 @@
-//! The right column: values of its own, and a share of each test.
+//! The right column of the figure: brings values, and gets a share of each test.
 
 use std::fmt;
 
-use vesica_party::{Abort, Channel, Party};
+use vesica_party::{Abort, Channel, Party, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -10,12 +10,21 @@ use vesica_structures::secret::Secret;
 use super::Params;
 use super::tree::Tree;
 use crate::bits::Bits;
+use crate::tasks::{Lookups, Tables};
 
 /// The receiver, set up.
 pub struct Receiver(Tree);
 
 impl Receiver {
-    /// Its shares for its values, one a test, below `2^width`.
+    /// The receiver, set up with random tables that exist already: those that it owns, and lookups in the sender's, in the order of [`Params::tables`].
+    ///
+    /// # Errors
+    /// If there are other tables than the parameters name.
+    pub fn from_tables(params: &Params, own: &[Tables], seen: &[Lookups]) -> Result<Self, Abort> {
+        Ok(Self(Tree::from_tables(params, Role::Receiver, own, seen)?))
+    }
+
+    /// The receiver's shares for its values, one for each test, below `2^width`.
     ///
     /// # Errors
     /// If there is another number of values or one is too wide, or if the channel fails.

@@ -1,8 +1,8 @@
-//! The left column: random values, and a share of each test.
+//! The left column of the figure: gets random values, and a share of each test.
 
 use std::fmt;
 
-use vesica_party::{Abort, Channel, Party};
+use vesica_party::{Abort, Channel, Party, Role};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -10,7 +10,7 @@ use super::Params;
 use super::params::Group;
 use super::tree::Tree;
 use crate::bits::{Bits, fill, transpose_64};
-use crate::tasks::Tested;
+use crate::tasks::{Lookups, Tables, Tested};
 
 /// The sender, set up: it knows its values.
 pub struct Sender {
@@ -19,12 +19,22 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Its values, uniform below `2^width`, one a test.
+    /// The sender, set up with random tables that exist already: those that it owns, and lookups in the receiver's, in the order of [`Params::tables`].
+    ///
+    /// # Errors
+    /// If there are other tables than the parameters name.
+    pub fn from_tables(params: &Params, own: &[Tables], seen: &[Lookups], rng: &mut SecretRng) -> Result<Self, Abort> {
+        let tree = Tree::from_tables(params, Role::Sender, own, seen)?;
+        let values = values(params, tree.first(), rng);
+        Ok(Self { tree, values })
+    }
+
+    /// The sender's values, uniform below `2^width`, one for each test.
     pub fn values(&self) -> &[u64] {
         &self.values
     }
 
-    /// Its shares; [`Party::run`] without the values.
+    /// The sender's shares: [`Party::run`] without the values.
     ///
     /// # Errors
     /// If the channel fails.

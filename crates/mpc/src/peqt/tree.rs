@@ -1,23 +1,26 @@
-//! What both columns have in common: a side goes through the layers, now owner, now chooser, piece by piece.
+//! The part that both columns share: a side goes through the layers piece by piece, and is owner and chooser in turn.
 //!
 //! Message 0 has the masked inputs of layer 0, message `s` the corrections of layer `s - 1` and the masked inputs of layer `s`. The two sides take turns:
-//! whoever owns a layer is the chooser of the next. Pieces overlap: a side starts [`AHEAD`] pieces before it needs the answer to the first, so that
+//! whoever owns a layer is the chooser of the next. Pieces overlap: a side starts [`PIECES_IN_FLIGHT`] pieces before it needs the answer to the first, so that
 //! neither a slow link's delay nor the other side's work makes it wait. All messages of a few pieces fit a channel's queue, and a side never blocks on sending.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use vesica_party::{Abort, Channel, Role};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::gates;
 use super::messages::{FirstMasked, FromReceiver, FromSender};
-use super::params::{Layer, PIECE_WORDS, Params};
+use super::params::{Layer, Params, WORDS_PER_PIECE};
 use crate::bits::{Bits, transpose_64};
+use crate::polynomials::Polynomials;
+use crate::tasks::{Lookups, Tables};
 
 /// Pieces that are under way before the first answer must have come.
-const AHEAD: usize = 4;
+const PIECES_IN_FLIGHT: usize = 4;
 
 /// One side, set up.
 pub(super) struct Tree {
@@ -40,15 +43,37 @@ impl Tree {
     /// Makes the polynomials.
     pub fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let role = ch.role();
+        Self::with(params, role, |owner, polynomials| match (owner, role) {
+            (Role::Sender, Role::Sender) => polynomials.own(ch, rng),
+            (Role::Sender, Role::Receiver) => polynomials.evaluate(ch, rng),
+            (Role::Receiver, Role::Receiver) => ch.reversed(|ch| polynomials.own(ch, rng)),
+            (Role::Receiver, Role::Sender) => ch.reversed(|ch| polynomials.evaluate(ch, rng)),
+        })
+    }
+
+    /// Takes random tables that exist already: those that this side owns, and lookups in the others, both in the order of [`Params::tables`].
+    pub fn from_tables(params: &Params, role: Role, own: &[Tables], seen: &[Lookups]) -> Result<Self, Abort> {
+        let (mut own, mut seen) = (own.iter(), seen.iter());
+        Self::with(params, role, |owner, polynomials| {
+            let missing = || Unsupported::new("fewer random tables than the tests take", "give those that the parameters name");
+            match owner == role {
+                _ if polynomials.groups == 0 => Ok(Vec::new()),
+                true => Ok(polynomials.own_from(own.next().ok_or_else(missing)?)?),
+                false => Ok(polynomials.evaluate_from(seen.next().ok_or_else(missing)?)?),
+            }
+        })
+    }
+
+    /// With polynomials that `make` makes for one owner at a time.
+    fn with(
+        params: &Params,
+        role: Role,
+        mut make: impl FnMut(Role, Polynomials) -> Result<Vec<Secret<Vec<Vec<u64>>>>, Abort>,
+    ) -> Result<Self, Abort> {
         let mut material: Vec<Vec<_>> =
             params.layers().iter().map(|layer| layer.groups.iter().map(|_| Secret::new(Vec::new())).collect()).collect();
         for (owner, polynomials) in params.correlations() {
-            let made = match (owner, role) {
-                (Role::Sender, Role::Sender) => polynomials.own(ch, rng)?,
-                (Role::Sender, Role::Receiver) => polynomials.evaluate(ch, rng)?,
-                (Role::Receiver, Role::Receiver) => ch.reversed(|ch| polynomials.own(ch, rng))?,
-                (Role::Receiver, Role::Sender) => ch.reversed(|ch| polynomials.evaluate(ch, rng))?,
-            };
+            let made = make(owner, polynomials)?;
             let owned = params.layers().iter().zip(&mut material).filter(|(layer, _)| layer.owner == owner);
             let places = owned.flat_map(|(layer, material)| layer.groups.iter().zip(material));
             let places = places.filter(|(group, _)| group.inputs == polynomials.variables as usize);
@@ -70,14 +95,14 @@ impl Tree {
     /// Shares of the products of all bits of the factors; those of a test are the sums of both sides' `factors`, below `2^width`.
     pub fn run(mut self, factors: &[u64], ch: &mut Channel) -> Result<Bits, Abort> {
         let messages = self.params.layers().len() + 1;
-        let pieces = self.params.words().div_ceil(PIECE_WORDS);
+        let pieces = self.params.words().div_ceil(WORDS_PER_PIECE);
         // How many answers of the peer's a message waits for.
         let waits = |message: usize| (message + usize::from(self.role == Role::Receiver)) / 2;
         let mut under_way: Vec<VecDeque<Piece>> = (0..messages).map(|_| VecDeque::new()).collect();
         let mut shares = vec![0; self.params.words()];
-        for tick in 0..pieces + AHEAD * waits(messages - 1) {
+        for tick in 0..pieces + PIECES_IN_FLIGHT * waits(messages - 1) {
             for number in 0..messages {
-                let Some(piece) = tick.checked_sub(AHEAD * waits(number)).filter(|&piece| piece < pieces) else { continue };
+                let Some(piece) = tick.checked_sub(PIECES_IN_FLIGHT * waits(number)).filter(|&piece| piece < pieces) else { continue };
                 let piece = match number {
                     0 => Some(self.start(piece, factors)),
                     _ => under_way[number - 1].pop_front(),
@@ -107,7 +132,7 @@ impl Tree {
 
     /// The piece with the bits of its factors in planes.
     fn start(&self, piece: usize, factors: &[u64]) -> Piece {
-        let words = piece * PIECE_WORDS..((piece + 1) * PIECE_WORDS).min(self.params.words());
+        let words = piece * WORDS_PER_PIECE..((piece + 1) * WORDS_PER_PIECE).min(self.params.words());
         let len = words.len();
         let mut inputs = Secret::new(vec![0; self.params.width as usize * len]);
         for (i, factors) in factors[words.start * 64..].chunks(64).take(len).enumerate() {

@@ -41,7 +41,7 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Protocol, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::{Cell, Gf64, Value};
 
@@ -67,13 +67,14 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
             reference: "P. Mohassel, S. Sadeghian. Eurocrypt 2013, ePrint 2013/137",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
-            "one OT of one element a switch, in place of one of two elements: both outputs get the same share of what the switch adds to them",
-            "random OTs whose choices are corrected by one bit, in place of chosen ones",
+            "one OT of one element a switch, instead of one of two elements: both outputs get the same share of what the switch adds to them",
+            "random OTs whose choices are corrected by one bit, instead of chosen ones",
             "the sender chooses its shares, which costs one element a value and makes them fresh whatever the network did",
-            "Waksman's network for any number of wires, in place of a Benes network of a power of two",
+            "Waksman's network for any number of wires, instead of a Benes network of a power of two",
         ],
-        modes: &[bulk::SEMI_HONEST],
+        modes: &[Mode { rounds: Rounds::between(3, 5), ..bulk::SEMI_HONEST }],
     };
     type Task = PermuteShare<V>;
     type Params = Params<V>;

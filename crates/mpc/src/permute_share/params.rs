@@ -1,4 +1,4 @@
-//! All numbers of a run.
+//! The parameters of a run.
 
 use std::marker::PhantomData;
 
@@ -15,7 +15,7 @@ use crate::tasks::PermuteShareRequest;
 const MAX_SWITCHES: usize = 1 << 28;
 
 /// Elements that travel at a time: whole bytes, however wide they are.
-pub(super) const PIECE: usize = 1 << 16;
+pub(super) const ELEMENTS_PER_PIECE: usize = 1 << 16;
 
 /// What both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,14 @@ impl<V: Value> Params<V> {
     /// Switches of the network.
     pub fn switches(&self) -> usize {
         switches(self.len)
+    }
+
+    /// Refuses another number of random OTs than there are switches.
+    pub(super) fn check_ots(&self, ots: usize) -> Result<(), Unsupported> {
+        if ots == self.switches() {
+            return Ok(());
+        }
+        Err(Unsupported::new(format_args!("{ots} random OTs for a network"), format_args!("give {}, one a switch", self.switches())))
     }
 
     /// Bytes of all messages: for each switch an OT, a bit and a correction, for each value one more correction.

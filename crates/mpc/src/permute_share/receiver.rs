@@ -1,4 +1,4 @@
-//! The right column: who has the order.
+//! The right column of the figure: the side that has the order.
 
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::facts::Unsupported;
@@ -9,10 +9,10 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips, Masked};
-use super::params::PIECE;
+use super::params::ELEMENTS_PER_PIECE;
 use super::{Params, times};
-use crate::silent::bulk::{self, HASHED};
-use crate::tasks::{Permuted, low};
+use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
+use crate::tasks::{OtChosen, Permuted, low};
 
 /// The receiver, set up.
 pub struct Receiver<V: Value> {
@@ -21,6 +21,20 @@ pub struct Receiver<V: Value> {
     choices: Secret<Vec<u8>>,
     /// `k_c`.
     pads: Secret<Vec<V>>,
+}
+
+impl<V: Value> Receiver<V> {
+    /// The receiver, set up with random OTs that exist already, one a switch.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(params: &Params<V>, ots: &OtChosen) -> Result<Self, Unsupported> {
+        params.check_ots(ots.chosen.len().max(ots.choices.len()))?;
+        let low = low(params.bits);
+        let choices = Secret::new(ots.choices.iter().map(|&choice| choice.into()).collect());
+        let pads = Secret::new(ots.chosen.iter().map(|block| V::from_bits(block & low)).collect());
+        Ok(Self { params: *params, choices, pads })
+    }
 }
 
 impl<V: Value> Party for Receiver<V> {
@@ -36,7 +50,7 @@ impl<V: Value> Party for Receiver<V> {
             let low = low(params.bits);
             for pads in pads.chunks_mut(params.ots.batch_len()) {
                 let c = vole.next_batch(pads, ch, |pi, a, pads| {
-                    let mut blocks = Secret::new([0; HASHED]);
+                    let mut blocks = Secret::new([0; ELEMENTS_PER_KEY]);
                     let blocks = &mut blocks[..a.len()];
                     pi.mmo(a, blocks);
                     pads.iter_mut().zip(blocks).for_each(|(pad, block)| *pad = V::from_bits(*block & low));
@@ -66,7 +80,7 @@ impl<V: Value> Party for Receiver<V> {
         // Step 2.
         let mut wires = Secret::new(vec![V::default(); params.len]);
         let mut runs = Runs::of(params.len);
-        for (pads, settings) in pads.chunks(PIECE).zip(settings.chunks(PIECE)) {
+        for (pads, settings) in pads.chunks(ELEMENTS_PER_PIECE).zip(settings.chunks(ELEMENTS_PER_PIECE)) {
             let corrections = receive::<Corrections, V>(pads.len(), params.bits, ch)?;
             let mut done = 0;
             while let Some(run) = Some(pads.len() - done).filter(|&left| left > 0).and_then(|left| runs.next_up_to(left)) {
@@ -82,7 +96,7 @@ impl<V: Value> Party for Receiver<V> {
         }
 
         // Step 3.
-        for wires in wires.chunks_mut(PIECE) {
+        for wires in wires.chunks_mut(ELEMENTS_PER_PIECE) {
             let masked = receive::<Masked, V>(wires.len(), params.bits, ch)?;
             wires.iter_mut().zip(masked).for_each(|(wire, masked)| *wire += masked);
         }

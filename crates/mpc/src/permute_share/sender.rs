@@ -1,6 +1,7 @@
-//! The left column: who has the values.
+//! The left column of the figure: the side that has the values.
 
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Value;
 use vesica_structures::packing::{pack, packed_len};
 use vesica_structures::permutation::Runs;
@@ -8,16 +9,29 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips, Masked};
-use super::params::PIECE;
+use super::params::ELEMENTS_PER_PIECE;
 use super::{Params, times};
-use crate::silent::bulk::{self, HASHED};
-use crate::tasks::{ToPermute, low};
+use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
+use crate::tasks::{OtPairs, ToPermute, low};
 
 /// The sender, set up.
 pub struct Sender<V: Value> {
     params: Params<V>,
     /// `k_0` and `k_0 + k_1` of each switch.
     pads: Secret<Vec<[V; 2]>>,
+}
+
+impl<V: Value> Sender<V> {
+    /// The sender, set up with random OTs that exist already, one a switch.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(params: &Params<V>, ots: &OtPairs) -> Result<Self, Unsupported> {
+        params.check_ots(ots.pairs.len())?;
+        let low = low(params.bits);
+        let pads = ots.pairs.iter().map(|&[zero, one]| [zero, zero ^ one].map(|block| V::from_bits(block & low)));
+        Ok(Self { params: *params, pads: Secret::new(pads.collect()) })
+    }
 }
 
 impl<V: Value> Party for Sender<V> {
@@ -32,7 +46,7 @@ impl<V: Value> Party for Sender<V> {
             let (delta, low) = (Secret::new(vole.delta().0), low(params.bits));
             for pads in pads.chunks_mut(params.ots.batch_len()) {
                 vole.next_batch(pads, ch, |pi, b, pads| {
-                    let mut blocks = Secret::new([[0; 2]; HASHED]);
+                    let mut blocks = Secret::new([[0; 2]; ELEMENTS_PER_KEY]);
                     let blocks = &mut blocks[..b.len()];
                     blocks.iter_mut().zip(b).for_each(|(block, &b)| *block = [b, b ^ *delta]);
                     pi.mmo_in_place(blocks.as_flattened_mut());
@@ -62,9 +76,9 @@ impl<V: Value> Party for Sender<V> {
         // Step 2.
         let mut wires = Secret::new(input.values.clone());
         let mut runs = Runs::of(params.len);
-        let mut corrections = Vec::with_capacity(PIECE.min(pads.len()));
-        let mut packed = Vec::with_capacity(packed_len(PIECE.min(params.len), params.bits));
-        for (pads, flips) in pads.chunks(PIECE).zip(flips.chunks(PIECE / 8)) {
+        let mut corrections = Vec::with_capacity(ELEMENTS_PER_PIECE.min(pads.len()));
+        let mut packed = Vec::with_capacity(packed_len(ELEMENTS_PER_PIECE.min(params.len), params.bits));
+        for (pads, flips) in pads.chunks(ELEMENTS_PER_PIECE).zip(flips.chunks(ELEMENTS_PER_PIECE / 8)) {
             corrections.clear();
             while corrections.len() < pads.len() {
                 let first = corrections.len();
@@ -87,7 +101,7 @@ impl<V: Value> Party for Sender<V> {
 
         // Step 3.
         wires.iter_mut().zip(&input.shares).for_each(|(wire, &share)| *wire += share);
-        for wires in wires.chunks(PIECE) {
+        for wires in wires.chunks(ELEMENTS_PER_PIECE) {
             packed.clear();
             pack(wires, params.bits, &mut packed);
             ch.send_stream::<Masked>(&packed)?;

@@ -1,20 +1,20 @@
-//! Bits to the ring: `p_i`, and the product of `1 - 2 p_i` and the receiver's bit.
+//! From exclusive-or shares of bits to additive shares: `p_i`, and the product of `1 - 2 p_i` and the receiver's bit.
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
-use crate::tasks::{self, BitsToRingRequest, Share, SharedBits, Shares};
+use crate::tasks::{self, BitsToRingRequest, OtChosen, OtPairs, Share, SharedBits, Shares};
 
 /// Additive shares of bits by one OT each.
 #[derive(Debug)]
 pub enum BitsToRing {}
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Params(Shape<u64>);
 
@@ -29,8 +29,9 @@ impl Protocol for BitsToRing {
             reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
         },
         status: Status::Recommended,
-        deviations: &["random OTs whose choices are corrected by one bit, in place of chosen ones"],
-        modes: &[SEMI_HONEST],
+        cost: CostClass::Symmetric,
+        deviations: &["random OTs whose choices are corrected by one bit, instead of chosen ones"],
+        modes: &[Mode { rounds: Rounds::exactly(3), ..SEMI_HONEST }],
     };
     type Task = tasks::BitsToRing;
     type Params = Params;
@@ -61,6 +62,16 @@ pub(super) fn reduced<E: Share>(shape: &Shape<E>, mut values: Secret<Vec<E>>) ->
 /// The sender, set up.
 pub struct Sender(Shape<u64>, Holder<u64>);
 
+impl Sender {
+    /// The sender, set up with random OTs that exist already, one a bit.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(&Params(shape): &Params, ots: OtPairs) -> Result<Self, Unsupported> {
+        Ok(Self(shape, Holder::from_ots(shape, ots)?))
+    }
+}
+
 impl Party for Sender {
     type Params = Params;
     type Input = SharedBits;
@@ -85,6 +96,16 @@ impl Party for Sender {
 
 /// The receiver, set up.
 pub struct Receiver(Shape<u64>, Chooser<u64>);
+
+impl Receiver {
+    /// The receiver, set up with random OTs that exist already, one a bit.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn from_ots(&Params(shape): &Params, ots: OtChosen) -> Result<Self, Unsupported> {
+        Ok(Self(shape, Chooser::from_ots(shape, ots)?))
+    }
+}
 
 impl Party for Receiver {
     type Params = Params;

@@ -1,4 +1,4 @@
-//! Masks, and their products with shared bits: the upper half of the second figure of the module above.
+//! Masks, and their products with shared bits: the upper half of the second figure of the parent module.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
 //! The two arrows of each direction.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -43,3 +44,5 @@ impl Stream for Corrections {
     const STEP: Step = step(2, Role::Sender, "corrections");
     type Element = u8;
 }
+
+vesica_party::messages![Flips];

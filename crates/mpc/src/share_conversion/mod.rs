@@ -1,4 +1,4 @@
-//! From exclusive-or shares of bits to additive shares, and to products with what is shared beside them.
+//! Conversion of exclusive-or shares of bits to additive shares, and products of such bits with numbers or bytes.
 //!
 //! Each rests on products of numbers `f_i` that one party knows and bits `o_i` of the other:
 //!

@@ -1,9 +1,9 @@
-//! The multiplexer: masks out of random OTs, and a product with the sender's bit.
+//! The multiplexer: masks from random OTs, and a product with the sender's bit.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -17,12 +17,12 @@ use crate::tasks::{Multiplex, MultiplexRequest, Multiplexed, Share, SharedBits, 
 #[derive(Debug)]
 pub struct Multiplexer<E>(PhantomData<fn() -> E>);
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Params<E> {
-    /// All elements of a row.
+    /// The shape of whole rows.
     rows: Shape<E>,
-    /// Those that are masked, if any are.
+    /// The elements that are masked, if there are any.
     masks: Option<Shape<E>>,
 }
 
@@ -37,12 +37,13 @@ impl<E: Share> Protocol for Multiplexer<E> {
             reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
             "the sender's share of a row is the difference of two pads of a random OT, so that its product with the receiver's bit takes no correction",
-            "random OTs whose choices are corrected by one bit, in place of chosen ones",
+            "random OTs whose choices are corrected by one bit, instead of chosen ones",
             "a whole row by one pair of OTs, whose pads AES stretches",
         ],
-        modes: &[SEMI_HONEST],
+        modes: &[Mode { rounds: Rounds::exactly(4), ..SEMI_HONEST }],
     };
     type Task = Multiplex<E>;
     type Params = Params<E>;
@@ -77,7 +78,7 @@ impl<E: Share> Sender<E> {
         self.masks.as_ref().map_or(&[], Masked::masks)
     }
 
-    /// Its shares; [`Party::run`] without the masks.
+    /// The shares of this side: [`Party::run`] without the masks.
     ///
     /// # Errors
     /// If there is another number of bits, or if the channel fails.

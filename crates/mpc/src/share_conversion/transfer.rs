@@ -1,4 +1,4 @@
-//! Products of numbers and the other party's bits, from random OTs on: the first figure of the module above.
+//! Products of numbers and the other party's bits, made from random OTs: the first figure of the parent module.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,17 +14,17 @@ use super::messages::{Corrections, Flips};
 use crate::silent_ot::SilentOt;
 use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, Share};
 
-/// Where random OTs come from.
+/// The protocol that random OTs come from.
 type RandomOts = SilentOt;
 
-/// How that resists, and what it rests on.
+/// The security and the assumptions of [`RandomOts`].
 pub(super) const SEMI_HONEST: Mode = <RandomOts as Protocol>::ENTRY.modes[0];
 
 /// The bytes of corrections that are sent before the other direction has its turn.
-const PIECE_BYTES: usize = 1 << 20;
+const BYTES_PER_PIECE: usize = 1 << 20;
 
 /// The longest row: eight of them fit a piece.
-const MAX_ROW_BYTES: usize = PIECE_BYTES / 8;
+const MAX_ROW_BYTES: usize = BYTES_PER_PIECE / 8;
 
 /// The most bits in one run: `Flips` is one frame.
 const MAX_LEN: usize = 1 << 26;
@@ -76,7 +76,7 @@ impl<E: Share> Shape<E> {
     /// The rows of each piece: whole bytes of corrections in all but the last.
     pub fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<E> {
         let (len, row_bits) = (self.len, self.width * self.bits as usize);
-        let rows = (8 * PIECE_BYTES / row_bits) & !7;
+        let rows = (8 * BYTES_PER_PIECE / row_bits) & !7;
         (0..len).step_by(rows).map(move |start| start..len.min(start + rows))
     }
 
@@ -129,6 +129,12 @@ impl<E: Share> Holder<E> {
         Ok(Self(shape, pairs))
     }
 
+    /// With random OTs that exist already.
+    pub fn from_ots(shape: Shape<E>, ots: OtPairs) -> Result<Self, Unsupported> {
+        shape.check(ots.pairs.len(), shape.len * shape.width)?;
+        Ok(Self(shape, ots))
+    }
+
     /// The pads of some rows: of the first block of each pair, or of the second.
     pub fn pads(&self, rows: Range<usize>, block: usize) -> Secret<Vec<E>> {
         let blocks = Secret::new(self.1.pairs[rows.clone()].iter().map(|pair| pair[block]).collect::<Vec<_>>());
@@ -179,6 +185,12 @@ impl<E: Share> Chooser<E> {
         Ok(Self(shape, chosen))
     }
 
+    /// With random OTs that exist already.
+    pub fn from_ots(shape: Shape<E>, ots: OtChosen) -> Result<Self, Unsupported> {
+        shape.check(ots.chosen.len().max(ots.choices.len()), shape.len * shape.width)?;
+        Ok(Self(shape, ots))
+    }
+
     /// Step 1.
     pub fn send_flips(&self, o: &[bool], ch: &mut Channel) -> Result<(), Abort> {
         if self.0.len == 0 {
@@ -212,7 +224,7 @@ impl<E: Share> Chooser<E> {
     }
 }
 
-/// Where stray bits would come.
+/// The step to blame for stray bits.
 const STRAY: vesica_party::Step = <Corrections as vesica_party::Stream>::STEP;
 
 /// The least ring in which a count of `len` bits does not wrap, in bits.

@@ -6,16 +6,16 @@ use vesica_structures::fields::Gf128;
 use crate::binding::Binding;
 
 /// Positions whose powers are held at a time.
-const BATCH: usize = 1024;
+const POWERS_PER_BATCH: usize = 1024;
 
 /// `sum chi^(p + 1) x[p]`: two different vectors agree at no more than `x.len()` of the `2^128` points.
 pub(super) fn evaluate(chi: u128, x: &[Gf128]) -> u128 {
-    let mut powers = vec![0; BATCH];
+    let mut powers = vec![0; POWERS_PER_BATCH];
     gf128_powers(chi, &mut powers);
-    let step = powers[BATCH - 1];
+    let step = powers[POWERS_PER_BATCH - 1];
     // Horner over batches, the last one first.
     bytemuck::cast_slice::<Gf128, u128>(x)
-        .chunks(BATCH)
+        .chunks(POWERS_PER_BATCH)
         .rev()
         .fold(0, |sum, batch| gf128_mul(sum, step) ^ gf128_inner_product(&powers[..batch.len()], batch))
 }
@@ -27,7 +27,7 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// For exponents up to `greatest`.
+    /// Powers of `chi` for exponents up to `greatest`.
     pub fn new(chi: u128, greatest: usize) -> Self {
         let bits = greatest.checked_ilog2().map_or(0, |log| log as usize + 1);
         let squares = std::iter::successors(Some(chi), |&square| Some(gf128_mul(square, square)));
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_polynomial_is_evaluated_term_by_term() {
         let chi = 0x1234_5678_9abc_def0_0fed_cba9_8765_4321;
-        for len in [0usize, 1, 5, BATCH, BATCH + 1, 3 * BATCH + 7] {
+        for len in [0usize, 1, 5, POWERS_PER_BATCH, POWERS_PER_BATCH + 1, 3 * POWERS_PER_BATCH + 7] {
             let x: Vec<Gf128> = (0..len as u128).map(|i| Gf128(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) | 1)).collect();
             let powers = Powers::new(chi, len);
             let expected = x.iter().enumerate().fold(0, |sum, (p, x)| sum ^ gf128_mul(powers.power(p + 1), x.0));

@@ -39,10 +39,10 @@ use super::params::DISTANCE;
 use super::params::expander_weight;
 
 /// Groups whose lines are drawn at a time.
-const BATCH: usize = 4096;
+const GROUPS_PER_BATCH: usize = 4096;
 
 /// Positions that are convolved at a time: whole words of the taps' stream, which stay in the first-level cache.
-const PIECE: usize = 2048;
+const POSITIONS_PER_PIECE: usize = 2048;
 
 /// Where in the seed's stream the places of the first stratum start, and how far apart the strata are; taps lie below.
 const PLACES_COUNTER: u128 = 1 << 64;
@@ -120,14 +120,20 @@ impl Code {
 
     /// The convolution of a vector that comes in parts.
     pub fn convolution<T: Lane>(&self) -> Convolution<'_, T> {
-        Convolution { code: self, place: 0, carry: [T::default(); WINDOW], words: vec![0; PIECE / 4], taps: vec![0; PIECE] }
+        Convolution {
+            code: self,
+            place: 0,
+            carry: [T::default(); WINDOW],
+            words: vec![0; POSITIONS_PER_PIECE / 4],
+            taps: vec![0; POSITIONS_PER_PIECE],
+        }
     }
 
     /// For each output the sum of the elements of the convolved `y` at its place in every stratum. A pass for each stratum, so that few pages are in use.
     fn expand<T: Lane>(&self, y: &[T]) -> Vec<T> {
         let mut out = vec![T::default(); self.outputs.next_multiple_of(LINE)];
         for s in 0..self.weight {
-            out.par_chunks_mut(BATCH * LINE)
+            out.par_chunks_mut(GROUPS_PER_BATCH * LINE)
                 .enumerate()
                 .for_each_init(draw_space, |words, (batch, out)| self.add_stratum(s, y, batch, words, out));
         }
@@ -139,12 +145,12 @@ impl Code {
     /// elements of `out`, which may be shorter than all outputs.
     pub fn expand_into<T: Lane, O: Send>(&self, y: &[T], out: &mut [O], consume: impl Fn(usize, &[T], &mut [O]) + Sync) {
         assert!(out.len() <= self.outputs, "no more than all outputs");
-        let space = || (draw_space(), Secret::new(vec![T::default(); BATCH * LINE]));
-        out.par_chunks_mut(BATCH * LINE).enumerate().for_each_init(space, |(words, sums), (batch, out)| {
+        let space = || (draw_space(), Secret::new(vec![T::default(); GROUPS_PER_BATCH * LINE]));
+        out.par_chunks_mut(GROUPS_PER_BATCH * LINE).enumerate().for_each_init(space, |(words, sums), (batch, out)| {
             sums.fill(T::default());
             let whole = out.len().next_multiple_of(LINE);
             (0..self.weight).for_each(|s| self.add_stratum(s, y, batch, words, &mut sums[..whole]));
-            consume(batch * BATCH * LINE, &sums[..out.len()], out);
+            consume(batch * GROUPS_PER_BATCH * LINE, &sums[..out.len()], out);
         });
     }
 
@@ -178,7 +184,7 @@ impl Code {
 
 /// Space for the draws of a batch.
 fn draw_space() -> Vec<u128> {
-    vec![0; BATCH / 4]
+    vec![0; GROUPS_PER_BATCH / 4]
 }
 
 /// A convolution under way, from the first position to the last.
@@ -195,7 +201,7 @@ pub(crate) struct Convolution<'a, T: Lane> {
 impl<T: Lane> Convolution<'_, T> {
     /// Convolves the next elements in place: any number, but a multiple of [`LINE`] unless they are the last.
     pub fn next(&mut self, x: &mut [T]) {
-        for x in x.chunks_mut(PIECE) {
+        for x in x.chunks_mut(POSITIONS_PER_PIECE) {
             assert!(self.place.is_multiple_of(LINE), "taps come four at a time");
             let taps = &mut self.taps[..x.len()];
             self.code.taps(self.place, &mut self.words[..x.len().div_ceil(4)], taps);
@@ -281,7 +287,7 @@ mod tests {
         let x = random(&mut rng, positions);
         let code = Code::new(outputs, positions, 3, 5);
         let expected = code.compress(&mut x.clone());
-        for part in [4, 8, 24, 28, 1000, PIECE, 3 * PIECE + 4] {
+        for part in [4, 8, 24, 28, 1000, POSITIONS_PER_PIECE, 3 * POSITIONS_PER_PIECE + 4] {
             let mut parts: Vec<u128> = bytemuck::cast_vec(x.clone());
             let mut convolution = code.convolution::<u128>();
             parts.chunks_mut(part).for_each(|part| convolution.next(part));

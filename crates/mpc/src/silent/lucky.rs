@@ -41,7 +41,7 @@ const MEETINGS: usize = 12;
 /// The best rank test that is expected to exist.
 #[derive(Clone, Copy, Debug)]
 pub struct Luckiest {
-    /// It succeeds with probability `2^-bits`.
+    /// The test succeeds with probability `2^-bits`.
     pub bits: f64,
     /// The share of all positions in its region.
     pub share: f64,
@@ -57,6 +57,7 @@ pub struct Luckiest {
 }
 
 /// The best rank test with `words` words that is expected of codes with `len` outputs and the given weight.
+#[expect(clippy::expect_used, reason = "it computes bounds of this program's own parameters")]
 pub fn luckiest(len: usize, weight: usize, words: usize) -> Luckiest {
     let mut best: Option<Luckiest> = None;
     for ends in 0..FORMS {
@@ -92,7 +93,7 @@ pub fn last_lengths(width: u32, shortest: usize) -> Vec<(usize, usize)> {
     steps
 }
 
-/// The same for regions with so many ends; nothing if the code has too few groups.
+/// The luckiest set for regions with `ends` ends; `None` if the code has too few groups.
 fn with_ends(len: usize, weight: usize, words: usize, ends: usize) -> Option<Luckiest> {
     let (all, groups) = (len.div_ceil(LINE), (WINDOW * ends + words).div_ceil(LINE));
     if groups == 0 || groups > all {
@@ -248,7 +249,7 @@ fn ln_choose(n: usize, k: usize) -> f64 {
     if k > n { f64::NEG_INFINITY } else { ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k) }
 }
 
-/// By Stirling's series; exact for small numbers.
+/// `ln(n!)` by Stirling's series; exact for small numbers.
 fn ln_factorial(n: usize) -> f64 {
     if n < 20 {
         return (1..=n).map(|i| (i as f64).ln()).sum();

@@ -1,4 +1,5 @@
 //! The arrows of silent VOLE.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -76,3 +77,5 @@ pub struct CodeSeed(pub u128);
 impl Fixed for CodeSeed {
     const STEP: Step = step(5, Role::Receiver, "the seed of the code");
 }
+
+vesica_party::messages![Flips, CheckRequest, CheckAnswer, CodeSeed];

@@ -37,7 +37,7 @@
 //! **Time and addresses.** The receiver clears nodes, reads leaves and adds noise at addresses that depend on the noisy places. Amount of work and
 //! messages do not depend on them; a program on the same machine that watches caches may learn them.
 //!
-//! Short vectors take [`crate::vole`] alone: [`params::Params`] chooses by bytes.
+//! Short vectors take [`crate::small_field_vole`] alone: [`params::Params`] chooses by bytes.
 
 pub(crate) mod bulk;
 mod check;
@@ -52,13 +52,13 @@ mod trees;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Value;
 
 use crate::ot_extension::{self, GUESSED_DELTA};
+use crate::small_field_vole;
 use crate::tasks::{CorrelationRequest, SubfieldVole};
-use crate::vole;
 use params::Params;
 
 pub use receiver::Receiver;
@@ -73,8 +73,8 @@ const MAX_LEN: usize = 1 << 28;
 /// What everything rests on that is made by the code of this module: docs/expander.md specifies the code and says what is known of it.
 pub const EXPANDER_LPN: &str = "Regular LPN for this project's own expand-convolute variant, unpublished (docs/expander.md): relative distance 0.11 of a code that nobody outside has reviewed";
 
-/// What the malicious mode adds to it.
-const LEAKY_NOISE: &str = "this LPN also if a corrupt sender has guessed at places of the noise, and was right (selective failure)";
+/// The assumption that the malicious mode adds to [`EXPANDER_LPN`].
+const LEAKY_NOISE: &str = "LPN for the same expand-convolute variant also if a corrupt sender has guessed at places of the noise, and was right (selective failure)";
 
 /// Silent VOLE over `B`.
 #[derive(Debug)]
@@ -91,8 +91,9 @@ impl<B: Value> Protocol for SilentVole<B> {
             reference: "S. Raghuraman, P. Rindal, T. Tanguy, CRYPTO 2023, ePrint 2023/882",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
-            "noise weight 762 from distance 0.11 by the formula for uniform noise values, in place of a heuristic pseudo-distance",
+            "noise weight 762 from distance 0.11 by the formula for uniform noise values, instead of a heuristic pseudo-distance",
             "one expander place in each of as many strata of the convolved vector, and the farthest tap always set: rows of low weight disappear",
             "four outputs take the four places of a random line in a random order, as in block-accumulate codes",
             "the expander's weight grows with the length, so that words found by linear algebra in a box of each stratum weigh at least 0.118",
@@ -108,6 +109,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                 security: Security::SemiHonest,
                 corrupt_sender: Resistance::SemiHonest,
                 corrupt_receiver: Resistance::SemiHonest,
+                rounds: Rounds::between(2, 3),
                 assumptions: assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN]],
                 leakage: &[],
             },
@@ -115,6 +117,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                 security: Security::Malicious,
                 corrupt_sender: Resistance::Malicious,
                 corrupt_receiver: Resistance::Malicious,
+                rounds: Rounds::between(4, 7),
                 assumptions: assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN, LEAKY_NOISE]],
                 leakage: &[
                     GUESSED_DELTA,
@@ -139,7 +142,7 @@ impl<B: Value> Protocol for SilentVole<B> {
                 format_args!("ask for at most {MAX_LEN} at a time"),
             ));
         }
-        vole::check_width::<B>(request)?;
+        small_field_vole::check_width::<B>(request)?;
         Ok(Params::new(request, B::BITS))
     }
 

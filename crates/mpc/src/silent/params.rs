@@ -38,7 +38,7 @@ use vesica_structures::facts::KAPPA;
 
 use crate::pprf::TreeShape;
 use crate::tasks::CorrelationRequest;
-use crate::{ot_extension, vole};
+use crate::{ot_extension, small_field_vole};
 
 /// Relative minimum distance that the noise weight relies on.
 pub const DISTANCE: f64 = 0.11;
@@ -66,7 +66,7 @@ const MAX_WEIGHT: u32 = 18;
 /// A block of noise is at least this long; shorter vectors take the direct protocol.
 pub(super) const MIN_BLOCK: usize = 8;
 
-/// What values the noise takes.
+/// The values that the noise takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
     /// Always 1, as for OT.
@@ -121,13 +121,13 @@ pub enum Params {
     /// Trees and a code.
     Silent(SilentParams),
     /// Small-field VOLE alone.
-    Direct(vole::Params),
+    Direct(small_field_vole::Params),
 }
 
 impl Params {
     /// The route that sends fewer bytes for elements of `bits` bits; the direct one where blocks would be too short.
     pub fn new(request: &CorrelationRequest, bits: u32) -> Self {
-        let direct = vole::Params::new(request, bits);
+        let direct = small_field_vole::Params::new(request, bits);
         let silent = SilentParams::new(request, bits);
         if silent.block < MIN_BLOCK || direct.predicted_bytes() <= silent.predicted_bytes() {
             Self::Direct(direct)
@@ -239,9 +239,9 @@ impl SilentParams {
 
 /// A batch's part of a base correlation.
 pub(super) struct BatchBlocks {
-    /// For the OTs.
+    /// The blocks for the OTs.
     pub transfers: Range<usize>,
-    /// For the values of the noise.
+    /// The blocks for the values of the noise.
     pub values: Range<usize>,
 }
 

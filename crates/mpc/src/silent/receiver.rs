@@ -1,4 +1,4 @@
-//! The right column: `c` and `a`.
+//! The right column of the figure: gets `c` and `a`.
 
 use rand_core::Rng;
 use subtle::ConstantTimeEq;
@@ -12,10 +12,10 @@ use super::params::{Params, SilentParams};
 use super::{check, trees};
 use crate::ot_extension::{self, CorrelationHash, ReceiverCorrelation, bit};
 use crate::silent::code::Code;
+use crate::small_field_vole;
 #[cfg(test)]
 use crate::tasks::CorrelationRequest;
 use crate::tasks::VoleReceiver;
-use crate::vole;
 
 /// The receiver, set up: `c` is there and may be used, what is left of `a` is made by [`run`](Party::run).
 ///
@@ -29,10 +29,10 @@ pub struct Receiver<B: Value> {
     rest: Rest,
 }
 
-/// What stands between a set-up receiver and `a`.
+/// The work that a receiver still has to do for `a` once it is set up.
 #[derive(Debug)]
 enum Rest {
-    /// Nothing: the direct protocol makes both at once.
+    /// No work: the direct protocol makes `a` and `c` at once.
     Nothing,
     /// The trees are yet to be received.
     Trees(Box<Pending>),
@@ -40,13 +40,20 @@ enum Rest {
     Leaves(Box<Code>, Secret<Vec<Gf128>>),
 }
 
-/// What the receiver keeps until the trees come.
+/// The state that the receiver keeps until the trees come.
 #[derive(Debug)]
 struct Pending {
     params: SilentParams,
     base: ReceiverCorrelation,
     points: Secret<Vec<usize>>,
     code: Code,
+}
+
+impl<B: Value> From<VoleReceiver<B>> for Receiver<B> {
+    /// The receiver of a VOLE that exists already.
+    fn from(output: VoleReceiver<B>) -> Self {
+        Self { output, rest: Rest::Nothing }
+    }
 }
 
 impl<B: Value> Receiver<B> {
@@ -63,7 +70,7 @@ impl<B: Value> Party for Receiver<B> {
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         match params {
-            Params::Direct(params) => Ok(Self { output: vole::receive(params, ch, rng)?, rest: Rest::Nothing }),
+            Params::Direct(params) => Ok(Self { output: small_field_vole::receive(params, ch, rng)?, rest: Rest::Nothing }),
             Params::Silent(params) => start(params, ch, rng),
         }
     }
@@ -83,7 +90,7 @@ impl<B: Value> Party for Receiver<B> {
     }
 }
 
-/// All that the sender waits for, and `c`.
+/// The part of the set-up that the sender waits for, and `c`.
 fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<B>, Abort> {
     let base = ot_extension::receiver(&params.correlation(), ch, rng)?;
 

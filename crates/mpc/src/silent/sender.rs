@@ -1,4 +1,4 @@
-//! The left column: `delta` and `b`.
+//! The left column of the figure: gets `delta` and `b`.
 
 use std::marker::PhantomData;
 
@@ -12,8 +12,8 @@ use super::params::{Params, SilentParams};
 use super::{check, trees};
 use crate::ot_extension;
 use crate::silent::code::Code;
+use crate::small_field_vole;
 use crate::tasks::VoleSender;
-use crate::vole;
 
 /// The sender, set up: all that the receiver waits for is sent, and what is left of `b` is made by [`run`](Party::run).
 #[derive(Debug)]
@@ -27,6 +27,13 @@ enum State {
     Leaves { params: SilentParams, delta: Secret<Gf128>, leaves: Secret<Vec<Gf128>> },
 }
 
+impl<B: Value> From<VoleSender> for Sender<B> {
+    /// The sender of a VOLE that exists already.
+    fn from(output: VoleSender) -> Self {
+        Self(State::Done(output), PhantomData)
+    }
+}
+
 impl<B: Value> Party for Sender<B> {
     type Params = Params;
     type Input = ();
@@ -34,7 +41,7 @@ impl<B: Value> Party for Sender<B> {
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let state = match params {
-            Params::Direct(params) => State::Done(vole::send::<B>(params, ch, rng)?),
+            Params::Direct(params) => State::Done(small_field_vole::send::<B>(params, ch, rng)?),
             Params::Silent(params) => start::<B>(params, ch, rng)?,
         };
         Ok(Self(state, PhantomData))
@@ -54,7 +61,7 @@ impl<B: Value> Party for Sender<B> {
     }
 }
 
-/// All that the receiver waits for.
+/// The part of the set-up that the receiver waits for.
 fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng) -> Result<State, Abort> {
     let base = ot_extension::sender(&params.correlation(), ch, rng)?;
     let delta = Secret::new(Gf128(*base.delta));

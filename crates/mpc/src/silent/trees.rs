@@ -13,17 +13,17 @@ use crate::ot_extension::CorrelationHash;
 use crate::pprf::{Tree, generators};
 
 /// Trees whose messages are sent at a time.
-const AT_A_TIME: usize = 8;
+const TREES_PER_MESSAGE: usize = 8;
 
-/// What the keys of the trees are derived by.
+/// The label from which the keys of the trees are derived.
 pub(super) const LABEL: &str = "silent ggm";
 
 /// Leaves of trees for which it pays to wake another thread.
-const WORTH_A_THREAD: usize = 1 << 10;
+const LEAVES_PER_THREAD_TASK: usize = 1 << 10;
 
 /// Trees a thread: results do not depend on it.
 fn share(params: &SilentParams) -> usize {
-    AT_A_TIME.div_ceil(rayon::current_num_threads()).max(WORTH_A_THREAD.div_ceil(params.block)).min(AT_A_TIME)
+    TREES_PER_MESSAGE.div_ceil(rayon::current_num_threads()).max(LEAVES_PER_THREAD_TASK.div_ceil(params.block)).min(TREES_PER_MESSAGE)
 }
 
 /// Does `work` on each of a few jobs, on this thread if there is one only.
@@ -63,11 +63,15 @@ pub(super) fn send(
 ) -> Result<(), Abort> {
     let depth = params.shape().depth();
     let share = share(params);
-    let mut workers: Vec<_> =
-        (0..AT_A_TIME.div_ceil(share)).map(|_| (Tree::new(params.shape()), Secret::new(vec![[0; 2]; params.shape().sums()]))).collect();
+    let mut workers: Vec<_> = (0..TREES_PER_MESSAGE.div_ceil(share))
+        .map(|_| (Tree::new(params.shape()), Secret::new(vec![[0; 2]; params.shape().sums()])))
+        .collect();
     let mut generators = generators(binding, LABEL);
-    let mut message = vec![0; AT_A_TIME * params.tree_message()];
-    let parts = leaves.chunks_mut(AT_A_TIME * params.block).zip(pads.chunks(AT_A_TIME * depth)).zip(values.chunks(AT_A_TIME));
+    let mut message = vec![0; TREES_PER_MESSAGE * params.tree_message()];
+    let parts = leaves
+        .chunks_mut(TREES_PER_MESSAGE * params.block)
+        .zip(pads.chunks(TREES_PER_MESSAGE * depth))
+        .zip(values.chunks(TREES_PER_MESSAGE));
     for ((leaves, pads), values) in parts {
         let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();
         let message = &mut message[..values.len() * params.tree_message()];
@@ -105,11 +109,11 @@ pub(super) fn receive(
     let depth = params.shape().depth();
     let share = share(params);
     let mut workers: Vec<_> =
-        (0..AT_A_TIME.div_ceil(share)).map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()]))).collect();
+        (0..TREES_PER_MESSAGE.div_ceil(share)).map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()]))).collect();
     let mut generators = generators(binding, LABEL);
-    let mut message = vec![0; AT_A_TIME * params.tree_message()];
-    let parts = leaves.chunks_mut(AT_A_TIME * params.block).zip(pads.chunks(AT_A_TIME * depth));
-    for ((leaves, pads), (points, values)) in parts.zip(points.chunks(AT_A_TIME).zip(values.chunks(AT_A_TIME))) {
+    let mut message = vec![0; TREES_PER_MESSAGE * params.tree_message()];
+    let parts = leaves.chunks_mut(TREES_PER_MESSAGE * params.block).zip(pads.chunks(TREES_PER_MESSAGE * depth));
+    for ((leaves, pads), (points, values)) in parts.zip(points.chunks(TREES_PER_MESSAGE).zip(values.chunks(TREES_PER_MESSAGE))) {
         let message = &mut message[..values.len() * params.tree_message()];
         ch.recv_stream::<Trees>(message)?;
         let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();

@@ -14,7 +14,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Protocol, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Protocol, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::silent::bulk;
@@ -41,6 +41,7 @@ impl Protocol for SilentOt {
             reference: "E. Boyle, G. Couteau, N. Gilboa, Y. Ishai, L. Kohl, P. Rindal, P. Scholl, CCS 2019, ePrint 2019/1159",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[
             "the code, its seed and the trees are those of vole-silent-64; values of the noise are uniform bits, with the weight for uniform noise",
             "batches of at most 2^23 transfers share one delta and one set of base OTs, and nothing else",

@@ -1,4 +1,4 @@
-//! The right column: one block of each pair.
+//! The right column of the figure: gets one block of each pair.
 
 use vesica_party::{Abort, Channel, Party};
 use vesica_structures::rng::SecretRng;

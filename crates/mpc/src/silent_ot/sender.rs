@@ -1,4 +1,4 @@
-//! The left column: both blocks.
+//! The left column of the figure: gets both blocks of each pair.
 
 use vesica_party::{Abort, Channel, Party};
 use vesica_structures::rng::SecretRng;

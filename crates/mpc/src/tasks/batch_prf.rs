@@ -1,4 +1,4 @@
-//! Oblivious PRFs side by side, each asked once.
+//! Task: many oblivious PRFs, each evaluated by the receiver once.
 
 use std::collections::HashSet;
 

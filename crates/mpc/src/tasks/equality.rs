@@ -1,4 +1,4 @@
-//! Private equality test with shared output.
+//! Task: private equality tests with shared output.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use crate::bits::Bits;
 #[derive(Debug)]
 pub struct Equality;
 
-/// How many tests.
+/// The public parameters of equality tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EqualityRequest {
-    /// How many.
+    /// The number of tests.
     pub len: usize,
     /// Bits of a value, 1 to 64.
     pub width: u32,
@@ -26,9 +26,9 @@ pub struct EqualityRequest {
 /// What the sender of equality tests gets; wiped on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tested {
-    /// Its values, uniform below `2^width`.
+    /// The sender's values, uniform below `2^width`.
     pub values: Vec<u64>,
-    /// Its shares: with the receiver's they add up to 1 where values are equal.
+    /// The sender's shares. With the receiver's they add up to 1 where values are equal.
     pub shares: Bits,
 }
 

@@ -1,4 +1,4 @@
-//! Permute and share.
+//! Task: permute and share.
 
 use std::marker::PhantomData;
 
@@ -11,10 +11,10 @@ use vesica_structures::fields::Value;
 #[derive(Debug)]
 pub struct PermuteShare<V>(PhantomData<fn() -> V>);
 
-/// How many values, and how wide.
+/// The public parameters of a permutation: how many values, and how wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PermuteShareRequest {
-    /// How many.
+    /// The number of values.
     pub len: usize,
     /// Bits of a value.
     pub bits: u32,
@@ -22,12 +22,12 @@ pub struct PermuteShareRequest {
     pub security: Security,
 }
 
-/// What the sender of values gives; wiped on drop.
+/// The sender's input; wiped on drop.
 #[derive(Clone)]
 pub struct ToPermute<V: Value> {
     /// Values of the agreed width, in the sender's order.
     pub values: Vec<V>,
-    /// Its shares of the permuted values, in the receiver's order.
+    /// The sender's shares of the permuted values, in the receiver's order.
     pub shares: Vec<V>,
 }
 

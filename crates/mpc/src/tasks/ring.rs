@@ -1,4 +1,4 @@
-//! Conversions of shared bits, and products with them.
+//! Tasks: conversions of shared bits, and products with them.
 
 use std::marker::PhantomData;
 
@@ -17,7 +17,7 @@ pub trait Share: Pod + Default + Zeroize + PartialEq + Send + Sync + 'static {
     /// [`Task::NAME`] of [`Multiplex`] over it.
     const MULTIPLEX: &'static str;
 
-    /// What two shares stand for.
+    /// The value that two shares stand for.
     fn plus(self, other: Self) -> Self;
     /// The share that `other` completes to this element.
     fn minus(self, other: Self) -> Self;
@@ -110,7 +110,7 @@ impl Share for u8 {
 /// A party's shares of rows of elements; wiped on drop.
 #[derive(Clone)]
 pub struct Shares<E: Share> {
-    /// They are shares modulo `2^bits`, and below it.
+    /// The shares are modulo `2^bits`, and below it.
     pub bits: u32,
     /// Elements of a row.
     pub width: usize,
@@ -137,7 +137,7 @@ pub enum BitsToRing {}
 /// The public parameters of a conversion of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitsToRingRequest {
-    /// How many bits.
+    /// The number of bits.
     pub len: usize,
     /// The shares are modulo `2^bits`: what holds the largest result that the caller makes of them. A count of all bits needs `ceil(log2(len + 1))`.
     pub bits: u32,
@@ -174,11 +174,11 @@ pub struct Multiplex<E>(PhantomData<fn() -> E>);
 /// The public parameters of a multiplexer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiplexRequest {
-    /// How many bits, a row each.
+    /// The number of bits; each bit has a row.
     pub len: usize,
     /// Elements of a row that the sender has masks for: the first ones.
     pub masked: usize,
-    /// All elements of a row.
+    /// The number of elements of a row.
     pub width: usize,
     /// The shares are modulo `2^bits`; 8 for bytes.
     pub bits: u32,
@@ -198,9 +198,9 @@ pub struct SharedRows<E: Share> {
 /// What the sender of a multiplexer gets; wiped on drop.
 #[derive(Clone)]
 pub struct Multiplexed<E: Share> {
-    /// Its masks, row by row, of the masked elements only.
+    /// The sender's masks, row by row, of the masked elements only.
     pub masks: Vec<E>,
-    /// Its shares.
+    /// The sender's shares.
     pub shares: Shares<E>,
 }
 
@@ -249,7 +249,7 @@ pub struct InnerProductRequest {
 /// A vector modulo `2^64`; wiped on drop.
 #[derive(Clone)]
 pub struct RingVector {
-    /// Its elements.
+    /// The elements of the vector.
     pub values: Vec<u64>,
 }
 

@@ -5,7 +5,7 @@ use std::thread;
 
 use bytemuck::Pod;
 use curve25519_dalek::ristretto::CompressedRistretto;
-use vesica_mpc::base_ot::messages::{AT_A_TIME, ReceiverPoints, SenderPoint};
+use vesica_mpc::base_ot::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use vesica_mpc::ot_extension::CHUNKS;
 use vesica_mpc::ot_extension::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use vesica_mpc::silent::SilentVole;
@@ -66,7 +66,8 @@ fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver:
     sender.reversed(|sender| {
         receiver.reversed(|receiver| {
             pass(receiver, sender, (), tamper.sender_point)?;
-            (0..128 / AT_A_TIME).try_for_each(|message| pass(sender, receiver, AT_A_TIME, tamper.receiver_points.filter(|_| message == 4)))
+            (0..128 / TRANSFERS_PER_MESSAGE)
+                .try_for_each(|message| pass(sender, receiver, TRANSFERS_PER_MESSAGE, tamper.receiver_points.filter(|_| message == 4)))
         })
     })?;
     pass(receiver, sender, (), tamper.tree_sums)?;

@@ -1,13 +1,13 @@
 //! Both sides' outputs fulfil the task, and the bytes are the predicted ones, for every protocol, mode and length.
 
 use vesica_mpc::base_ot::BaseOt;
-use vesica_mpc::one_of_n::OneOfN;
 use vesica_mpc::opprf::{Opprf, Store};
 use vesica_mpc::ot_extension::OtExtension;
+use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
+use vesica_mpc::small_field_vole::SmallFieldVole;
 use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, PrfOutputs, Programmed, SubfieldVole, VoleReceiver, VoleSender};
-use vesica_mpc::vole::SmallFieldVole;
 use vesica_party::{Party, Protocol, Security, Task};
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{Band, Clustered};

@@ -1,16 +1,18 @@
 //! No fault of the link makes a side panic or hang.
 
 use vesica_mpc::base_ot::BaseOt;
-use vesica_mpc::one_of_n::OneOfN;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::ot_extension::OtExtension;
+use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, Programmed};
 use vesica_party::Security::{Malicious, SemiHonest};
 use vesica_structures::fields::{Gf64, Gf128};
 use vesica_structures::okvs::Band;
-use vesica_testkit::faults;
+use vesica_testkit::{Runnable, Thorough, Trials, faults, faults_of};
+
+use crate::examples::{Example, Suite};
 
 #[test]
 fn base_ot() {
@@ -38,4 +40,25 @@ fn opprf() {
 fn bulk_correlations() {
     faults::<OneOfN>(&CorrelationRequest { len: 1 << 15, security: SemiHonest, width: Some(4) }, &(), &());
     faults::<SilentOt>(&CorrelationRequest { len: 200, security: SemiHonest, width: None }, &(), &());
+}
+
+/// Every row, with some faults: the tests above and those of single rows have them all.
+struct Faults(Trials);
+
+impl Suite for Faults {
+    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+        self.0.modes(rows, |row, mode| {
+            let (request, sent, asked) = T::example(mode.security, 20);
+            let harm = faults_of(row, &request, &sent, &asked, Thorough::InTurn);
+            // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where parties are taken to be honest.
+            assert!(2 * harm.failed > harm.unharmed, "{harm:?}");
+        });
+    }
+}
+
+#[test]
+fn every_row() {
+    let mut suite = Faults(Trials::of("faults"));
+    suite.all();
+    suite.0.end();
 }

@@ -2,8 +2,11 @@
 
 mod cheating;
 mod conformance;
+mod dealt;
+mod examples;
 mod faults;
 mod gmw;
+mod golden;
 mod inner_product;
 mod kkrt16;
 mod peqt;

@@ -5,78 +5,80 @@ use std::net;
 use std::sync::Arc;
 use std::thread;
 
-use super::link::Link;
+use super::forks::Slot;
+use super::shared::Shared;
 use super::{Channel, Tally};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 impl Channel {
     /// A handle with which another thread ends the run.
     pub fn canceller(&self) -> Canceller {
-        Canceller(self.link.clone())
+        Canceller(self.shared.clone())
     }
 
-    /// Closes cleanly: waits until all is sent and the peer has finished too. On a fork it just ends the fork.
+    /// Closes the channel cleanly: waits until everything is sent and the peer has finished, too. On a fork, ends only the fork.
     ///
     /// # Errors
-    /// If the channel fails before, or the peer has sent what nobody took. The peer is then told.
+    /// If the channel fails before that, or the peer has sent messages that this side never received. The peer is then told.
     pub fn finish(mut self) -> Result<Tally, Abort> {
-        if self.slot == 0 {
+        if self.slot == Slot::ROOT {
             if let Err(failure) = self.exchange_finish() {
                 self.close(&failure);
                 return Err(failure);
             }
-            self.link.wait_ended(self.link.options.drain_for, |state| state.reader_done);
+            self.shared.wait_ended(self.shared.options.drain_for, |state| state.reader_done);
             // Both sides have all; how the transport closes matters no more.
-            let _ = self.link.shutdown.close(net::Shutdown::Both);
+            let _ = self.shared.shutdown.close(net::Shutdown::Both);
             self.closed = true;
         }
         Ok(self.tally())
     }
 
-    /// Tells the peer of a failure and closes the connection, waiting some seconds at most for the peer to hear it. On a fork, only tells.
+    /// Tells the peer of a failure and closes the connection; waits at most [`ChannelOptions::drain_for`](super::ChannelOptions::drain_for) for the
+    /// peer to receive the report. On a fork, sends only the report.
     pub fn abort(mut self, failure: &Abort) {
         self.close(failure);
     }
 
     fn close(&mut self, failure: &Abort) {
         self.closed = true;
-        self.link.tell(failure);
-        if self.slot != 0 {
+        self.shared.tell(failure);
+        if self.slot != Slot::ROOT {
             return;
         }
-        self.link.lock().closing = true;
-        self.link.work.notify_all();
-        self.link.wait_ended(self.link.options.drain_for, |state| state.writer_done && state.reader_done);
+        self.shared.lock().closing = true;
+        self.shared.work.notify_all();
+        self.shared.wait_ended(self.shared.options.drain_for, |state| state.writer_done && state.reader_done);
         // The failure that led here is what counts.
-        let _ = self.link.shutdown.close(net::Shutdown::Both);
+        let _ = self.shared.shutdown.close(net::Shutdown::Both);
     }
 
     fn exchange_finish(&mut self) -> Result<(), Abort> {
-        let link = &self.link;
-        let mut state = link.lock();
+        let shared = &self.shared;
+        let mut state = shared.lock();
         state.finishing = true;
-        link.work.notify_all();
+        shared.work.notify_all();
         loop {
             if self.partial.is_some() || state.leftover() {
-                return Err(link.misbehaved("more than this side has use for"));
+                return Err(shared.misbehaved("more than this side has use for"));
             }
             if state.finish_sent && state.peer_finished && state.writer_done {
                 return Ok(());
             }
-            state = link.wait(state, &link.ended)?;
+            state = shared.wait(state, &shared.ended)?;
         }
     }
 
     /// Tells the peer that nothing more comes on this fork.
     fn end_fork(&mut self) {
-        let mut state = self.link.lock();
+        let mut state = self.shared.lock();
         if let Some((frame, _)) = self.partial.take() {
             // For `finish` to notice that nobody took the rest.
             state.forks[self.slot].inbox.push_front(frame);
         }
         state.forks[self.slot].closing = true;
         state.make_ready(self.slot);
-        self.link.work.notify_one();
+        self.shared.work.notify_one();
     }
 }
 
@@ -86,23 +88,23 @@ impl Drop for Channel {
         if self.closed {
             return;
         }
-        if self.slot != 0 && !thread::panicking() {
+        if self.slot != Slot::ROOT && !thread::panicking() {
             self.leave_transcript();
             self.end_fork();
             return;
         }
-        let known = self.link.lock().failure.as_ref().map(Abort::again);
+        let known = self.shared.lock().failure.as_ref().map(Abort::again);
         self.close(&known.unwrap_or_else(|| Abort::Local {
-            code: 70,
+            code: exit_code::INTERNAL,
             fault: "it stopped before the end of the run".into(),
             mend: "look at what that side printed".into(),
         }));
     }
 }
 
-/// Ends a run from another thread, for example on a signal.
+/// A handle with which another thread ends a run, for example on a signal.
 #[derive(Clone)]
-pub struct Canceller(Arc<Link>);
+pub struct Canceller(Arc<Shared>);
 
 impl Canceller {
     /// Makes every call on the channel and its forks fail with `reason`, and tells the peer. Does not block.

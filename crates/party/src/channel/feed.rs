@@ -3,23 +3,24 @@
 use std::io::{self, Cursor};
 use std::net;
 
-use super::link::Link;
+use super::forks::Slot;
+use super::shared::Shared;
 use super::{ChannelOptions, reader};
 use crate::Role;
 use crate::transport::{Connection, Shutdown};
 
-/// How far a conversation of frames came.
+/// The effect of a sequence of frames on the reader thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
-    /// Forks that the frames opened.
+    /// Number of forks that the frames opened.
     pub opened: usize,
-    /// Forks that they closed.
+    /// Number of forks that the frames closed.
     pub closed: usize,
-    /// Frames of messages that wait in the forks' queues.
+    /// Number of frames of messages that wait in the forks' queues.
     pub queued: usize,
-    /// Bytes that they let this side send on the root, beside those that it might send before.
+    /// Bytes of credit that the frames granted this side on the root channel.
     pub credited: i64,
-    /// Whether they said that nothing more comes.
+    /// Whether the frames included the one after which nothing more comes.
     pub finished: bool,
 }
 
@@ -34,28 +35,28 @@ impl Shutdown for Nowhere {
 /// Has the reader thread's body take the bytes as frames of a peer, with two forks of this side's open and announced.
 pub(crate) fn feed(bytes: &[u8]) -> Fed {
     let connection = Connection::new(Cursor::new(bytes.to_vec()), io::sink(), Nowhere);
-    let link = Link::new(&connection, Role::Receiver, ChannelOptions::default());
+    let shared = Shared::new(&connection, Role::Receiver, ChannelOptions::default());
     let credit = {
-        let mut state = link.lock();
+        let mut state = shared.lock();
         for index in 0..2 {
-            let slot = state.child(0, index);
+            let slot = state.child(Slot::ROOT, index);
             state.forks[slot].opened = true;
             state.make_ready(slot);
         }
         state.take_frames(usize::MAX, &mut Vec::new());
         // As if as much had been sent: credit for it may come.
-        state.forks[0].credit -= 1 << 20;
-        state.forks[0].credit
+        state.forks[Slot::ROOT].credit -= 1 << 20;
+        state.forks[Slot::ROOT].credit
     };
     let Connection { reader: bytes, .. } = connection;
-    reader::run(link.clone(), bytes);
-    let state = link.lock();
+    reader::run(shared.clone(), bytes);
+    let state = shared.lock();
     assert!(state.reader_done, "the reader thread ends with its input");
     Fed {
         opened: state.theirs.len() - 1,
         closed: state.forks.iter().filter(|fork| fork.their_end).count(),
         queued: state.forks.iter().map(|fork| fork.inbox.len()).sum(),
-        credited: state.forks[0].credit - credit,
+        credited: state.forks[Slot::ROOT].credit - credit,
         finished: state.peer_finished,
     }
 }

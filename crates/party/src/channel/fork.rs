@@ -1,4 +1,4 @@
-//! One fork's queues and credits.
+//! The queues and credits of one fork.
 //!
 //! A side may start a frame on a fork while its credit is positive; on a fork that the other side has not opened yet, only if the credit
 //! covers the whole frame. Each frame costs its body and a fixed charge, so that empty frames are not free either. The receiver hands the
@@ -7,62 +7,63 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 
+use super::forks::Slot;
 use super::frame::{HEADER_BYTES, Header};
 
 /// Bytes that may be under way on a fork before the receiver takes any; the frame that uses up the last of it may exceed it.
-pub(super) const WINDOW: i64 = 8 << 20;
-/// What a frame costs beside its body.
+pub(super) const WINDOW: i64 = crate::transport::WINDOW_BYTES as i64;
+/// Bytes of credit that a frame costs beside those of its body.
 const FRAME_COST: i64 = 64;
 /// Credit is handed back in portions of at least this many bytes.
 const PORTION: i64 = 1 << 20;
 
-/// A frame that came.
+/// A frame received from the peer.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub header: Header,
     pub body: Vec<u8>,
 }
 
-/// A channel's or fork's state, both directions.
+/// The state of a channel or fork, in both directions.
 pub(super) struct Fork {
-    pub parent: usize,
+    pub parent: Slot,
     pub index: u16,
-    /// Indices from the root to here: what names the fork on both sides.
+    /// Indices of the forks from the root to this one: its name on both sides.
     pub path: Vec<u16>,
-    /// This side has opened it.
+    /// Whether this side has opened the fork.
     pub opened: bool,
     /// Hash of the label that the first side to open it gave.
     pub label: Option<u64>,
     pub our_id: Option<u16>,
     pub their_id: Option<u16>,
-    /// This side sends no more than what is queued; said so.
+    /// Whether this side sends nothing more than what is queued, and whether the peer was told.
     pub closing: bool,
     pub close_sent: bool,
-    /// The peer sends no more.
+    /// Whether the peer has said that it sends nothing more on this fork.
     pub their_end: bool,
-    /// Frames to send.
+    /// Frames that wait to be sent.
     pub out: VecDeque<Vec<u8>>,
     /// Bytes in `out`.
     pub unsent: usize,
-    /// What the peer still lets this side send.
+    /// Bytes of credit that the peer has granted this side and that are not spent.
     pub credit: i64,
-    /// In the writer's list of ready forks.
+    /// Whether the fork is in the writer's list of ready forks.
     pub queued: bool,
-    /// Frames that came and were not taken.
+    /// Frames received from the peer that the caller has not taken yet.
     pub inbox: VecDeque<Frame>,
-    /// What this side still lets the peer send.
+    /// Bytes of credit that this side has granted the peer and that are not spent.
     allowance: i64,
-    /// Cost of taken frames that was not handed back yet.
+    /// Cost of the frames that the caller took since credit was last handed back.
     owed: i64,
-    /// Frames that the caller sent and took.
+    /// Numbers of frames that the caller has sent and taken.
     pub sent: u64,
     pub taken: u64,
-    /// Wakes the caller.
+    /// Condition variable that wakes the caller.
     pub wake: Arc<Condvar>,
 }
 
 impl Fork {
-    pub(super) fn new(parent: usize, index: u16, path: Vec<u16>) -> Self {
+    pub(super) fn new(parent: Slot, index: u16, path: Vec<u16>) -> Self {
         Self {
             parent,
             index,

@@ -22,24 +22,24 @@ const OPEN_BYTES: usize = 12;
 const CREDIT_BYTES: usize = 4;
 const ABORT_LIMIT: usize = 2 + 2 * (4 + TEXT_LIMIT);
 
-/// What a frame is.
+/// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole message.
     Message,
     /// A part of a streamed message.
     Chunk,
-    /// The sender opens a fork; its frames follow.
+    /// Announcement of a fork, whose frames follow.
     Open,
-    /// The sender sends no more on a fork.
+    /// End of what its sender sends on a fork.
     Close,
-    /// The receiver has taken data from a fork: so many bytes more may follow.
+    /// Credit for a fork: the receiver has taken data, so that as many bytes more may follow.
     Credit,
-    /// The sender's threads are alive.
+    /// Sign of life.
     Ping,
-    /// The sender failed; nothing follows.
+    /// Report of a failure; nothing follows.
     Abort,
-    /// The sender has sent all of it; only pings and an abort may follow.
+    /// End of all that its sender sends; only pings and an abort may follow.
     Finish,
 }
 
@@ -54,13 +54,13 @@ impl Kind {
 /// A frame's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What it is.
+    /// The frame's kind.
     pub kind: Kind,
-    /// The arrow's number in its figure.
+    /// The number of the message's arrow in its figure.
     pub step: u8,
-    /// The fork it belongs to.
+    /// The fork to which the frame belongs, in the numbering of its sender.
     pub fork: u16,
-    /// The protocol's tag.
+    /// The tag of the message's protocol, see [`Step::tag`](crate::Step::tag).
     pub tag: u16,
     /// The body's length in bytes.
     pub length: usize,
@@ -72,7 +72,7 @@ impl Header {
         Self { kind, step: 0, fork, tag: 0, length }
     }
 
-    /// Parses a header. Total; the length lies within what the kind allows.
+    /// Parses a header. Total: any bytes give a header or an error. The length of a parsed header lies within what its kind allows.
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         let [kind, step, fork0, fork1, tag0, tag1, length @ ..] = *bytes;
         let kind = Kind::ALL.into_iter().find(|known| known.byte() == kind).ok_or(Malformed("a frame of an unknown kind"))?;
@@ -95,7 +95,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The encoding.
+    /// The header's encoding.
     pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0] = self.kind.byte();
@@ -105,6 +105,13 @@ impl Header {
         // No body is longer than BODY_LIMIT.
         bytes[6..].copy_from_slice(&(self.length as u32).to_le_bytes());
         bytes
+    }
+}
+
+/// Fills in the number of the fork that a frame is sent on.
+pub(crate) fn set_fork(frame: &mut [u8], id: u16) {
+    if let Some([_, _, low, high, ..]) = frame.first_chunk_mut::<HEADER_BYTES>() {
+        [*low, *high] = id.to_le_bytes();
     }
 }
 
@@ -118,11 +125,11 @@ pub(crate) fn control(kind: Kind, fork: u16, body: &[u8]) -> Vec<u8> {
 /// Body of an open frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
-    /// The fork it branches from, in the sender's numbering.
+    /// The fork from which the new one branches, in the sender's numbering.
     pub parent: u16,
-    /// How many forks its parent had before.
+    /// The number of forks that its parent had before.
     pub index: u16,
-    /// Hash of the label.
+    /// Hash of the new fork's label.
     pub label: u64,
 }
 

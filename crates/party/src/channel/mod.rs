@@ -9,30 +9,34 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::transport::Connection;
-use crate::{Abort, Phase, Role};
+use crate::{Abort, Phase, Role, exit_code};
 
 mod close;
 pub(crate) mod feed;
 mod fork;
+mod forks;
 mod frame;
-mod link;
 mod options;
 mod reader;
 mod receive;
 mod send;
+mod shared;
 mod state;
 mod tally;
 mod transcript;
+mod turns;
 mod writer;
 
 pub use close::Canceller;
 pub use options::ChannelOptions;
 pub use tally::{Count, PhaseGuard, Tally};
+pub use turns::Turns;
 
 pub(crate) use frame::{Open, parse_abort};
 
 use fork::Frame;
-use link::Link;
+use forks::Slot;
+use shared::Shared;
 use state::TimeLimit;
 use tally::Clock;
 use transcript::Transcript;
@@ -45,18 +49,18 @@ pub mod wire {
 
 /// One party's end of a conversation, or of a fork of it.
 pub struct Channel {
-    link: Arc<Link>,
-    /// Which fork of the link this is; 0 is the root.
-    slot: usize,
+    shared: Arc<Shared>,
+    /// Which fork of the link this is.
+    slot: Slot,
     role: Role,
-    /// Forks made so far.
+    /// Number of forks made so far.
     children: u16,
     /// The chunk that `recv_stream` has taken in part, and how much of it.
     partial: Option<(Frame, usize)>,
     clock: Arc<Clock>,
-    /// Present where one is asked for.
+    /// The running transcript, if the options ask for one.
     transcript: Option<Box<Transcript>>,
-    /// Closed by `finish` or `abort`.
+    /// Whether `finish` or `abort` has closed the channel.
     closed: bool,
 }
 
@@ -66,13 +70,13 @@ impl Channel {
     /// # Errors
     /// If the operating system gives no threads.
     pub fn open(connection: Connection, role: Role, options: ChannelOptions) -> Result<Self, Abort> {
-        let link = Link::new(&connection, role, options);
+        let shared = Shared::new(&connection, role, options);
         let Connection { reader, writer, .. } = connection;
-        let (for_reader, for_writer) = (link.clone(), link.clone());
+        let (for_reader, for_writer) = (shared.clone(), shared.clone());
         thread::Builder::new().name("vesica-reader".into()).spawn(move || reader::run(for_reader, reader))?;
         thread::Builder::new().name("vesica-writer".into()).spawn(move || writer::run(for_writer, writer))?;
-        let clock = Clock::start(link.clone(), false, Phase::Other);
-        Ok(Self::over(link, 0, role, clock))
+        let clock = Clock::start(shared.clone(), false, Phase::Other);
+        Ok(Self::over(shared, Slot::ROOT, role, clock))
     }
 
     /// The role this side plays at present.
@@ -82,39 +86,49 @@ impl Channel {
 
     /// The session that every hash is bound to; zero until bound.
     pub fn session(&self) -> [u8; 32] {
-        self.link.lock().session
+        self.shared.lock().session
     }
 
     /// Binds this channel and its forks to a session that both sides agreed on.
     pub fn bind_session(&mut self, session: [u8; 32]) {
-        self.link.lock().session = session;
+        self.shared.lock().session = session;
     }
 
     /// Where in the conversation this channel stands, the same on both sides: the indices of its forks from the root, and whether roles are swapped
     /// against the root's.
     pub fn place(&self) -> (Vec<u16>, bool) {
-        let state = self.link.lock();
-        (state.forks[self.slot].path.clone(), self.role != self.link.role)
+        let state = self.shared.lock();
+        (state.forks[self.slot].path.clone(), self.role != self.shared.role)
     }
 
     /// 32 bytes that only the two ends of this TLS session know; `None` on other transports.
     pub fn exporter(&self) -> Option<[u8; 32]> {
-        self.link.exporter
+        self.shared.exporter
     }
 
     /// The authenticated public key of the peer, as its transport gives it; `None` on other transports.
     pub fn peer_key(&self) -> Option<&[u8]> {
-        self.link.peer_key.as_deref()
+        self.shared.peer_key.as_deref()
     }
 
     /// From now on, what is left of the conversation (`what`, in words) may take `after` at most: then every call on the channel and its forks
     /// fails, whatever the peer sends. Of several limits the earliest counts.
     pub fn limit(&mut self, what: &'static str, after: Duration) {
         let Some(end) = Instant::now().checked_add(after) else { return };
-        let mut state = self.link.lock();
+        let mut state = self.shared.lock();
         if state.time_limit.as_ref().is_none_or(|limit| end < limit.end) {
             state.time_limit = Some(TimeLimit { end, what, after });
         }
+    }
+
+    /// Runs `body` with at most `after` for it (`what`, in words); past that, every call on the channel and its forks fails. An earlier limit counts all
+    /// the same, and holds again afterwards. Limits that `body` sets with [`limit`](Self::limit) end with it.
+    pub fn within<T>(&mut self, what: &'static str, after: Duration, body: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.shared.lock().time_limit.clone();
+        self.limit(what, after);
+        let result = body(self);
+        self.shared.lock().time_limit = before;
+        result
     }
 
     /// Whether the conversation still stands, for a side that is busy with something else. Does not wait.
@@ -122,7 +136,7 @@ impl Channel {
     /// # Errors
     /// If the link has failed, the peer has given up or is silent, or time has run out.
     pub fn check(&self) -> Result<(), Abort> {
-        let standing = self.link.check(&self.link.lock());
+        let standing = self.shared.check(&self.shared.lock());
         self.note(standing)
     }
 
@@ -145,8 +159,8 @@ impl Channel {
         let index = self.children;
         self.children = index.checked_add(1).ok_or_else(|| internal("more than 65535 forks of one channel".into()))?;
         let label = frame::label_hash(label);
-        let mut state = self.link.lock();
-        self.link.check(&state)?;
+        let mut state = self.shared.lock();
+        self.shared.check(&state)?;
         if state.forks.len() > usize::from(u16::MAX) {
             return Err(internal("more than 65535 forks of one connection".into()));
         }
@@ -154,18 +168,18 @@ impl Channel {
         let fork = &mut state.forks[slot];
         fork.opened = true;
         if *fork.label.get_or_insert(label) != label {
-            return Err(self.link.misbehaved(reader::OTHER_FORK));
+            return Err(self.shared.misbehaved(reader::OTHER_FORK));
         }
         state.retry_unannounced();
         drop(state);
-        self.link.work.notify_all();
-        let clock = Clock::start(self.link.clone(), true, self.clock.phase());
-        Ok(Self::over(self.link.clone(), slot, self.role, clock))
+        self.shared.work.notify_all();
+        let clock = Clock::start(self.shared.clone(), true, self.clock.phase());
+        Ok(Self::over(self.shared.clone(), slot, self.role, clock))
     }
 
-    fn over(link: Arc<Link>, slot: usize, role: Role, clock: Arc<Clock>) -> Self {
-        let transcript = link.options.transcript.then(|| Box::new(Transcript::new()));
-        Self { link, slot, role, children: 0, partial: None, clock, transcript, closed: false }
+    fn over(shared: Arc<Shared>, slot: Slot, role: Role, clock: Arc<Clock>) -> Self {
+        let transcript = shared.options.transcript.then(|| Box::new(Transcript::new()));
+        Self { shared, slot, role, children: 0, partial: None, clock, transcript, closed: false }
     }
 
     /// Runs `body` with the roles swapped (for a sub-protocol in the other direction).
@@ -176,15 +190,15 @@ impl Channel {
         result
     }
 
-    /// A call that failed leaves the conversation undefined: from then on all calls fail, on all forks.
+    /// Records a failure of a call: the conversation is undefined from then on, so that all calls fail, on all forks.
     fn note<T>(&self, result: Result<T, Abort>) -> Result<T, Abort> {
-        result.inspect_err(|failure| self.link.fail(failure.again()))
+        result.inspect_err(|failure| self.shared.fail(failure.again()))
     }
 
     /// Bytes and time so far, forks included.
     pub fn tally(&self) -> Tally {
         self.clock.book();
-        self.link.count(|tally| tally.clone())
+        self.shared.count(|tally| tally.clone())
     }
 }
 
@@ -194,7 +208,7 @@ impl fmt::Debug for Channel {
     }
 }
 
-/// A mistake in this program.
+/// The failure that stands for a mistake in this program.
 fn internal(fault: String) -> Abort {
-    Abort::Local { code: 70, fault, mend: "this is a mistake in the program: report it".into() }
+    Abort::Local { code: exit_code::INTERNAL, fault, mend: "this is a mistake in the program: report it".into() }
 }

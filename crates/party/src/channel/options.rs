@@ -1,24 +1,26 @@
-//! How a channel behaves.
+//! Time limits and other choices of a channel.
 
 use std::time::Duration;
 
-/// How a channel behaves.
+/// Time limits and other choices of a channel.
 #[derive(Clone, Debug)]
 pub struct ChannelOptions {
     /// Bound on the whole run: after it every call fails.
     pub deadline: Option<Duration>,
     /// How much of the deadline had passed when the channel was opened.
     pub elapsed: Duration,
-    /// A sign of life is sent when nothing else was for this long.
+    /// Time without other output after which a sign of life is sent.
     pub ping_every: Duration,
-    /// The link counts as dead when nothing came for this long. That the peer computes is no silence: its threads ping.
+    /// Time without input after which the link counts as dead. A peer that computes is not silent: its writer thread sends signs of life.
     pub dead_after: Duration,
-    /// How long a side that sees a fork or the link end waits for the peer's report of why.
+    /// Time that a side waits for the peer's report of a failure after a fork or the link has ended.
     pub reason_wait: Duration,
-    /// How long a side that failed or finished waits for the peer to close.
+    /// Time that a side that has failed or finished waits for the peer to close.
     pub drain_for: Duration,
-    /// Keep a running hash of all that is said, see [`Channel::transcript`](super::Channel::transcript).
+    /// Whether to keep a running hash of all messages, see [`Channel::transcript`](super::Channel::transcript).
     pub transcript: bool,
+    /// Note the order of what is sent and received, see [`Channel::turns`](super::Channel::turns). For tests and measurements.
+    pub turns: bool,
 }
 
 impl Default for ChannelOptions {
@@ -31,6 +33,7 @@ impl Default for ChannelOptions {
             reason_wait: Duration::from_secs(1),
             drain_for: Duration::from_secs(5),
             transcript: false,
+            turns: false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Receiving: what comes is checked against the arrow that is due.
+//! Receiving: each frame is checked against the arrow that is due.
 
 use std::sync::MutexGuard;
 
@@ -12,7 +12,7 @@ impl Channel {
     /// Waits for a message of the given shape.
     ///
     /// # Errors
-    /// If the link failed, time ran out, the peer aborted, or what came is not that message.
+    /// If the link failed, time ran out, the peer aborted, or the peer sent something else.
     pub fn recv<M: Message>(&mut self, shape: M::Shape) -> Result<M, Abort> {
         let message = self.take_message(shape);
         self.note(message)
@@ -53,15 +53,16 @@ impl Channel {
                 }
                 None => (self.next_frame(&S::STEP, Kind::Chunk)?, 0),
             };
-            let count = out.len().min(frame.body.len() - start);
+            let rest = frame.body.get(start..).unwrap_or_default();
+            let count = out.len().min(rest.len());
             let (head, tail) = out.split_at_mut(count);
-            head.copy_from_slice(&frame.body[start..start + count]);
+            head.copy_from_slice(rest.split_at(count).0);
             self.note_received_part(&S::STEP, head);
             out = tail;
             if start + count < frame.body.len() {
                 self.partial = Some((frame, start + count));
             } else {
-                self.link.lock().recycle(frame.body);
+                self.shared.lock().recycle(frame.body);
             }
         }
         Ok(())
@@ -72,9 +73,9 @@ impl Channel {
         if let Some((frame, _)) = &self.partial {
             return Err(out_of_step(*step, &frame.header));
         }
-        let link = &self.link;
-        let mut state = link.lock();
-        link.check(&state)?;
+        let shared = &self.shared;
+        let mut state = shared.lock();
+        shared.check(&state)?;
         let frame = loop {
             let fork = &mut state.forks[self.slot];
             if let Some(frame) = fork.inbox.pop_front() {
@@ -91,12 +92,12 @@ impl Channel {
             state = self.wait_for_frame(state, step)?;
         };
         if state.grant(self.slot, &frame) {
-            link.work.notify_one();
+            shared.work.notify_one();
         }
         drop(state);
         self.check_frame(&frame.header, step, kind)?;
         let phase = self.clock.phase();
-        link.count(|tally| {
+        shared.count(|tally| {
             let count = tally.of(phase);
             count.received_payload += frame.header.length as u64;
             count.received_framing += HEADER_BYTES as u64;
@@ -107,8 +108,8 @@ impl Channel {
     /// The peer has ended the fork before `step`. Often it has failed, and its report is on the way.
     fn fork_ended<T>(&self, state: MutexGuard<'_, State>, step: &Step) -> Result<T, Abort> {
         drop(state);
-        self.link.wait_ended(self.link.options.reason_wait, |state| state.failure.is_some());
-        self.link.check(&self.link.lock())?;
+        self.shared.wait_ended(self.shared.options.reason_wait, |state| state.failure.is_some());
+        self.shared.check(&self.shared.lock())?;
         Err(Abort::PeerMisbehaved(*step, "it closed the fork without sending it"))
     }
 
@@ -116,12 +117,12 @@ impl Channel {
     fn wait_for_frame<'a>(&self, state: MutexGuard<'a, State>, step: &Step) -> Result<MutexGuard<'a, State>, Abort> {
         let fork = &state.forks[self.slot];
         let wake = fork.wake.clone();
-        let Some(rendezvous) = &self.link.rendezvous else { return self.link.wait(state, &wake) };
+        let Some(rendezvous) = &self.shared.rendezvous else { return self.shared.wait(state, &wake) };
         let path = fork.path.clone();
         if rendezvous.wait(&path, fork.sent, fork.taken) {
             return Err(Abort::PeerMisbehaved(*step, "both sides wait for each other's message"));
         }
-        let result = self.link.wait(state, &wake);
+        let result = self.shared.wait(state, &wake);
         rendezvous.resume(&path);
         result
     }
@@ -131,7 +132,7 @@ impl Channel {
             return Err(out_of_step(*step, header));
         }
         if header.kind != kind {
-            return Err(Abort::PeerMisbehaved(*step, "a stream in place of a message, or a message in place of a stream"));
+            return Err(Abort::PeerMisbehaved(*step, "a stream instead of a message, or a message instead of a stream"));
         }
         Ok(())
     }

@@ -40,10 +40,11 @@ impl Channel {
         if length > BODY_LIMIT {
             return Err(internal(format!("a message of {length} bytes at {} does not fit a frame", M::STEP)));
         }
-        frame[..HEADER_BYTES].copy_from_slice(&header(Kind::Message, &M::STEP, length).to_bytes());
-        self.note_sent(&M::STEP, &frame[HEADER_BYTES..]);
-        let mut state = self.link.lock();
-        self.link.check(&state)?;
+        let (head, body) = frame.split_at_mut(HEADER_BYTES);
+        head.copy_from_slice(&header(Kind::Message, &M::STEP, length).to_bytes());
+        self.note_sent(&M::STEP, body);
+        let mut state = self.shared.lock();
+        self.shared.check(&state)?;
         self.push(&mut state, frame);
         drop(state);
         self.count_sent(length, HEADER_BYTES);
@@ -55,11 +56,11 @@ impl Channel {
         for piece in bytemuck::cast_slice::<_, u8>(elements).chunks(CHUNK_BYTES) {
             self.note_sent_part(&S::STEP, piece);
             let header = header(Kind::Chunk, &S::STEP, piece.len());
-            let mut state = self.link.lock();
-            self.link.check(&state)?;
+            let mut state = self.shared.lock();
+            self.shared.check(&state)?;
             while state.forks[self.slot].unsent > UNSENT_LIMIT {
                 let wake = state.forks[self.slot].wake.clone();
-                state = self.link.wait(state, &wake)?;
+                state = self.shared.wait(state, &wake)?;
             }
             if piece.len() <= SMALL_PIECE && extend_chunk(&mut state.forks[self.slot], &header, piece) {
                 drop(state);
@@ -71,7 +72,7 @@ impl Channel {
             let (head, body) = frame.split_at_mut(HEADER_BYTES);
             head.copy_from_slice(&header.to_bytes());
             body.copy_from_slice(piece);
-            self.push(&mut self.link.lock(), frame);
+            self.push(&mut self.shared.lock(), frame);
             self.count_sent(piece.len(), HEADER_BYTES);
         }
         Ok(())
@@ -84,12 +85,12 @@ impl Channel {
         fork.sent += 1;
         fork.out.push_back(frame);
         state.make_ready(self.slot);
-        self.link.work.notify_one();
+        self.shared.work.notify_one();
     }
 
     fn count_sent(&self, payload: usize, framing: usize) {
         let phase = self.clock.phase();
-        self.link.count(|tally| {
+        self.shared.count(|tally| {
             let count = tally.of(phase);
             count.sent_payload += payload as u64;
             count.sent_framing += framing as u64;
@@ -110,7 +111,9 @@ fn extend_chunk(fork: &mut Fork, header: &Header, piece: &[u8]) -> bool {
         return false;
     }
     last.extend_from_slice(piece);
-    last[..HEADER_BYTES].copy_from_slice(&Header { length, ..before }.to_bytes());
+    if let Some(head) = last.first_chunk_mut() {
+        *head = Header { length, ..before }.to_bytes();
+    }
     fork.unsent += piece.len();
     true
 }

@@ -1,10 +1,11 @@
-//! What is under a connection's lock: the forks' queues, and how far the conversation is.
+//! The state under a connection's lock: the forks' queues, and the progress of the conversation.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::fork::{Fork, Frame};
-use super::frame::{HEADER_BYTES, Kind, Open, control};
+use super::forks::{Forks, Slot};
+use super::frame::{HEADER_BYTES, Kind, Open, control, set_fork};
 use crate::Abort;
 
 /// Longest body of the frames into which a streamed message is cut.
@@ -15,37 +16,38 @@ const SPARE_BUFFERS: usize = 32;
 pub(super) const EARLY_FORKS: usize = 16;
 
 /// A bound on what is left of a conversation.
+#[derive(Clone)]
 pub(super) struct TimeLimit {
     pub end: Instant,
-    /// What must be over by then.
+    /// What must be over by then, in words.
     pub what: &'static str,
     pub after: Duration,
 }
 
-/// Under the lock.
+/// The state under the lock.
 pub(super) struct State {
-    pub forks: Vec<Fork>,
+    pub forks: Forks,
     /// Forks by parent and index.
-    children: BTreeMap<(usize, u16), usize>,
+    children: BTreeMap<(Slot, u16), Slot>,
     /// This side's number of a fork -> fork.
-    pub ours: Vec<usize>,
+    pub ours: Vec<Slot>,
     /// The peer's number of a fork -> fork.
-    pub theirs: Vec<usize>,
+    pub theirs: Vec<Slot>,
     /// Forks that may have something to send, each once.
-    pub ready: VecDeque<usize>,
+    pub ready: VecDeque<Slot>,
     /// Frames without a step, sent before all others.
     pub control: VecDeque<Vec<u8>>,
     pub failure: Option<Abort>,
-    /// A bound that was set on the way; the deadline of the options stands beside it.
+    /// A time limit that was set during the conversation, beside the deadline of the options.
     pub time_limit: Option<TimeLimit>,
     /// The abort frame, to be sent before all else.
     pub goodbye: Option<Vec<u8>>,
     pub told: bool,
-    /// This side has nothing more to send.
+    /// Whether this side has nothing more to send.
     pub finishing: bool,
     pub finish_sent: bool,
     pub peer_finished: bool,
-    /// This side has given up; the writer ends.
+    /// Whether this side has given up, so that the writer ends.
     pub closing: bool,
     pub writer_done: bool,
     pub reader_done: bool,
@@ -55,15 +57,15 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new() -> Self {
-        let mut root = Fork::new(0, 0, Vec::new());
+        let mut root = Fork::new(Slot::ROOT, 0, Vec::new());
         root.opened = true;
         root.our_id = Some(0);
         root.their_id = Some(0);
         Self {
-            forks: vec![root],
+            forks: Forks::new(root),
             children: BTreeMap::new(),
-            ours: vec![0],
-            theirs: vec![0],
+            ours: vec![Slot::ROOT],
+            theirs: vec![Slot::ROOT],
             ready: VecDeque::new(),
             control: VecDeque::new(),
             failure: None,
@@ -82,20 +84,19 @@ impl State {
     }
 
     /// The fork `index` of `parent`, made if neither side has opened it yet.
-    pub(super) fn child(&mut self, parent: usize, index: u16) -> usize {
+    pub(super) fn child(&mut self, parent: Slot, index: u16) -> Slot {
         if let Some(fork) = self.children.get(&(parent, index)) {
             return *fork;
         }
-        let fork = self.forks.len();
         let mut path = self.forks[parent].path.clone();
         path.push(index);
-        self.forks.push(Fork::new(parent, index, path));
+        let fork = self.forks.add(Fork::new(parent, index, path));
         self.children.insert((parent, index), fork);
         fork
     }
 
     /// Marks a fork as having something to send.
-    pub(super) fn make_ready(&mut self, fork: usize) {
+    pub(super) fn make_ready(&mut self, fork: Slot) {
         if !std::mem::replace(&mut self.forks[fork].queued, true) {
             self.ready.push_back(fork);
         }
@@ -125,7 +126,7 @@ impl State {
                 continue;
             }
             let Some(mut frame) = fork.out.pop_front() else { continue };
-            frame[2..4].copy_from_slice(&id.to_le_bytes());
+            set_fork(&mut frame, id);
             fork.charge(frame.len());
             bytes += frame.len();
             frames.push(frame);
@@ -137,7 +138,7 @@ impl State {
 
     /// The number under which this side sends on a fork. The first time, the frame that opens it is sent before; `None` if it must wait:
     /// for this side to open it, for its parent, or for the peer, who is behind with too many.
-    fn announce(&mut self, slot: usize, frames: &mut Vec<Vec<u8>>) -> Option<u16> {
+    fn announce(&mut self, slot: Slot, frames: &mut Vec<Vec<u8>>) -> Option<u16> {
         if let Some(id) = self.forks[slot].our_id {
             return Some(id);
         }
@@ -154,9 +155,9 @@ impl State {
         Some(id)
     }
 
-    /// Forks that wait to be announced get another chance.
+    /// Marks the forks that wait to be announced as ready again.
     pub(super) fn retry_unannounced(&mut self) {
-        for slot in 0..self.forks.len() {
+        for slot in self.forks.slots() {
             if self.forks[slot].opened && self.forks[slot].our_id.is_none() {
                 self.make_ready(slot);
             }
@@ -164,7 +165,7 @@ impl State {
     }
 
     /// Gives the peer what was taken from a fork, once it is worth a frame.
-    pub(super) fn grant(&mut self, slot: usize, frame: &Frame) -> bool {
+    pub(super) fn grant(&mut self, slot: Slot, frame: &Frame) -> bool {
         let fork = &mut self.forks[slot];
         let Some(id) = fork.their_id else { return false };
         let Some(credit) = fork.taken_frame(frame) else { return false };
@@ -172,7 +173,7 @@ impl State {
         true
     }
 
-    /// Whether the peer has sent what nobody took.
+    /// Whether the peer has sent frames that no caller has taken.
     pub(super) fn leftover(&self) -> bool {
         self.forks.iter().any(|fork| !fork.inbox.is_empty())
     }

@@ -5,10 +5,10 @@ use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::link::Link;
+use super::shared::Shared;
 use crate::Phase;
 
-/// What a phase cost.
+/// Time and bytes of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
     /// Time on the channel itself; over all phases it adds up to the time since the channel was opened.
@@ -53,10 +53,12 @@ impl AddAssign for Count {
 pub struct Tally {
     /// Every phase that was entered. Opening forks, credits and pings count for `Phase::Other`.
     pub phases: BTreeMap<Phase, Count>,
+    /// Seconds that the channel itself spent in [`Phase::Precompute`], phases entered within it included. Benchmarks count them as set-up.
+    pub precompute_seconds: f64,
 }
 
 impl Tally {
-    /// What `phase` cost; zero if it was never entered.
+    /// Time and bytes of `phase`; zero if it was never entered.
     pub fn phase(&self, phase: Phase) -> Count {
         self.phases.get(&phase).copied().unwrap_or_default()
     }
@@ -75,22 +77,22 @@ impl Tally {
     }
 }
 
-/// The phases that one channel or fork is in.
+/// The stack of phases of one channel or fork.
 pub(crate) struct Clock {
-    link: Arc<Link>,
+    shared: Arc<Shared>,
     is_fork: bool,
     state: Mutex<ClockState>,
 }
 
 struct ClockState {
-    /// Never empty; the last one counts.
+    /// The phases that were entered and not left, the innermost one last; never empty.
     phases: Vec<Phase>,
     since: Instant,
 }
 
 impl Clock {
-    pub(crate) fn start(link: Arc<Link>, is_fork: bool, phase: Phase) -> Arc<Self> {
-        Arc::new(Self { link, is_fork, state: Mutex::new(ClockState { phases: vec![phase], since: Instant::now() }) })
+    pub(crate) fn start(shared: Arc<Shared>, is_fork: bool, phase: Phase) -> Arc<Self> {
+        Arc::new(Self { shared, is_fork, state: Mutex::new(ClockState { phases: vec![phase], since: Instant::now() }) })
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -103,7 +105,7 @@ impl Clock {
             let now = Instant::now();
             let seconds = now.duration_since(std::mem::replace(&mut state.since, now)).as_secs_f64();
             let phase = state.phases.last().copied().unwrap_or(Phase::Other);
-            self.link.count(|tally| {
+            self.shared.count(|tally| {
                 let count = tally.of(phase);
                 if self.is_fork {
                     count.fork_seconds += seconds;
@@ -117,12 +119,14 @@ impl Clock {
     /// Enters `phase` until the guard drops.
     pub(crate) fn enter(self: &Arc<Self>, phase: Phase) -> PhaseGuard {
         self.book();
-        let depth = self.with(|state| {
+        let (depth, nested) = self.with(|state| {
+            let nested = state.phases.contains(&phase);
             state.phases.push(phase);
-            state.phases.len() - 1
+            (state.phases.len() - 1, nested)
         });
         tracing::debug!(phase = phase.name(), fork = self.is_fork, "phase");
-        PhaseGuard { clock: self.clone(), depth }
+        let precompute = (phase == Phase::Precompute && !nested && !self.is_fork).then(Instant::now);
+        PhaseGuard { clock: self.clone(), depth, precompute }
     }
 
     fn with<T>(&self, body: impl FnOnce(&mut ClockState) -> T) -> T {
@@ -130,16 +134,21 @@ impl Clock {
     }
 }
 
-/// Ends its phase when dropped.
+/// A guard that ends its phase when it is dropped.
 #[must_use = "the phase ends when the guard drops"]
 pub struct PhaseGuard {
     clock: Arc<Clock>,
     depth: usize,
+    /// When the channel entered `Phase::Precompute`, if this guard stands for it.
+    precompute: Option<Instant>,
 }
 
 impl Drop for PhaseGuard {
     fn drop(&mut self) {
         self.clock.book();
         self.clock.with(|state| state.phases.truncate(self.depth.max(1)));
+        if let Some(entered) = self.precompute {
+            self.clock.shared.count(|tally| tally.precompute_seconds += entered.elapsed().as_secs_f64());
+        }
     }
 }

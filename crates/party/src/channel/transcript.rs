@@ -1,4 +1,4 @@
-//! A running hash of all that the two sides told each other.
+//! A running hash of all messages in both directions.
 //!
 //! It is taken where messages are sent and received, over what both sides know: the arrow, the length and the bytes. How a stream was
 //! cut, frames without a message and the numbers of forks are no part of it, so that both sides come to the same value.
@@ -46,7 +46,7 @@ impl Transcript {
 
 struct Direction {
     records: Hasher,
-    /// The stream that may go on.
+    /// The stream at the end of the records, which further parts may continue.
     stream: Option<OpenStream>,
 }
 
@@ -116,7 +116,7 @@ impl Channel {
     /// forks on both sides have ended. It covers what the channel's caller said, and neither pings nor credits.
     pub fn transcript(&self) -> Option<[u8; 32]> {
         let transcript = self.transcript.as_ref()?;
-        let path = self.link.lock().forks[self.slot].path.clone();
+        let path = self.shared.lock().forks[self.slot].path.clone();
         let mut whole = Hasher::new_derive_key(WHOLE);
         let mut add = |below: &[u16], digests: &Digests| {
             whole.update(&(below.len() as u64).to_le_bytes());
@@ -125,8 +125,8 @@ impl Channel {
             }
             whole.update(digests.as_flattened());
         };
-        add(&[], &transcript.digests(self.link.role));
-        for (fork, digests) in &*self.link.ended_forks() {
+        add(&[], &transcript.digests(self.shared.role));
+        for (fork, digests) in &*self.shared.ended_forks() {
             if let Some(below) = fork.strip_prefix(path.as_slice()) {
                 add(below, digests);
             }
@@ -137,30 +137,34 @@ impl Channel {
     /// Leaves an ending fork's digests for the channel that it came from.
     pub(super) fn leave_transcript(&self) {
         if let Some(transcript) = &self.transcript {
-            let path = self.link.lock().forks[self.slot].path.clone();
-            self.link.ended_forks().insert(path, transcript.digests(self.link.role));
+            let path = self.shared.lock().forks[self.slot].path.clone();
+            self.shared.ended_forks().insert(path, transcript.digests(self.shared.role));
         }
     }
 
     pub(super) fn note_sent(&mut self, step: &Step, body: &[u8]) {
+        self.note_turn(true, body.len() + 1);
         if let Some(transcript) = &mut self.transcript {
             transcript.sent.message(step, body);
         }
     }
 
     pub(super) fn note_sent_part(&mut self, step: &Step, bytes: &[u8]) {
+        self.note_turn(true, bytes.len());
         if let Some(transcript) = &mut self.transcript {
             transcript.sent.part(step, bytes);
         }
     }
 
     pub(super) fn note_received(&mut self, step: &Step, body: &[u8]) {
+        self.note_turn(false, body.len() + 1);
         if let Some(transcript) = &mut self.transcript {
             transcript.received.message(step, body);
         }
     }
 
     pub(super) fn note_received_part(&mut self, step: &Step, bytes: &[u8]) {
+        self.note_turn(false, bytes.len());
         if let Some(transcript) = &mut self.transcript {
             transcript.received.part(step, bytes);
         }

@@ -1,4 +1,4 @@
-//! The writer thread: sends what is queued, flushes when nothing is, and pings when nothing was for long.
+//! The writer thread: sends queued frames, flushes when the queues are empty, and sends a sign of life after a pause.
 
 use std::io::{self, Write};
 use std::net;
@@ -6,15 +6,15 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::frame::{Header, Kind, control};
-use super::link::Link;
+use super::shared::Shared;
 use super::state::CHUNK_BYTES;
 
-/// Bytes that are taken from the queues at a time; an abort waits for no more than these.
+/// Most bytes that are taken from the queues in one go. An abort frame waits for no more than these.
 const BATCH_BYTES: usize = CHUNK_BYTES;
 /// Frames up to this length are gathered, so that small ones share a system call.
 const GATHER_BYTES: usize = 16 << 10;
 
-/// What the writer does next.
+/// The next action of the writer thread.
 enum Work {
     Frames,
     Flush,
@@ -24,25 +24,25 @@ enum Work {
 }
 
 /// The writer thread's body.
-pub(super) fn run(link: Arc<Link>, writer: Box<dyn Write + Send>) {
-    if let Err(fault) = write_all(&link, writer) {
-        link.write_failed(fault);
+pub(super) fn run(shared: Arc<Shared>, writer: Box<dyn Write + Send>) {
+    if let Err(fault) = write_all(&shared, writer) {
+        shared.write_failed(fault);
     }
     // The peer may be gone already; then there is nobody to tell.
-    let _ = link.shutdown.close(net::Shutdown::Write);
-    link.lock().writer_done = true;
-    link.ended.notify_all();
+    let _ = shared.shutdown.close(net::Shutdown::Write);
+    shared.lock().writer_done = true;
+    shared.ended.notify_all();
 }
 
-fn write_all(link: &Link, mut writer: Box<dyn Write + Send>) -> io::Result<()> {
+fn write_all(shared: &Shared, mut writer: Box<dyn Write + Send>) -> io::Result<()> {
     let mut frames = Vec::new();
     let mut gathered = Vec::with_capacity(4 * GATHER_BYTES);
     let mut flushed = true;
     loop {
-        match next(link, &mut frames, flushed) {
+        match next(shared, &mut frames, flushed) {
             Work::Frames => {
                 let control = frames.iter().filter(|frame| is_control(frame)).map(Vec::len).sum();
-                link.count_control(control, 0);
+                shared.count_control(control, 0);
                 for frame in &frames {
                     if frame.len() <= GATHER_BYTES {
                         gathered.extend_from_slice(frame);
@@ -64,7 +64,7 @@ fn write_all(link: &Link, mut writer: Box<dyn Write + Send>) -> io::Result<()> {
                 flushed = true;
             }
             Work::Goodbye(frame) => {
-                link.count_control(frame.len(), 0);
+                shared.count_control(frame.len(), 0);
                 writer.write_all(&frame)?;
                 return writer.flush();
             }
@@ -80,12 +80,12 @@ fn is_control(frame: &[u8]) -> bool {
 }
 
 /// Gives the written frames' buffers back and waits for more work.
-fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
-    let mut state = link.lock();
+fn next(shared: &Shared, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
+    let mut state = shared.lock();
     for buffer in frames.drain(..) {
         state.recycle(buffer);
     }
-    let ping_at = Instant::now() + link.options.ping_every;
+    let ping_at = Instant::now() + shared.options.ping_every;
     loop {
         if let Some(frame) = state.goodbye.take() {
             return Work::Goodbye(frame);
@@ -103,7 +103,7 @@ fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
             }
             if state.finishing && !state.finish_sent && state.forks.iter().all(|fork| fork.out.is_empty()) {
                 state.finish_sent = true;
-                link.ended.notify_all();
+                shared.ended.notify_all();
                 frames.push(control(Kind::Finish, 0, &[]));
                 return Work::Frames;
             }
@@ -116,6 +116,6 @@ fn next(link: &Link, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
             frames.push(control(Kind::Ping, 0, &[]));
             return Work::Frames;
         }
-        (state, _) = link.work.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+        (state, _) = shared.work.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
     }
 }

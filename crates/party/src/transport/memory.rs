@@ -1,4 +1,4 @@
-//! Two ends in one process, for tests and in-process benchmarks.
+//! Connections within one process, for tests and benchmarks.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
@@ -8,9 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::{Connection, Shutdown};
 
 /// Bytes that one direction holds before its writer blocks.
-const CAPACITY: usize = 1 << 20;
+const CAPACITY_BYTES: usize = 1 << 20;
 
-/// Two connected ends.
+/// The two ends of a new connection.
 pub fn pair() -> (Connection, Connection) {
     let (there, back) = (Arc::new(Pipe::default()), Arc::new(Pipe::default()));
     let waiting = Arc::new(Mutex::new(HashMap::new()));
@@ -26,7 +26,7 @@ pub fn pair() -> (Connection, Connection) {
     (end(&there, &back, 0), end(&back, &there, 1))
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Default)]
 struct Pipe {
     state: Mutex<PipeState>,
@@ -36,9 +36,9 @@ struct Pipe {
 #[derive(Default)]
 struct PipeState {
     bytes: VecDeque<u8>,
-    /// No more is written: the reader gets end-of-file after what is there.
+    /// Whether the writer has ended: the reader gets the bytes that are there, then end-of-file.
     ended: bool,
-    /// No more is read: the writer gets an error, the reader end-of-file.
+    /// Whether the reader has ended: the writer gets an error, the reader end-of-file.
     dropped: bool,
 }
 
@@ -90,16 +90,16 @@ struct WriteEnd(Arc<Pipe>);
 impl Write for WriteEnd {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut state = self.0.lock();
-        while state.bytes.len() >= CAPACITY && !state.ended && !state.dropped {
+        while state.bytes.len() >= CAPACITY_BYTES && !state.ended && !state.dropped {
             state = self.0.wait(state);
         }
         if state.ended || state.dropped {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let count = bytes.len().min(CAPACITY - state.bytes.len());
-        state.bytes.extend(&bytes[..count]);
+        let fitting = bytes.get(..CAPACITY_BYTES - state.bytes.len()).unwrap_or(bytes);
+        state.bytes.extend(fitting);
         self.0.changed.notify_all();
-        Ok(count)
+        Ok(fitting.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -130,7 +130,7 @@ impl Shutdown for Ends {
     }
 }
 
-/// What one side of a fork has done when it begins to wait.
+/// Numbers of frames that one side of a fork has sent and taken when it begins to wait.
 #[derive(Clone, Copy)]
 struct Waiting {
     sent: u64,
@@ -145,6 +145,7 @@ type WaitingForks = HashMap<Vec<u16>, [Option<Waiting>; 2]>;
 /// has sent, they wait for ever: a protocol's mistake, which fails at once instead of hanging a test.
 #[derive(Clone)]
 pub struct Rendezvous {
+    /// 0 or 1.
     side: usize,
     waiting: Arc<Mutex<WaitingForks>>,
 }
@@ -152,6 +153,7 @@ pub struct Rendezvous {
 impl Rendezvous {
     /// Says that this side waits on the fork at `path`, with `sent` frames sent and `taken` frames taken on it so far.
     /// True if the other side waits as well and nothing is under way.
+    #[expect(clippy::indexing_slicing, reason = "there are two sides, 0 and 1")]
     pub(crate) fn wait(&self, path: &[u16], sent: u64, taken: u64) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let sides = waiting.entry(path.to_vec()).or_default();
@@ -160,6 +162,7 @@ impl Rendezvous {
     }
 
     /// Says that this side waits no longer.
+    #[expect(clippy::indexing_slicing, reason = "there are two sides, 0 and 1")]
     pub(crate) fn resume(&self, path: &[u16]) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sides) = waiting.get_mut(path) {

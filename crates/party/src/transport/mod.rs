@@ -5,11 +5,15 @@ use std::io::{self, Read, Write};
 use std::net;
 use std::sync::Arc;
 
+pub mod acceptor;
+mod link;
 pub mod memory;
 pub mod shaped;
 pub mod tcp;
 pub mod tls;
 
+pub use link::Link;
+pub(crate) use link::WINDOW_BYTES;
 pub use memory::Rendezvous;
 
 /// Closes a connection while other threads read from it or write to it.
@@ -19,19 +23,19 @@ pub trait Shutdown: Send + Sync {
     fn close(&self, how: net::Shutdown) -> io::Result<()>;
 }
 
-/// A connected byte stream, both directions, each for a thread of its own.
+/// A connected byte stream, whose two directions may be used by different threads.
 pub struct Connection {
-    /// What the peer sends.
+    /// The bytes from the peer.
     pub reader: Box<dyn Read + Send>,
-    /// What the peer gets; must be flushed.
+    /// The bytes to the peer. The writer must be flushed.
     pub writer: Box<dyn Write + Send>,
-    /// Closes it from any thread.
+    /// A handle that closes the connection from any thread.
     pub shutdown: Arc<dyn Shutdown>,
     /// 32 bytes exported from the TLS session, equal on both sides and different in every session.
     pub exporter: Option<[u8; 32]>,
     /// The authenticated public key of the peer (its SubjectPublicKeyInfo).
     pub peer_key: Option<Vec<u8>>,
-    /// In one process: how both sides notice that they wait for each other.
+    /// The means by which two sides within one process notice that they wait for each other; `None` on other transports.
     pub rendezvous: Option<Rendezvous>,
 }
 

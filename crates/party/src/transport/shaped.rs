@@ -7,23 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Connection, Shutdown};
+use super::{Connection, Link, Shutdown};
 
 /// How far the queue before the link may be ahead before its writer blocks, in time on the link.
-const AHEAD: Duration = Duration::from_millis(20);
+const QUEUE_AHEAD: Duration = Duration::from_millis(20);
 /// What passes in one piece, so that the rate is smooth.
-const PIECE: usize = 16 << 10;
+const BYTES_PER_PIECE: usize = 16 << 10;
 
-/// Shapes what this side *sends* to `bits_per_second` and delays it by half of `round_trip`. Shape both ends to shape the link.
-///
-/// # Panics
-/// If the rate is below one bit per second. It may be infinite, for a link with a delay only.
-pub fn shape(connection: Connection, bits_per_second: f64, round_trip: Duration) -> Connection {
-    assert!(bits_per_second >= 1.0, "a link needs a rate");
+/// Shapes what this side *sends* to the rate of `link` (at least one bit per second) and delays it by half of its round trip. Shape both ends to shape
+/// the link.
+pub fn shape(connection: Connection, link: Link) -> Connection {
+    let bits_per_second = link.bits_per_second.max(1) as f64;
     let (pieces, queue) = channel();
     let inner = connection.shutdown.clone();
     thread::spawn(move || pump(queue, connection.writer, inner.as_ref()));
-    let writer = Shaped { pieces: pieces.clone(), seconds_per_byte: 8.0 / bits_per_second, delay: round_trip / 2, free: Instant::now() };
+    let writer =
+        Shaped { pieces: pieces.clone(), seconds_per_byte: 8.0 / bits_per_second, delay: link.round_trip() / 2, free: Instant::now() };
     let shutdown = Arc::new(Drained { pieces: Mutex::new(pieces), inner: connection.shutdown });
     Connection { writer: Box::new(writer), shutdown, ..connection }
 }
@@ -44,8 +43,8 @@ struct Shaped {
 impl Write for Shaped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let now = Instant::now();
-        thread::sleep(self.free.saturating_duration_since(now + AHEAD));
-        let piece = &bytes[..bytes.len().min(PIECE)];
+        thread::sleep(self.free.saturating_duration_since(now + QUEUE_AHEAD));
+        let piece = bytes.get(..BYTES_PER_PIECE).unwrap_or(bytes);
         self.free = self.free.max(now) + Duration::from_secs_f64(self.seconds_per_byte * piece.len() as f64);
         let sent = Piece::Bytes { due: self.free + self.delay, bytes: piece.to_vec() };
         self.pieces.send(sent).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;

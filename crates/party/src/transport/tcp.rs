@@ -6,26 +6,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Connection, Shutdown};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 /// Time between two looks at a listener, and between the first attempts to connect.
-const PAUSE: Duration = Duration::from_millis(10);
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest time between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Longest time for one attempt to connect to one address.
-const ATTEMPT: Duration = Duration::from_secs(5);
+const CONNECT_ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
 
-/// Exit codes of the command line that this module gives.
-const USAGE: u8 = 2;
-const ABSENT: u8 = 5;
-const LINK: u8 = 10;
-
-/// A bound address.
+/// A socket that is bound to an address and listens.
 #[derive(Debug)]
 pub struct Listener(TcpListener);
 
 impl Listener {
-    /// The address bound to; tells the port where 0 was asked for.
+    /// The address to which it is bound, with the port that the system chose where 0 was asked for.
     pub fn local_addr(&self) -> Result<SocketAddr, Abort> {
         Ok(self.0.local_addr()?)
     }
@@ -35,7 +30,7 @@ impl Listener {
 pub fn listen(address: &str) -> Result<Listener, Abort> {
     let addresses = resolve(address)?;
     let listener = TcpListener::bind(addresses.as_slice()).map_err(|fault| Abort::Local {
-        code: LINK,
+        code: exit_code::LINK,
         fault: format!("cannot listen on {address}: {fault}"),
         mend: "give another address or port to --listen, or stop the program that holds it".into(),
     })?;
@@ -43,10 +38,10 @@ pub fn listen(address: &str) -> Result<Listener, Abort> {
     Ok(Listener(listener))
 }
 
-/// Looks whether somebody has connected, without waiting.
+/// The next connection, if a client has connected. Does not wait.
 ///
 /// # Errors
-/// What the operating system says. The listener stands all the same: that the process has too many open files, for example, may pass.
+/// What the operating system says. The listener stays usable: the process may have too many open files for the moment, for example.
 pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
     match listener.0.accept() {
         Ok((stream, from)) => {
@@ -61,7 +56,7 @@ pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> 
     }
 }
 
-/// Waits up to `wait` for somebody to connect.
+/// Waits up to `wait` for a client to connect.
 pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketAddr), Abort> {
     let end = Instant::now().checked_add(wait);
     loop {
@@ -70,19 +65,19 @@ pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketA
         }
         if end.is_some_and(|end| Instant::now() >= end) {
             return Err(Abort::Local {
-                code: ABSENT,
+                code: exit_code::PEER_ABSENT,
                 fault: format!("nobody connected within {} s", wait.as_secs_f64()),
                 mend: "start the other side, check the address and the firewall, or wait longer with --wait".into(),
             });
         }
-        thread::sleep(PAUSE);
+        thread::sleep(FIRST_PAUSE);
     }
 }
 
 /// Connects to `address` (`host:port`), again and again until `wait` has passed, for a peer that starts later.
 pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
     let end = Instant::now().checked_add(wait);
-    let mut pause = PAUSE;
+    let mut pause = FIRST_PAUSE;
     loop {
         let fault = match attempt(&resolve(address)?) {
             Ok(stream) => return Ok(stream),
@@ -91,7 +86,7 @@ pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
         let now = Instant::now();
         if end.is_some_and(|end| now + pause > end) {
             return Err(Abort::Local {
-                code: ABSENT,
+                code: exit_code::PEER_ABSENT,
                 fault: format!("nobody answers at {address} within {} s ({fault})", wait.as_secs_f64()),
                 mend: "start the side that listens, check the address and the firewall, or wait longer with --wait".into(),
             });
@@ -101,13 +96,13 @@ pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
     }
 }
 
-/// The connection over a connected stream.
+/// The connection over a TCP stream, without encryption.
 pub fn connection(stream: TcpStream) -> io::Result<Connection> {
     tune(&stream)?;
     Ok(Connection::new(stream.try_clone()?, stream.try_clone()?, Stream(stream)))
 }
 
-/// No delay for small frames. Buffer sizes are left to the kernel, whose own tuning exceeds what a process may ask for.
+/// Has the socket send small frames without delay. Buffer sizes are left to the kernel, whose own tuning exceeds what a process may ask for.
 pub fn tune(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
@@ -115,7 +110,7 @@ pub fn tune(stream: &TcpStream) -> io::Result<()> {
 fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut fault = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
-        match TcpStream::connect_timeout(address, ATTEMPT) {
+        match TcpStream::connect_timeout(address, CONNECT_ATTEMPT_LIMIT) {
             Ok(stream) => return Ok(stream),
             Err(this) => fault = this,
         }
@@ -125,7 +120,7 @@ fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
 
 fn resolve(address: &str) -> Result<Vec<SocketAddr>, Abort> {
     let refuse = |fault: String| Abort::Local {
-        code: USAGE,
+        code: exit_code::USAGE,
         fault: format!("cannot use the address {address:?}: {fault}"),
         mend: "give host:port, for example example.org:7400, 0.0.0.0:7400 or [::1]:7400".into(),
     };

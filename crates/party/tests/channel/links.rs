@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use vesica_party::transport::{memory, shaped, tcp};
+use vesica_party::transport::{Link, memory, shaped, tcp};
 use vesica_party::{Abort, Role};
 
 use crate::support::*;
@@ -73,10 +73,9 @@ fn absent_peers_and_bad_addresses_say_so() {
 
 #[test]
 fn a_shaped_link_takes_its_time() {
-    const RATE: f64 = 80e6;
-    const ROUND_TRIP: Duration = Duration::from_millis(40);
+    const LINK: Link = Link { bits_per_second: 80_000_000, round_trip_us: 40_000 };
     let (left, right) = memory::pair();
-    let ends = (shaped::shape(left, RATE, ROUND_TRIP), shaped::shape(right, RATE, ROUND_TRIP));
+    let ends = (shaped::shape(left, LINK), shaped::shape(right, LINK));
     let begun = Instant::now();
     let (sent, received) = both(
         ends,
@@ -99,7 +98,8 @@ fn a_shaped_link_takes_its_time() {
 #[test]
 fn an_abort_crosses_a_shaped_link() {
     let (left, right) = memory::pair();
-    let ends = (shaped::shape(left, 1e6, Duration::from_millis(100)), shaped::shape(right, 1e6, Duration::from_millis(100)));
+    let link = Link { bits_per_second: 1_000_000, round_trip_us: 100_000 };
+    let ends = (shaped::shape(left, link), shaped::shape(right, link));
     let (_, received) = both(
         ends,
         |_| Err::<(), _>(Abort::Local { code: 4, fault: "disk full".into(), mend: "make room".into() }),

@@ -4,5 +4,7 @@ mod failures;
 mod forks;
 mod links;
 mod messages;
+mod state_files;
 mod support;
+mod time_limits;
 mod transcripts;

@@ -92,7 +92,7 @@ fn a_message_in_place_of_a_stream_is_refused() {
         },
     );
     let failure = received.unwrap_err();
-    assert!(matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 3 && what.contains("in place of")), "{failure}");
+    assert!(matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 3 && what.contains("instead of")), "{failure}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Items in bins, and what is programmed there. Local to a side.
+//! The bins of items and the values programmed there: local work of a side.
 
 use vesica_party::Channel;
 
@@ -28,7 +28,7 @@ pub(super) fn join(r: u128, sigma: u32, carried: &[u8], mut out: impl FnMut(usiz
     }
 }
 
-/// What [`join`] joined: `r`, and the carried bytes into `carried`.
+/// Takes apart what [`join`] has joined: gives `r`, and writes the carried bytes to `carried`.
 pub(super) fn split(sigma: u32, block: impl Fn(usize) -> u128, blocks: usize, carried: &mut [u8]) -> u128 {
     let at = |number: usize| if number < blocks { block(number) } else { 0 };
     for (number, bytes) in carried.chunks_mut(16).enumerate() {

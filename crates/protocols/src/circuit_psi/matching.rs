@@ -1,4 +1,4 @@
-//! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF: both sides of what all functionalities begin with.
+//! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF. All functionalities begin with them.
 
 use std::ops::RangeInclusive;
 
@@ -17,7 +17,7 @@ use super::messages::Salt;
 use super::params::{POSITIONS, Params};
 use super::{Asked, BinOpprf, Matched, Matching, Pairs, Variant};
 
-/// What a row's OPPRF has for parameters.
+/// The parameters of a row's OPPRF.
 type Parts<V> = <<V as Variant>::Opprf as BinOpprf>::Params;
 
 /// The left column, set up. Empty where a set is.
@@ -158,7 +158,7 @@ impl<V: Variant> Receiver<V> {
         Ok(self.run_with(items, ask, ch, rng)?.0)
     }
 
-    /// The same with steps 4 to 7 by `ask`, and what that gives besides the values; nothing where a set is empty.
+    /// Runs with steps 4 to 7 done by `ask`, and gives what `ask` gives besides the values; `None` where a set is empty.
     pub(super) fn run_with<T>(
         self,
         items: &[u128],

@@ -1,4 +1,5 @@
-//! The messages that are not a part's own.
+//! The messages of circuit PSI itself, without those of its building blocks.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
@@ -19,3 +20,5 @@ impl Stream for Differences {
     const STEP: Step = Step { protocol: "circuit-psi", number: 8, from: Role::Sender, carries: "differences of shares and masks" };
     type Element = u8;
 }
+
+vesica_party::messages![Salt];

@@ -1,4 +1,4 @@
-//! Circuit PSI: shares of what matched, and what is computed on them.
+//! Circuit PSI: shares of which items are common, and computations on them.
 //!
 //! ```text
 //!   Sender: X, payloads                                               Receiver: Y, payloads
@@ -28,7 +28,7 @@ pub mod cgs22;
 mod entry;
 pub mod ltsxq26;
 mod matching;
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 pub mod psty19;
 mod shares;
@@ -52,7 +52,7 @@ pub use shares::CircuitPsi;
 pub trait Variant: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
-    /// How bins are tested.
+    /// The equality test of bins.
     const EQUALITY: peqt::Variant;
     /// Steps 4, 6 and 7.
     type Opprf: BinOpprf;
@@ -60,7 +60,7 @@ pub trait Variant: Send + Sync + 'static {
 
 /// An oblivious programmable PRF whose keys lie in bins, at most one of the receiver's in each.
 pub trait BinOpprf: Send + Sync + 'static {
-    /// What both sides derive from the sizes.
+    /// The parameters that both sides derive from the sizes.
     type Params: Clone + Debug + PartialEq + Send + Sync;
     /// The sender, to be set up.
     type Sender: Party<Params = Self::Params> + Send;
@@ -92,7 +92,7 @@ pub struct OpprfSizes {
     pub output_bits: u32,
 }
 
-/// What the sender programs.
+/// The pairs that the sender programs.
 pub struct Pairs {
     /// The bin of each key.
     pub bins: Vec<u32>,
@@ -100,7 +100,7 @@ pub struct Pairs {
     pub programmed: Programmed,
 }
 
-/// What the receiver asks for.
+/// The keys that the receiver asks for.
 pub struct Asked {
     /// The bin of each key, in ascending order.
     pub bins: Vec<u32>,
@@ -156,13 +156,13 @@ pub trait Matching: Send + Sync + 'static {
     fn receive(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort>;
 }
 
-/// What the receiver has of each bin.
+/// The result of the receiver, bin by bin.
 pub struct Matched {
-    /// Its item.
+    /// The item in each bin.
     pub items: Vec<Option<u32>>,
-    /// Its share of whether the item is common.
+    /// The share of whether the item is common.
     pub membership: Bits,
-    /// Its share of the sender's payload if the item is common, else something random.
+    /// The share of the sender's payload if the item is common; random otherwise.
     pub carried: Secret<Vec<u8>>,
 }
 

@@ -34,10 +34,10 @@ pub(crate) const fn unit(bits: u32) -> u128 {
 }
 
 /// The least width of the `r_i` for which, in all bins together, two that should differ are equal with a probability within the budget: the share of
-/// [`FailureEvent::MaskCollision`], and what the OPRF's own `failure` leaves of the share of [`FailureEvent::ZeroDifference`], without what inner products may show.
+/// [`FailureEvent::TagCollision`], and what the OPRF's own `failure` leaves of the share of [`FailureEvent::ZeroDifference`], without what inner products may show.
 pub fn sigma(bins: usize, failure: u128) -> u32 {
     let left = unit(FailureEvent::ZeroDifference.bits()).saturating_sub(failure);
-    let allowed = unit(FailureEvent::MaskCollision.bits()) + left - unit(inner_product::params::DISTANCE);
+    let allowed = unit(FailureEvent::TagCollision.bits()) + left - unit(inner_product::params::DISTANCE);
     least_width(bins, allowed)
 }
 

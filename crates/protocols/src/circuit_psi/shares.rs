@@ -16,7 +16,7 @@ use crate::tasks::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequ
 /// The circuit PSI of row `M`.
 pub struct CircuitPsi<M>(PhantomData<fn() -> M>);
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Debug)]
 pub struct Params<P> {
     matching: params::Params<P>,

@@ -1,9 +1,10 @@
 //! The peer's points, kept as they come.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::secret::Secret;
 
-use super::{CHUNK, POINT_BYTES, Point};
+use super::{POINT_BYTES, POINTS_PER_CHUNK, Point};
 
 /// Points of a peer that said how many will come, in chunks. What is held, and wiped at the end, is what has come: the peer's word costs no memory.
 #[derive(Debug)]
@@ -18,33 +19,33 @@ impl Arrived {
         Self { left: count, chunks: Vec::new() }
     }
 
-    /// How many are still to come.
+    /// The number of points that are still to come.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Receives the next chunk, if one is due, and keeps what `mask` makes of it, point by point.
+    /// Receives the next chunk, if one is due, and keeps what `blinding` makes of it, point by point.
     pub(crate) fn take<S: Stream<Element = Point>>(
         &mut self,
         ch: &mut Channel,
-        mask: impl FnOnce(Vec<Point>) -> Result<Secret<Vec<Point>>, Abort>,
+        blinding: impl FnOnce(Vec<Point>) -> Result<Secret<Vec<Point>>, Abort>,
     ) -> Result<(), Abort> {
         if self.left == 0 {
             return Ok(());
         }
-        let mut points = vec![[0; POINT_BYTES]; self.left.min(CHUNK)];
+        let mut points = vec![[0; POINT_BYTES]; self.left.min(POINTS_PER_CHUNK)];
         ch.recv_stream::<S>(&mut points)?;
         self.left -= points.len();
-        self.chunks.push(mask(points)?);
+        self.chunks.push(blinding(points)?);
         Ok(())
     }
 
-    /// How many have come.
+    /// The number of points that have come.
     pub(crate) fn len(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
-    /// Those that have come, chunk by chunk.
+    /// The points that have come, chunk by chunk.
     pub(crate) fn chunks(&self) -> &[Secret<Vec<Point>>] {
         &self.chunks
     }

@@ -1,14 +1,14 @@
-//! Points under both masks, compared by hashes: one side's travel sorted and Golomb-Rice coded ([`crate::masks`]), the other side looks for its own among them.
+//! Points under both blindings, compared by hashes: one side's travel sorted and Golomb-Rice coded ([`crate::tags`]), the other side looks for its own among them.
 
 use std::ops::Deref;
 
 use rayon::prelude::*;
 use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel, Phase, Stream};
-use vesica_structures::masks::{MaskFinder, MaskSorter};
+use vesica_structures::tags::{TagFinder, TagSorter};
 
 use super::Point;
-use crate::masks;
+use crate::tags;
 
 /// Hashes of points in chunks, pseudo-random where the points are: `context` is the protocol's.
 pub(crate) fn digests<C: Deref<Target = Vec<Point>> + Sync>(context: &str, session: &[u8; 32], chunks: &[C]) -> Vec<u128> {
@@ -29,18 +29,18 @@ pub(crate) fn digests<C: Deref<Target = Vec<Point>> + Sync>(context: &str, sessi
 /// Sends the digests, `bits` bits of each, in an order that says nothing of the points'.
 pub(crate) fn send<S: Stream<Element = u8>>(digests: &[u128], bits: u32, ch: &mut Channel) -> Result<(), Abort> {
     let _phase = ch.phase(Phase::Masks);
-    let mut sorter = MaskSorter::new(digests.len(), bits);
+    let mut sorter = TagSorter::new(digests.len(), bits);
     sorter.add(digests, std::iter::repeat_n((), digests.len()));
-    masks::send::<S, ()>(sorter, digests.len(), bits, ch)?;
+    tags::send::<S, ()>(sorter, digests.len(), bits, ch)?;
     Ok(())
 }
 
 /// Receives `count` digests; which of the own ones are among them, a bit each. The same work whatever they are.
 pub(crate) fn find<S: Stream<Element = u8>>(own: &[u128], count: usize, bits: u32, ch: &mut Channel) -> Result<Bits, Abort> {
     let _phase = ch.phase(Phase::Masks);
-    let mut finder = MaskFinder::new(own.len(), bits, false);
+    let mut finder = TagFinder::new(own.len(), bits, false);
     finder.add(own, 0..);
     finder.prepare();
-    masks::receive::<S>(&mut finder, count, bits, ch)?;
+    tags::receive::<S>(&mut finder, count, bits, ch)?;
     Ok(Bits::from_words(finder.found().bits().to_vec(), own.len()))
 }

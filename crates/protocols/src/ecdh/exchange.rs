@@ -1,4 +1,4 @@
-//! Double masking, the part that several protocols begin with: both sides' items come to the receiver's side of the comparison, and to the sender's, under both masks.
+//! Double blinding, the part that several protocols begin with: both sides' items come to the receiver's side of the comparison, and to the sender's, under both blindings.
 //!
 //! ```text
 //!   Sender: X, a                                    Receiver: Y, b
@@ -9,7 +9,7 @@
 //!   a b H(y)                                        b a H(x)
 //! ```
 //!
-//! The receiver runs at most [`WINDOW`] chunks ahead, and the sender masks own items and the receiver's in turns: both compute all the time and neither streams
+//! The receiver runs at most [`CHUNKS_IN_FLIGHT`] chunks ahead, and the sender blinds own items and the receiver's in turns: both compute all the time and neither streams
 //! against the other. Nothing is sent where either set is empty.
 
 use curve25519_dalek::scalar::Scalar;
@@ -17,7 +17,7 @@ use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::secret::Secret;
 
 use super::arrived::Arrived;
-use super::{BAD_POINT, CHUNK, POINT_BYTES, Point, WINDOW, mask_items, mask_points};
+use super::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points};
 
 /// The two arrows, as a protocol names them, and its hash to the group.
 pub(crate) trait Arrows {
@@ -34,7 +34,7 @@ pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> u64
     if sender_items == 0 || receiver_items == 0 { 0 } else { (POINT_BYTES * (sender_items + receiver_items)) as u64 }
 }
 
-/// The sender's side: `a b H(y)` in the receiver's order. The receiver sees masked `items` in the order in which they are given, which
+/// The sender's side: `a b H(y)` in the receiver's order. The receiver sees blinded `items` in the order in which they are given, which
 /// should therefore be random.
 pub(crate) fn sender<A: Arrows>(
     items: &[u128],
@@ -45,11 +45,11 @@ pub(crate) fn sender<A: Arrows>(
     let _phase = ch.phase(Phase::HashItems);
     let session = ch.session();
     let mut theirs = Arrived::new(if items.is_empty() { 0 } else { receiver_items });
-    let mut own = items.chunks(CHUNK).filter(|_| receiver_items > 0);
+    let mut own = items.chunks(POINTS_PER_CHUNK).filter(|_| receiver_items > 0);
     for _ in 0..rounds(items.len(), receiver_items) {
         take::<A::FromReceiver>(&mut theirs, exponent, ch)?;
         if let Some(items) = own.next() {
-            ch.send_stream::<A::FromSender>(&mask_items(A::DOMAIN, &session, items, exponent))?;
+            ch.send_stream::<A::FromSender>(&blind_items(A::DOMAIN, &session, items, exponent))?;
         }
     }
     Ok(theirs)
@@ -65,12 +65,12 @@ pub(crate) fn receiver<A: Arrows>(
     let _phase = ch.phase(Phase::HashItems);
     let session = ch.session();
     let mut theirs = Arrived::new(if items.is_empty() { 0 } else { sender_items });
-    let mut own = items.chunks(CHUNK).filter(|_| sender_items > 0);
-    for round in 0..rounds(items.len(), sender_items) + WINDOW {
+    let mut own = items.chunks(POINTS_PER_CHUNK).filter(|_| sender_items > 0);
+    for round in 0..rounds(items.len(), sender_items) + CHUNKS_IN_FLIGHT {
         if let Some(items) = own.next() {
-            ch.send_stream::<A::FromReceiver>(&mask_items(A::DOMAIN, &session, items, exponent))?;
+            ch.send_stream::<A::FromReceiver>(&blind_items(A::DOMAIN, &session, items, exponent))?;
         }
-        if round >= WINDOW {
+        if round >= CHUNKS_IN_FLIGHT {
             take::<A::FromSender>(&mut theirs, exponent, ch)?;
         }
     }
@@ -79,12 +79,12 @@ pub(crate) fn receiver<A: Arrows>(
 
 /// Rounds of a chunk each way.
 fn rounds(own: usize, theirs: usize) -> usize {
-    own.max(theirs).div_ceil(CHUNK)
+    own.max(theirs).div_ceil(POINTS_PER_CHUNK)
 }
 
-/// Receives and masks the next chunk of the other side's points, if one is due.
+/// Receives and blinds the next chunk of the other side's points, if one is due.
 fn take<S: Stream<Element = Point>>(theirs: &mut Arrived, exponent: &Secret<Scalar>, ch: &mut Channel) -> Result<(), Abort> {
-    theirs.take::<S>(ch, |points| mask_points(points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT)))
+    theirs.take::<S>(ch, |points| blind_points(points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT)))
 }
 
 #[cfg(test)]
@@ -122,7 +122,9 @@ mod tests {
 
     #[test]
     fn both_masks_come_to_lie_on_all_items_whatever_the_sizes() {
-        for (n_s, n_r) in [(1, 1), (5, 3 * CHUNK + 1), (6 * CHUNK, 2), (5 * CHUNK, 5 * CHUNK - 1)] {
+        for (n_s, n_r) in
+            [(1, 1), (5, 3 * POINTS_PER_CHUNK + 1), (6 * POINTS_PER_CHUNK, 2), (5 * POINTS_PER_CHUNK, 5 * POINTS_PER_CHUNK - 1)]
+        {
             let (x, y): (Vec<u128>, Vec<u128>) = ((0..n_s as u128).collect(), (0..n_r as u128).rev().collect());
             let keys = |rng: &mut SecretRng| random_exponent(rng);
             let (of_y, of_x) = two_party(

@@ -1,4 +1,4 @@
-//! What the protocols on Diffie-Hellman share: commuting masks on Ristretto255, in batches over all threads.
+//! Parts that the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in batches over all threads.
 
 pub(crate) mod arrived;
 pub(crate) mod digests;
@@ -14,24 +14,24 @@ use vesica_structures::shuffle::random_order;
 
 /// Bytes of an encoded point.
 pub(crate) const POINT_BYTES: usize = group::ENCODED_BYTES;
-/// Points that are masked, sent and answered at a time, and kept together.
-pub(crate) const CHUNK: usize = 512;
+/// Points that are blinded, sent and answered at a time, and kept together.
+pub(crate) const POINTS_PER_CHUNK: usize = 512;
 /// Chunks that the receiver sends before it waits for the first answer: half a MiB, and as much time as the longest round trips take.
-pub(crate) const WINDOW: usize = 32;
+pub(crate) const CHUNKS_IN_FLIGHT: usize = 32;
 
-/// Points that a thread masks at a time: large enough to fill the lanes and share an inversion, small enough to spread a chunk over threads.
-const BATCH: usize = 64;
+/// Points that a thread blinds at a time: large enough to fill the lanes and share an inversion, small enough to spread a chunk over threads.
+const POINTS_PER_BATCH: usize = 64;
 
-/// Items that are masked without a look at the channel.
-const UNWATCHED: usize = 1 << 13;
+/// Items that are blinded without a look at the channel.
+const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 13;
 
-/// What a point is that is refused.
+/// The reason for which a point is refused.
 pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
 
 /// An encoded point.
 pub(crate) type Point = group::Encoded;
 
-/// A party's secret mask, uniform and not zero.
+/// A party's secret blinding, uniform and not zero.
 pub(crate) fn random_exponent(rng: &mut SecretRng) -> Secret<Scalar> {
     loop {
         let exponent = Secret::new(Scalar::random(rng));
@@ -48,15 +48,15 @@ pub(crate) fn shuffled(items: &[u128], rng: &mut SecretRng) -> (Secret<Vec<u32>>
     (order, items)
 }
 
-/// The exponent that takes a mask off again.
+/// The exponent that takes a blinding off again.
 pub(crate) fn inverse(exponent: &Secret<Scalar>) -> Secret<Scalar> {
     Secret::new(exponent.invert())
 }
 
 /// `exponent H(item)` for each item; `H` hashes under `domain` and `session`.
-pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
-    let mut masked = Secret::new(vec![[0; POINT_BYTES]; items.len()]);
-    masked.par_chunks_mut(BATCH).zip(items.par_chunks(BATCH)).for_each(|(masked, items)| {
+pub(crate) fn blind_items(domain: &[u8], session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
+    let mut blinded = Secret::new(vec![[0; POINT_BYTES]; items.len()]);
+    blinded.par_chunks_mut(POINTS_PER_BATCH).zip(items.par_chunks(POINTS_PER_BATCH)).for_each(|(blinded, items)| {
         let mut message = [0; 48];
         message[..32].copy_from_slice(session);
         let hash = |item: &u128| {
@@ -64,31 +64,31 @@ pub(crate) fn mask_items(domain: &[u8], session: &[u8; 32], items: &[u128], expo
             group::hash_to_uniform(domain, &message)
         };
         let hashed: Secret<Vec<group::Uniform>> = Secret::new(items.iter().map(hash).collect());
-        group::map_and_multiply(exponent, &hashed, masked);
+        group::map_and_multiply(exponent, &hashed, blinded);
     });
-    masked
+    blinded
 }
 
-/// Appends [`mask_items`] of many items to `masked`, and looks at the channel now and then: a run that is over goes on for less than a second.
-pub(crate) fn mask_many(
+/// Appends [`blind_items`] of many items to `blinded`, and looks at the channel now and then: a run that is over goes on for less than a second.
+pub(crate) fn blind_many(
     domain: &[u8],
     items: &[u128],
     exponent: &Secret<Scalar>,
-    masked: &mut Secret<Vec<Point>>,
+    blinded: &mut Secret<Vec<Point>>,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     let session = ch.session();
-    for items in items.chunks(UNWATCHED) {
+    for items in items.chunks(ITEMS_BETWEEN_CHANNEL_CHECKS) {
         ch.check()?;
-        masked.extend_from_slice(&mask_items(domain, &session, items, exponent));
+        blinded.extend_from_slice(&blind_items(domain, &session, items, exponent));
     }
     Ok(())
 }
 
 /// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the neutral element.
-pub(crate) fn mask_points(points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Secret<Vec<Point>>> {
+pub(crate) fn blind_points(points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Secret<Vec<Point>>> {
     let mut points = Secret::new(points);
-    points.par_chunks_mut(BATCH).all(|points| group::multiply(exponent, points)).then_some(points)
+    points.par_chunks_mut(POINTS_PER_BATCH).all(|points| group::multiply(exponent, points)).then_some(points)
 }
 
 #[cfg(test)]
@@ -98,32 +98,32 @@ mod tests {
     const DOMAIN: &[u8] = b"test";
 
     #[test]
-    fn masks_commute_and_come_off_again() {
+    fn blindings_commute_and_come_off_again() {
         let mut rng = SecretRng::insecure_from_seed(1);
         let (a, b) = (random_exponent(&mut rng), random_exponent(&mut rng));
-        let items: Vec<u128> = (0..BATCH as u128 + 3).collect();
+        let items: Vec<u128> = (0..POINTS_PER_BATCH as u128 + 3).collect();
         let session = [7; 32];
-        let under_a = mask_items(DOMAIN, &session, &items, &a).to_vec();
-        let under_b = mask_items(DOMAIN, &session, &items, &b).to_vec();
-        let both = mask_points(under_b, &a).unwrap().to_vec();
-        assert_eq!(both, *mask_points(under_a.clone(), &b).unwrap());
-        assert_eq!(*mask_points(both, &inverse(&b)).unwrap(), under_a);
-        assert_ne!(*mask_items(DOMAIN, &[8; 32], &items, &a), under_a);
-        assert_ne!(*mask_items(b"another", &session, &items, &a), under_a);
+        let under_a = blind_items(DOMAIN, &session, &items, &a).to_vec();
+        let under_b = blind_items(DOMAIN, &session, &items, &b).to_vec();
+        let both = blind_points(under_b, &a).unwrap().to_vec();
+        assert_eq!(both, *blind_points(under_a.clone(), &b).unwrap());
+        assert_eq!(*blind_points(both, &inverse(&b)).unwrap(), under_a);
+        assert_ne!(*blind_items(DOMAIN, &[8; 32], &items, &a), under_a);
+        assert_ne!(*blind_items(b"another", &session, &items, &a), under_a);
     }
 
     #[test]
     fn invalid_and_neutral_points_are_refused_wherever_they_are() {
         let exponent = random_exponent(&mut SecretRng::insecure_from_seed(2));
-        let good = mask_items(DOMAIN, &[7; 32], &(0..2 * BATCH as u128 + 3).collect::<Vec<_>>(), &exponent);
-        assert!(mask_points(good.to_vec(), &exponent).is_some());
-        for at in [0, BATCH, BATCH + 7, 2 * BATCH - 1, good.len() - 1] {
+        let good = blind_items(DOMAIN, &[7; 32], &(0..2 * POINTS_PER_BATCH as u128 + 3).collect::<Vec<_>>(), &exponent);
+        assert!(blind_points(good.to_vec(), &exponent).is_some());
+        for at in [0, POINTS_PER_BATCH, POINTS_PER_BATCH + 7, 2 * POINTS_PER_BATCH - 1, good.len() - 1] {
             for bad in [[0; 32], [0xff; 32]] {
                 let mut points = good.to_vec();
                 points[at] = bad;
-                assert!(mask_points(points, &exponent).is_none(), "{bad:x?} at {at}");
+                assert!(blind_points(points, &exponent).is_none(), "{bad:x?} at {at}");
             }
         }
-        assert!(mask_points(Vec::new(), &exponent).unwrap().is_empty());
+        assert!(blind_points(Vec::new(), &exponent).unwrap().is_empty());
     }
 }

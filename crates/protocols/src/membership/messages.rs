@@ -1,4 +1,5 @@
 //! Arrows I to III of the figure, numbered on from those of the test.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::marker::PhantomData;
 

@@ -1,5 +1,5 @@
-//! Intersection, cardinality and sum from a reverse membership test: the sender's items lie in places that it has put into a random order, and the receiver learns which places hold a
-//! common item, but not what they are. What comes after the test is the same for all tests:
+//! Intersection, cardinality and sum from a reverse membership test. The sender puts its items into places in a random order. The receiver
+//! learns which places hold a common item, but not which item it is. What follows the test is the same for all tests:
 //!
 //! ```text
 //!   Sender: places in a random order                                  Receiver: e_i = 1 if the item at place i is common
@@ -37,7 +37,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Channel, Entry, Leak, Mode, Protocol, Resistance, Security};
+use vesica_party::{Abort, Channel, Entry, Leak, Mode, Protocol, Resistance, Rounds, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -54,7 +54,7 @@ pub const NO_ITEM: u32 = u32::MAX;
 
 /// A reverse membership test, and the arrows of what comes after it.
 pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
-    /// What both sides derive from the sizes.
+    /// The parameters that both sides derive from the sizes.
     type Params: Send + Sync;
     /// The left column, set up.
     type Sender: Send;
@@ -91,14 +91,15 @@ pub struct Membership<M, T>(PhantomData<fn() -> (M, T)>);
 
 /// What leaks beside a cardinality, and beside an intersection, whose size is part of it.
 const BESIDE_COUNT: &[Leak] = &[SIZES];
-/// What leaks beside a sum.
+/// The leakage of a sum.
 const BESIDE_SUM: &[Leak] = &[SIZES, EXACT_COUNT];
 
-const fn semi_honest(assumptions: &'static [&'static str], leakage: &'static [Leak]) -> [Mode; 1] {
+const fn semi_honest(rounds: Rounds, assumptions: &'static [&'static str], leakage: &'static [Leak]) -> [Mode; 1] {
     [Mode {
         security: Security::SemiHonest,
         corrupt_sender: Resistance::SemiHonest,
         corrupt_receiver: Resistance::SemiHonest,
+        rounds,
         assumptions,
         leakage,
     }]

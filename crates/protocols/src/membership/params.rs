@@ -7,13 +7,12 @@ use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use super::{Arrows, For, Membership, MembershipTest};
-use crate::registry::require_mode;
 use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
 
-/// Where the random OTs come from.
+/// The protocol that random OTs come from.
 type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 pub struct Params<M: MembershipTest> {
     /// `n_s`, `n_r`, the columns of a sum (arrow III), and one group.
     pub request: AggregateRequest,
@@ -26,17 +25,17 @@ pub struct Params<M: MembershipTest> {
 }
 
 impl<M: MembershipTest> Params<M> {
-    /// For an intersection.
+    /// Parameters for an intersection.
     pub(super) fn intersect(request: &IntersectRequest) -> Result<Self, Unsupported>
     where
         M: For<Intersect>,
     {
-        require_mode::<Membership<M, Intersect>>(request.security)?;
+        <Membership<M, Intersect>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         if request.payload_bytes > 0 || request.both_learn {
             return Err(Unsupported::new(
                 format_args!("payloads, and matches for the sender, are not served by protocol {}", M::ENTRY.id),
-                "choose another protocol, ecdh-hfh99 say",
+                "choose another protocol, for example ecdh-hfh99",
             ));
         }
         let IntersectRequest { sender_items, receiver_items, security, .. } = *request;
@@ -44,22 +43,22 @@ impl<M: MembershipTest> Params<M> {
         Self::new(sets, size_of::<u128>())
     }
 
-    /// For a cardinality.
+    /// Parameters for a cardinality.
     pub(super) fn cardinality(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<Cardinality>,
     {
-        require_mode::<Membership<M, Cardinality>>(request.security)?;
+        <Membership<M, Cardinality>>::ENTRY.require(request.security)?;
         request.check_one_count()?;
         Self::new(*request, 0)
     }
 
-    /// For sums.
+    /// Parameters for sums.
     pub(super) fn sum(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<Sum>,
     {
-        require_mode::<Membership<M, Sum>>(request.security)?;
+        <Membership<M, Sum>>::ENTRY.require(request.security)?;
         request.check_one_total()?;
         if request.columns == 0 {
             return Err(Unsupported::new("a sum of no columns", "ask for the task cardinality, or give values"));

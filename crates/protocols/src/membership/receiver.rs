@@ -4,11 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
-use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::tags::TagFinder;
 
 use super::messages::Items;
-use super::transfer::Taker;
+use super::transfer::OtReceiver;
 use super::{For, MembershipTest, Params};
 use crate::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, Cardinality, Intersect, IntersectReceiverInput, IntersectReceiverOutput, Sum,
@@ -18,16 +18,16 @@ use crate::tasks::{
 pub struct Receiver<M: MembershipTest, T> {
     request: AggregateRequest,
     pub(super) test: M::Receiver,
-    pub(super) taker: Taker<M::Arrows>,
+    pub(super) ot_receiver: OtReceiver<M::Arrows>,
     task: PhantomData<fn() -> T>,
 }
 
 impl<M: MembershipTest, T> Receiver<M, T> {
     fn set_up(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         // A test may leave some of its set-up to its run.
-        let taker = Taker::setup(params.transfers.as_ref(), ch, rng)?;
+        let ot_receiver = OtReceiver::setup(params.transfers.as_ref(), ch, rng)?;
         let test = M::receiver(&params.test, ch, rng)?;
-        Ok(Self { request: params.request, test, taker, task: PhantomData })
+        Ok(Self { request: params.request, test, ot_receiver, task: PhantomData })
     }
 }
 
@@ -60,9 +60,9 @@ impl<M: For<Intersect>> Party for Receiver<M, Intersect> {
         input.check(self.request.receiver_items)?;
         let found = M::test(self.test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);
-        let opened = self.taker.take_items(&found, ch)?;
+        let opened = self.ot_receiver.take_items(&found, ch)?;
         // What lies at all places is looked for, so that the work does not go by the number of common items; where nothing is common, that is noise.
-        let mut own = MaskFinder::new(input.items.len(), u128::BITS, true);
+        let mut own = TagFinder::new(input.items.len(), u128::BITS, true);
         own.add(&input.items, 0..);
         own.find(&opened);
         let common = own.found();
@@ -87,7 +87,7 @@ impl<M: For<Sum>> Party for Receiver<M, Sum> {
         input.check(&self.request, false)?;
         let found = M::test(self.test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);
-        Ok(AggregateOutput::one(self.taker.take_sums(&found, self.request.columns, ch)?))
+        Ok(AggregateOutput::one(self.ot_receiver.take_sums(&found, self.request.columns, ch)?))
     }
 }
 

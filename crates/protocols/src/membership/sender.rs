@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 
-use super::transfer::Giver;
+use super::transfer::OtSender;
 use super::{For, MembershipTest, Params};
 use crate::tasks::{AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectSenderInput, IntersectSenderOutput, Sum};
 
@@ -14,16 +14,16 @@ use crate::tasks::{AggregateRequest, AggregateSenderInput, Cardinality, Intersec
 pub struct Sender<M: MembershipTest, T> {
     request: AggregateRequest,
     pub(super) test: M::Sender,
-    pub(super) giver: Giver<M::Arrows>,
+    pub(super) ot_sender: OtSender<M::Arrows>,
     task: PhantomData<fn() -> T>,
 }
 
 impl<M: MembershipTest, T> Sender<M, T> {
     fn set_up(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         // A test may leave some of its set-up to its run.
-        let giver = Giver::setup(params.transfers.as_ref(), ch, rng)?;
+        let ot_sender = OtSender::setup(params.transfers.as_ref(), ch, rng)?;
         let test = M::sender(&params.test, ch, rng)?;
-        Ok(Self { request: params.request, test, giver, task: PhantomData })
+        Ok(Self { request: params.request, test, ot_sender, task: PhantomData })
     }
 }
 
@@ -56,7 +56,7 @@ impl<M: For<Intersect>> Party for Sender<M, Intersect> {
         let order = M::ask(self.test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);
         // A place without an item is never opened.
-        self.giver.give_items(|place| input.items.get(order[place] as usize).copied().unwrap_or(0), ch)?;
+        self.ot_sender.give_items(|place| input.items.get(order[place] as usize).copied().unwrap_or(0), ch)?;
         Ok(IntersectSenderOutput { matches: None })
     }
 }
@@ -77,7 +77,7 @@ impl<M: For<Sum>> Party for Sender<M, Sum> {
         let _phase = ch.phase(Phase::Payload);
         let nothing = vec![0; columns];
         let rows = |place: usize| input.values.chunks_exact(columns).nth(order[place] as usize).unwrap_or(&nothing);
-        self.giver.give_values(columns, rows, ch)
+        self.ot_sender.give_values(columns, rows, ch)
     }
 }
 

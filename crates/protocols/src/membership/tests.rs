@@ -29,10 +29,10 @@ fn told<M: For<Intersect>>(items: impl FnOnce(Vec<u128>) -> Vec<u128> + Send) ->
     let asked = IntersectReceiverInput { items: own.clone() };
     let (_, receiver) = try_two_party(
         |ch, rng| {
-            let Sender { test, giver, .. } = Sender::<M, Intersect>::setup(&intersection(), ch, rng)?;
+            let Sender { test, ot_sender, .. } = Sender::<M, Intersect>::setup(&intersection(), ch, rng)?;
             let order = M::ask(test, &own, ch, rng)?;
             let items = items(order.iter().map(|&item| own.get(item as usize).copied().unwrap_or(0)).collect());
-            giver.give_items(|place| items[place], ch)
+            ot_sender.give_items(|place| items[place], ch)
         },
         |ch, rng| Receiver::<M, Intersect>::setup(&intersection(), ch, rng)?.run(asked, ch, rng),
     );
@@ -61,9 +61,9 @@ fn the_order_is_hidden<M: For<Intersect>>() {
     let (_, seen) = two_party(
         |ch, rng| Sender::<M, Intersect>::setup(&intersection(), ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
-            let Receiver { test, taker, .. } = Receiver::<M, Intersect>::setup(&intersection(), ch, rng)?;
+            let Receiver { test, ot_receiver, .. } = Receiver::<M, Intersect>::setup(&intersection(), ch, rng)?;
             let found = M::test(test, &own, ch, rng)?;
-            let opened = taker.take_items(&found, ch)?;
+            let opened = ot_receiver.take_items(&found, ch)?;
             Ok(found.iter().zip(opened).filter(|(common, _)| *common).map(|(_, item)| item).collect::<Vec<u128>>())
         },
     );
@@ -90,9 +90,9 @@ fn values_are_masked<M: For<Sum>>() {
     let ((), (seen, total)) = two_party(
         |ch, rng| Sender::<M, Sum>::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
-            let Receiver { test, taker, .. } = Receiver::<M, Sum>::setup(&params, ch, rng)?;
+            let Receiver { test, ot_receiver, .. } = Receiver::<M, Sum>::setup(&params, ch, rng)?;
             let found = M::test(test, &asked.items, ch, rng)?;
-            let common = taker.choose(&found, ch)?;
+            let common = ot_receiver.choose(&found, ch)?;
             let (mut padded, mut total) = (vec![0; common.len()], [0]);
             ch.recv_stream::<Values<M>>(&mut padded)?;
             ch.recv_stream::<Totals<M>>(&mut total)?;
@@ -102,7 +102,7 @@ fn values_are_masked<M: For<Sum>>() {
                 pad.fill(block, &mut own);
                 if common { own[0].wrapping_add(padded) } else { own[0] }
             };
-            Ok((padded.iter().zip(taker.chosen()).zip(common).map(masked).collect::<Vec<u64>>(), total[0]))
+            Ok((padded.iter().zip(ot_receiver.chosen()).zip(common).map(masked).collect::<Vec<u64>>(), total[0]))
         },
     );
     let sum = seen.iter().fold(total, |sum, seen| sum.wrapping_add(*seen));

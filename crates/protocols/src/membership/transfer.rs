@@ -25,7 +25,7 @@ pub trait Arrows: Send + Sync + fmt::Debug + 'static {
 }
 
 /// Places that are worth a task of a thread.
-const PIECE: usize = 1 << 10;
+const PLACES_PER_THREAD_TASK: usize = 1 << 10;
 
 /// `G` in a session.
 pub(super) struct Pad([u8; 32]);
@@ -50,9 +50,9 @@ pub(super) fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
 }
 
 /// The sender's half of the OTs.
-pub(super) struct Giver<A>(OtPairs, PhantomData<fn() -> A>);
+pub(super) struct OtSender<A>(OtPairs, PhantomData<fn() -> A>);
 
-impl<A: Arrows> Giver<A> {
+impl<A: Arrows> OtSender<A> {
     pub(super) fn setup(ots: Option<&<A::Ots as Protocol>::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let pairs = match ots {
             Some(ots) => <A::Ots as Protocol>::Sender::setup(ots, ch, rng)?.run((), ch, rng)?,
@@ -88,12 +88,14 @@ impl<A: Arrows> Giver<A> {
         let blocks = self.blocks(ch)?;
         let pad_of = Pad::new::<A>(ch);
         let mut padded = vec![0; blocks.len() * columns];
-        let pieces = padded.par_chunks_mut(PIECE * columns).zip(blocks.par_chunks(PIECE)).enumerate();
+        let pieces = padded.par_chunks_mut(PLACES_PER_THREAD_TASK * columns).zip(blocks.par_chunks(PLACES_PER_THREAD_TASK)).enumerate();
         let masks = pieces
             .map(|(piece, (padded, blocks))| {
                 let mut masks = vec![0u64; columns];
                 let mut pad = Secret::new(vec![0; columns]);
-                for (place, (padded, [stranger, common])) in (piece * PIECE..).zip(padded.chunks_exact_mut(columns).zip(blocks)) {
+                for (place, (padded, [stranger, common])) in
+                    (piece * PLACES_PER_THREAD_TASK..).zip(padded.chunks_exact_mut(columns).zip(blocks))
+                {
                     pad_of.fill(*stranger, padded);
                     pad_of.fill(*common, &mut pad);
                     for (((padded, mask), pad), value) in padded.iter_mut().zip(&mut masks).zip(pad.iter()).zip(values(place)) {
@@ -113,9 +115,9 @@ impl<A: Arrows> Giver<A> {
 }
 
 /// The receiver's half of the OTs.
-pub(super) struct Taker<A>(OtChosen, PhantomData<fn() -> A>);
+pub(super) struct OtReceiver<A>(OtChosen, PhantomData<fn() -> A>);
 
-impl<A: Arrows> Taker<A> {
+impl<A: Arrows> OtReceiver<A> {
     pub(super) fn setup(ots: Option<&<A::Ots as Protocol>::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let chosen = match ots {
             Some(ots) => <A::Ots as Protocol>::Receiver::setup(ots, ch, rng)?.run((), ch, rng)?,
@@ -159,7 +161,10 @@ impl<A: Arrows> Taker<A> {
             ch.recv_stream::<Values<A>>(&mut padded)?;
         }
         let pad_of = Pad::new::<A>(ch);
-        let pieces = padded.par_chunks(PIECE * columns).zip(self.chosen().par_chunks(PIECE)).zip(common.par_chunks(PIECE));
+        let pieces = padded
+            .par_chunks(PLACES_PER_THREAD_TASK * columns)
+            .zip(self.chosen().par_chunks(PLACES_PER_THREAD_TASK))
+            .zip(common.par_chunks(PLACES_PER_THREAD_TASK));
         let masked = pieces
             .map(|((padded, blocks), common)| {
                 let mut sums = vec![0u64; columns];

@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use vesica_party::{Abort, Channel, Stream};
-use vesica_structures::masks::MaskFinder;
+use vesica_structures::tags::TagFinder;
 
 /// Bytes of the arrow: a count and up to `min(n_s, n_r)` proofs of 128 bits; nothing where either set is empty.
 pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> RangeInclusive<u64> {
@@ -41,7 +41,7 @@ pub(crate) fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128],
     if !proofs.is_sorted_by(|one, next| one < next) {
         return Err(Abort::PeerMisbehaved(S::STEP, "the proofs of matches do not ascend"));
     }
-    let mut finder = MaskFinder::new(expected.len(), u128::BITS, false);
+    let mut finder = TagFinder::new(expected.len(), u128::BITS, false);
     finder.add(expected, 0..);
     finder.find(&proofs);
     let matches = finder.found().list();

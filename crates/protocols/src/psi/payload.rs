@@ -1,14 +1,14 @@
-//! Labelled PSI: the sender's payloads, in the order of its sorted masks, each under a keystream that only the receiver's output for
+//! Labelled PSI: the sender's payloads, in the order of its sorted tags, each under a keystream that only the receiver's output for
 //! the same item gives. Fixed width, so that lengths say nothing.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
-use vesica_structures::masks::Found;
+use vesica_structures::tags::Found;
 
 use crate::tasks::SealedPayloads;
 
 /// About how many bytes are encrypted, sent and received at a time.
-const PART_BYTES: usize = 1 << 18;
+const BYTES_PER_PART: usize = 1 << 18;
 /// Fewest items that are worth a task of a thread.
 const MIN_ITEMS: usize = 256;
 
@@ -23,7 +23,7 @@ pub(crate) fn send<S: Stream<Element = u8>>(
     if width == 0 {
         return Ok(());
     }
-    let part_items = (PART_BYTES / width).max(1);
+    let part_items = (BYTES_PER_PART / width).max(1);
     let mut part = vec![0; part_items.min(order.len()) * width];
     for items in order.chunks(part_items) {
         let part = &mut part[..items.len() * width];
@@ -53,7 +53,7 @@ pub(crate) fn receive<S: Stream<Element = u8>>(
     let matches = found.count();
     let cell_of = cells(&found, count);
     let mut kept = vec![0; (matches + 1) * width];
-    let part_items = (PART_BYTES / width).max(1);
+    let part_items = (BYTES_PER_PART / width).max(1);
     let mut part = vec![0; part_items.min(count) * width];
     for cell_of in cell_of[..count].chunks(part_items) {
         let part = &mut part[..cell_of.len() * width];
@@ -97,8 +97,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use vesica_party::{Role, Step};
-    use vesica_structures::masks::MaskFinder;
     use vesica_structures::rng::SecretRng;
+    use vesica_structures::tags::TagFinder;
     use vesica_testkit::two_party;
 
     use super::*;
@@ -110,9 +110,9 @@ mod tests {
         type Element = u8;
     }
 
-    /// Of items with these numbers, 24 bytes each, in parts; two own masks are equal, and so are two of the sender's.
+    /// Of items with these numbers, 24 bytes each, in parts; two own tags are equal, and so are two of the sender's.
     fn received(own: &[u128], theirs: &'static [u128], width: usize) -> (SealedPayloads, Arc<AtomicUsize>, Vec<u32>) {
-        let mut finder = MaskFinder::new(own.len(), 128, true);
+        let mut finder = TagFinder::new(own.len(), 128, true);
         finder.add(own, 0..);
         finder.find(theirs);
         let (found, calls) = (finder.found(), Arc::new(AtomicUsize::new(0)));
@@ -134,9 +134,9 @@ mod tests {
     #[test]
     fn cells_are_decrypted_when_the_seal_is_opened_and_not_before() {
         let theirs: &[u128] = &[9, 4, 4, 7, 100, 5];
-        // Own masks by whose number nothing, some, or all is common; equal ones have one cell.
+        // Own tags by whose number nothing, some, or all is common; equal ones have one cell.
         for (own, places) in [(&[1, 2, 3][..], &[][..]), (&[7, 1, 4, 5, 4], &[3, 1, 5, 1]), (&[9, 4, 7, 100, 5], &[0, 1, 3, 4, 5])] {
-            for width in [1, 24, PART_BYTES] {
+            for width in [1, 24, BYTES_PER_PART] {
                 let (sealed, calls, list) = received(own, theirs, width);
                 assert_eq!((list.len(), calls.load(Ordering::Relaxed)), (places.len(), 0), "nothing is decrypted yet");
                 let expected: Vec<u8> = places.iter().flat_map(|&place: &u8| vec![place; width]).collect();
@@ -153,7 +153,7 @@ mod tests {
         let own: Vec<u128> = (0..3000).map(|_| rng.block()).collect();
         for common in [0, 1, 1500, 3000] {
             let theirs: Vec<u128> = own[..common].iter().rev().copied().chain((common..4000).map(|_| rng.block())).collect();
-            let mut finder = MaskFinder::new(own.len(), 128, true);
+            let mut finder = TagFinder::new(own.len(), 128, true);
             finder.add(&own, 0..);
             finder.find(&theirs);
             let cells = cells(&finder.found(), theirs.len());

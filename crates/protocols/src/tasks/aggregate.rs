@@ -1,23 +1,31 @@
-//! Aggregates over the intersection: the receiver learns a number, or one for each group of its items, and nothing of single items.
+//! What all aggregates over the intersection share: the receiver learns numbers, or some for each group of its items, and nothing of single items.
 
 use std::collections::HashMap;
 
-use vesica_party::{Security, Task};
+use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 
-use super::{IntersectRequest, differ};
+use super::{Extent, IntersectRequest, differ};
 
-/// Cardinality (LTSXQ26, Figure 10): how many items are common.
-#[derive(Clone, Copy, Debug)]
-pub enum Cardinality {}
+/// What both sides agree on for an aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AggregateOptions {
+    /// Values of each of the sender's items; 0 for a cardinality, which counts.
+    pub columns: usize,
+    /// Groups of the receiver's items, at least 1.
+    pub groups: usize,
+    /// A group with fewer common items than this gives nothing; 0 and 1 give all.
+    pub at_least: u64,
+    /// Whether the sender adds noise to the results.
+    pub noisy: bool,
+}
 
-/// Sum (LTSXQ26, Figure 11): the sums of the sender's values over the common items.
-#[derive(Clone, Copy, Debug)]
-pub enum Sum {}
-
-/// Join and compute (LTSXQ26, Figure 12): the sums of the products of both sides' values over the common items.
-#[derive(Clone, Copy, Debug)]
-pub enum JoinAndCompute {}
+impl Default for AggregateOptions {
+    /// A count in one group, without a threshold or noise.
+    fn default() -> Self {
+        Self { columns: 0, groups: 1, at_least: 0, noisy: false }
+    }
+}
 
 /// The public parameters of an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +76,13 @@ pub struct AggregateOutput {
 }
 
 impl AggregateRequest {
+    /// The request of any aggregate.
+    pub(super) const fn new(extent: &Extent, options: &AggregateOptions) -> Self {
+        let Extent { sender_items, receiver_items, security } = *extent;
+        let AggregateOptions { columns, groups, at_least, noisy } = *options;
+        Self { sender_items, receiver_items, security, columns, groups, at_least, noisy }
+    }
+
     /// Most groups: each costs a product of its own.
     pub const MOST_GROUPS: usize = 1 << 10;
     /// Most columns.
@@ -211,7 +226,7 @@ fn expected(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, groups:
 
 /// All three tasks: a group that is kept back is accepted if another group with more common items is not shown; how many must be common is not
 /// among the inputs.
-fn holds(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, out: &AggregateOutput) -> Result<(), String> {
+pub(super) fn holds(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, out: &AggregateOutput) -> Result<(), String> {
     let (sums, counts) = expected(sent, asked, out.groups.len());
     let least_shown = out.groups.iter().zip(&counts).filter(|(group, _)| group.is_some()).map(|(_, &count)| count).min();
     for (g, group) in out.groups.iter().enumerate() {
@@ -230,29 +245,39 @@ fn holds(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, out: &Aggr
     Ok(())
 }
 
+/// Makes `$task` an aggregate of this name.
 macro_rules! aggregate_task {
     ($task:ident, $name:literal) => {
-        impl Task for $task {
+        impl vesica_party::Task for $task {
             const NAME: &'static str = $name;
-            type Request = AggregateRequest;
-            type SenderInput = AggregateSenderInput;
-            type ReceiverInput = AggregateReceiverInput;
+            type Request = $crate::tasks::AggregateRequest;
+            type SenderInput = $crate::tasks::AggregateSenderInput;
+            type ReceiverInput = $crate::tasks::AggregateReceiverInput;
             type SenderOutput = ();
-            type ReceiverOutput = AggregateOutput;
+            type ReceiverOutput = $crate::tasks::AggregateOutput;
 
-            fn holds(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, (): &(), out: &AggregateOutput) -> Result<(), String> {
-                holds(sent, asked, out)
+            fn holds(sent: &Self::SenderInput, asked: &Self::ReceiverInput, (): &(), out: &Self::ReceiverOutput) -> Result<(), String> {
+                $crate::tasks::aggregate::holds(sent, asked, out)
+            }
+        }
+
+        impl $crate::tasks::SetFunctionality for $task {
+            type Options = $crate::tasks::AggregateOptions;
+
+            fn request(extent: &$crate::tasks::Extent, options: &Self::Options) -> Self::Request {
+                $crate::tasks::AggregateRequest::new(extent, options)
             }
         }
     };
 }
-aggregate_task!(Cardinality, "cardinality");
-aggregate_task!(Sum, "sum");
-aggregate_task!(JoinAndCompute, "join-and-compute");
+pub(super) use aggregate_task;
 
 #[cfg(test)]
 mod tests {
+    use vesica_party::Task;
+
     use super::*;
+    use crate::tasks::{Cardinality, JoinAndCompute};
 
     #[test]
     fn sums_wrap_and_groups_and_noise_are_checked() {

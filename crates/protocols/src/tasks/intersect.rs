@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::{SealedPayloads, differ};
+use super::{Extent, SealedPayloads, SetFunctionality, differ};
 
 /// Intersection: the receiver learns which of its items the sender has, with the sender's payloads; on request the sender learns
 /// its own matches too.
@@ -21,6 +21,15 @@ pub struct IntersectRequest {
     pub receiver_items: usize,
     /// The least resistance asked for.
     pub security: Security,
+    /// Width of the payload of each of the sender's items, in bytes; 0 for none.
+    pub payload_bytes: usize,
+    /// Whether the sender learns its matches too.
+    pub both_learn: bool,
+}
+
+/// What both sides agree on for an intersection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IntersectOptions {
     /// Width of the payload of each of the sender's items, in bytes; 0 for none.
     pub payload_bytes: usize,
     /// Whether the sender learns its matches too.
@@ -142,6 +151,16 @@ impl Task for Intersect {
             Some(learned) => differ("the sender's matches", &sender_matches, learned),
             None => Ok(()),
         }
+    }
+}
+
+impl SetFunctionality for Intersect {
+    type Options = IntersectOptions;
+
+    fn request(extent: &Extent, options: &IntersectOptions) -> IntersectRequest {
+        let Extent { sender_items, receiver_items, security } = *extent;
+        let IntersectOptions { payload_bytes, both_learn } = *options;
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn }
     }
 }
 

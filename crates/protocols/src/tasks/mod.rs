@@ -1,18 +1,28 @@
-//! The set tasks: what a protocol of each registry must compute, as predicates over both sides.
+//! The set tasks: what a protocol of each registry must compute, as predicates over both sides, and what both sides agree on for it.
+//! One module is one task; `aggregate` is what three of them share.
 
 use vesica_party::{Extra, Leak, Learner};
 
 mod aggregate;
+mod cardinality;
+mod functionality;
 mod intersect;
+mod join_and_compute;
 mod sealed;
 mod shares;
+mod sum;
 
-pub use aggregate::{AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute, Sum};
+pub use aggregate::{AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput};
+pub use cardinality::Cardinality;
+pub use functionality::{Extent, SetFunctionality};
 pub use intersect::{
-    Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput,
+    Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput,
+    IntersectSenderOutput,
 };
+pub use join_and_compute::JoinAndCompute;
 pub use sealed::SealedPayloads;
-pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
+pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesOptions, SharesRequest};
+pub use sum::Sum;
 
 /// What every protocol of every set task shows to both sides.
 pub const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)", extra: None };

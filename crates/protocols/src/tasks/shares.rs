@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::IntersectRequest;
+use super::{Extent, IntersectRequest, SetFunctionality};
 
 /// Circuit PSI (LTSXQ26, Figure 9): the receiver's items lie in bins, and for each bin the parties get exclusive-or shares of whether its item is common, and of
 /// both payloads if it is, else of zeros.
@@ -21,6 +21,15 @@ pub struct SharesRequest {
     pub receiver_items: usize,
     /// The least resistance asked for.
     pub security: Security,
+    /// Width of the payload of each of the sender's items, in bytes; 0 for none.
+    pub sender_payload_bytes: usize,
+    /// Width of the payload of each of the receiver's items, in bytes; 0 for none.
+    pub receiver_payload_bytes: usize,
+}
+
+/// What both sides agree on for a circuit PSI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharesOptions {
     /// Width of the payload of each of the sender's items, in bytes; 0 for none.
     pub sender_payload_bytes: usize,
     /// Width of the payload of each of the receiver's items, in bytes; 0 for none.
@@ -126,6 +135,16 @@ impl Task for Shares {
             }
         }
         Ok(())
+    }
+}
+
+impl SetFunctionality for Shares {
+    type Options = SharesOptions;
+
+    fn request(extent: &Extent, options: &SharesOptions) -> SharesRequest {
+        let Extent { sender_items, receiver_items, security } = *extent;
+        let SharesOptions { sender_payload_bytes, receiver_payload_bytes } = *options;
+        SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Every row computes what its task says, whatever the sizes, the overlap and the options, and sends as many bytes as its formula says.
 
-use vesica_party::{Extra, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Security, Status, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest};
-use vesica_testkit::{Runnable, conformance_of};
+use vesica_testkit::{Runnable, Trials, conformance_of};
 
 use crate::inputs::{Aggregate, Row, aggregate_inputs, inputs, request, total};
 
@@ -28,9 +28,9 @@ fn is_broken(row: Row) -> bool {
     matches!(row.entry().status, Status::Broken { .. })
 }
 
-/// Rows that take microseconds and more an item.
-fn is_on_a_curve(row: Row) -> bool {
-    row.entry().modes.iter().any(|mode| mode.assumptions.iter().any(|assumption| assumption.starts_with("DDH")))
+/// Rows that take tens of microseconds an item.
+fn is_slow(entry: &Entry) -> bool {
+    entry.cost == CostClass::GroupOperations
 }
 
 fn check(row: Row, request: &IntersectRequest, overlap: usize) {
@@ -42,83 +42,93 @@ fn check(row: Row, request: &IntersectRequest, overlap: usize) {
 
 #[test]
 fn every_row_computes_the_intersection() {
-    for row in registry::intersect() {
-        for mode in row.entry().modes {
-            for (n_s, n_r) in SIZES {
-                // A run of a broken row takes its base OTs; it is kept for what it does, and not for use.
-                let overlaps = overlaps(n_s, n_r);
-                let overlaps = if is_broken(*row) { &overlaps[overlaps.len() - 1..] } else { &overlaps };
-                for &overlap in overlaps {
-                    check(*row, &request(n_s, n_r, mode.security), overlap);
-                }
+    let mut trials = Trials::of("intersection");
+    trials.modes(registry::intersect(), |row, mode| {
+        for (n_s, n_r) in SIZES {
+            // A run of a broken row takes its base OTs; it is kept for what it does, and not for use.
+            let overlaps = overlaps(n_s, n_r);
+            let overlaps = if is_broken(row) { &overlaps[overlaps.len() - 1..] } else { &overlaps };
+            for &overlap in overlaps {
+                check(row, &request(n_s, n_r, mode.security), overlap);
             }
         }
-    }
+    });
+    trials.end();
 }
 
 #[test]
 fn every_row_carries_payloads_and_lets_both_learn() {
-    for row in registry::intersect() {
-        for mode in row.entry().modes.iter().filter(|mode| is_labelled(*row, mode.security)) {
+    let mut trials = Trials::of("payloads and both learn");
+    trials.modes_where(
+        registry::intersect(),
+        |row, mode| is_labelled(row, mode.security),
+        |row, mode| {
             for (n_s, n_r, overlap) in [(0, 5, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
                 for payload_bytes in [0, 1, 24] {
                     for both_learn in [false, true] {
-                        check(*row, &IntersectRequest { payload_bytes, both_learn, ..request(n_s, n_r, mode.security) }, overlap);
+                        check(row, &IntersectRequest { payload_bytes, both_learn, ..request(n_s, n_r, mode.security) }, overlap);
                     }
                 }
             }
-        }
-    }
+        },
+    );
+    trials.end();
 }
 
 /// Tables and masks of several parts, payloads and proofs attached to the right items throughout.
 #[test]
 fn payloads_and_proofs_survive_many_parts() {
-    for row in registry::intersect().iter().filter(|row| !is_on_a_curve(**row)) {
-        for mode in row.entry().modes.iter().filter(|mode| is_labelled(*row, mode.security)) {
-            for (n_s, n_r, overlap) in [(70_001, 3, 2), (3, 70_001, 2), (40_000, 120_000, 20_001)] {
-                check(*row, &IntersectRequest { payload_bytes: 5, both_learn: true, ..request(n_s, n_r, mode.security) }, overlap);
-            }
+    let mut trials = Trials::of("payloads of many parts");
+    let serves = |row: Row, mode: &Mode| !is_slow(row.entry()) && is_labelled(row, mode.security);
+    trials.modes_where(registry::intersect(), serves, |row, mode| {
+        for (n_s, n_r, overlap) in [(70_001, 3, 2), (3, 70_001, 2), (40_000, 120_000, 20_001)] {
+            check(row, &IntersectRequest { payload_bytes: 5, both_learn: true, ..request(n_s, n_r, mode.security) }, overlap);
         }
-    }
+    });
+    trials.end();
 }
 
 /// Where one item may have two masks, its payload is under both.
 #[test]
 fn rows_that_serve_payloads_but_let_one_learn_carry_them() {
     let mut shown = 0;
-    for row in registry::intersect() {
-        for mode in row.entry().modes.iter().filter(|mode| !is_labelled(*row, mode.security)) {
+    let mut trials = Trials::of("payloads alone");
+    trials.modes_where(
+        registry::intersect(),
+        |row, mode| !is_labelled(row, mode.security),
+        |row, mode| {
             for (n_s, n_r, overlap) in [(0, 5, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
                 let request = IntersectRequest { payload_bytes: 24, ..request(n_s, n_r, mode.security) };
                 if row.predicted_bytes(&request).is_ok() {
-                    check(*row, &request, overlap);
+                    check(row, &request, overlap);
                     shown += 1;
                 }
             }
-        }
-    }
-    assert!(shown > 0);
+        },
+    );
+    assert!(shown > 0 || trials.are_chosen());
+    trials.end();
 }
 
 #[test]
 fn every_row_serves_sixteen_thousand_items() {
-    for row in registry::intersect() {
-        for mode in row.entry().modes {
-            let n = if is_on_a_curve(*row) { 1 << 11 } else { 1 << 14 };
-            check(*row, &request(n, n, mode.security), n / 2);
-        }
-    }
+    let mut trials = Trials::of("2^14 items");
+    trials.modes(registry::intersect(), |row, mode| {
+        let n = if is_slow(row.entry()) { 1 << 11 } else { 1 << 14 };
+        check(row, &request(n, n, mode.security), n / 2);
+    });
+    trials.end();
 }
 
 /// Sizes at which tables have many bins and masks many buckets; the rows that nobody would choose here are left to benchmarks.
 #[test]
 fn the_recommended_rows_serve_a_million_items() {
-    for row in registry::intersect().iter().filter(|row| row.entry().id.starts_with("vole-")) {
-        for mode in row.entry().modes {
-            check(*row, &request(1 << 20, 1 << 20, mode.security), 1 << 19);
-        }
-    }
+    let mut trials = Trials::of("2^20 items");
+    let chosen = |row: Row, _: &Mode| row.entry().status == Status::Recommended && !is_slow(row.entry());
+    trials.modes_where(registry::intersect(), chosen, |row, mode| {
+        check(row, &request(1 << 20, 1 << 20, mode.security), 1 << 19);
+    });
+    trials.end();
 }
 
 #[test]
@@ -144,47 +154,46 @@ fn all_rows_give_the_same_output_on_the_same_inputs() {
 
 /// All sizes and overlaps; then columns, groups and thresholds where the row serves them, and noise.
 fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], valued: bool) {
-    for row in rows {
-        for mode in row.entry().modes {
-            let check = |request: &AggregateRequest, overlap: usize| {
-                let (sent, asked) = aggregate_inputs(request, valued, overlap, overlap as u64);
-                let run = conformance_of(*row, request, sent, asked);
-                assert_eq!(run.receiver.groups.len(), request.groups, "{} on {request:?}", row.entry().id);
-                assert!(request.at_least > 1 || run.receiver.groups.iter().all(Option::is_some), "{} on {request:?}", row.entry().id);
-            };
-            for (n_s, n_r) in SIZES {
-                for overlap in overlaps(n_s, n_r) {
-                    check(&total(n_s, n_r, columns[0], mode.security), overlap);
-                }
-            }
-            for &columns in &columns[1..] {
-                check(&total(40, 70, columns, mode.security), 33);
-            }
-            for at_least in [0, 5] {
-                let grouped = AggregateRequest { groups: 3, at_least, ..total(40, 70, columns[0], mode.security) };
-                if row.predicted_bytes(&grouped).is_ok() {
-                    check(&grouped, 20);
-                }
-            }
-            for (n_s, n_r, overlap) in [(0, 3, 0), (3, 0, 0), (9, 8, 5)] {
-                let noisy = AggregateRequest { noisy: true, ..total(n_s, n_r, columns[0], mode.security) };
-                // Who learns the exact count is not to be told that noise hides single items.
-                let shows_count = mode.extras().any(|extra| extra == Extra::Count);
-                if row.predicted_bytes(&noisy).is_ok() {
-                    assert!(!shows_count, "{} adds noise beside an exact count", row.entry().id);
-                    check(&noisy, overlap);
-                } else {
-                    assert!(shows_count || T::NAME == Cardinality::NAME, "{} refuses noise", row.entry().id);
-                }
+    let mut trials = Trials::of(T::NAME);
+    trials.modes(rows, |row, mode| {
+        let check = |request: &AggregateRequest, overlap: usize| {
+            let (sent, asked) = aggregate_inputs(request, valued, overlap, overlap as u64);
+            let run = conformance_of(row, request, sent, asked);
+            assert_eq!(run.receiver.groups.len(), request.groups, "{} on {request:?}", row.entry().id);
+            assert!(request.at_least > 1 || run.receiver.groups.iter().all(Option::is_some), "{} on {request:?}", row.entry().id);
+        };
+        for (n_s, n_r) in SIZES {
+            for overlap in overlaps(n_s, n_r) {
+                check(&total(n_s, n_r, columns[0], mode.security), overlap);
             }
         }
-    }
+        for &columns in &columns[1..] {
+            check(&total(40, 70, columns, mode.security), 33);
+        }
+        for at_least in [0, 5] {
+            let grouped = AggregateRequest { groups: 3, at_least, ..total(40, 70, columns[0], mode.security) };
+            if row.predicted_bytes(&grouped).is_ok() {
+                check(&grouped, 20);
+            }
+        }
+        for (n_s, n_r, overlap) in [(0, 3, 0), (3, 0, 0), (9, 8, 5)] {
+            let noisy = AggregateRequest { noisy: true, ..total(n_s, n_r, columns[0], mode.security) };
+            // Who learns the exact count is not to be told that noise hides single items.
+            if row.predicted_bytes(&noisy).is_ok() {
+                assert!(!mode.shows_count(), "{} adds noise beside an exact count", row.entry().id);
+                check(&noisy, overlap);
+            } else {
+                assert!(mode.shows_count() || T::NAME == Cardinality::NAME, "{} refuses noise", row.entry().id);
+            }
+        }
+    });
+    trials.end();
 }
 
 /// Groups of one common item less than the threshold, of exactly as many, and of one more; without noise and with it.
-fn check_thresholds<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: bool) {
-    for row in rows {
-        let security = row.entry().modes[0].security;
+fn check_thresholds<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], columns: usize, valued: bool) {
+    trials.modes(rows, |row, mode| {
+        let security = mode.security;
         for noisy in [false, true] {
             let request = AggregateRequest { groups: 3, at_least: 4, noisy, ..total(30, 40, columns, security) };
             if row.predicted_bytes(&request).is_err() {
@@ -195,17 +204,19 @@ fn check_thresholds<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: 
             for (item, group) in asked.items.iter().zip(&mut asked.groups) {
                 *group = if sent.items.contains(item) { of_common.next().unwrap() } else { 0 };
             }
-            let shown: Vec<bool> = conformance_of(*row, &request, sent, asked).receiver.groups.iter().map(Option::is_some).collect();
+            let shown: Vec<bool> = conformance_of(row, &request, sent, asked).receiver.groups.iter().map(Option::is_some).collect();
             assert_eq!(shown, [false, true, true], "{} on {request:?}", row.entry().id);
         }
-    }
+    });
 }
 
 #[test]
 fn groups_are_shown_from_exactly_the_threshold_on() {
-    check_thresholds(registry::cardinality(), 0, false);
-    check_thresholds(registry::sum(), 2, false);
-    check_thresholds(registry::join_and_compute(), 2, true);
+    let mut trials = Trials::of("thresholds");
+    check_thresholds(&mut trials, registry::cardinality(), 0, false);
+    check_thresholds(&mut trials, registry::sum(), 2, false);
+    check_thresholds(&mut trials, registry::join_and_compute(), 2, true);
+    trials.end();
 }
 
 #[test]

@@ -1,51 +1,50 @@
 //! Every fault in every row, at frames all over the run: neither side panics or hangs.
 
-use vesica_protocols::registry;
-use vesica_protocols::tasks::IntersectRequest;
-use vesica_testkit::{Runnable, Thorough, faults_of};
+use std::collections::BTreeSet;
 
-use crate::inputs::{Aggregate, aggregate_inputs, inputs, request, total};
+use vesica_party::Status;
+use vesica_testkit::{Runnable, Thorough, Trials, faults_of, transcript_of};
+
+use crate::inputs::{Example, Suite};
+
+/// Messages of a run that is quick enough to be repeated with every fault at every frame. Runs with more are of circuits, whose blocks meet every fault
+/// in the tests of `mpc`.
+const FEW_MESSAGES: usize = 30;
+
+struct Faults {
+    trials: Trials,
+    /// Arrows that met every fault.
+    struck: BTreeSet<(u16, u8)>,
+}
+
+impl Suite for Faults {
+    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+        let struck = &mut self.struck;
+        // What is used comes first, and with it the messages that other rows have too.
+        let is_recommended = |row: Runnable<T>| row.entry().status == Status::Recommended;
+        let mut rows = rows.to_vec();
+        rows.sort_by_key(|row| !is_recommended(*row));
+        self.trials.modes(&rows, |row, mode| {
+            let (request, sent, asked) = T::example(row, mode.security, [20, 30], 10, 1);
+            let transcript = transcript_of(row, &request, sent.clone(), asked.clone());
+            let arrows: BTreeSet<_> = [true, false].into_iter().flat_map(|streamed| transcript.arrows(streamed)).collect();
+            let is_new = is_recommended(row) || !arrows.is_subset(struck);
+            // A broken row takes many base OTs, and nobody uses it.
+            let is_quick = transcript.messages() <= FEW_MESSAGES && row.entry().broken().is_none();
+            let thorough = if is_new && is_quick { Thorough::Every } else { Thorough::InTurn };
+            let harm = faults_of(row, &request, &sent, &asked, thorough);
+            // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where parties are taken to be honest.
+            assert!(2 * harm.failed > harm.unharmed, "{harm:?}");
+            if thorough == Thorough::Every {
+                struck.extend(arrows);
+            }
+        });
+    }
+}
 
 #[test]
 fn no_fault_makes_a_row_panic_or_hang() {
-    for row in registry::intersect().iter().filter(|row| !PARTS.contains(&row.entry().id)) {
-        // The strongest mode has all arrows of the others; one row shows the weaker one too.
-        let modes = row.entry().modes;
-        let shown = if row.entry().id == "vole-fast" { modes } else { &modes[modes.len() - 1..] };
-        for mode in shown {
-            let plain = request(20, 30, mode.security);
-            let labelled = IntersectRequest { payload_bytes: 3, both_learn: true, ..plain };
-            let request = if row.predicted_bytes(&labelled).is_ok() { labelled } else { plain };
-            let (sent, asked) = inputs(&request, 10, 1);
-            // Many OTs, which meet every fault in the tests of `mpc`, or the arrows of `vole-fast` and `vole-lean`.
-            let slow = ["ltsxq26", "ltsxq26-wide", "gmr21", "spot-low", "spot-fast", "rs21", "rr22"];
-            let thorough = if slow.contains(&row.entry().id) { Thorough::InTurn } else { Thorough::Every };
-            let harm = faults_of(*row, &request, &sent, &asked, thorough);
-            // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where parties are taken to be honest.
-            assert!(2 * harm.failed > harm.unharmed, "{} {}: {harm:?}", row.entry().id, mode.security);
-        }
-    }
-}
-
-/// Rows whose arrows are all among those of `ltsxq26`, of `vesica-join-and-compute`, or of `gmr21` and `czz24-sum`.
-const PARTS: [&str; 7] =
-    ["ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band", "vesica-cardinality", "vesica-sum", "gmr21-cardinality", "gmr21-sum"];
-
-fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: bool) {
-    for row in rows.iter().filter(|row| !PARTS.contains(&row.entry().id)) {
-        for mode in row.entry().modes {
-            let request = total(20, 30, columns, mode.security);
-            let (sent, asked) = aggregate_inputs(&request, valued, 10, 1);
-            // A run of a circuit PSI takes a while, and its blocks meet every fault in the tests of `mpc`.
-            let harm = faults_of(*row, &request, &sent, &asked, Thorough::InTurn);
-            assert!(2 * harm.failed > harm.unharmed, "{} {}: {harm:?}", row.entry().id, mode.security);
-        }
-    }
-}
-
-#[test]
-fn no_fault_makes_an_aggregate_panic_or_hang() {
-    check_aggregates(registry::cardinality(), 0, false);
-    check_aggregates(registry::sum(), 2, false);
-    check_aggregates(registry::join_and_compute(), 2, true);
+    let mut suite = Faults { trials: Trials::of("faults"), struck: BTreeSet::new() };
+    suite.all();
+    suite.trials.end();
 }

@@ -1,9 +1,10 @@
 //! Requests, and inputs with a chosen overlap.
 
 use vesica_party::{Security, Task};
+use vesica_protocols::registry;
 use vesica_protocols::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Intersect, IntersectReceiverInput, IntersectRequest,
-    IntersectSenderInput,
+    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectReceiverInput,
+    IntersectRequest, IntersectSenderInput, JoinAndCompute, Shares, SharesInput, SharesRequest, Sum,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::Runnable;
@@ -90,4 +91,92 @@ pub(crate) fn aggregate_inputs(
     let noise = (0..if request.noisy { request.groups * request.results() } else { 0 }).map(|i| u64::MAX - 1 - 999 * i as u64).collect();
     let sent = AggregateSenderInput { items: sent, values: of_sender, noise };
     (sent, AggregateReceiverInput { items: asked, values: of_receiver, groups })
+}
+
+/// A request for shares.
+pub(crate) fn shares_request(sender_items: usize, receiver_items: usize, payloads: [usize; 2]) -> SharesRequest {
+    let [sender_payload_bytes, receiver_payload_bytes] = payloads;
+    SharesRequest { sender_items, receiver_items, security: Security::SemiHonest, sender_payload_bytes, receiver_payload_bytes }
+}
+
+/// Sets with payloads on both sides.
+pub(crate) fn shares_inputs(of: &SharesRequest, overlap: usize) -> (SharesInput, SharesInput) {
+    let sizes = request(of.sender_items, of.receiver_items, of.security);
+    let (sent, asked) = inputs(&sizes, overlap, overlap as u64);
+    let payloads = |items: &[u128], bytes: usize| items.iter().flat_map(|item| (0..bytes).map(move |i| (item >> (i % 16)) as u8)).collect();
+    let (of_sender, of_receiver) = (payloads(&sent.items, of.sender_payload_bytes), payloads(&asked.items, of.receiver_payload_bytes));
+    (SharesInput { items: sent.items.clone(), payloads: of_sender }, SharesInput { items: asked.items, payloads: of_receiver })
+}
+
+/// A request of a task and inputs to it.
+pub(crate) type ExampleOf<T> = (<T as Task>::Request, <T as Task>::SenderInput, <T as Task>::ReceiverInput);
+
+/// A task of which a suite over all registries can run every row.
+pub(crate) trait Example: Task {
+    /// A request that `row` serves in the mode of `security`, with all that it offers and has a message for, and inputs to it.
+    fn example(row: Runnable<Self>, security: Security, sizes: [usize; 2], overlap: usize, seed: u64) -> ExampleOf<Self>
+    where
+        Self: Sized;
+}
+
+impl Example for Intersect {
+    fn example(row: Row, security: Security, [n_s, n_r]: [usize; 2], overlap: usize, seed: u64) -> ExampleOf<Self> {
+        let plain = request(n_s, n_r, security);
+        let labelled = IntersectRequest { payload_bytes: 4, both_learn: true, ..plain };
+        let request = if row.predicted_bytes(&labelled).is_ok() { labelled } else { plain };
+        let (sent, asked) = inputs(&request, overlap, seed);
+        (request, sent, asked)
+    }
+}
+
+impl Example for Shares {
+    fn example(_: Runnable<Self>, security: Security, [n_s, n_r]: [usize; 2], overlap: usize, _: u64) -> ExampleOf<Self> {
+        let request = SharesRequest { security, ..shares_request(n_s, n_r, [3, 1]) };
+        let (sent, asked) = shares_inputs(&request, overlap);
+        (request, sent, asked)
+    }
+}
+
+/// The columns of an aggregate's example, and whether the receiver has values too.
+macro_rules! aggregate_example {
+    ($task:ident, $columns:literal, $valued:literal) => {
+        impl Example for $task {
+            fn example(_: Runnable<Self>, security: Security, [n_s, n_r]: [usize; 2], overlap: usize, seed: u64) -> ExampleOf<Self> {
+                let request = total(n_s, n_r, $columns, security);
+                let (sent, asked) = aggregate_inputs(&request, $valued, overlap, seed);
+                (request, sent, asked)
+            }
+        }
+    };
+}
+aggregate_example!(Cardinality, 0, false);
+aggregate_example!(Sum, 2, false);
+aggregate_example!(JoinAndCompute, 2, true);
+
+/// A suite over all rows.
+pub(crate) trait Suite {
+    /// Goes through the rows of one registry.
+    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]);
+
+    /// Goes through all registries.
+    fn all(&mut self) {
+        self.rows(registry::intersect());
+        self.rows(registry::shares());
+        self.rows(registry::cardinality());
+        self.rows(registry::sum());
+        self.rows(registry::join_and_compute());
+    }
+}
+
+#[test]
+fn suites_go_through_every_row() {
+    struct Ids(Vec<&'static str>);
+    impl Suite for Ids {
+        fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+            self.0.extend(rows.iter().map(|row| row.entry().id));
+        }
+    }
+    let mut ids = Ids(Vec::new());
+    ids.all();
+    assert_eq!(ids.0, registry::own_entries().map(|entry| entry.id).collect::<Vec<_>>());
 }

@@ -4,7 +4,7 @@ use vesica_party::transport::memory;
 use vesica_party::{Phase, Tally};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
-use vesica_testkit::{Runnable, options, run_over};
+use vesica_testkit::{Runnable, Trials, options, run_over};
 
 use crate::inputs::{Aggregate, aggregate_inputs, inputs, request, total};
 
@@ -16,49 +16,49 @@ fn sent(tally: &Tally) -> Vec<(Phase, u64)> {
     tally.phases.iter().map(|(phase, count)| (*phase, count.sent_payload)).collect()
 }
 
-fn assert_alike(id: &str, receivers: Vec<Vec<(Phase, u64)>>) {
-    assert!(receivers.iter().all(|sent| *sent == receivers[0]), "{id}: {receivers:?}");
+fn assert_alike(receivers: Vec<Vec<(Phase, u64)>>) {
+    assert!(receivers.iter().all(|sent| *sent == receivers[0]), "{receivers:?}");
 }
 
 #[test]
 fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
-    for row in registry::intersect() {
-        for mode in row.entry().modes {
-            for payload_bytes in [0, 24] {
-                let request = IntersectRequest { payload_bytes, ..request(N, N, mode.security) };
-                if row.predicted_bytes(&request).is_err() {
-                    continue;
-                }
-                let of = |overlap| {
-                    let (sender, receiver) = inputs(&request, overlap, overlap as u64);
-                    let (_, received) = run_over(memory::pair(), options(), *row, &request, sender, receiver);
-                    assert_eq!(received.result.expect("a result").matches.len(), overlap, "{}", row.entry().id);
-                    sent(&received.tally)
-                };
-                assert_alike(row.entry().id, OVERLAPS.map(of).to_vec());
+    let mut trials = Trials::of("what a receiver of intersections sends");
+    trials.modes(registry::intersect(), |row, mode| {
+        for payload_bytes in [0, 24] {
+            let request = IntersectRequest { payload_bytes, ..request(N, N, mode.security) };
+            if row.predicted_bytes(&request).is_err() {
+                continue;
             }
-        }
-    }
-}
-
-fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: usize, valued: bool) {
-    for row in rows {
-        for mode in row.entry().modes {
-            let request = total(N, N, columns, mode.security);
             let of = |overlap| {
-                let (sender, receiver) = aggregate_inputs(&request, valued, overlap, overlap as u64);
-                let (_, received) = run_over(memory::pair(), options(), *row, &request, sender, receiver);
-                received.result.unwrap_or_else(|abort| panic!("{}, {}: {abort}", T::NAME, row.entry().id));
+                let (sender, receiver) = inputs(&request, overlap, overlap as u64);
+                let (_, received) = run_over(memory::pair(), options(), row, &request, sender, receiver);
+                assert_eq!(received.result.expect("a result").matches.len(), overlap);
                 sent(&received.tally)
             };
-            assert_alike(row.entry().id, OVERLAPS.map(of).to_vec());
+            assert_alike(OVERLAPS.map(of).to_vec());
         }
-    }
+    });
+    trials.end();
+}
+
+fn check_aggregates<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], columns: usize, valued: bool) {
+    trials.modes(rows, |row, mode| {
+        let request = total(N, N, columns, mode.security);
+        let of = |overlap| {
+            let (sender, receiver) = aggregate_inputs(&request, valued, overlap, overlap as u64);
+            let (_, received) = run_over(memory::pair(), options(), row, &request, sender, receiver);
+            received.result.unwrap_or_else(|abort| panic!("{}: {abort}", T::NAME));
+            sent(&received.tally)
+        };
+        assert_alike(OVERLAPS.map(of).to_vec());
+    });
 }
 
 #[test]
 fn what_a_receiver_of_aggregates_sends_does_not_depend_on_them() {
-    check_aggregates(registry::cardinality(), 0, false);
-    check_aggregates(registry::sum(), 2, false);
-    check_aggregates(registry::join_and_compute(), 2, true);
+    let mut trials = Trials::of("what a receiver of aggregates sends");
+    check_aggregates(&mut trials, registry::cardinality(), 0, false);
+    check_aggregates(&mut trials, registry::sum(), 2, false);
+    check_aggregates(&mut trials, registry::join_and_compute(), 2, true);
+    trials.end();
 }

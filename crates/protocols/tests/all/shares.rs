@@ -2,36 +2,24 @@
 
 use vesica_party::Security;
 use vesica_protocols::registry;
-use vesica_protocols::tasks::{Shares, SharesInput, SharesRequest};
-use vesica_testkit::{Run, Runnable, Thorough, assert_uniform, conformance_of, faults_of, transcript_of};
+use vesica_protocols::tasks::{Shares, SharesRequest};
+use vesica_testkit::{Run, Runnable, Trials, assert_uniform, conformance_of, transcript_of};
 
-use crate::inputs::{inputs, request};
-
-fn shares_request(sender_items: usize, receiver_items: usize, payloads: [usize; 2]) -> SharesRequest {
-    let [sender_payload_bytes, receiver_payload_bytes] = payloads;
-    SharesRequest { sender_items, receiver_items, security: Security::SemiHonest, sender_payload_bytes, receiver_payload_bytes }
-}
-
-/// Sets of these sizes with `overlap` items in common.
-fn shares_inputs(of: &SharesRequest, overlap: usize) -> (SharesInput, SharesInput) {
-    let sizes = request(of.sender_items, of.receiver_items, of.security);
-    let (sent, asked) = inputs(&sizes, overlap, overlap as u64);
-    let payloads = |items: &[u128], bytes: usize| items.iter().flat_map(|item| (0..bytes).map(move |i| (item >> (i % 16)) as u8)).collect();
-    let (of_sender, of_receiver) = (payloads(&sent.items, of.sender_payload_bytes), payloads(&asked.items, of.receiver_payload_bytes));
-    (SharesInput { items: sent.items.clone(), payloads: of_sender }, SharesInput { items: asked.items, payloads: of_receiver })
-}
+use crate::inputs::{shares_inputs, shares_request};
 
 fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
-    registry::shares()
-        .iter()
-        .map(|row| {
-            let (sent, asked) = shares_inputs(&of, overlap);
-            let run = conformance_of(*row, &of, sent, asked);
-            let members = run.sender.membership.iter().zip(&run.receiver.membership).filter(|(s, r)| s != r).count();
-            assert_eq!(members, overlap, "{} on {of:?}", row.entry().id);
-            run
-        })
-        .collect()
+    let mut runs = Vec::new();
+    let mut trials = Trials::of("shares");
+    trials.modes(registry::shares(), |row, mode| {
+        let of = SharesRequest { security: mode.security, ..of };
+        let (sent, asked) = shares_inputs(&of, overlap);
+        let run = conformance_of(row, &of, sent, asked);
+        let members = run.sender.membership.iter().zip(&run.receiver.membership).filter(|(s, r)| s != r).count();
+        assert_eq!(members, overlap, "{of:?}");
+        runs.push(run);
+    });
+    trials.end();
+    runs
 }
 
 #[test]
@@ -104,17 +92,5 @@ fn hints_look_random() {
         let bins = conformance_of(row(id), &of, sent.clone(), asked.clone()).receiver.items.len();
         let bytes = transcript_of(row(id), &of, sent, asked).of(protocol, step);
         assert_uniform(&bytes[if has_nonces { bins } else { 0 }..], &format!("{id}, step {step}"));
-    }
-}
-
-#[test]
-fn no_fault_makes_a_side_hang() {
-    // The others differ from these in parts whose own tests go through their faults.
-    for id in ["vesica-circuit", "psty19", "cgs22"] {
-        let of = shares_request(2, 2, [1, 0]);
-        let (sent, asked) = shares_inputs(&of, 1);
-        let harm = faults_of(row(id), &of, &sent, &asked, Thorough::InTurn);
-        // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed.
-        assert!(2 * harm.failed > harm.unharmed, "{id}: {harm:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Cuckoo hashing with three distinct positions and no stash: an item in one of its bins, a bin for one item.
+//! Cuckoo hashing with three distinct positions and no stash: each item goes into one of its bins, and a bin holds one item.
 
 use super::HashFailure;
 use super::max_load::ln_factorial;
@@ -10,7 +10,7 @@ const MANY: usize = 1 << 14;
 /// Where [`hall_bound`] falls steeply: at 129 it says nothing, at 130 it is below 2^-69 for every number of items from [`MANY`] on.
 const HUNDREDTHS: usize = 130;
 
-/// What the bound is below for so many items.
+/// The failure bound of tables of [`MANY`] items or more is below 2 to the power of minus this number.
 const MANY_BITS: u32 = 64;
 
 /// The most items that the engine makes a table for, and the most for which the bound was computed.

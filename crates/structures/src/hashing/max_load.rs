@@ -1,4 +1,4 @@
-//! How full the fullest of many bins gets: the exact binomial tail and a union bound over the bins.
+//! The load of the fullest of many bins: the exact binomial tail, and a union bound over the bins.
 
 /// The least capacity that `balls` balls, each in `choices` distinct uniform bins out of `bins`, exceed in some bin with probability at most
 /// `2^-failure_bits`.

@@ -1,11 +1,11 @@
-//! Simple hashing: each item in all three of its bins, the bins padded to a capacity fixed in advance.
+//! Simple hashing: each item goes into all three of its bins, and bins are padded to a capacity that is fixed in advance.
 
 use super::{HashFailure, max_load};
 
 /// An item in a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its index among the items.
+    /// The index of the item.
     pub item: u32,
     /// Which of its three positions the bin is.
     pub choice: u8,

@@ -1,4 +1,5 @@
-//! Two-choice hashing: an item in one of two bins, many items to a bin, and almost no room to spare (PRTY19, section 4; Sanders, Egner, Korst 2003).
+//! Two-choice hashing: each item goes into one of two bins. A bin holds many items and has almost no room to spare (PRTY19, section 4; Sanders,
+//! Egner, Korst 2003).
 
 use super::HashFailure;
 use super::max_load::{ln_factorial, ln_tail};

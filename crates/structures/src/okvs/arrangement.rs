@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 const LEAST_PIECE: usize = 1 << 13;
 
 /// Keys hashed at a time, on the stack.
-pub(super) const BATCH: usize = 256;
+pub(super) const KEYS_PER_BATCH: usize = 256;
 
 /// Keys in the order in which a store goes through them: passes over what belongs to them then read memory as it lies.
 ///
@@ -28,7 +28,7 @@ impl Arrangement {
         &self.keys
     }
 
-    /// Where each of the keys stood among those given.
+    /// For each key, its place among the keys as they were given.
     pub fn places(&self) -> &[u32] {
         &self.places
     }
@@ -44,7 +44,7 @@ impl Arrangement {
     /// What belongs to the keys, from their order as given to the order here.
     ///
     /// # Panics
-    /// If there is not one for each key.
+    /// If `given` does not have one element for each key.
     pub fn arranged<T: Copy + Send + Sync>(&self, given: &[T]) -> Vec<T> {
         assert_eq!(given.len(), self.keys.len(), "one for each key");
         self.places.par_iter().with_min_len(LEAST_PIECE).map(|&place| given[place as usize]).collect()
@@ -60,12 +60,12 @@ impl Drop for Arrangement {
 /// Calls `each` with the keys' encryptions, a batch at a time, and the number of the first of them.
 #[inline]
 pub(super) fn encrypted(aes: &Aes128, keys: &[u128], mut each: impl FnMut(usize, &[u128])) {
-    let mut blocks = [0; BATCH];
-    for (batch, keys) in keys.chunks(BATCH).enumerate() {
+    let mut blocks = [0; KEYS_PER_BATCH];
+    for (batch, keys) in keys.chunks(KEYS_PER_BATCH).enumerate() {
         let blocks = &mut blocks[..keys.len()];
         blocks.copy_from_slice(keys);
         aes.encrypt(blocks);
-        each(batch * BATCH, blocks);
+        each(batch * KEYS_PER_BATCH, blocks);
     }
     blocks.zeroize();
 }
@@ -74,7 +74,7 @@ pub(super) fn encrypted(aes: &Aes128, keys: &[u128], mut each: impl FnMut(usize,
 pub(super) struct Buckets {
     pub(super) keys: Vec<u128>,
     pub(super) places: Vec<u32>,
-    /// Where each bucket begins, and where the last ends.
+    /// The place at which each bucket begins, and the one at which the last bucket ends.
     pub(super) starts: Vec<usize>,
 }
 
@@ -119,7 +119,7 @@ impl Buckets {
         Self { keys: arranged, places, starts }
     }
 
-    /// Where the keys of each bucket lie.
+    /// The places of the keys of each bucket.
     pub(super) fn ranges(&self) -> impl DoubleEndedIterator<Item = Range<usize>> {
         self.starts.windows(2).map(|ends| ends[0]..ends[1])
     }

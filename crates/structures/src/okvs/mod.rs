@@ -14,7 +14,7 @@ use crate::facts::Unsupported;
 use crate::fields::Cell;
 use crate::rng::SecretRng;
 
-/// What the cells that no equation fixes become.
+/// The content of cells that no equation fixes.
 pub enum FreeCells<'a> {
     /// Zero: only where the whole table is masked before it leaves (VOLE-PSI).
     Zero,
@@ -78,7 +78,7 @@ pub trait Okvs: Sized + Send + Sync {
     /// A table `P` of `len()` cells with `Decode(P, keys[i]) = values[i]`.
     ///
     /// # Panics
-    /// As [`Self::encode_arranged`].
+    /// Fails as [`Self::encode_arranged`] does.
     fn encode<V: Cell>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure> {
         let keys = self.arrange(keys);
         let values = keys.arranged(values);

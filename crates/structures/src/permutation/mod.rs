@@ -1,4 +1,4 @@
-//! Any order of any number of wires by a network of switches, each of which crosses its two wires or does not: Waksman's network (1968) for
+//! A network of switches that puts any number of wires into any order; each switch crosses its two wires or does not. Waksman's network (1968) for
 //! arbitrary sizes (Beauquier, Darrot, "On Arbitrary Size Waksman Networks and their Vulnerability", 2002).
 //!
 //! ```text

@@ -7,7 +7,7 @@ pub struct Run {
     pub upper: usize,
     /// The first lower wire, beyond all upper ones.
     pub lower: usize,
-    /// How many.
+    /// The number of switches.
     pub len: usize,
 }
 
@@ -22,12 +22,12 @@ impl Run {
     }
 }
 
-/// What is left of a network.
+/// The runs of a network that are yet to come.
 #[derive(Clone, Debug)]
 pub struct Runs {
     /// The last one is next.
     parts: Vec<Part>,
-    /// The rest of a run that was cut.
+    /// The remainder of a run that was cut.
     rest: Option<Run>,
 }
 
@@ -39,7 +39,7 @@ enum Part {
 }
 
 impl Runs {
-    /// All switches of the network of so many wires.
+    /// All switches of the network of `wires` wires.
     pub fn of(wires: usize) -> Self {
         Self { parts: vec![Part::Block(0, wires)], rest: None }
     }

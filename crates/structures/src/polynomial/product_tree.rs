@@ -1,4 +1,4 @@
-//! Interpolation over `F = GF(2^128)`: the polynomial through so many points as it has coefficients, a power of two.
+//! Interpolation over `F = GF(2^128)`: the polynomial through as many points as it has coefficients, a power of two.
 //!
 //! `P = sum c_i M / (x + x_i)` with `M = prod (x + x_i)` and `c_i = v_i / M'(x_i)` (Lagrange), added up over a binary tree of products by Karatsuba. In characteristic two `M'` is a
 //! polynomial in `x^2`, with half the coefficients.

@@ -1,4 +1,4 @@
-//! A few dozen points: Lagrange's formula, for [`LANES`] slices at once. Most of the work is a product of matrices, whose sums are reduced once each.
+//! Polynomials through a few dozen points, by Lagrange's formula for [`LANES`] slices at once. Most of the work is a product of matrices, whose sums are reduced once each.
 
 use vesica_kernels::gf64::{Matrix, Row, combine, invert, multiply_add, multiply_into, scale_add};
 use zeroize::Zeroize;

@@ -1,4 +1,4 @@
-//! Many points: a tree of vanishing polynomials, as in Moenck and Borodin (1972), with every polynomial given by its values on a space `W_j` of the additive
+//! Polynomials through many points, by a tree of vanishing polynomials, as in Moenck and Borodin (1972), with every polynomial given by its values on a space `W_j` of the additive
 //! Fourier transform (see `kernels::gf64::Transform`), so that products are element by element.
 //!
 //! Let node `v` have the points `Y_v`, at most `m = 2^j`, and `M_v` vanish on them. Going up from weights `c_i`,
@@ -20,7 +20,7 @@ use super::Coincidence;
 use crate::secret::Secret;
 
 /// Words that are worth a task of a thread.
-const PIECE: usize = 1 << 14;
+const WORDS_PER_THREAD_TASK: usize = 1 << 14;
 
 type Words = Secret<Vec<u64>>;
 
@@ -34,7 +34,7 @@ impl Space {
         Self(Transform::new(crate::facts::ceil_log2(coefficients).max(1)))
     }
 
-    /// Its elements: the numbers below this one. No point may be among them.
+    /// The number of elements. They are the numbers below it; no point may be among them.
     pub fn len(&self) -> usize {
         1 << self.0.log_len()
     }
@@ -56,7 +56,7 @@ impl Space {
 
     /// `direction` on all blocks of `2^log`, on `W_log` or on its neighbour.
     fn apply(&self, direction: Direction, log: u32, first: usize, x: &mut [u64]) {
-        x.par_chunks_mut(PIECE.max(1 << log)).for_each(|x| self.0.apply(direction, log, first, x));
+        x.par_chunks_mut(WORDS_PER_THREAD_TASK.max(1 << log)).for_each(|x| self.0.apply(direction, log, first, x));
     }
 
     /// From values on `W_log` to those on `2^log + W_log`, block by block.
@@ -88,7 +88,7 @@ impl<'a> Tree<'a> {
     /// The tree of at most `2^k` points outside of `W_k`; some may be equal.
     ///
     /// # Panics
-    /// If there are more, or one is in the space.
+    /// If there are more points than that, or one of them is in the space.
     pub fn new(space: &'a Space, points: &[u64]) -> Self {
         assert!(points.len() <= space.len() && points.iter().all(|&point| point >= space.len() as u64), "points outside of the space");
         let log = space.0.log_len();
@@ -108,14 +108,15 @@ impl<'a> Tree<'a> {
             }
             drop(far);
             products = Secret::new(vec![0; points.len().div_ceil(2 * size) * 2 * size]);
-            products.par_chunks_mut(PIECE.max(2 * size)).zip(level.par_chunks((2 * PIECE).max(4 * size))).for_each(
-                |(parents, children)| {
+            products
+                .par_chunks_mut(WORDS_PER_THREAD_TASK.max(2 * size))
+                .zip(level.par_chunks((2 * WORDS_PER_THREAD_TASK).max(4 * size)))
+                .for_each(|(parents, children)| {
                     for (parent, children) in parents.chunks_exact_mut(2 * size).zip(children.chunks(4 * size)) {
                         let (left, right) = children.split_at(2 * size);
                         if right.is_empty() { parent.copy_from_slice(left) } else { multiply_add(left, right, 0, parent) }
                     }
-                },
-            );
+                });
             levels.push(level);
         }
         products.resize(space.len(), 1);
@@ -131,7 +132,7 @@ impl<'a> Tree<'a> {
             let mut far = below.clone();
             self.space.extend(j as u32, &mut far);
             let mut above = Secret::new(vec![0; self.points.div_ceil(2 * size) * 2 * size]);
-            let piece = PIECE.max(2 * size);
+            let piece = WORDS_PER_THREAD_TASK.max(2 * size);
             above
                 .par_chunks_mut(piece)
                 .zip(below.par_chunks(piece))
@@ -155,7 +156,7 @@ impl<'a> Tree<'a> {
             let size = 1 << j;
             let length = self.points.div_ceil(size) * size;
             let (mut near, mut far) = (Secret::new(vec![0; length]), Secret::new(vec![0; length]));
-            let piece = PIECE.max(2 * size);
+            let piece = WORDS_PER_THREAD_TASK.max(2 * size);
             near.par_chunks_mut(piece)
                 .zip(far.par_chunks_mut(piece))
                 .zip(above.par_chunks(piece))
@@ -237,7 +238,7 @@ impl<'a> Interpolator<'a> {
     /// If two points are one.
     ///
     /// # Panics
-    /// As [`Tree::new`].
+    /// Fails as [`Tree::new`] does.
     pub fn new(space: &'a Space, points: &[u64]) -> Result<Self, Coincidence> {
         let tree = Tree::new(space, points);
         let derivative = tree.combine(&vec![1; points.len()]);

@@ -1,4 +1,5 @@
-//! Encryption of elements of `Z_2^64` of which a stranger adds up a choice, and the holder of the key decrypts the sum and nothing else: ring-LWE with one value a coefficient.
+//! Ring-LWE encryption of elements of `Z_2^64`, one value a coefficient. A stranger adds up some of the values; the holder of the key decrypts the
+//! sum and learns nothing else.
 //!
 //! With `a_B` public and uniform, `s` ternary and secret, small `e`: block `B` of values is `b_B = a_B s + e + (q / 2^64) v`, by coefficients. To add up the values at
 //! places `J`, a stranger takes the constant coefficient of `b_B x^-j`, which is the coefficient `j` of `b_B`, and `a_B x^-j` along with it. So the sum costs an
@@ -15,7 +16,7 @@
 //!   the sum of v over J, plus r
 //! ```
 //!
-//! *The stranger* sees ring-LWE samples under one `s`. *The holder* sees `a_0 u + e'`, a ring-LWE sample under the fresh secret `u`, in the place of `A`, and a decryption whose value is
+//! *The stranger* sees ring-LWE samples under one `s`. *The holder* sees `a_0 u + e'`, a ring-LWE sample under the fresh secret `u`, instead of `A`, and a decryption whose value is
 //! uniform by `r` and whose noise is drowned by `flood`: [`flood_bits`].
 //!
 //! `N = 8192`, `q` of 124 bits, `s` and `u` ternary, noise centred binomial of variance 10.5. The tables of the homomorphic encryption standard allow a `q` of 218 bits at this `N` for 128
@@ -140,7 +141,7 @@ fn decode(element: Element) -> u64 {
     (fraction.wrapping_add(1 << 63) >> 64) as u64
 }
 
-/// What both sides derive of a session.
+/// The numbers that both sides derive for a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Public([u8; 32]);
 
@@ -208,10 +209,11 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Of the places in a block from its first one on, at most [`BLOCK`] of them, for each whether it is chosen. The same work whatever is chosen.
+    /// A choice among the places of a block: for each place from the first one on, at most [`BLOCK`] of them, whether it is chosen. The work
+    /// is the same whatever is chosen.
     ///
     /// # Panics
-    /// If there are more.
+    /// If there are more places than that.
     pub fn new(chosen: impl IntoIterator<Item = bool>) -> Self {
         let mut poly = Secret::new(vec![0; 2 * DEGREE]);
         for (place, chosen) in chosen.into_iter().enumerate() {
@@ -230,7 +232,7 @@ impl Choice {
 /// A sum of encrypted values.
 #[derive(Debug)]
 pub struct Sum {
-    /// By values.
+    /// The value representation of the polynomial `a`.
     a: Secret<Vec<u64>>,
     b: Secret<Element>,
 }
@@ -248,7 +250,7 @@ impl Sum {
         add_product(&mut self.a, &public(&public_of.0, number), &choice.poly);
     }
 
-    /// The other half: adds a value as it came if it is chosen. The same work if not.
+    /// Adds a value as it came if it is chosen: the other half of the sum. The work is the same if it is not.
     pub fn add_if(&mut self, chosen: bool, value: &Element) {
         self.add_value(&value.map(|residue| residue & u64::from(chosen).wrapping_neg()));
     }

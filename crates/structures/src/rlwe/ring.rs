@@ -70,7 +70,7 @@ struct Transform {
     p: u64,
     /// Powers of the root by bit-reversed exponent.
     roots: Vec<Factor>,
-    /// Their inverses.
+    /// The inverses of `roots`.
     inverses: Vec<Factor>,
     /// `1 / N`.
     scale: Factor,

@@ -13,7 +13,7 @@ pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<St
                 let name = &column.name;
                 format!("start both sides again with --normalise {name}={normaliser} (your partner with its own column's name){remark}")
             }
-            Mend::Nothing => "no normaliser makes them meet: name other columns with --key, or write one of the two anew".to_owned(),
+            Mend::Nothing => "no normaliser makes them equal: name other columns with --key, or rewrite one of the two".to_owned(),
         };
         format!(
             "key column {} (`{}`) holds {ours}; the partner's holds {theirs}. Keys of different kinds do not match, even where they mean the same: {mend}",

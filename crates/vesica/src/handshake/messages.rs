@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use vesica_party::{Abort, Channel, Malformed, Message, Reader, Role, Step, Writer};
 
 use super::Hello;
+use super::negotiator::MOST_TASK_BYTES;
 use crate::key::Kind;
-use crate::noise::Epsilon;
-use crate::table::{PayloadSchema, ValueColumn};
 
 const PROTOCOL: &str = "vesica-session";
 
@@ -124,21 +123,42 @@ fn read_json<T: DeserializeOwned>(bytes: &mut Reader<'_>) -> Result<T, Malformed
     serde_json::from_slice(bytes.rest()).map_err(|_| Malformed("not the JSON object that is due here"))
 }
 
+/// Most bytes of a message's own fields, beside the task's words.
+const MOST_FIELD_BYTES: usize = 64 << 10;
+
+/// Lengths of messages with the task's words: the words behind their length, then the other fields.
+const WITH_TASK_LENGTHS: RangeInclusive<usize> = 6..=4 + MOST_TASK_BYTES + MOST_FIELD_BYTES;
+
+fn write_with_task(task: &[u8], value: &impl Serialize, out: &mut Writer) {
+    out.u32(task.len() as u32);
+    out.bytes(task);
+    write_json(value, out);
+}
+
+fn read_with_task<T: DeserializeOwned>(bytes: &mut Reader<'_>) -> Result<(Vec<u8>, T), Malformed> {
+    let length = bytes.u32()? as usize;
+    if length > MOST_TASK_BYTES {
+        return Err(Malformed("more words of the task than any task has"));
+    }
+    let task = bytes.bytes(length)?.to_vec();
+    if bytes.remaining() > MOST_FIELD_BYTES {
+        return Err(Malformed("more fields than are due here"));
+    }
+    Ok((task, read_json(bytes)?))
+}
+
 impl Body for Hello {
     const NUMBER: u8 = 2;
     const CARRIES: &'static str = "configuration";
-    const LENGTHS: RangeInclusive<usize> = 2..=64 << 10;
+    const LENGTHS: RangeInclusive<usize> = WITH_TASK_LENGTHS;
 
     fn write(&self, out: &mut Writer) {
-        write_json(self, out);
+        write_with_task(&self.proposal, self, out);
     }
 
     fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let hello: Self = read_json(bytes)?;
-        match hello.values.iter().all(ValueColumn::is_sound) && hello.noise.as_deref().is_none_or(|text| Epsilon::parse(text).is_ok()) {
-            true => Ok(hello),
-            false => Err(Malformed("a column of values or noise that no side declares")),
-        }
+        let (proposal, fields) = read_with_task::<Self>(bytes)?;
+        Ok(Self { proposal, ..fields })
     }
 }
 
@@ -148,37 +168,30 @@ impl Body for Hello {
 pub(crate) struct Sizes {
     /// Distinct keys, dummies of `--pad-to` included.
     pub items: u64,
-    /// What goes with each key (sender with `--payload` in an intersection).
-    pub payload: Option<PayloadSchema>,
-    /// How many groups the keys are in; 1 without `--group-by`.
-    pub groups: u32,
     /// The share of the salt that the configuration commits to.
     pub salt_share: super::salt::Share,
     /// How the values of each key column are written, in key order.
     pub key_kinds: Vec<Kind>,
+    /// What the side says of the task now that it has read its table: bytes that the task reads. They travel before the other fields.
+    #[serde(skip)]
+    pub measure: Vec<u8>,
 }
 
 impl Body for Sizes {
     const NUMBER: u8 = 3;
     const CARRIES: &'static str = "sizes";
-    const LENGTHS: RangeInclusive<usize> = 2..=64 << 10;
+    const LENGTHS: RangeInclusive<usize> = WITH_TASK_LENGTHS;
 
     fn write(&self, out: &mut Writer) {
-        write_json(self, out);
+        write_with_task(&self.measure, self, out);
     }
 
     fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let sizes: Self = read_json(bytes)?;
-        if sizes.groups == 0 {
-            return Err(Malformed("keys in no group"));
-        }
-        if !sizes.key_kinds.iter().all(|kind| kind.is_sound()) {
+        let (measure, fields) = read_with_task::<Self>(bytes)?;
+        if !fields.key_kinds.iter().all(|kind| kind.is_sound()) {
             return Err(Malformed("a kind of key column that no side finds"));
         }
-        match sizes.payload.as_ref().map(PayloadSchema::check) {
-            Some(Err(_)) => Err(Malformed("a payload schema that no sender declares")),
-            _ => Ok(sizes),
-        }
+        Ok(Self { measure, ..fields })
     }
 }
 

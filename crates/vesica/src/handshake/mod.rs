@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! connector                              listener
-//!   | 1, 3: wire version, configuration -->|    both at once, with a commitment to a share of the salt; then each compares field by field,
-//!   |                                      |    and the clocks
+//!   | 1, 3: wire version, configuration -->|    both at once, with the task's proposal and a commitment to a share of the salt; then each compares
+//!   |                                      |    field by field, the task its proposals, and the clocks
 //!   |<-- 2, 4: the same                    |
 //!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated; the share is opened
 //!   | 7 / 8: choice (receiver of the task) |    checked by the sender against what it allows itself
@@ -14,39 +14,41 @@
 //! ```
 //!
 //! From 11 on, a side whose result is complete keeps it, whatever the partner does: see `session::parting`.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub(crate) mod clock;
 mod hello;
 mod kinds;
 pub(crate) mod messages;
-mod ranges;
+mod negotiator;
 pub(crate) mod salt;
 
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-use vesica_party::{Abort, Channel, Phase, Role};
-use vesica_protocols::any::AnyProtocol;
+use vesica_party::{Abort, Channel, Entry, Phase, Role};
+use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
 use crate::failure::{Failure, code};
 use crate::key::Kind;
 use crate::memory::{Budget, Bytes};
-use crate::noise::NoiseScale;
-use crate::plan::{self, Link, SetTask, Terms};
-use crate::table::{PayloadSchema, ValueColumn};
+use crate::plan::{self, Link, Workload};
+pub(crate) use hello::list;
 pub use hello::{Difference, Hello, printable};
 pub(crate) use kinds::warnings as kind_warnings;
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
+pub(crate) use negotiator::{MOST_TASK_BYTES, Negotiator};
+pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 5;
+pub const WIRE_VERSION: u32 = 6;
 
 /// Exchanges versions and configurations.
 ///
 /// # Errors
 /// If the sides differ: the failure names each field and both values, and both sides come to it by themselves.
-pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
+pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task: &N) -> Result<Hello, Abort> {
     let _phase = ch.phase(Phase::Handshake);
     let met = Instant::now();
     send(ch, Opening { wire_version: WIRE_VERSION })?;
@@ -55,7 +57,7 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     if theirs != WIRE_VERSION {
         return Err(Failure::new(
             code::MISMATCH,
-            format_args!("this side speaks wire version {WIRE_VERSION}, the peer {theirs}"),
+            format_args!("this side speaks wire version {WIRE_VERSION}, the partner {theirs}"),
             "install the same release of vesica on both sides",
         )
         .into());
@@ -64,7 +66,10 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     if theirs.nonce == ours.nonce {
         return Err(Abort::PeerMisbehaved(peers_step::<Hello>(ch), "it sent our own nonce back"));
     }
-    let differences = ours.differences(&theirs);
+    // Of different tasks neither reads the other's words.
+    let of_task = if ours.task == theirs.task { task.differences(&theirs.proposal) } else { Ok(Vec::new()) };
+    let of_task = of_task.map_err(|malformed| Abort::PeerMisbehaved(peers_step::<Hello>(ch), malformed.0))?;
+    let differences = ours.differences(&theirs, of_task);
     if differences.is_empty() {
         clock::in_time(met.elapsed())?;
         clock::compare(ours, &theirs)?;
@@ -72,7 +77,7 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
     }
     let named: Vec<String> = differences
         .iter()
-        .map(|d| format!("{} is {:?} on the {}'s side and {:?} on the peer's", d.field, d.ours, ours.role, d.theirs))
+        .map(|d| format!("{} is {:?} on the {}'s side and {:?} on the partner's", d.field, d.ours, ours.role, d.theirs))
         .collect();
     Err(Failure::new(
         code::MISMATCH,
@@ -83,29 +88,19 @@ pub(crate) fn agree(ch: &mut Channel, ours: &Hello) -> Result<Hello, Abort> {
 }
 
 /// What is agreed once sizes are known.
-pub(crate) struct Agreement {
+pub(crate) struct Agreement<T> {
     /// The protocol to run.
-    pub row: AnyProtocol,
+    pub entry: &'static Entry,
     /// Why this one: a sentence that both sides come to.
     pub why: String,
     /// What this side's own model would rather have, if that is another one.
     pub own_view: Option<&'static str>,
-    /// What it is run on.
-    pub terms: Terms,
-    /// The sender's payload.
-    pub payload: Option<PayloadSchema>,
-    /// The sender's columns of values.
-    pub sender_values: Vec<ValueColumn>,
-    /// The receiver's.
-    pub receiver_values: Vec<ValueColumn>,
+    /// Both sizes.
+    pub extent: Extent,
+    /// What was agreed on for the task.
+    pub terms: T,
     /// How the peer writes the values of each key column.
     pub peer_key_kinds: Vec<Kind>,
-    /// The epsilon of the sender's noise.
-    pub noise: Option<String>,
-    /// The noise of each result of a group; none without noise.
-    pub noise_scales: Vec<NoiseScale>,
-    /// That a result may wrap around, if so.
-    pub may_wrap: Option<String>,
     /// What digests of keys are folded under.
     pub salt: u128,
     /// The session to which all hashes are bound, the salt's shares among them.
@@ -114,18 +109,10 @@ pub(crate) struct Agreement {
     pub clock: u64,
 }
 
-impl Agreement {
-    /// Names of the sender's columns that take part: as a payload, or to compute with.
-    pub(crate) fn payload_columns(&self) -> Vec<String> {
-        let payload = self.payload.iter().flat_map(|schema| schema.fields.iter().map(|field| &field.name));
-        payload.chain(self.sender_values.iter().map(|column| &column.name)).cloned().collect()
-    }
-}
-
 /// What a side brings to [`settle`].
-pub(crate) struct Bid<'a> {
-    /// What is computed.
-    pub task: SetTask,
+pub(crate) struct Negotiation<'a, N: ?Sized> {
+    /// The own side of the task.
+    pub task: &'a N,
     /// Own configuration.
     pub ours: &'a Hello,
     /// The peer's.
@@ -134,19 +121,17 @@ pub(crate) struct Bid<'a> {
     pub sizes: Sizes,
     /// Most items that the peer may bring.
     pub max_peer_items: u64,
-    /// Most groups that the peer may ask for.
-    pub max_groups: u32,
     /// Memory that this side may take; `None` for any.
     pub memory: Option<Budget>,
 }
 
-impl Bid<'_> {
+impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
     /// Refuses protocol `id` where it may take more memory than this side has for it. The peer learns that, and not how much there is: its own budget
     /// plays no part in the choice, so that neither side has to tell.
-    fn afford(&self, terms: &Terms, id: &str, candidates: &[&'static str]) -> Result<(), Failure> {
-        let needed = |id: &str| plan::memory(id, terms).map_or(0, |memory| memory.of(self.ours.role));
+    fn afford(&self, workload: &dyn Workload, id: &str, candidates: &[&'static str]) -> Result<(), Failure> {
+        let needed = |id: &str| plan::memory(id, workload).map_or(0, |memory| memory.of(self.ours.role));
         let Some(budget) = self.memory.as_ref().filter(|budget| needed(id) > budget.left) else { return Ok(()) };
-        let (senders, receivers) = (terms.sender_items, terms.receiver_items);
+        let &Extent { sender_items: senders, receiver_items: receivers, .. } = workload.extent();
         let fault = format!(
             "protocol {id} on {senders} keys of the sender and {receivers} of the receiver may take {} of memory here, and {budget}",
             Bytes(needed(id))
@@ -170,94 +155,71 @@ impl Bid<'_> {
 /// # Errors
 /// If the peer's set is larger than allowed, if no protocol serves, if the choice is not one that this side allows itself, or if it may take more memory
 /// than this side has for it.
-pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failure> {
+pub(crate) fn settle<N: Negotiator + ?Sized>(ch: &mut Channel, negotiation: &Negotiation<'_, N>) -> Result<Agreement<N::Terms>, Failure> {
     let _phase = ch.phase(Phase::Handshake);
-    send(ch, bid.sizes.clone())?;
+    send(ch, negotiation.sizes.clone())?;
     let theirs: Sizes = recv(ch)?;
     let misbehaved = |ch: &Channel, what| Abort::PeerMisbehaved(peers_step::<Sizes>(ch), what);
-    if salt::commit(bid.theirs.role, &theirs.salt_share) != bid.theirs.salt_commitment {
+    if salt::commit(negotiation.theirs.role, &theirs.salt_share) != negotiation.theirs.salt_commitment {
         return Err(misbehaved(ch, "its share of the session's salt is not the one that it committed to").into());
     }
     if theirs.items == 0 {
         return Err(misbehaved(ch, "an empty set, which vesica refuses").into());
     }
-    if theirs.items > bid.max_peer_items {
+    if theirs.items > negotiation.max_peer_items {
         return Err(Failure::new(
             code::REFUSED,
-            format_args!("the peer's set has {} items, more than the {} that are allowed here", theirs.items, bid.max_peer_items),
+            format_args!(
+                "the partner's set has {} items, more than the {} that are allowed here",
+                theirs.items, negotiation.max_peer_items
+            ),
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
         ));
     }
-    if theirs.key_kinds.len() != bid.theirs.key_columns.len() {
+    if theirs.key_kinds.len() != negotiation.theirs.key_columns.len() {
         return Err(misbehaved(ch, "kinds of another number of key columns").into());
     }
-    // Several groups are a receiver's of an aggregate.
-    if theirs.groups > 1 && (bid.ours.role == Role::Receiver || !bid.task.is_aggregate()) {
-        return Err(misbehaved(ch, "groups, which are for the receiver of an aggregate").into());
-    }
-    if theirs.groups > bid.max_groups {
-        return Err(Failure::new(
-            code::REFUSED,
-            format_args!("the receiver asks for {} groups, more than the {} that are allowed here", theirs.groups, bid.max_groups),
-            "results of small groups tell more of single rows: raise --max-groups on the sender's side, if the number is fine, or leave --group-by away",
-        ));
-    }
-    let (from_sender, from_receiver) = match bid.ours.role {
-        Role::Sender => (bid.ours, bid.theirs),
-        Role::Receiver => (bid.theirs, bid.ours),
+    let extent = |sender: &Sizes, receiver: &Sizes| {
+        Ok::<_, Unsupported>(Extent::new(small(sender.items)?, small(receiver.items)?, negotiation.ours.security))
     };
-    if !ranges::go_with(bid.task, from_sender, from_receiver) {
-        return Err(misbehaved(ch, "columns of values that do not go with the task").into());
-    }
-    let (sender, receiver, promised) = match bid.ours.role {
-        Role::Sender => (bid.sizes.clone(), theirs, &bid.ours.payload),
-        Role::Receiver => (theirs, bid.sizes.clone(), &bid.theirs.payload),
+    let extent = match negotiation.ours.role {
+        Role::Sender => extent(&negotiation.sizes, &theirs)?,
+        Role::Receiver => extent(&theirs, &negotiation.sizes)?,
     };
-    let given = sender.payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
-    if receiver.payload.is_some() || given != *promised {
-        return Err(misbehaved(ch, "a payload that does not go with the configuration").into());
-    }
-    let peer_key_kinds = match bid.ours.role {
-        Role::Sender => receiver.key_kinds.clone(),
-        Role::Receiver => sender.key_kinds.clone(),
+    let our_words = TaskBytes { proposal: &negotiation.ours.proposal, measure: &negotiation.sizes.measure };
+    let their_words = TaskBytes { proposal: &negotiation.theirs.proposal, measure: &theirs.measure };
+    let terms = negotiation.task.settle(&extent, our_words, their_words).map_err(|refusal| match refusal {
+        Refusal::Misbehaved(what) => misbehaved(ch, what).into(),
+        Refusal::Refused(failure) => failure,
+    })?;
+    let workload = N::workload(&terms);
+    let peer_key_kinds = theirs.key_kinds.clone();
+    let (from_sender, from_receiver, sender, receiver) = match negotiation.ours.role {
+        Role::Sender => (negotiation.ours, negotiation.theirs, &negotiation.sizes, &theirs),
+        Role::Receiver => (negotiation.theirs, negotiation.ours, &theirs, &negotiation.sizes),
     };
-    let (sender_values, receiver_values) = (from_sender.values.clone(), from_receiver.values.clone());
-    let shared_bytes = |columns: &[ValueColumn]| if bid.task == SetTask::Shares { 8 * columns.len() } else { 0 };
-    let terms = Terms {
-        payload_bytes: sender.payload.as_ref().map_or(shared_bytes(&sender_values), |schema| schema.width),
-        receiver_payload_bytes: shared_bytes(&receiver_values),
-        both_learn: bid.ours.both_learn,
-        columns: if bid.task.is_aggregate() { sender_values.len() } else { 0 },
-        groups: receiver.groups as usize,
-        at_least: bid.ours.at_least,
-        noisy: from_sender.noise.is_some(),
-        ..Terms::new(bid.task, small(sender.items)?, small(receiver.items)?, bid.ours.security)
-    };
-    let noise_scales = ranges::noise(&terms, from_sender, from_receiver)?;
-    let may_wrap = ranges::may_wrap(&terms, from_sender, from_receiver, &noise_scales)?;
-    let link = Link::agreed(bid.ours.link, bid.theirs.link);
-    let view = plan::choose(&terms, &bid.ours.protocols, &bid.theirs.protocols, &link)?;
-    let own = view.row.entry().id;
-    let choice = match bid.ours.role {
+    let link = Link::agreed(negotiation.ours.link, negotiation.theirs.link);
+    let view = plan::choose(workload, &negotiation.ours.protocols, &negotiation.theirs.protocols, &link)?;
+    let own = view.entry.id;
+    let choice = match negotiation.ours.role {
         Role::Receiver => {
             // Before the sender hears of a choice that comes to nothing.
-            bid.afford(&terms, own, &view.candidates)?;
+            negotiation.afford(workload, own, &view.candidates)?;
             let choice = Choice { protocol: own.into() };
             send(ch, choice.clone())?;
             choice
         }
         Role::Sender => recv(ch)?,
     };
-    let allowed = bid.ours.protocols.contains(&choice.protocol);
-    let Some(row) = plan::rows(bid.task).into_iter().find(|row| allowed && row.entry().id == choice.protocol) else {
+    let allowed = negotiation.ours.protocols.contains(&choice.protocol);
+    let Some(entry) = workload.entries().into_iter().find(|entry| allowed && entry.id == choice.protocol) else {
         return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow").into());
     };
-    bid.afford(&terms, row.entry().id, &view.candidates)?;
+    negotiation.afford(workload, entry.id, &view.candidates)?;
     // The lists were made from each side's own least security; the registry may still refuse these sizes.
-    let predicted = row.predicted_bytes(&terms)?;
-    let session = session_id(ch, bid, &sender, &receiver, &choice, &predicted);
+    let predicted = workload.predicted_bytes(entry)?;
+    let session = session_id(ch, [from_sender, from_receiver], [sender, receiver], &choice, &predicted);
     let salt = salt::salt(&sender.salt_share, &receiver.salt_share);
-    let (payload, noise) = (sender.payload, from_sender.noise.clone());
     send(ch, Ready { session })?;
     if recv::<Ready>(ch)?.session != session {
         return Err(Abort::PeerMisbehaved(
@@ -268,22 +230,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failu
     }
     ch.bind_session(session);
     let own_view = (own != choice.protocol).then_some(own);
-    Ok(Agreement {
-        row,
-        why: view.why(&link),
-        own_view,
-        terms,
-        payload,
-        sender_values,
-        receiver_values,
-        peer_key_kinds,
-        noise,
-        noise_scales,
-        may_wrap,
-        salt,
-        session,
-        clock: from_receiver.clock,
-    })
+    Ok(Agreement { entry, why: view.why(&link), own_view, extent, terms, peer_key_kinds, salt, session, clock: from_receiver.clock })
 }
 
 /// Exchanges and compares transcripts.
@@ -303,8 +250,8 @@ fn small(count: u64) -> Result<usize, Unsupported> {
     usize::try_from(count).map_err(|_| Unsupported::new("a size that this machine cannot address", "use smaller tables"))
 }
 
-/// Hash of all that was agreed, nonces and the salt's shares among it, and of the TLS session below it.
-fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, choice: &Choice, predicted: &RangeInclusive<u64>) -> [u8; 32] {
+/// Hash of all that was agreed, the task's words, nonces and the salt's shares among it, and of the TLS session below it. The sender's come first.
+fn session_id(ch: &Channel, configurations: [&Hello; 2], sizes: [&Sizes; 2], choice: &Choice, predicted: &RangeInclusive<u64>) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-20 session id v1");
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -312,16 +259,14 @@ fn session_id(ch: &Channel, bid: &Bid<'_>, sender: &Sizes, receiver: &Sizes, cho
     };
     part(&WIRE_VERSION.to_le_bytes());
     part(&ch.exporter().unwrap_or_default());
-    let (from_sender, from_receiver) = match bid.ours.role {
-        Role::Sender => (bid.ours, bid.theirs),
-        Role::Receiver => (bid.theirs, bid.ours),
-    };
     // Plain structs into memory: serialising cannot fail.
-    for hello in [from_sender, from_receiver] {
+    for hello in configurations {
         part(&serde_json::to_vec(hello).unwrap_or_default());
+        part(&hello.proposal);
     }
-    for sizes in [sender, receiver] {
+    for sizes in sizes {
         part(&serde_json::to_vec(sizes).unwrap_or_default());
+        part(&sizes.measure);
     }
     part(choice.protocol.as_bytes());
     // Follows from all sizes that the protocol derives, so that two builds that derive others part here and not in mid-protocol.

@@ -3,12 +3,12 @@ use vesica_testkit::try_two_party;
 
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
 use super::salt::{Share, commit, salt};
-use super::{Bid, Hello, WIRE_VERSION, agree, compare_transcripts, settle};
+use super::{Hello, Negotiation, WIRE_VERSION, agree, compare_transcripts, settle};
 use crate::failure::Failure;
 use crate::key::{Form, Kind, Precision};
 use crate::memory::Budget;
-use crate::plan::SetTask;
-use crate::table::{PayloadField, PayloadKind, PayloadSchema};
+use crate::task::{self, AnyAgreed, AnyJob, Settings, Side};
+use vesica_party::Writer;
 
 /// The side that connects sends, the side that listens receives.
 pub(super) fn hello(role: Role) -> Hello {
@@ -19,17 +19,24 @@ pub(super) fn hello(role: Role) -> Hello {
         protocols: vec!["ecdh-hfh99".into()],
         key_digest: "vesica-key@2".into(),
         key_columns: vec!["as it is".into()],
-        payload: None,
-        both_learn: false,
-        values: Vec::new(),
-        expected_ranges: Vec::new(),
-        at_least: 0,
-        noise: None,
         link: None,
         clock: 1_700_000_000,
         nonce: [role as u8; 32],
         salt_commitment: commit(role, &SHARE),
+        proposal: job(role).proposal(),
     }
+}
+
+/// An intersection of keys alone.
+fn job(role: Role) -> Box<dyn AnyJob> {
+    let intersect = task::find("intersect").expect("the task");
+    intersect.configure(&Side { role, settings: &Settings::default(), output: None }).expect("a configuration")
+}
+
+type Agreement = super::Agreement<Box<dyn AnyAgreed>>;
+
+fn agree_on(ch: &mut vesica_party::Channel, ours: &Hello) -> Result<Hello, Abort> {
+    agree(ch, ours, &*job(ours.role))
 }
 
 /// What either side opens.
@@ -37,11 +44,22 @@ const SHARE: Share = [9; 32];
 
 fn sizes(items: u64) -> Sizes {
     let key_kinds = vec![Kind { form: Form::Text, precision: None }];
-    Sizes { items, payload: None, groups: 1, salt_share: SHARE, key_kinds }
+    Sizes { items, salt_share: SHARE, key_kinds, measure: br#"{"payload":null}"#.to_vec() }
 }
 
-fn bid<'a>(ours: &'a Hello, theirs: &'a Hello, sizes: Sizes) -> Bid<'a> {
-    Bid { task: SetTask::Intersect, ours, theirs, sizes, max_peer_items: 1000, max_groups: 1, memory: None }
+fn settle_on(ch: &mut vesica_party::Channel, ours: &Hello, theirs: &Hello, sizes: Sizes) -> Result<Agreement, Failure> {
+    settle_within(ch, ours, theirs, sizes, None)
+}
+
+fn settle_within(
+    ch: &mut vesica_party::Channel,
+    ours: &Hello,
+    theirs: &Hello,
+    sizes: Sizes,
+    memory: Option<Budget>,
+) -> Result<Agreement, Failure> {
+    let task = &*job(ours.role);
+    settle(ch, &Negotiation { task, ours, theirs, sizes, max_peer_items: 1000, memory })
 }
 
 fn code<T>(result: Result<T, Abort>) -> Option<u8> {
@@ -58,9 +76,9 @@ fn bring(ch: &mut vesica_party::Channel, sizes: Sizes) -> Result<(), Abort> {
 fn receiver_against(
     theirs: Hello,
     sender: impl FnOnce(&mut vesica_party::Channel) -> Result<(), Abort> + Send,
-) -> Result<super::Agreement, Abort> {
+) -> Result<Agreement, Abort> {
     let ours = hello(Role::Receiver);
-    let (_, received) = try_two_party(|ch, _| sender(ch), |ch, _| settle(ch, &bid(&ours, &theirs, sizes(10))).map_err(Abort::from));
+    let (_, received) = try_two_party(|ch, _| sender(ch), |ch, _| settle_on(ch, &ours, &theirs, sizes(10)).map_err(Abort::from));
     received.result
 }
 
@@ -71,13 +89,13 @@ fn honest_sides_come_to_one_session_which_their_nonces_change() {
         theirs.nonce = [nonce; 32];
         let (sent, received) = try_two_party(
             |ch, _| {
-                let peer = agree(ch, &ours)?;
-                let agreement = settle(ch, &bid(&ours, &peer, sizes(20)))?;
+                let peer = agree_on(ch, &ours)?;
+                let agreement = settle_on(ch, &ours, &peer, sizes(20))?;
                 Ok((agreement.session, ch.session()))
             },
             |ch, _| {
-                let peer = agree(ch, &theirs)?;
-                let agreement = settle(ch, &bid(&theirs, &peer, sizes(30)))?;
+                let peer = agree_on(ch, &theirs)?;
+                let agreement = settle_on(ch, &theirs, &peer, sizes(30))?;
                 Ok((agreement.session, ch.session()))
             },
         );
@@ -90,7 +108,7 @@ fn honest_sides_come_to_one_session_which_their_nonces_change() {
 }
 
 /// An honest receiver that settles with a sender that committed to `promised` and opens `opened`.
-fn opened(promised: [u8; 32], opened: Share) -> Result<super::Agreement, Abort> {
+fn opened(promised: [u8; 32], opened: Share) -> Result<Agreement, Abort> {
     let theirs = Hello { salt_commitment: promised, ..hello(Role::Sender) };
     receiver_against(theirs, |ch| {
         bring(ch, Sizes { salt_share: opened, ..sizes(5) })?;
@@ -119,8 +137,8 @@ fn either_share_changes_the_salt() {
         let side = |role: Role, share: u8| {
             let ours = Hello { salt_commitment: commit(role, &[share; 32]), ..hello(role) };
             move |ch: &mut vesica_party::Channel| {
-                let peer = agree(ch, &ours)?;
-                let agreement = settle(ch, &bid(&ours, &peer, Sizes { salt_share: [share; 32], ..sizes(20) }))?;
+                let peer = agree_on(ch, &ours)?;
+                let agreement = settle_on(ch, &ours, &peer, Sizes { salt_share: [share; 32], ..sizes(20) })?;
                 Ok((agreement.salt, agreement.session))
             }
         };
@@ -147,10 +165,10 @@ fn another_wire_version_is_named_before_its_configuration_is_read() {
         recv::<Opening>(ch)?;
         recv::<Hello>(ch).map(drop)
     };
-    let (_, received) = try_two_party(|ch, _| newer(ch), |ch, _| agree(ch, &ours));
+    let (_, received) = try_two_party(|ch, _| newer(ch), |ch, _| agree_on(ch, &ours));
     let abort = received.result.expect_err("another version");
     assert_eq!(abort.exit_code(), 7);
-    let versions = format!("wire version {WIRE_VERSION}, the peer {}", WIRE_VERSION + 1);
+    let versions = format!("wire version {WIRE_VERSION}, the partner {}", WIRE_VERSION + 1);
     assert!(abort.to_string().contains(&versions), "{abort}");
 }
 
@@ -161,12 +179,12 @@ fn the_sender_signs_no_date_that_is_far_from_its_own() {
         let (ours, theirs) = (hello(Role::Sender), Hello { clock, ..hello(Role::Receiver) });
         let (sent, received) = try_two_party(
             |ch, _| {
-                let peer = agree(ch, &ours)?;
-                Ok(settle(ch, &bid(&ours, &peer, sizes(20)))?.clock)
+                let peer = agree_on(ch, &ours)?;
+                Ok(settle_on(ch, &ours, &peer, sizes(20))?.clock)
             },
             |ch, _| {
-                let peer = agree(ch, &theirs)?;
-                Ok(settle(ch, &bid(&theirs, &peer, sizes(30)))?.clock)
+                let peer = agree_on(ch, &theirs)?;
+                Ok(settle_on(ch, &theirs, &peer, sizes(30))?.clock)
             },
         );
         (sent.result, received.result)
@@ -192,7 +210,7 @@ fn a_mirrored_nonce_is_misbehaviour() {
         recv::<Opening>(ch)?;
         recv::<Hello>(ch).map(drop)
     };
-    let (_, received) = try_two_party(|ch, _| mirror(ch), |ch, _| agree(ch, &ours).map(drop));
+    let (_, received) = try_two_party(|ch, _| mirror(ch), |ch, _| agree_on(ch, &ours).map(drop));
     assert_eq!(code(received.result), Some(8));
 }
 
@@ -204,8 +222,11 @@ fn sizes_that_no_honest_peer_has_are_refused() {
     assert_eq!(code(too_many), Some(11));
     let huge = receiver_against(hello(Role::Sender), |ch| bring(ch, sizes(u64::MAX)));
     assert_eq!(code(huge), Some(11));
-    let grouped = receiver_against(hello(Role::Sender), |ch| bring(ch, Sizes { groups: 2, ..sizes(5) }));
-    assert!(grouped.err().expect("refused").to_string().contains("groups, which are for the receiver"));
+    for measure in [&b"{\"groups\":2}"[..], b"", b"[]", b"{}"] {
+        let foreign = receiver_against(hello(Role::Sender), |ch| bring(ch, Sizes { measure: measure.to_vec(), ..sizes(5) }));
+        let abort = foreign.err().expect("refused");
+        assert!(abort.exit_code() == 8 && abort.to_string().contains("sizes that do not go with the task"), "{abort}");
+    }
 }
 
 /// The side that cannot afford a run says how much it would take; the other side hears of it before the protocol begins, and not how much there is.
@@ -215,7 +236,7 @@ fn a_run_beyond_the_memory_budget_of_either_side_is_refused_on_both() {
         let side = |ch: &mut vesica_party::Channel, role: Role| {
             let (ours, theirs) = (hello(role), hello(role.peer()));
             let memory = Budget::now(Some(if role == poor { 1 } else { u64::MAX }));
-            let settled = settle(ch, &Bid { memory, ..bid(&ours, &theirs, sizes(900)) }).map(drop);
+            let settled = settle_within(ch, &ours, &theirs, sizes(900), memory).map(drop);
             settled.map_err(|failure| {
                 let own = failure.to_string();
                 assert_eq!(role == poor, own.contains("protocol ecdh-hfh99 on 900 keys"), "{own}");
@@ -234,10 +255,11 @@ fn a_run_beyond_the_memory_budget_of_either_side_is_refused_on_both() {
 
 #[test]
 fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
-    let field = PayloadField { name: "score".into(), kind: PayloadKind::Text };
-    let surprise = Sizes { payload: Some(PayloadSchema { fields: vec![field], width: 8 }), ..sizes(5) };
+    let measure = br#"{"payload":{"fields":[{"name":"score","kind":"text"}],"width":8}}"#;
+    let surprise = Sizes { measure: measure.to_vec(), ..sizes(5) };
     assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, surprise))), Some(8));
-    let promised = Hello { payload: Some(vec!["score".into()]), ..hello(Role::Sender) };
+    let proposal = br#"{"payload":["score"],"both_learn":false}"#.to_vec();
+    let promised = Hello { proposal, ..hello(Role::Sender) };
     assert_eq!(code(receiver_against(promised, |ch| bring(ch, sizes(5)))), Some(8));
 }
 
@@ -247,7 +269,7 @@ fn the_sender_runs_no_protocol_that_it_did_not_allow() {
         let ours = hello(Role::Sender);
         let theirs = hello(Role::Receiver);
         let (sent, _) = try_two_party(
-            |ch, _| Ok(settle(ch, &bid(&ours, &theirs, sizes(20))).map(drop)?),
+            |ch, _| Ok(settle_on(ch, &ours, &theirs, sizes(20)).map(drop)?),
             |ch, _| {
                 bring(ch, sizes(30))?;
                 send(ch, Choice { protocol: chosen.into() })
@@ -267,8 +289,8 @@ fn the_sender_says_where_it_would_have_chosen_another_protocol() {
         let session = std::sync::mpsc::channel();
         let (sent, _) = try_two_party(
             |ch, _| {
-                let agreement = settle(ch, &bid(&ours, &theirs, sizes(20)))?;
-                Ok((agreement.row.entry().id, agreement.own_view, agreement.why))
+                let agreement = settle_on(ch, &ours, &theirs, sizes(20))?;
+                Ok((agreement.entry.id, agreement.own_view, agreement.why))
             },
             |ch, _| {
                 bring(ch, sizes(30))?;
@@ -300,12 +322,17 @@ fn a_peer_with_another_session_is_caught() {
 #[test]
 fn kinds_that_no_side_finds_are_refused() {
     let of = |form, precision| Sizes { key_kinds: vec![Kind { form, precision }], ..sizes(5) };
-    let bytes = |sizes: &Sizes| serde_json::to_vec(sizes).expect("JSON");
     assert!(reads::<Sizes>(&bytes(&of(Form::Timestamp, Some(Precision::Day)))));
     assert!(!reads::<Sizes>(&bytes(&of(Form::Timestamp, None))));
     assert!(!reads::<Sizes>(&bytes(&of(Form::Integer, Some(Precision::Day)))));
     let two = Sizes { key_kinds: [sizes(5).key_kinds, sizes(5).key_kinds].concat(), ..sizes(5) };
     assert_eq!(code(receiver_against(hello(Role::Sender), |ch| bring(ch, two))), Some(8));
+}
+
+fn bytes<B: Body>(body: &B) -> Vec<u8> {
+    let mut out = Writer::with_capacity(0);
+    body.write(&mut out);
+    out.into_bytes()
 }
 
 fn reads<B: Body>(bytes: &[u8]) -> bool {
@@ -322,13 +349,13 @@ proptest::proptest! {
     /// The same for texts that are nearly right.
     #[test]
     fn parsing_what_is_nearly_right_is_total(at in 0usize..400, byte in proptest::num::u8::ANY) {
-        let mut bytes = serde_json::to_vec(&hello(Role::Sender)).expect("JSON");
+        let mut bytes = self::bytes(&hello(Role::Sender));
         if let Some(place) = bytes.get_mut(at) {
             *place = byte;
         }
         let _ = reads::<Hello>(&bytes);
-        let mut bytes = serde_json::to_vec(&sizes(7)).expect("JSON");
-        if let Some(place) = bytes.get_mut(at % 30) {
+        let mut bytes = self::bytes(&sizes(7));
+        if let Some(place) = bytes.get_mut(at % 60) {
             *place = byte;
         }
         let _ = reads::<Sizes>(&bytes);
@@ -337,7 +364,10 @@ proptest::proptest! {
 
 #[test]
 fn deeply_nested_json_is_an_error() {
-    assert!(!reads::<Hello>("[".repeat(60_000).as_bytes()));
+    assert!(!reads::<Hello>(&[&[0; 4], "[".repeat(60_000).as_bytes()].concat()));
+    let nested = Hello { proposal: "[".repeat(60_000).into_bytes(), ..hello(Role::Sender) };
+    assert!(reads::<Hello>(&bytes(&nested)), "bytes of the task are not read here");
+    assert!(job(Role::Receiver).differences(&nested.proposal).is_err());
 }
 
 #[test]
@@ -349,4 +379,45 @@ fn another_transcript_ends_the_run_on_both_sides() {
         assert!(codes.iter().all(|code| *code == expected || (expected.is_some() && *code == Some(9))), "{codes:?}");
         assert!(codes.contains(&expected), "{codes:?}");
     }
+}
+
+/// The task's words are bounded, and what no honest side says is misbehaviour.
+#[test]
+fn words_of_the_task_are_bounded_and_must_be_of_the_task() {
+    let of = |proposal: Vec<u8>| Hello { proposal, ..hello(Role::Sender) };
+    assert!(reads::<Hello>(&bytes(&of(vec![b' '; super::MOST_TASK_BYTES]))));
+    assert!(!reads::<Hello>(&bytes(&of(vec![b' '; super::MOST_TASK_BYTES + 1]))));
+    let mut cut = bytes(&of(vec![b' '; 100]));
+    cut.truncate(50);
+    assert!(!reads::<Hello>(&cut));
+    for proposal in [&b""[..], b"null", b"{\"payload\":null}", b"{\"payload\":null,\"both_learn\":false,\"more\":1}"] {
+        let play = |ch: &mut vesica_party::Channel| {
+            send(ch, Opening { wire_version: WIRE_VERSION })?;
+            send(ch, of(proposal.to_vec()))?;
+            recv::<Opening>(ch)?;
+            recv::<Hello>(ch).map(drop)
+        };
+        let ours = hello(Role::Receiver);
+        let (_, received) = try_two_party(|ch, _| play(ch), |ch, _| agree_on(ch, &ours).map(drop));
+        let abort = received.result.expect_err("no proposal");
+        assert!(abort.exit_code() == 8 && abort.to_string().contains("a proposal for the task that no side makes"), "{abort}");
+    }
+}
+
+/// Each side's words are part of the session, though both sides accept them.
+#[test]
+fn what_a_task_proposes_changes_the_session() {
+    let run = |name: &str| {
+        let proposal = format!(r#"{{"payload":["{name}"],"both_learn":false}}"#).into_bytes();
+        let measure = format!(r#"{{"payload":{{"fields":[{{"name":"{name}","kind":"text"}}],"width":8}}}}"#).into_bytes();
+        let (theirs, sizes_with) = (Hello { proposal, ..hello(Role::Sender) }, Sizes { measure, ..sizes(20) });
+        let ours = hello(Role::Receiver);
+        let sent = |ch: &mut vesica_party::Channel| Ok(settle_on(ch, &theirs, &ours, sizes_with)?.session);
+        let (sent, received) = try_two_party(|ch, _| sent(ch), |ch, _| Ok(settle_on(ch, &ours, &theirs, sizes(20))?.session));
+        let (sent, received) = (sent.result.expect("settled"), received.result.expect("settled"));
+        assert_eq!(sent, received);
+        sent
+    };
+    assert_eq!(run("score"), run("score"));
+    assert_ne!(run("score"), run("stage"));
 }

@@ -3,6 +3,7 @@
 //! The sender, who learns nothing, adds all of it. With scale `b` a result gets the integer `y` with probability proportional to `exp(-|y| / b)`. One key
 //! more or less of the sender changes the results of one group, each by at most that column's sensitivity `d` (in a cardinality 1; in a sum the clamp's
 //! bound; in join-and-compute the product of both bounds), so `b = columns * d / epsilon` gives epsilon-differential privacy for the whole run.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod budget;
 mod sample;
@@ -13,7 +14,6 @@ pub use budget::{Moment, check as check_budget, debit};
 use std::fmt;
 use std::path::PathBuf;
 
-use vesica_protocols::any::SetTask;
 use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
@@ -30,7 +30,7 @@ const WIDEST: u128 = 1 << 56;
 /// How many times its scale noise stays below, but with probability `2^-92`.
 const TAIL: u128 = 64;
 
-/// A positive decimal with at most nine digits behind the point.
+/// A positive decimal with at most nine digits after the point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Epsilon(i64);
 
@@ -54,7 +54,7 @@ impl Epsilon {
             _ => Err(Failure::new(
                 code::USAGE,
                 format_args!("{text:?} is no epsilon"),
-                format_args!("give a positive decimal with at most {SCALE} digits behind the point, for example 0.5"),
+                format_args!("give a positive decimal with at most {SCALE} digits after the point, for example 0.5"),
             )),
         }
     }
@@ -80,11 +80,11 @@ pub struct NoiseScale {
 }
 
 impl NoiseScale {
-    /// The scales of the results of a group, one a column.
+    /// The scales of the results of a group, one a column of the sender; where it has none, that of a count.
     ///
     /// # Errors
     /// If a column has no range, or the noise would not fit 64 bits.
-    pub fn of(task: SetTask, epsilon: Epsilon, senders: &[ValueColumn], receivers: &[ValueColumn]) -> Result<Vec<Self>, Failure> {
+    pub fn of(epsilon: Epsilon, senders: &[ValueColumn], receivers: &[ValueColumn]) -> Result<Vec<Self>, Failure> {
         if let Some(open) = senders.iter().chain(receivers).find(|column| column.clamp.is_none()) {
             return Err(Failure::new(
                 code::REFUSED,
@@ -93,9 +93,9 @@ impl NoiseScale {
             ));
         }
         let factor = receivers.iter().map(|column| u128::from(column.bound())).max().unwrap_or(1);
-        let sensitivities: Vec<u128> = match task {
-            SetTask::Cardinality => vec![1],
-            _ => senders.iter().map(|column| u128::from(column.bound()) * factor).collect(),
+        let sensitivities: Vec<u128> = match senders {
+            [] => vec![1],
+            columns => columns.iter().map(|column| u128::from(column.bound()) * factor).collect(),
         };
         let columns = sensitivities.len() as u128;
         let scale = |&sensitivity: &u128| {
@@ -153,18 +153,18 @@ mod tests {
 
     #[test]
     fn scales_follow_from_the_ranges() {
-        let of = |task, senders: &[ValueColumn], receivers: &[ValueColumn]| {
-            let scales = NoiseScale::of(task, epsilon("0.5"), senders, receivers)?;
+        let of = |senders: &[ValueColumn], receivers: &[ValueColumn]| {
+            let scales = NoiseScale::of(epsilon("0.5"), senders, receivers)?;
             Ok::<_, Failure>(scales.iter().map(|scale| scale.numerator / scale.denominator).collect::<Vec<_>>())
         };
-        assert_eq!(of(SetTask::Cardinality, &[], &[]), Ok(vec![2]));
-        assert_eq!(of(SetTask::Sum, &[column(-30, 20)], &[]), Ok(vec![60]));
+        assert_eq!(of(&[], &[]), Ok(vec![2]));
+        assert_eq!(of(&[column(-30, 20)], &[]), Ok(vec![60]));
         // Two columns share the epsilon.
-        assert_eq!(of(SetTask::Sum, &[column(0, 30), column(0, 5)], &[]), Ok(vec![120, 20]));
-        assert_eq!(of(SetTask::JoinAndCompute, &[column(0, 30)], &[column(-7, 0)]), Ok(vec![420]));
+        assert_eq!(of(&[column(0, 30), column(0, 5)], &[]), Ok(vec![120, 20]));
+        assert_eq!(of(&[column(0, 30)], &[column(-7, 0)]), Ok(vec![420]));
         let open = ValueColumn { clamp: None, ..column(0, 1) };
-        assert_eq!(of(SetTask::Sum, &[open], &[]).expect_err("no range").code, code::REFUSED);
-        assert_eq!(of(SetTask::Sum, &[column(0, 1 << 60)], &[]).expect_err("too wide").code, code::REFUSED);
-        assert!(of(SetTask::JoinAndCompute, &[column(i64::MIN, 0)], &[column(i64::MIN, 0)]).is_err());
+        assert_eq!(of(&[open], &[]).expect_err("no range").code, code::REFUSED);
+        assert_eq!(of(&[column(0, 1 << 60)], &[]).expect_err("too wide").code, code::REFUSED);
+        assert!(of(&[column(i64::MIN, 0)], &[column(i64::MIN, 0)]).is_err());
     }
 }

@@ -4,14 +4,15 @@
 //! bytes = PROCESS_MEMORY + fixed + per sender's item * n_s + per receiver's item * n_r + what payloads, columns and groups add
 //! ```
 //!
-//! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak and, up to rounding, on some; PARAMETERS.md says how they
+//! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak and, up to rounding, on some; docs/parameters/plan-memory.md says how they
 //! are made. Tables' own rows come on top of it, and are there before sizes are agreed.
 
 use vesica_party::{Role, Security};
-use vesica_protocols::any::{SetTask, Terms};
 use vesica_protocols::psi::vole::params::value_bits;
+use vesica_protocols::tasks::Extent;
 use vesica_structures::fields::{Cell, Gf64};
 
+use super::Workload;
 use super::footprints::FOOTPRINTS;
 
 /// What a process has that is no protocol's: channel buffers, stacks of threads, the ends of huge pages.
@@ -60,70 +61,51 @@ impl Memory {
     }
 }
 
-/// What protocol `id` takes for terms that it serves. `None` for one that was never measured, which no registry has.
-pub fn memory(id: &str, terms: &Terms) -> Option<Memory> {
+/// What protocol `id` takes for a workload that it serves. `None` for one that was never measured, which no registry has.
+pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
+    let extent = workload.extent();
     let find = |security| FOOTPRINTS.iter().find(|footprint| (footprint.id, footprint.security) == (id, security));
-    let narrow = find(terms.security)?;
+    let narrow = find(extent.security)?;
     // Where the semi-honest mode needs the wide field, it takes what the malicious mode does.
-    let is_wide = value_bits(terms.security, terms.sender_items) > Gf64::BITS;
+    let is_wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
     let Footprint { sender, receiver, .. } = if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
-    let [sender, receiver] = [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(terms)).saturating_add(extras(id, terms)));
+    let extras = workload.extra_memory(id);
+    let [sender, receiver] = [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
     Some(Memory { sender, receiver })
 }
 
 impl Coefficients {
-    fn bytes(&self, terms: &Terms) -> u64 {
+    fn bytes(&self, extent: &Extent) -> u64 {
         let items = |count: usize, each: u64| (count as u64).saturating_mul(each);
-        let senders = items(terms.sender_items, self.per_sender_item);
-        (self.fixed_kib << 10).saturating_add(senders).saturating_add(items(terms.receiver_items, self.per_receiver_item))
+        let senders = items(extent.sender_items, self.per_sender_item);
+        (self.fixed_kib << 10).saturating_add(senders).saturating_add(items(extent.receiver_items, self.per_receiver_item))
     }
-}
-
-/// What goes with the items, on either side: payloads, proofs for both to learn, an aggregate's further columns and groups. Rounder than the
-/// coefficients, and far above what rows take that do not compute on shares.
-fn extras(id: &str, terms: &Terms) -> u64 {
-    let items = terms.sender_items.max(terms.receiver_items) as u64;
-    let payloads = terms.payload_bytes.saturating_add(terms.receiver_payload_bytes) as u64;
-    let (groups, columns) = (terms.groups as u64, terms.columns as u64);
-    let totals = groups.saturating_mul(columns + 1);
-    let (per_item, fixed) = match terms.task {
-        SetTask::Intersect => {
-            let keystreams = if payloads > 0 { 80 } else { 0 };
-            (keystreams + 2 * payloads + if terms.both_learn { 64 } else { 0 }, 0)
-        }
-        SetTask::Shares => (if payloads > 0 { 100 + 24 * payloads } else { 0 }, 0),
-        _ if groups <= 1 && columns <= 1 => (0, 0),
-        // A total of a group is an inner product with the group's bins.
-        _ if id.starts_with("vesica-") => (totals.saturating_mul(180) + 520 * columns, totals.saturating_mul(512 << 10)),
-        _ => (64 * columns, columns * (512 << 10)),
-    };
-    items.saturating_mul(per_item).saturating_add(fixed)
 }
 
 #[cfg(test)]
 mod tests {
-    use vesica_protocols::any::AnyProtocol;
-
     use super::*;
+    use crate::task;
 
     #[test]
     fn every_row_in_every_mode_has_a_footprint_that_grows_with_the_sizes() {
         assert!(FOOTPRINTS.is_sorted_by_key(|footprint| footprint.id));
-        for (task, row) in SetTask::ALL.into_iter().flat_map(|task| AnyProtocol::of(task).into_iter().map(move |row| (task, row))) {
-            for mode in row.entry().modes {
+        for (task, entry) in task::TASKS.iter().flat_map(|task| task.shipped_entries().into_iter().map(move |entry| (task, entry))) {
+            for mode in entry.modes {
                 let at = |senders, receivers| {
-                    let terms = Terms::new(task, senders, receivers, mode.security);
-                    memory(row.entry().id, &terms).unwrap_or_else(|| panic!("{} {} has none", row.entry().id, mode.security))
+                    let extent = Extent::new(senders, receivers, mode.security);
+                    let workload = task.workload(&extent, &task.least_amounts()).expect("the least");
+                    memory(entry.id, workload.workload()).unwrap_or_else(|| panic!("{} {} has none", entry.id, mode.security))
                 };
                 let (few, many, most) = (at(1, 1), at(1 << 24, 1 << 24), at(usize::MAX, usize::MAX));
-                assert!(few.sender > PROCESS_MEMORY && few.sender < 64 << 20, "{} {few:?}", row.entry().id);
+                assert!(few.sender > PROCESS_MEMORY && few.sender < 64 << 20, "{} {few:?}", entry.id);
                 for role in [Role::Sender, Role::Receiver] {
                     // A side holds its own items, and most rows what they make of them.
-                    assert!(many.of(role) >= few.of(role) + (16 << 24) && most.of(role) > many.of(role), "{} {many:?}", row.entry().id);
+                    assert!(many.of(role) >= few.of(role) + (16 << 24) && most.of(role) > many.of(role), "{} {many:?}", entry.id);
                 }
             }
         }
-        let plain = Terms::new(SetTask::Intersect, 5, 5, Security::SemiHonest);
-        assert_eq!(memory("no-such-protocol", &plain), None);
+        let plain = task::tests::workload("intersect", Extent::new(5, 5, Security::SemiHonest));
+        assert_eq!(memory("no-such-protocol", plain.workload()), None);
     }
 }

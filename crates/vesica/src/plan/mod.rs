@@ -8,19 +8,18 @@
 
 mod constants;
 mod footprints;
-mod link;
 mod memory;
 mod model;
 mod prices;
+mod workload;
 
 use vesica_party::{Entry, Extra, Security, Status};
-use vesica_protocols::any::AnyProtocol;
-pub use vesica_protocols::any::{SetTask, Terms};
 
-pub use link::Link;
 pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};
+pub use vesica_party::transport::Link;
+pub use workload::Workload;
 
 use crate::failure::{Failure, code};
 
@@ -49,33 +48,24 @@ fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> O
     entry.mode(security)?.extras().find(|&extra| !permissions.include(extra))
 }
 
-/// All protocols for the task.
-pub(crate) fn rows(task: SetTask) -> Vec<AnyProtocol> {
-    #[allow(unused_mut, reason = "tests add to the registry")]
-    let mut rows = AnyProtocol::of(task);
-    #[cfg(test)]
-    rows.extend(crate::insecure::of(task));
-    rows
-}
-
-/// The protocols that a side allows: the one named, or all that reach `security` and show no more than is permitted, in the registry's order.
+/// Of the protocols `entries` of a task, those that a side allows: the one named, or all that reach `security` and show no more than is permitted, in the
+/// registry's order.
 pub(crate) fn allowed(
-    task: SetTask,
+    task: &str,
+    entries: &[&'static Entry],
     named: Option<&str>,
     security: Security,
     permissions: Permissions,
-) -> Result<Vec<AnyProtocol>, Failure> {
-    let rows = rows(task);
+) -> Result<Vec<&'static Entry>, Failure> {
     if let Some(name) = named {
-        let row = rows.iter().copied().find(|row| row.answers_to(name)).ok_or_else(|| {
-            let known: Vec<&str> = rows.iter().map(|row| row.entry().id).collect();
+        let entry = entries.iter().copied().find(|entry| entry.id == name || entry.aliases.contains(&name)).ok_or_else(|| {
+            let known: Vec<&str> = entries.iter().map(|entry| entry.id).collect();
             Failure::new(
                 code::REFUSED,
                 format_args!("there is no protocol {name:?} for {task}"),
                 format_args!("choose one of {}", known.join(", ")),
             )
         })?;
-        let entry = row.entry();
         if let Some(fault) = entry.warning()
             && !permissions.broken
         {
@@ -90,11 +80,11 @@ pub(crate) fn allowed(
                 format_args!("choose another protocol, or say --security {} on both sides", offered.join(" or ")),
             ));
         }
-        return Ok(vec![row]);
+        return Ok(vec![entry]);
     }
     let reach = |security| {
-        let reaches = |row: &AnyProtocol| row.entry().mode(security).is_some() && row.entry().broken().is_none();
-        rows.iter().copied().filter(reaches).collect::<Vec<_>>()
+        let reaches = |entry: &&'static Entry| entry.mode(security).is_some() && entry.broken().is_none();
+        entries.iter().copied().filter(reaches).collect::<Vec<_>>()
     };
     let found = reach(security);
     if found.is_empty() {
@@ -106,8 +96,9 @@ pub(crate) fn allowed(
         };
         return Err(Failure::new(code::REFUSED, format_args!("no protocol for {task} withstands a {security} partner"), mend));
     }
-    let (discreet, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|row| unpermitted(row.entry(), security, permissions).is_none());
-    match others.first().and_then(|row| unpermitted(row.entry(), security, permissions)) {
+    let (discreet, others): (Vec<&'static Entry>, Vec<&'static Entry>) =
+        found.into_iter().partition(|entry| unpermitted(entry, security, permissions).is_none());
+    match others.first().and_then(|entry| unpermitted(entry, security, permissions)) {
         Some(extra) if discreet.is_empty() => Err(Failure::new(
             code::REFUSED,
             format_args!("every protocol for {task} shows more than the task's name says"),
@@ -119,7 +110,7 @@ pub(crate) fn allowed(
 
 /// The receiver's choice, or the sender's own view of it.
 pub(crate) struct Chosen {
-    pub row: AnyProtocol,
+    pub entry: &'static Entry,
     /// The protocols that it was chosen from, in the registry's order.
     pub candidates: Vec<&'static str>,
     by: Rule,
@@ -141,23 +132,23 @@ enum Rule {
 ///
 /// # Errors
 /// If no protocol is allowed on both sides and serves the request.
-pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &Link) -> Result<Chosen, Failure> {
-    let both_allow = |row: &AnyProtocol| [ours, theirs].iter().all(|list| list.iter().any(|id| id == row.entry().id));
+pub(crate) fn choose(workload: &dyn Workload, ours: &[String], theirs: &[String], link: &Link) -> Result<Chosen, Failure> {
+    let both_allow = |entry: &&Entry| [ours, theirs].iter().all(|list| list.iter().any(|id| id == entry.id));
     let mut serving = Vec::new();
     let mut refusal = None;
-    for row in rows(terms.task).into_iter().filter(both_allow) {
-        match row.predicted_bytes(terms) {
-            Ok(bytes) => serving.push((row, middle(&bytes))),
+    for entry in workload.entries().into_iter().filter(both_allow) {
+        match workload.predicted_bytes(entry) {
+            Ok(bytes) => serving.push((entry, middle(&bytes))),
             Err(refused) => refusal = refusal.or(Some(refused)),
         }
     }
     // What is kept for comparison runs where it is named, or where there is nothing else.
-    if serving.iter().any(|(row, _)| recommended(row.entry())) {
-        serving.retain(|(row, _)| recommended(row.entry()));
+    if serving.iter().any(|(entry, _)| recommended(entry)) {
+        serving.retain(|(entry, _)| recommended(entry));
     }
-    let candidates = serving.iter().map(|(row, _)| row.entry().id).collect();
-    let time = |id, bytes| Some(model::predict(id, terms, bytes, &Machine::REFERENCE, link)?.total_us());
-    let times: Vec<Option<u64>> = serving.iter().map(|&(row, bytes)| time(row.entry().id, bytes)).collect();
+    let candidates = serving.iter().map(|(entry, _)| entry.id).collect();
+    let time = |id, bytes| Some(model::predict(id, workload, bytes, &Machine::REFERENCE, link)?.total_us());
+    let times: Vec<Option<u64>> = serving.iter().map(|&(entry, bytes)| time(entry.id, bytes)).collect();
     let (by, weights): (_, Vec<u64>) = if times.iter().any(Option::is_some) {
         // What was never measured comes last.
         (Rule::Time, times.into_iter().map(|time| time.unwrap_or(u64::MAX)).collect())
@@ -167,13 +158,11 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
         (Rule::Order, (0..serving.len() as u64).collect())
     };
     match (serving.iter().zip(weights).min_by_key(|&(_, weight)| weight), refusal) {
-        (Some((&(row, _), _)), _) => Ok(Chosen { row, candidates, by }),
+        (Some((&(entry, _), _)), _) => Ok(Chosen { entry, candidates, by }),
         (None, Some(refused)) => Err(refused.into()),
-        (None, None) => Err(Failure::new(
-            code::MISMATCH,
-            "no protocol is allowed on both sides",
-            "leave --protocol away, or name the same on both sides",
-        )),
+        (None, None) => {
+            Err(Failure::new(code::MISMATCH, "no protocol is allowed on both sides", "omit --protocol, or name the same on both sides"))
+        }
     }
 }
 
@@ -200,14 +189,14 @@ impl Chosen {
     }
 }
 
-/// What `auto` runs for terms when both sides give these permissions and name no protocol.
+/// What `auto` runs for a workload when both sides give these permissions and name no protocol.
 ///
 /// # Errors
 /// If no protocol serves them.
-pub fn automatic(terms: &Terms, link: &Link, permissions: Permissions) -> Result<&'static Entry, Failure> {
-    let all: Vec<String> =
-        allowed(terms.task, None, terms.security, permissions)?.into_iter().map(|row| row.entry().id.to_owned()).collect();
-    Ok(choose(terms, &all, &all, link)?.row.entry())
+pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions) -> Result<&'static Entry, Failure> {
+    let allowed = allowed(workload.task(), &workload.entries(), None, workload.extent().security, permissions)?;
+    let all: Vec<String> = allowed.into_iter().map(|entry| entry.id.to_owned()).collect();
+    Ok(choose(workload, &all, &all, link)?.entry)
 }
 
 /// What `vesica plan` shows.
@@ -268,21 +257,21 @@ pub struct Setting<'a> {
     pub permissions: Permissions,
 }
 
-/// What each protocol of a task takes for these terms, and which one `auto` would run.
+/// What each protocol of a task takes for this workload, and which one `auto` would run.
 ///
 /// # Errors
 /// If none serves them.
-pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
+pub fn plan(workload: &dyn Workload, setting: &Setting<'_>) -> Result<Plan, Failure> {
     let (mut eligible, mut refused) = (Vec::new(), Vec::new());
-    for row in rows(terms.task) {
-        let entry = row.entry();
-        let outcome = match allowed(terms.task, Some(entry.id), terms.security, Permissions::default()) {
+    let (entries, security) = (workload.entries(), workload.extent().security);
+    for &entry in &entries {
+        let outcome = match allowed(workload.task(), &entries, Some(entry.id), security, Permissions::default()) {
             Err(failure) => Err(failure.fault),
-            Ok(_) => row.predicted_bytes(terms).map_err(|unsupported| unsupported.what),
+            Ok(_) => workload.predicted_bytes(entry).map_err(|unsupported| unsupported.what),
         };
         let predicted = outcome.and_then(|bytes| {
-            let on = |machine| model::predict(entry.id, terms, middle(&bytes), machine, setting.link);
-            match (on(setting.machine), on(&Machine::REFERENCE), memory(entry.id, terms)) {
+            let on = |machine| model::predict(entry.id, workload, middle(&bytes), machine, setting.link);
+            match (on(setting.machine), on(&Machine::REFERENCE), memory(entry.id, workload)) {
                 (Some(here), Some(reference), Some(memory)) => Ok((bytes, here, reference, memory)),
                 _ => Err("it was never measured; see bench/plan".into()),
             }
@@ -291,13 +280,13 @@ pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
             Err(why) => refused.push(Refused { entry, why }),
             Ok((bytes, here, reference, memory)) => {
                 let usd = setting.prices.usd(setting.traffic, &here, setting.threads);
-                let unpermitted = unpermitted(entry, terms.security, setting.permissions);
+                let unpermitted = unpermitted(entry, security, setting.permissions);
                 let bytes = [*bytes.start(), *bytes.end()];
                 eligible.push(Eligible { entry, here, reference, bytes, usd, unpermitted, memory });
             }
         }
     }
-    let choice = automatic(terms, setting.link, setting.permissions)?.id;
+    let choice = automatic(workload, setting.link, setting.permissions)?.id;
     let reason = reason(&eligible, choice);
     Ok(Plan { eligible, refused, choice, reason })
 }
@@ -306,13 +295,13 @@ pub fn plan(terms: &Terms, setting: &Setting<'_>) -> Result<Plan, Failure> {
 fn reason(eligible: &[Eligible], choice: &str) -> String {
     let seconds = |us: u64| us as f64 / 1e6;
     let find = |id: &str| eligible.iter().find(|one| one.entry.id == id);
-    let Some(chosen) = find(choice) else { return format!("{choice} serves, though nothing is known of its time") };
+    let Some(chosen) = find(choice) else { return format!("{choice} is chosen, though its time is not known") };
     let others = || {
         let rivals = eligible.iter().filter(|one| one.entry.id != choice && one.unpermitted.is_none());
         rivals.filter(|one| recommended(one.entry) || !recommended(chosen.entry))
     };
     let Some(next) = others().min_by_key(|one| one.reference.total_us()) else {
-        return format!("{choice} is the only one that serves and is recommended");
+        return format!("{choice} is the only recommended one that serves");
     };
     let mut text = format!(
         "{choice} is the fastest recommended one on the reference machine, by which both sides choose: {:.3} s against {:.3} s for {}",
@@ -322,7 +311,7 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
     );
     if let Some(faster) = others().filter(|one| one.here.total_us() < chosen.here.total_us()).min_by_key(|one| one.here.total_us()) {
         text.push_str(&format!(
-            "; here {} would take {:.3} s in the place of {:.3} s: if your partner's machine is like yours, name it on both sides",
+            "; here {} would take {:.3} s instead of {:.3} s: if your partner's machine is like yours, name it on both sides",
             faster.entry.id,
             seconds(faster.here.total_us()),
             seconds(chosen.here.total_us())
@@ -333,46 +322,63 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use vesica_protocols::tasks::Extent;
 
-    fn terms(items: usize, security: Security) -> Terms {
-        Terms::new(SetTask::Intersect, items, items, security)
+    use super::*;
+    use crate::task::{self, AnyTask, SampleWorkload};
+
+    fn of(task: &dyn AnyTask, items: usize, security: Security) -> Box<dyn SampleWorkload> {
+        task.workload(&Extent::new(items, items, security), &task.least_amounts()).expect("the least")
+    }
+
+    fn named(task: &str) -> &'static dyn AnyTask {
+        task::find(task).expect("a task")
+    }
+
+    fn joined(items: usize, security: Security) -> Box<dyn SampleWorkload> {
+        of(named("intersect"), items, security)
+    }
+
+    fn allowed_of(
+        task: &dyn AnyTask,
+        named: Option<&str>,
+        security: Security,
+        permissions: Permissions,
+    ) -> Result<Vec<&'static Entry>, Failure> {
+        super::allowed(task.name(), &task.entries(), named, security, permissions)
     }
 
     const DEFAULT: Permissions = Permissions { broken: false, count: false };
     const COUNT: Permissions = Permissions { count: true, ..DEFAULT };
     const BROKEN: Permissions = Permissions { broken: true, ..DEFAULT };
 
-    fn allowed(named: Option<&str>, security: Security) -> Result<Vec<AnyProtocol>, Failure> {
-        super::allowed(SetTask::Intersect, named, security, DEFAULT)
+    fn allowed(named: Option<&str>, security: Security) -> Result<Vec<&'static Entry>, Failure> {
+        allowed_of(self::named("intersect"), named, security, DEFAULT)
     }
 
     fn ids(security: Security) -> Vec<String> {
-        allowed(None, security).expect("some").iter().map(|row| row.entry().id.into()).collect()
+        allowed(None, security).expect("some").iter().map(|entry| entry.id.into()).collect()
     }
 
-    fn chosen(terms: &Terms, ours: &[String], theirs: &[String], link: &Link) -> &'static str {
-        choose(terms, ours, theirs, link).expect("a protocol").row.entry().id
+    fn chosen(workload: &dyn SampleWorkload, ours: &[String], theirs: &[String], link: &Link) -> &'static str {
+        choose(workload.workload(), ours, theirs, link).expect("a protocol").entry.id
     }
 
     #[test]
     fn small_semi_honest_sets_go_by_elliptic_curve_and_large_ones_do_not() {
         let all = ids(Security::SemiHonest);
-        assert_eq!(chosen(&terms(100, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
-        assert_ne!(chosen(&terms(1 << 20, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
+        assert_eq!(chosen(&*joined(100, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
+        assert_ne!(chosen(&*joined(1 << 20, Security::SemiHonest), &all, &all, &Link::ASSUMED), "ecdh-hfh99");
     }
 
     #[test]
     fn aggregates_go_by_elliptic_curve_for_small_sets_and_slow_links() {
         let slow = Link { bits_per_second: 1_000_000, round_trip_us: 40_000 };
-        for (task, curves, circuit) in [
-            (SetTask::Cardinality, &["czz24-cardinality", "ecdh-ca-cgt12"][..], "vesica-cardinality"),
-            (SetTask::Sum, &["czz24-sum"], "vesica-sum"),
-        ] {
-            let choice = |items, link| {
-                let columns = usize::from(task == SetTask::Sum);
-                automatic(&Terms { columns, ..Terms::new(task, items, items, Security::SemiHonest) }, link, COUNT).expect("a protocol").id
-            };
+        for (task, curves, circuit) in
+            [("cardinality", &["czz24-cardinality", "ecdh-ca-cgt12"][..], "vesica-cardinality"), ("sum", &["czz24-sum"], "vesica-sum")]
+        {
+            let choice =
+                |items, link| automatic(of(named(task), items, Security::SemiHonest).workload(), link, COUNT).expect("a protocol").id;
             assert!(curves.contains(&choice(50, &Link::LAN)) && curves.contains(&choice(1 << 12, &slow)), "{task}");
             assert_eq!(choice(1 << 18, &Link::LAN), circuit);
         }
@@ -382,15 +388,15 @@ mod tests {
     fn a_slow_link_is_spared() {
         let slow = Link { bits_per_second: 5_000_000, round_trip_us: 40_000 };
         for security in [Security::SemiHonest, Security::Malicious] {
-            let (all, terms) = (ids(security), terms(1 << 20, security));
-            let choice = chosen(&terms, &all, &all, &slow);
-            let bytes = |row: &AnyProtocol| middle(&row.predicted_bytes(&terms).expect("served"));
+            let (all, joined) = (ids(security), joined(1 << 20, security));
+            let choice = chosen(&*joined, &all, &all, &slow);
+            let bytes = |entry: &&Entry| middle(&joined.predicted_bytes(entry).expect("served"));
             let least = allowed(None, security)
                 .expect("some")
                 .into_iter()
-                .filter(|row| recommended(row.entry()) && row.entry().id != "ecdh-hfh99")
+                .filter(|entry| recommended(entry) && entry.id != "ecdh-hfh99")
                 .min_by_key(bytes);
-            assert_eq!(choice, least.expect("one").entry().id, "{security}");
+            assert_eq!(choice, least.expect("one").id, "{security}");
         }
     }
 
@@ -398,23 +404,20 @@ mod tests {
     fn only_what_both_allow_and_what_reaches_the_security_is_chosen() {
         for security in [Security::SemiHonest, Security::Malicious] {
             let rows = allowed(None, security).expect("some");
-            assert!(rows.iter().all(|row| row.entry().mode(security).is_some_and(|mode| mode.meets(security))));
+            assert!(rows.iter().all(|entry| entry.mode(security).is_some_and(|mode| mode.meets(security))));
             let all = ids(security);
             for id in &all {
                 for (ours, theirs) in [(all.as_slice(), std::slice::from_ref(id)), (std::slice::from_ref(id), all.as_slice())] {
-                    let choice = choose(&terms(5000, security), ours, theirs, &Link::ASSUMED).expect("the one");
-                    assert_eq!(
-                        (choice.row.entry().id, choice.why(&Link::ASSUMED).as_str()),
-                        (id.as_str(), "the only one that both sides allow")
-                    );
+                    let choice = choose(joined(5000, security).workload(), ours, theirs, &Link::ASSUMED).expect("the one");
+                    assert_eq!((choice.entry.id, choice.why(&Link::ASSUMED).as_str()), (id.as_str(), "the only one that both sides allow"));
                 }
             }
         }
-        let none = choose(&terms(5, Security::SemiHonest), &[], &["ecdh-hfh99".into()], &Link::ASSUMED);
+        let none = choose(joined(5, Security::SemiHonest).workload(), &[], &["ecdh-hfh99".into()], &Link::ASSUMED);
         assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
         // A peer that lists a protocol without a malicious mode gains nothing by it.
         let theirs = ["ecdh-hfh99".to_owned(), "no-such-protocol".into()];
-        assert!(choose(&terms(5, Security::Malicious), &ids(Security::Malicious), &theirs, &Link::ASSUMED).is_err());
+        assert!(choose(joined(5, Security::Malicious).workload(), &ids(Security::Malicious), &theirs, &Link::ASSUMED).is_err());
     }
 
     #[test]
@@ -422,40 +425,42 @@ mod tests {
         let all = ids(Security::Malicious);
         let kept: Vec<String> = ["rs21", "rr22"].map(String::from).to_vec();
         for log in 0..24 {
-            let terms = terms(1 << log, Security::Malicious);
-            assert!(recommended(choose(&terms, &all, &all, &Link::LOOPBACK).expect("a protocol").row.entry()), "2^{log}");
-            assert!(kept.iter().any(|id| id == chosen(&terms, &all, &kept, &Link::LOOPBACK)));
+            let joined = joined(1 << log, Security::Malicious);
+            assert!(recommended(choose(joined.workload(), &all, &all, &Link::LOOPBACK).expect("a protocol").entry), "2^{log}");
+            assert!(kept.iter().any(|id| id == chosen(&*joined, &all, &kept, &Link::LOOPBACK)));
         }
     }
 
     #[test]
     fn no_side_alone_brings_about_a_protocol_that_shows_the_count() {
         let list = |task, permissions| -> Vec<String> {
-            let rows = super::allowed(task, None, Security::SemiHonest, permissions).expect("some");
-            rows.iter().map(|row| row.entry().id.into()).collect()
+            let entries = allowed_of(task, None, Security::SemiHonest, permissions).expect("some");
+            entries.iter().map(|entry| entry.id.into()).collect()
         };
-        for task in SetTask::ALL {
-            let shows = |row: &AnyProtocol| row.entry().mode(Security::SemiHonest).is_some_and(|mode| mode.extras().next().is_some());
-            let showing: Vec<AnyProtocol> = rows(task).into_iter().filter(shows).collect();
-            assert_eq!(!showing.is_empty(), task == SetTask::Sum, "{task}");
+        for task in task::all() {
+            let shows = |entry: &&'static Entry| entry.mode(Security::SemiHonest).is_some_and(|mode| mode.extras().next().is_some());
+            let showing: Vec<&Entry> = task.entries().into_iter().filter(shows).collect();
+            assert_eq!(!showing.is_empty(), task.name() == "sum", "{task}");
             let (discreet, all) = (list(task, DEFAULT), list(task, COUNT));
-            for row in &showing {
-                let id = row.entry().id;
+            for entry in &showing {
+                let id = entry.id;
                 assert!(!discreet.iter().any(|other| other == id) && all.iter().any(|other| other == id), "{id}");
                 // Who names it has said enough.
-                assert!(super::allowed(task, Some(id), Security::SemiHonest, DEFAULT).is_ok());
+                assert!(allowed_of(task, Some(id), Security::SemiHonest, DEFAULT).is_ok());
             }
             for link in
                 [Link { bits_per_second: 1, round_trip_us: 0 }, Link { bits_per_second: 1_000_000, round_trip_us: 40_000 }, Link::LAN]
             {
                 for items in [1, 50, 1 << 12, 1 << 18] {
-                    let columns = usize::from(task == SetTask::Sum || task == SetTask::JoinAndCompute);
-                    let terms = Terms { columns, ..Terms::new(task, items, items, Security::SemiHonest) };
+                    let workload = of(task, items, Security::SemiHonest);
                     for (ours, theirs) in [(&discreet, &all), (&all, &discreet), (&discreet, &discreet)] {
-                        assert!(!shows(&choose(&terms, ours, theirs, &link).expect("a protocol").row), "{task}, {items} items, {link}");
+                        assert!(
+                            !shows(&choose(workload.workload(), ours, theirs, &link).expect("a protocol").entry),
+                            "{task}, {items} items, {link}"
+                        );
                     }
                     if !showing.is_empty() && items == 50 {
-                        assert!(shows(&choose(&terms, &all, &all, &link).expect("a protocol").row), "both permit it");
+                        assert!(shows(&choose(workload.workload(), &all, &all, &link).expect("a protocol").entry), "both permit it");
                     }
                 }
             }
@@ -470,10 +475,10 @@ mod tests {
             for round_trip_us in [0, 1_000_000, u64::MAX] {
                 let claimed = Link { bits_per_second, round_trip_us };
                 let [here, there] = [Link::agreed(Some(Link::LAN), Some(claimed)), Link::agreed(Some(claimed), Some(Link::LAN))];
-                let terms = terms(1 << 16, Security::Malicious);
-                let choice = chosen(&terms, &all, &all, &here);
+                let joined = joined(1 << 16, Security::Malicious);
+                let choice = chosen(&*joined, &all, &all, &here);
                 assert!(all.iter().any(|id| id == choice));
-                assert_eq!(choice, chosen(&terms, &all, &all, &there));
+                assert_eq!(choice, chosen(&*joined, &all, &all, &there));
             }
         }
     }
@@ -491,73 +496,72 @@ mod tests {
             permissions: DEFAULT,
         };
         for (security, items) in [(Security::SemiHonest, 1 << 11), (Security::Malicious, 1 << 20)] {
-            let terms = terms(items, security);
-            let plan = plan(&terms, &setting).expect("a plan");
-            assert_eq!(plan.eligible.len() + plan.refused.len(), rows(SetTask::Intersect).len());
-            assert_eq!(plan.choice, automatic(&terms, &Link::LAN, DEFAULT).expect("a protocol").id);
+            let joined = joined(items, security);
+            let plan = plan(joined.workload(), &setting).expect("a plan");
+            assert_eq!(plan.eligible.len() + plan.refused.len(), joined.entries().len());
+            assert_eq!(plan.choice, automatic(joined.workload(), &Link::LAN, DEFAULT).expect("a protocol").id);
             assert!(plan.reason.starts_with(plan.choice), "{}", plan.reason);
             for one in &plan.eligible {
                 assert!(one.entry.mode(security).is_some() && !matches!(one.entry.status, Status::Broken { .. }));
                 assert!(one.bytes[0] <= one.here.bytes && one.here.bytes <= one.bytes[1] && one.usd > 0.0);
             }
         }
-        let refused = plan(&terms(5, Security::Malicious), &setting).expect("a plan").refused;
+        let refused = plan(joined(5, Security::Malicious).workload(), &setting).expect("a plan").refused;
         assert!(refused.iter().any(|refused| refused.entry.id == "ecdh-hfh99" && refused.why.contains("no malicious mode")), "{refused:?}");
     }
 
     #[test]
     fn what_is_broken_runs_only_if_it_is_named_and_allowed() {
-        let is_broken = |row: &AnyProtocol| matches!(row.entry().status, Status::Broken { .. });
-        for task in [SetTask::Intersect, SetTask::Cardinality, SetTask::Sum, SetTask::JoinAndCompute, SetTask::Shares] {
-            for row in rows(task).iter().filter(|row| is_broken(row)) {
-                let entry = row.entry();
+        let is_broken = |entry: &&'static Entry| matches!(entry.status, Status::Broken { .. });
+        for task in task::all() {
+            for entry in task.entries().into_iter().filter(is_broken) {
                 for security in entry.modes.iter().map(|mode| mode.security) {
-                    let failure = super::allowed(task, Some(entry.id), security, DEFAULT).err().expect("it is broken");
+                    let failure = allowed_of(task, Some(entry.id), security, DEFAULT).expect_err("it is broken");
                     assert_eq!(failure.code, code::REFUSED);
                     let Status::Broken { how } = entry.status else { unreachable!("filtered") };
                     assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
-                    assert_eq!(super::allowed(task, Some(entry.id), security, BROKEN).map(|rows| rows.len()).ok(), Some(1), "{}", entry.id);
+                    assert_eq!(allowed_of(task, Some(entry.id), security, BROKEN).map(|rows| rows.len()).ok(), Some(1), "{}", entry.id);
                 }
             }
             // Permission is not a wish.
             for security in [Security::SemiHonest, Security::Malicious] {
-                assert!(super::allowed(task, None, security, BROKEN).into_iter().flatten().all(|row| !is_broken(&row)), "{task}");
+                assert!(allowed_of(task, None, security, BROKEN).into_iter().flatten().all(|row| !is_broken(&row)), "{task}");
             }
         }
-        assert!(rows(SetTask::Intersect).iter().any(is_broken), "or this tests nothing");
+        assert!(named("intersect").entries().iter().any(is_broken), "or this tests nothing");
         // A peer that allows it gets nothing from a side that does not.
         let theirs = ["ltsxq26".to_owned()];
-        let none = choose(&terms(5, Security::SemiHonest), &ids(Security::SemiHonest), &theirs, &Link::ASSUMED);
+        let none = choose(joined(5, Security::SemiHonest).workload(), &ids(Security::SemiHonest), &theirs, &Link::ASSUMED);
         assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
     }
 
     #[test]
     fn an_unknown_protocol_and_a_missing_mode_are_refused() {
         assert_eq!(allowed(Some("md5"), Security::SemiHonest).err().map(|failure| failure.code), Some(code::REFUSED));
-        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).err().expect("it has no such mode");
+        let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).expect_err("it has no such mode");
         assert!(failure.mend.contains("--security semi-honest"), "{failure}");
     }
 
     /// Two insecure stand-ins for each new task: the first is large and recommended, the second small.
     #[test]
     fn what_was_never_measured_is_chosen_by_order_or_over_a_slow_link_by_bytes() {
-        let terms = Terms::new(SetTask::Sum, 1000, 1000, Security::SemiHonest);
+        let workload = of(named("sum"), 1000, Security::SemiHonest);
         let both = ["insecure-plain-large".to_owned(), "insecure-plain".into()];
         let slow = Link { bits_per_second: 1_000_000, round_trip_us: 1000 };
         for (link, id, says) in [(Link::LAN, "insecure-plain-large", "the first of"), (slow, "insecure-plain", "the fewest bytes")] {
-            let choice = choose(&terms, &both, &both, &link).expect("a protocol");
-            assert_eq!(choice.row.entry().id, id);
+            let choice = choose(workload.workload(), &both, &both, &link).expect("a protocol");
+            assert_eq!(choice.entry.id, id);
             assert!(choice.why(&link).contains(says), "{}", choice.why(&link));
         }
     }
 
     #[test]
     fn a_task_without_a_malicious_protocol_names_the_flag_to_type() {
-        for task in [SetTask::Cardinality, SetTask::Sum, SetTask::JoinAndCompute, SetTask::Shares] {
-            let failure = super::allowed(task, None, Security::Malicious, DEFAULT).err().expect("none is malicious");
+        for task in task::all().filter(|task| task.name() != "intersect") {
+            let failure = allowed_of(task, None, Security::Malicious, DEFAULT).expect_err("none is malicious");
             assert_eq!(failure.code, code::REFUSED);
             assert!(failure.mend.contains("--security semi-honest"), "{failure}");
-            assert!(super::allowed(task, None, Security::SemiHonest, DEFAULT).is_ok());
+            assert!(allowed_of(task, None, Security::SemiHonest, DEFAULT).is_ok());
         }
     }
 }

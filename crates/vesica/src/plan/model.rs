@@ -7,16 +7,15 @@
 //! ```
 //!
 //! Memory, and what the receiver sends of the bytes, are interpolated in the same way. `T`, the share and the round trips are constants of a protocol in a mode ([`super::constants`]), measured on one machine, the reference. `speed` is how
-//! many thousandths of the reference machine's time another machine takes, for n = max(n_s, n_r): measured by [`PROBES`]. PARAMETERS.md says how far off it is.
+//! many thousandths of the reference machine's time another machine takes, for n = max(n_s, n_r): measured by [`PROBES`]. docs/parameters/plan-time.md says how far off it is.
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
-use vesica_protocols::any::Terms;
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
 use super::constants::COSTS;
-use super::link::Link;
+use super::{Link, Workload};
 
 /// What a protocol costs in one mode, on the reference machine with one thread a party. The program `fit_plan` makes these from recorded runs.
 #[derive(Debug)]
@@ -39,7 +38,7 @@ pub(super) struct Costs {
     pub receiver_kib: Surface,
     /// What the receiver sends.
     pub receiver_bytes: Surface,
-    /// Picoseconds for each of [`extras`].
+    /// Picoseconds for each unit of [`Workload::extra_work`].
     pub extra_ps: u64,
 }
 
@@ -152,24 +151,15 @@ fn costs(id: &str, security: Security) -> Option<&'static Costs> {
     COSTS.iter().find(|costs| costs.id == id && costs.security == security)
 }
 
-/// What goes with the items beyond the measured runs: bytes of payloads, or an aggregate's values after the first.
-fn extras(terms: &Terms) -> u64 {
-    let (senders, receivers) = (terms.sender_items as u64, terms.receiver_items as u64);
-    if terms.task.is_aggregate() {
-        return senders.max(receivers).saturating_mul((terms.columns as u64).saturating_sub(1));
-    }
-    let bytes = |items: u64, each: usize| items.saturating_mul(each as u64);
-    bytes(senders, terms.payload_bytes).saturating_add(bytes(receivers, terms.receiver_payload_bytes))
-}
-
-/// What protocol `id` takes for terms that it serves with `bytes` bytes. `None` if it was never measured. Groups, thresholds and noise are left out.
-pub(super) fn predict(id: &str, terms: &Terms, bytes: u64, machine: &Machine, link: &Link) -> Option<Prediction> {
+/// What protocol `id` takes for a workload that it serves with `bytes` bytes. `None` if it was never measured. Groups, thresholds and noise are left out.
+pub(super) fn predict(id: &str, workload: &dyn Workload, bytes: u64, machine: &Machine, link: &Link) -> Option<Prediction> {
+    let extent = workload.extent();
     // Where the semi-honest mode needs the wide field, it costs what the malicious mode does, or a little less.
-    let wide = value_bits(terms.security, terms.sender_items) > Gf64::BITS;
-    let narrow = costs(id, terms.security)?;
+    let wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
+    let narrow = costs(id, extent.security)?;
     let costs = if wide { costs(id, Security::Malicious).unwrap_or(narrow) } else { narrow };
-    let (senders, receivers) = (terms.sender_items as u64, terms.receiver_items as u64);
-    let reference_us = costs.micros.at(senders, receivers).saturating_add(scaled(extras(terms), costs.extra_ps, 1_000_000));
+    let (senders, receivers) = (extent.sender_items as u64, extent.receiver_items as u64);
+    let reference_us = costs.micros.at(senders, receivers).saturating_add(scaled(workload.extra_work(), costs.extra_ps, 1_000_000));
 
     let further = receivers.saturating_mul(100).checked_div(costs.items_a_round_trip).unwrap_or(0);
     let receiver_bytes = costs.receiver_bytes.at(senders, receivers).min(bytes);
@@ -225,9 +215,10 @@ fn line_through(points: &[(u64, u64)], x: u64, goes_on: bool) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_protocols::any::{AnyProtocol, SetTask};
+    use vesica_protocols::tasks::Extent;
 
     use super::*;
+    use crate::task::{self, Amounts, SampleWorkload};
 
     #[test]
     fn straight_lines() {
@@ -241,14 +232,14 @@ mod tests {
 
     #[test]
     fn every_recommended_protocol_in_every_mode_was_measured() {
-        for (task, row) in SetTask::ALL.into_iter().flat_map(|task| AnyProtocol::of(task).into_iter().map(move |row| (task, row))) {
-            for mode in row.entry().modes {
-                let Some(costs) = costs(row.entry().id, mode.security) else {
-                    assert_ne!(row.entry().status, vesica_party::Status::Recommended, "{} {}", row.entry().id, mode.security);
+        for (task, entry) in task::TASKS.iter().flat_map(|task| task.shipped_entries().into_iter().map(move |entry| (task, entry))) {
+            for mode in entry.modes {
+                let Some(costs) = costs(entry.id, mode.security) else {
+                    assert_ne!(entry.status, vesica_party::Status::Recommended, "{} {}", entry.id, mode.security);
                     continue;
                 };
                 assert!(costs.round_trips > 0, "{costs:?}");
-                assert!(costs.extra_ps > 0 || task == SetTask::Cardinality, "{costs:?}");
+                assert!(costs.extra_ps > 0 || task.name() == "cardinality", "{costs:?}");
                 for surface in [&costs.micros, &costs.sender_kib, &costs.receiver_kib, &costs.receiver_bytes] {
                     let ascending = surface.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
                     assert!(surface.points.len() > 3 && ascending && surface.sender_share <= 1000, "{surface:?}");
@@ -266,36 +257,39 @@ mod tests {
         assert_eq!(Machine::from_probes([0; 4]).near, 1, "no time at all is no speed");
     }
 
-    fn terms(sender_items: usize, receiver_items: usize, security: Security) -> Terms {
-        Terms::new(SetTask::Intersect, sender_items, receiver_items, security)
+    fn sized(sender_items: usize, receiver_items: usize, security: Security) -> Box<dyn SampleWorkload> {
+        task::tests::workload("intersect", Extent::new(sender_items, receiver_items, security))
     }
 
     #[test]
     fn more_of_anything_takes_no_less() {
         let link = Link { bits_per_second: 100_000_000, round_trip_us: 40_000 };
-        let predict = |id: &str, terms: &Terms, bytes, link| predict(id, terms, bytes, &Machine::REFERENCE, link).expect("measured");
+        let predict = |id: &str, workload: &dyn SampleWorkload, bytes, link| {
+            predict(id, workload.workload(), bytes, &Machine::REFERENCE, link).expect("measured")
+        };
         for costs in COSTS {
             let mut before = 0;
             for log in 0..30 {
-                let terms = terms(1 << log, 1 << log, costs.security);
-                let now = predict(costs.id, &terms, 1 << log, &link);
+                let plain = sized(1 << log, 1 << log, costs.security);
+                let now = predict(costs.id, &*plain, 1 << log, &link);
                 assert!(now.total_us() >= before, "{} {} at 2^{log}", costs.id, costs.security);
                 before = now.total_us();
                 assert_eq!(now.sender_bytes + now.receiver_bytes, now.bytes);
-                let payload = Terms { payload_bytes: 100, ..terms };
-                assert!(predict(costs.id, &payload, 1 << log, &link).compute_us >= now.compute_us);
-                let nearer = predict(costs.id, &terms, 1 << log, &Link::LOOPBACK);
+                let intersect = task::find("intersect").expect("the task");
+                let payload = intersect.workload(plain.extent(), &Amounts { payload_bytes: 100, ..Amounts::NONE }).expect("payloads");
+                assert!(predict(costs.id, &*payload, 1 << log, &link).compute_us >= now.compute_us);
+                let nearer = predict(costs.id, &*plain, 1 << log, &Link::LOOPBACK);
                 assert!(nearer.total_us() <= now.total_us());
             }
-            let most = terms(u32::MAX as usize, u32::MAX as usize, costs.security);
-            predict(costs.id, &most, u64::MAX, &Link { bits_per_second: 0, round_trip_us: u64::MAX });
+            let most = sized(u32::MAX as usize, u32::MAX as usize, costs.security);
+            predict(costs.id, &*most, u64::MAX, &Link { bits_per_second: 0, round_trip_us: u64::MAX });
         }
     }
 
     #[test]
     fn a_wide_field_costs_what_the_malicious_mode_does() {
         let at = |items, security| {
-            predict("vole-fast", &terms(items, items, security), 1 << 27, &Machine::REFERENCE, &Link::LOOPBACK)
+            predict("vole-fast", sized(items, items, security).workload(), 1 << 27, &Machine::REFERENCE, &Link::LOOPBACK)
                 .expect("measured")
                 .compute_us
         };

@@ -1,6 +1,7 @@
 //! What a run costs in money, as section 6.2 of PRTY19 counts it: the cores' time, and what each side sends at its site's rate.
 //!
 //! Prices are data with a date and a source each: `docs/prices-2026-11.toml`, or a file of the user's own in its place.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use serde::Deserialize;
 

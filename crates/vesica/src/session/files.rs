@@ -21,7 +21,7 @@ impl Files {
             input: config.source.table.clone(),
             output: config.destination.as_ref().map(|to| to.sink.clone()),
             receipt: config.receipt.clone(),
-            budget: config.noise.as_ref().map(|noise| noise.budget.clone()),
+            budget: config.settings.noise.as_ref().map(|noise| noise.budget.clone()),
         }
     }
 

@@ -61,7 +61,7 @@ pub enum Protection {
 }
 
 /// How long to try, and what ends it earlier.
-pub(super) struct Patience<'a> {
+pub(super) struct RetryPolicy<'a> {
     /// `--wait`, or less if the deadline comes first.
     pub wait: Duration,
     /// The flag that sets this bound.
@@ -87,19 +87,19 @@ pub(super) fn bind(end: &End, events: &dyn Events) -> Result<Bound, Failure> {
     }
 }
 
-pub(super) fn reach(bound: &Bound, protection: &Protection, patience: &Patience<'_>, events: &dyn Events) -> Result<Connection, Failure> {
+pub(super) fn reach(bound: &Bound, protection: &Protection, retry: &RetryPolicy<'_>, events: &dyn Events) -> Result<Connection, Failure> {
     match bound {
-        Bound::Listener(listener) => accept(listener, protection, patience, events),
-        Bound::Connector(address) => connect(address, protection, patience),
+        Bound::Listener(listener) => accept(listener, protection, retry, events),
+        Bound::Connector(address) => connect(address, protection, retry),
     }
 }
 
-fn accept(listener: &tcp::Listener, protection: &Protection, patience: &Patience<'_>, events: &dyn Events) -> Result<Connection, Failure> {
+fn accept(listener: &tcp::Listener, protection: &Protection, retry: &RetryPolicy<'_>, events: &dyn Events) -> Result<Connection, Failure> {
     match protection {
-        Protection::InsecurePlaintext => accept_anybody(listener, patience),
+        Protection::InsecurePlaintext => accept_anybody(listener, retry),
         Protection::Tls { identity, peer } => {
             let mut guests = Guests::new(identity, *peer, Limits::of_this_process());
-            let accepted = accept_partner(listener, &mut guests, patience, events);
+            let accepted = accept_partner(listener, &mut guests, retry, events);
             let turned_away = guests.dismiss();
             if accepted.is_ok() && turned_away.total() > 0 {
                 events.notice(&format!("{turned_away} while the partner was waited for"));
@@ -110,11 +110,11 @@ fn accept(listener: &tcp::Listener, protection: &Protection, patience: &Patience
 }
 
 /// Without keys, whoever comes first is the partner.
-fn accept_anybody(listener: &tcp::Listener, patience: &Patience<'_>) -> Result<Connection, Failure> {
-    let end = Instant::now().checked_add(patience.wait);
+fn accept_anybody(listener: &tcp::Listener, retry: &RetryPolicy<'_>) -> Result<Connection, Failure> {
+    let end = Instant::now().checked_add(retry.wait);
     let mut fault = None;
     loop {
-        if let Some(failure) = (patience.stop)() {
+        if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
         let connection = tcp::poll(listener).and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
@@ -124,7 +124,7 @@ fn accept_anybody(listener: &tcp::Listener, patience: &Patience<'_>) -> Result<C
             Err(passing) => fault = Some(passing),
         }
         if end.is_some_and(|end| Instant::now() >= end) {
-            return Err(nobody(patience, TurnedAway::default(), fault));
+            return Err(nobody(retry, TurnedAway::default(), fault));
         }
         thread::sleep(PAUSE);
     }
@@ -134,13 +134,13 @@ fn accept_anybody(listener: &tcp::Listener, patience: &Patience<'_>) -> Result<C
 fn accept_partner(
     listener: &tcp::Listener,
     guests: &mut Guests<'_>,
-    patience: &Patience<'_>,
+    retry: &RetryPolicy<'_>,
     events: &dyn Events,
 ) -> Result<Connection, Failure> {
-    let end = Instant::now().checked_add(patience.wait);
+    let end = Instant::now().checked_add(retry.wait);
     let (mut refused, mut told, mut fault) = (None, 0, None);
     loop {
-        if let Some(failure) = (patience.stop)() {
+        if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
         let mut pause = PAUSE;
@@ -186,17 +186,17 @@ fn accept_partner(
                     }
                     failure
                 }
-                None => nobody(patience, turned_away, fault),
+                None => nobody(retry, turned_away, fault),
             });
         }
     }
 }
 
 /// That the partner did not come, with what came in its place.
-fn nobody(patience: &Patience<'_>, turned_away: TurnedAway, fault: Option<io::Error>) -> Failure {
+fn nobody(retry: &RetryPolicy<'_>, turned_away: TurnedAway, fault: Option<io::Error>) -> Failure {
     let mut said = if turned_away.total() == 0 { "nobody connected" } else { "the partner did not connect" }.to_owned();
-    said.push_str(&format!(" within {} s", patience.wait.as_secs_f64()));
-    let mut mend = format!("start the side that connects, check address and firewall, or wait longer with {}", patience.flag);
+    said.push_str(&format!(" within {} s", retry.wait.as_secs_f64()));
+    let mut mend = format!("start the side that connects, check address and firewall, or wait longer with {}", retry.flag);
     if turned_away.total() > 0 {
         said.push_str(&format!("; {turned_away}"));
         mend.push_str("; let only the partner's address reach this port, if strangers keep coming");
@@ -208,11 +208,11 @@ fn nobody(patience: &Patience<'_>, turned_away: TurnedAway, fault: Option<io::Er
     Failure::new(code::PEER_ABSENT, said, mend)
 }
 
-fn connect(address: &str, protection: &Protection, patience: &Patience<'_>) -> Result<Connection, Failure> {
-    let end = Instant::now().checked_add(patience.wait);
+fn connect(address: &str, protection: &Protection, retry: &RetryPolicy<'_>) -> Result<Connection, Failure> {
+    let end = Instant::now().checked_add(retry.wait);
     let mut pause = PAUSE;
     loop {
-        if let Some(failure) = (patience.stop)() {
+        if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
         let outcome = match tcp::connect(address, Duration::ZERO) {
@@ -222,7 +222,7 @@ fn connect(address: &str, protection: &Protection, patience: &Patience<'_>) -> R
                 Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => Failure::from(vesica_party::Abort::from(failure)),
                 Err(failure) => return Err(vesica_party::Abort::from(failure).into()),
             },
-            Err(abort) if abort.exit_code() == code::PEER_ABSENT => absent(address, patience),
+            Err(abort) if abort.exit_code() == code::PEER_ABSENT => absent(address, retry),
             Err(abort) => return Err(abort.into()),
         };
         if end.is_some_and(|end| Instant::now() + pause >= end) {
@@ -244,10 +244,10 @@ fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) ->
 }
 
 /// That nobody listens where the partner should.
-fn absent(address: &str, patience: &Patience<'_>) -> Failure {
+fn absent(address: &str, retry: &RetryPolicy<'_>) -> Failure {
     Failure::new(
         code::PEER_ABSENT,
-        format_args!("nobody answers at {address} within {} s", patience.wait.as_secs_f64()),
-        format_args!("start the side that listens, check address and firewall, or wait longer with {}", patience.flag),
+        format_args!("nobody answers at {address} within {} s", retry.wait.as_secs_f64()),
+        format_args!("start the side that listens, check address and firewall, or wait longer with {}", retry.flag),
     )
 }

@@ -1,6 +1,5 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
 
-mod compute;
 mod deadline;
 mod files;
 mod guests;
@@ -11,7 +10,8 @@ mod prepare;
 mod revealed;
 mod run;
 mod tell;
-mod wishes;
+mod validate;
+mod write;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,24 +27,20 @@ pub use tell::{Meeting, tell_partner};
 
 use crate::failure::Failure;
 use crate::key::KeySpec;
-use crate::noise::NoiseConfig;
-use crate::plan::{Link, SetTask};
-use crate::table::{ExpectedRange, Join, OpenSink, OpenSource, PayloadSpec, ValueSpec};
+use crate::plan::Link;
+use crate::table::{Join, OpenSink, OpenSource};
+use crate::task::{AnyTask, Settings};
 
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
 pub const MAX_PEER_ITEMS: u64 = 1 << 28;
 
-/// Where the own rows come from, and what of them takes part.
+/// Where the own rows come from, and their key.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct OwnTable {
     /// The table: a [`SourceFile`](crate::table::SourceFile), [`Batches`](crate::table::Batches) in memory, or one of the caller's own.
     pub table: Arc<dyn OpenSource>,
     /// The key.
     pub key: KeySpec,
-    /// Intersect, sender: the columns that go along with matches.
-    pub payload: Option<PayloadSpec>,
-    /// Other tasks: the columns to compute with, and the receiver's groups.
-    pub values: ValueSpec,
 }
 
 /// Where the result goes.
@@ -52,7 +48,7 @@ pub struct Source {
 pub struct Destination {
     /// A [`SinkFile`](crate::table::SinkFile), [`Collected`](crate::table::Collected) in memory, or one of the caller's own.
     pub sink: Arc<dyn OpenSink>,
-    /// Intersect: which rows.
+    /// Which own rows, where the result is rows.
     pub join: Join,
 }
 
@@ -60,7 +56,9 @@ pub struct Destination {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// What is computed.
-    pub task: SetTask,
+    pub task: &'static dyn AnyTask,
+    /// What its user wants of the task.
+    pub settings: Settings,
     /// Whether this side sends or receives.
     pub role: Role,
     /// How it meets the peer.
@@ -72,19 +70,9 @@ pub struct Config {
     /// Bound on the whole run.
     pub deadline: Option<Duration>,
     /// The own table.
-    pub source: Source,
+    pub source: OwnTable,
     /// The result; there is one exactly on sides that learn it.
     pub destination: Option<Destination>,
-    /// Receiver: names of payload columns on which it insists.
-    pub expected_payload: Option<Vec<String>>,
-    /// Ranges of the partner's columns on which this side insists.
-    pub expected_ranges: Vec<ExpectedRange>,
-    /// Aggregates: a group with fewer common keys than this gives nothing.
-    pub at_least: u64,
-    /// Sender of an aggregate: refuse a receiver that asks for more groups.
-    pub max_groups: u32,
-    /// Sender of an aggregate: noise for the results.
-    pub noise: Option<NoiseConfig>,
     /// A protocol's id or alias; `None` lets the receiver choose.
     pub protocol: Option<String>,
     /// The link to the partner, if it is known: protocols are compared over the slower of what the two sides say.
@@ -95,8 +83,6 @@ pub struct Config {
     pub allow_broken: bool,
     /// Whether `auto` may take a protocol that shows the receiver the number of common keys where the task hides it.
     pub allow_count: bool,
-    /// Whether the sender learns its matches too.
-    pub both_learn: bool,
     /// Fill the own set with dummies to this many items.
     pub pad_to: Option<u64>,
     /// Refuse a peer that brings more items.

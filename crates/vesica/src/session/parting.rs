@@ -16,7 +16,7 @@ use crate::receipt::{Receipt, Statement, to_hex};
 /// How long a side waits for the partner to end the conversation, beyond the time that the protocol took. The partner may have to finish its own
 /// computation (shares, `--both-learn`) on a slower machine, which the time of the protocol allows for; all else is a round trip and a signature, which a
 /// minute allows for on any link.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const GOODBYE_WAIT: Duration = Duration::from_secs(60);
 
 /// What the limits are about, in words.
 const GOODBYE: &str = "the partner's goodbye";

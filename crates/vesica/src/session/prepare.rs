@@ -9,10 +9,10 @@ use vesica_party::Channel;
 
 use super::deadline::Deadline;
 use super::files::Files;
-use super::{Config, Destination, Interrupt, Source};
+use super::{Config, Destination, Interrupt, OwnTable};
 use crate::failure::{Failure, code};
-use crate::plan::SetTask;
-use crate::table::{self, KeyTable, Place, ResultKind, Sink, read_keys, read_values};
+use crate::table::{KeyTable, Place, Sink, Source};
+use crate::task::{AnyJob, Columns, ResultKind};
 
 /// Time between two checks of an interruption and of the channel.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
@@ -23,7 +23,7 @@ const WAIT_FOR_PLACES: Duration = Duration::from_secs(1);
 
 /// What the preparation gives.
 pub(super) struct Prepared {
-    pub source: Box<dyn table::Source>,
+    pub source: Box<dyn Source>,
     pub table: KeyTable,
     pub placed: Placed,
 }
@@ -52,13 +52,14 @@ pub(super) struct Preparation {
     failed_at: Option<Instant>,
 }
 
-type Outcome = Result<(Box<dyn table::Source>, KeyTable), Failure>;
+type Outcome = Result<(Box<dyn Source>, KeyTable), Failure>;
 
 impl Preparation {
-    pub fn start(config: &Config) -> Self {
+    pub fn start(config: &Config, job: &dyn AnyJob) -> Self {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
         let wanted = Wanted {
-            task: config.task,
+            columns: job.columns(),
+            result: job.result_kind(),
             source: config.source.clone(),
             destination: config.destination.clone(),
             receipt: config.receipt.as_ref().map(|path| path.display().to_string()),
@@ -137,8 +138,9 @@ fn panicked() -> Failure {
 
 /// What of a configuration is prepared.
 struct Wanted {
-    task: SetTask,
-    source: Source,
+    columns: Columns,
+    result: Option<ResultKind>,
+    source: OwnTable,
     destination: Option<Destination>,
     receipt: Option<String>,
     force: bool,
@@ -146,25 +148,13 @@ struct Wanted {
 }
 
 fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>) -> Outcome {
-    let Wanted { task, source, destination, receipt, force, files } = wanted;
+    let Wanted { columns, result, source, destination, receipt, force, files } = wanted;
     files.check()?;
     let opened = source.table.open()?;
-    let sink = destination.as_ref().map(|to| to.sink.open(result_kind(*task), &*opened)).transpose()?;
+    let sink = destination.as_ref().zip(*result).map(|(to, kind)| to.sink.open(kind, &*opened)).transpose()?;
     let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
     // A run that has ended takes nothing, and the places are dropped here.
     let _ = place.send(Placed { sink, receipt });
-    let table = match task {
-        SetTask::Intersect => read_keys(&*opened, &source.key, source.payload.as_ref())?,
-        _ => read_values(&*opened, &source.key, &source.values)?,
-    };
+    let table = columns.read(&*opened, &source.key)?;
     Ok((opened, table))
-}
-
-/// What the task gives to a side that learns its result.
-fn result_kind(task: SetTask) -> ResultKind {
-    match task {
-        SetTask::Intersect => ResultKind::Rows,
-        SetTask::Shares => ResultKind::Shares,
-        _ => ResultKind::Numbers,
-    }
 }

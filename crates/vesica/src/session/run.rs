@@ -7,23 +7,27 @@ use vesica_party::{Abort, Channel, ChannelOptions, Role, Tally};
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
-use super::compute::{Learned, Writing, compute};
 use super::deadline::Deadline;
-use super::link::{self, Patience};
+use super::link::{self, RetryPolicy};
 use super::parting::{self, Parted, Parting, Signing};
 use super::prepare::{Placed, Preparation, Prepared};
 use super::revealed::revealed;
 use super::tell::{self, Meeting, tell_partner};
-use super::{Config, Events, Interrupt, Protection, wishes};
+use super::write::Writing;
+use super::{Config, Events, Interrupt, Protection, validate};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
-use crate::handshake::{self, Agreement, Bid, Hello, WIRE_VERSION};
+use crate::handshake::{self, Agreement, Hello, Negotiation, WIRE_VERSION};
 use crate::key::Kind;
 use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{self, KeyStats, KeyTable, Place};
+use crate::table::{KeyStats, KeyTable, Place, Source};
+use crate::task::{AnyAgreed, AnyJob, Finished, ResultSet, Unopened};
+
+/// What both sides agreed on, the task's terms among it.
+pub(super) type TaskAgreement = Agreement<Box<dyn AnyAgreed>>;
 
 /// Bounds on waiting that no flag sets. Tests take smaller ones.
 #[derive(Clone, Debug)]
@@ -36,7 +40,7 @@ pub(super) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { parting: parting::PATIENCE, channel: ChannelOptions::default() }
+        Self { parting: parting::GOODBYE_WAIT, channel: ChannelOptions::default() }
     }
 }
 
@@ -52,21 +56,21 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
 pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
     let started = Instant::now();
     let meeting = Meeting::of(config);
-    let (mut hello, salt_share, mut rng) = match ready(config) {
+    let Ready { job, mut hello, salt_share, mut rng } = match Ready::new(config) {
         Ok(ready) => ready,
         Err(failure) => return Err(tell_partner(&meeting, failure, interrupt, events)),
     };
     let bound = link::bind(&config.end, events)?;
-    let mut preparation = Preparation::start(config);
-    events.stage("waiting for the peer");
+    let mut preparation = Preparation::start(config, &*job);
+    events.stage("waiting for the partner");
     let connection = {
         let preparation = std::cell::RefCell::new(&mut preparation);
         let stop = || {
             let announce = |failure| tell::announce(&meeting, failure, events);
             interrupt.reason().or_else(|| preparation.borrow_mut().overdue_failure(meeting.tell_for(), announce))
         };
-        let (wait, flag) = meeting.patience();
-        link::reach(&bound, &config.protection, &Patience { wait, flag, stop: &stop }, events)
+        let (wait, flag) = meeting.wait_and_flag();
+        link::reach(&bound, &config.protection, &RetryPolicy { wait, flag, stop: &stop }, events)
     };
     let connection = connection.map_err(|failure| match preparation.failure() {
         // Whether the peer never came matters less than an own failure that could not be told.
@@ -86,7 +90,7 @@ pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt
     // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
     let mut ch = Channel::open(connection, config.end.channel_role(), options)?;
     interrupt.attach(ch.canceller());
-    let conversation = Conversation { config, hello, salt_share, limits, deadline: Deadline::of(config, started), interrupt, events };
+    let conversation = Conversation { config, job, hello, salt_share, limits, deadline: Deadline::of(config, started), interrupt, events };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
@@ -125,16 +129,27 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
     }
 }
 
-/// All that can fail for want of usable flags and small files, before the partner is there.
-fn ready(config: &Config) -> Result<(Hello, handshake::salt::Share, SecretRng), Failure> {
-    wishes::check(config)?;
-    let mut hello = wishes::hello(config)?;
-    let mut rng = SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
-    fill(&mut rng, &mut hello.nonce);
-    let mut salt_share = [0; 32];
-    fill(&mut rng, &mut salt_share);
-    hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
-    Ok((hello, salt_share, rng))
+/// What a side has before the partner is there.
+struct Ready {
+    job: Box<dyn AnyJob>,
+    hello: Hello,
+    salt_share: handshake::salt::Share,
+    rng: SecretRng,
+}
+
+impl Ready {
+    /// All that can fail for want of usable flags and small files.
+    fn new(config: &Config) -> Result<Self, Failure> {
+        let job = validate::configure(config)?;
+        let mut hello = validate::hello(config, &*job)?;
+        let mut rng =
+            SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
+        fill(&mut rng, &mut hello.nonce);
+        let mut salt_share = [0; 32];
+        fill(&mut rng, &mut salt_share);
+        hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
+        Ok(Self { job, hello, salt_share, rng })
+    }
 }
 
 /// Told to a side that learns its matches, when there are none.
@@ -143,6 +158,7 @@ const NO_MATCH: &str = "no key matches: if some should, compare on both sides wh
 
 struct Conversation<'a> {
     config: &'a Config,
+    job: Box<dyn AnyJob>,
     hello: Hello,
     salt_share: handshake::salt::Share,
     limits: &'a Limits,
@@ -153,13 +169,13 @@ struct Conversation<'a> {
 
 /// What the conversation gave; nothing of the result has been looked at.
 struct Agreed {
-    agreement: Agreement,
-    source: Box<dyn table::Source>,
+    agreement: TaskAgreement,
+    source: Box<dyn Source>,
     table: KeyTable,
     placed: Placed,
     own_items: u64,
     distinct: usize,
-    learned: Option<Learned>,
+    result: Option<Unopened>,
     receipt: Option<Receipt>,
     /// Why the partner did not confirm the end, if it did not.
     unconfirmed: Option<Abort>,
@@ -168,7 +184,7 @@ struct Agreed {
 
 /// What a run gave.
 struct Done {
-    agreement: Agreement,
+    agreement: TaskAgreement,
     table: KeyTable,
     own_items: u64,
     matched_keys: Option<u64>,
@@ -185,7 +201,7 @@ impl Conversation<'_> {
             return Err(failure.clone());
         }
         self.events.stage("comparing configurations");
-        let theirs = handshake::agree(ch, &self.hello)?;
+        let theirs = handshake::agree(ch, &self.hello, &*self.job)?;
         self.events.stage("reading the input");
         let Prepared { source, mut table, placed } = preparation.finish(ch, self.interrupt, self.deadline)?;
         for notice in placed.notices() {
@@ -195,61 +211,60 @@ impl Conversation<'_> {
         let padded = self.padded(distinct)?;
         let sizes = Sizes {
             items: padded as u64,
-            payload: table.payload.as_ref().map(|payload| payload.schema.clone()),
-            groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32),
             // The table has been read: from here on its keys do not depend on the salt.
             salt_share: self.salt_share,
             key_kinds: table.stats.columns.iter().map(|column| column.written.kind()).collect(),
+            measure: self.job.measure(&table),
         };
         let key_kinds = sizes.key_kinds.clone();
-        let Config { task, max_peer_items, max_groups, memory, .. } = *self.config;
-        let bid = Bid { task, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, max_groups, memory: Budget::now(memory) };
-        let agreement = handshake::settle(ch, &bid)?;
+        let Config { max_peer_items, memory, .. } = *self.config;
+        let negotiation =
+            Negotiation { task: &*self.job, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, memory: Budget::now(memory) };
+        let agreement = handshake::settle(ch, &negotiation)?;
         self.debit(ch)?;
-        let entry = agreement.row.entry();
-        let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.may_wrap.clone()).collect();
+        let entry = agreement.entry;
+        let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.terms.warnings()).collect();
         warnings.extend(self.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
         for warning in &warnings {
             self.events.warning(warning);
         }
 
-        self.events.stage(&format!("running {}", agreement.row.entry().id));
+        self.events.stage(&format!("running {}", entry.id));
         let mut items = std::mem::take(&mut table.digests).fold(agreement.salt);
         items.extend(dummies(self.config.role, padded - distinct, rng));
         let began = Instant::now();
-        let learned = compute(self.config.role, ch, &agreement, items, &mut table, rng)?;
-        let complete = learned.is_some();
+        let result = in_role(self.config.role, ch, |ch| agreement.terms.run(entry, items, &mut table, ch, rng))?;
+        let complete = result.is_some();
         if complete {
             self.interrupt.complete();
         }
         self.events.stage("closing");
         if let Some(own) = agreement.own_view {
-            let chosen = agreement.row.entry().id;
+            let chosen = entry.id;
             warnings.push(format!(
                 "the receiver chose {chosen}, where this side would have chosen {own}; are the releases of vesica the same?"
             ));
         }
         let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
-        Ok(Agreed { agreement, source, table, placed, own_items: padded as u64, distinct, learned, receipt, unconfirmed, warnings })
+        Ok(Agreed { agreement, source, table, placed, own_items: padded as u64, distinct, result, receipt, unconfirmed, warnings })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, source, table, placed, own_items, distinct, learned, receipt, mut warnings, .. } = agreed;
-        let matched_keys = match &learned {
-            Some(Learned::Matches { matches, .. }) => Some(matches.len() as u64),
-            _ => None,
-        };
+        let Agreed { agreement, source, table, placed, own_items, distinct, result, receipt, mut warnings, .. } = agreed;
+        let finished = Finished { table: &table, distinct, session: &agreement.session, entry: agreement.entry };
+        let result = result.map(|result| result(&finished));
+        let matched_keys = result.as_ref().and_then(ResultSet::matched_keys);
         if matched_keys == Some(0) {
             warnings.push(NO_MATCH.to_owned());
         }
         // First: a result that cannot be written must not take along the proof of the run, which the partner has.
         let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
-        let output = match (placed.sink, learned) {
-            (Some(sink), Some(learned)) => {
+        let output = match (placed.sink, result) {
+            (Some(sink), Some(result)) => {
                 self.events.stage("writing the output");
-                let writing = Writing { config: self.config, agreement: &agreement, source: &*source, table: &table, distinct };
-                Some(writing.write(learned, sink)?)
+                let writing = Writing { config: self.config, source: &*source, table: &table, distinct };
+                Some(writing.write(result, sink)?)
             }
             _ => None,
         };
@@ -259,7 +274,7 @@ impl Conversation<'_> {
     /// Takes the noise's epsilon from the partner's budget, before the first message of the protocol: what was spent stays spent, however the run ends.
     /// A run that cannot start any more spends nothing.
     fn debit(&self, ch: &Channel) -> Result<(), Failure> {
-        let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.noise, &self.config.protection) else { return Ok(()) };
+        let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.settings.noise, &self.config.protection) else { return Ok(()) };
         let mut waits = false;
         noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon, |moment| {
             if moment == noise::Moment::Locked && !std::mem::replace(&mut waits, true) {
@@ -291,9 +306,9 @@ impl Conversation<'_> {
                 let mut failure = Failure::new(
                     code::USAGE,
                     format_args!("--pad-to {target} is less than the {distinct} distinct keys of the table"),
-                    "pad to a number that no table of yours exceeds",
+                    "give a number that is at least as large as any table of yours",
                 );
-                failure.told = Some("the partner's table is larger than it is to appear");
+                failure.told = Some("the partner's table has more keys than its --pad-to says");
                 Err(failure)
             }
         }
@@ -303,7 +318,7 @@ impl Conversation<'_> {
     fn part(
         &self,
         ch: &mut Channel,
-        agreement: &Agreement,
+        agreement: &TaskAgreement,
         complete: bool,
         protocol: Duration,
         warnings: &mut Vec<String>,
@@ -319,47 +334,53 @@ impl Conversation<'_> {
         let Parted { receipt, forged, unconfirmed } = Parting { role: self.config.role, signing, complete, patience }.take(ch)?;
         let alone = if self.config.receipt.is_some() { "; the receipt has this side's signature alone" } else { "" };
         if forged {
-            warnings.push(format!("the peer's signature under the receipt is wrong, and was left out{alone}"));
+            warnings.push(format!("the partner's signature under the receipt is wrong, and was left out{alone}"));
         }
         if let Some(abort) = &unconfirmed {
             let why = self.interrupt.reason().map_or_else(|| abort.to_string(), |reason| reason.fault);
-            warnings.push(format!("the peer did not confirm the end of the run ({why}); the result was complete before that{alone}"));
+            warnings.push(format!("the partner did not confirm the end of the run ({why}); the result was complete before that{alone}"));
         }
         Ok((receipt, unconfirmed))
     }
 
-    fn statement(&self, agreement: &Agreement, transcript: [u8; 32], ours: PublicKey, theirs: PublicKey) -> Statement {
+    fn statement(&self, agreement: &TaskAgreement, transcript: [u8; 32], ours: PublicKey, theirs: PublicKey) -> Statement {
         let (sender, receiver) = match self.config.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
+        let disclosure = agreement.terms.disclosure();
         Statement {
             wire_version: WIRE_VERSION,
             session: to_hex(&agreement.session),
             transcript: to_hex(&transcript),
             started_at: agreement.clock,
             task: self.hello.task.clone(),
-            protocol: agreement.row.entry().id.into(),
-            broken: agreement.row.entry().broken().map(Into::into),
+            protocol: agreement.entry.id.into(),
+            broken: agreement.entry.broken().map(Into::into),
             choice: agreement.why.clone(),
             security: self.hello.security,
-            sender_items: agreement.terms.sender_items as u64,
-            receiver_items: agreement.terms.receiver_items as u64,
-            both_learn: self.hello.both_learn,
+            sender_items: agreement.extent.sender_items as u64,
+            receiver_items: agreement.extent.receiver_items as u64,
+            both_learn: disclosure.both_learn,
             key_digest: self.hello.key_digest.clone(),
             key_columns: self.hello.key_columns.clone(),
-            payload_columns: agreement.payload_columns(),
-            payload_bytes: agreement.terms.payload_bytes as u64,
-            sender_values: agreement.sender_values.clone(),
-            receiver_values: agreement.receiver_values.clone(),
-            groups: agreement.terms.groups as u64,
-            reveal_if_at_least: agreement.terms.at_least,
-            noise_epsilon: agreement.noise.clone(),
+            payload_columns: disclosure.payload_columns,
+            payload_bytes: disclosure.payload_bytes as u64,
+            sender_values: disclosure.sender_values,
+            receiver_values: disclosure.receiver_values,
+            groups: disclosure.groups.unwrap_or(1) as u64,
+            reveal_if_at_least: disclosure.at_least,
+            noise_epsilon: disclosure.noise,
             revealed: revealed(agreement),
             sender_key: sender.to_string(),
             receiver_key: receiver.to_string(),
         }
     }
+}
+
+/// Runs `body` in the task's role, which may not be the connection's.
+pub(super) fn in_role<T>(role: Role, ch: &mut Channel, body: impl FnOnce(&mut Channel) -> Result<T, Abort>) -> Result<T, Abort> {
+    if ch.role() == role { body(ch) } else { ch.reversed(body) }
 }
 
 /// Writes the receipt. A lost receipt does not undo the result, which is there already.
@@ -397,17 +418,17 @@ fn dummies(role: Role, count: usize, rng: &mut SecretRng) -> Vec<u128> {
 impl Done {
     fn report(self, config: &Config, started: Instant) -> Report {
         let total = self.tally.total();
-        let terms = &self.agreement.terms;
+        let (extent, disclosure) = (self.agreement.extent, self.agreement.terms.disclosure());
         Report {
             report_version: 2,
             ok: true,
             vesica: env!("CARGO_PKG_VERSION"),
             role: config.role,
             task: config.task.name(),
-            protocol: self.agreement.row.entry().id,
-            broken: self.agreement.row.entry().broken(),
+            protocol: self.agreement.entry.id,
+            broken: self.agreement.entry.broken(),
             choice: self.agreement.why.clone(),
-            security: terms.security,
+            security: extent.security,
             session: to_hex(&self.agreement.session),
             peer: match &config.protection {
                 Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),
@@ -415,24 +436,24 @@ impl Done {
             },
             own_items: self.own_items,
             peer_items: match config.role {
-                Role::Sender => terms.receiver_items as u64,
-                Role::Receiver => terms.sender_items as u64,
+                Role::Sender => extent.receiver_items as u64,
+                Role::Receiver => extent.sender_items as u64,
             },
             input: self.table.stats,
             peer_key_kinds: self.agreement.peer_key_kinds.clone(),
             matched_keys: self.matched_keys,
             output: self.output,
-            payload_columns: self.agreement.payload_columns(),
-            payload_bytes: terms.payload_bytes as u64,
+            payload_columns: disclosure.payload_columns,
+            payload_bytes: disclosure.payload_bytes as u64,
             values: ValueReport::all(
-                &self.agreement.sender_values,
-                &self.agreement.receiver_values,
+                &disclosure.sender_values,
+                &disclosure.receiver_values,
                 config.role,
                 self.table.values.as_ref().map_or(&[], |values| &values.clamped),
             ),
-            groups: config.task.is_aggregate().then_some(terms.groups as u64),
-            reveal_if_at_least: terms.at_least,
-            noise_epsilon: self.agreement.noise.clone(),
+            groups: disclosure.groups.map(|groups| groups as u64),
+            reveal_if_at_least: disclosure.at_least,
+            noise_epsilon: disclosure.noise,
             revealed: revealed(&self.agreement),
             receipt: self.receipt,
             threads: crate::threads::count(),

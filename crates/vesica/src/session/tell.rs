@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use vesica_party::{Channel, ChannelOptions};
 
-use super::link::{self, Patience};
+use super::link::{self, RetryPolicy};
 use super::{Config, End, Events, Interrupt, Protection};
 use crate::failure::{Failure, code};
 
@@ -32,7 +32,7 @@ impl<'a> Meeting<'a> {
     }
 
     /// How long to wait for the partner, and the flag that bounds it.
-    pub(super) fn patience(&self) -> (Duration, &'static str) {
+    pub(super) fn wait_and_flag(&self) -> (Duration, &'static str) {
         match self.deadline {
             Some(deadline) if deadline < self.wait => (deadline, "--deadline"),
             _ => (self.wait, "--wait"),
@@ -41,7 +41,7 @@ impl<'a> Meeting<'a> {
 
     /// How long to try to tell the partner.
     pub(super) fn tell_for(&self) -> Duration {
-        self.patience().0.min(TELL_FOR)
+        self.wait_and_flag().0.min(TELL_FOR)
     }
 }
 
@@ -79,8 +79,8 @@ pub(super) fn not_told(why: Option<&Failure>, events: &dyn Events) {
 fn reach_and_tell(meeting: &Meeting<'_>, failure: &Failure, interrupt: &Interrupt, events: &dyn Events) -> Result<(), Failure> {
     let bound = link::bind(meeting.end, events)?;
     let stop = || interrupt.reason();
-    let patience = Patience { wait: meeting.tell_for(), flag: meeting.patience().1, stop: &stop };
-    let connection = link::reach(&bound, meeting.protection, &patience, events)?;
+    let retry = RetryPolicy { wait: meeting.tell_for(), flag: meeting.wait_and_flag().1, stop: &stop };
+    let connection = link::reach(&bound, meeting.protection, &retry, events)?;
     let options = ChannelOptions { drain_for: TELL_FOR, ..ChannelOptions::default() };
     let ch = Channel::open(connection, meeting.end.channel_role(), options)?;
     ch.abort(&failure.for_peer());

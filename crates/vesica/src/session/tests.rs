@@ -9,16 +9,16 @@ use std::time::Duration;
 use vesica_party::transport::tls::Identity;
 use vesica_party::{Role, Security};
 
-use super::{Config, Destination, End, Events, Interrupt, Protection, Silent, Source, run};
+use super::{Config, Destination, End, Events, Interrupt, OwnTable, Protection, Silent, run};
 use crate::failure::Failure;
 use crate::insecure::SEEN;
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
-use crate::plan::SetTask;
 use crate::receipt::to_hex;
 use crate::report::Report;
 use crate::shares::{NO_ROW, ShareFile, reconstruct};
 use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, SinkFile, SourceFile, ValueDuplicates, ValueSpec};
+use crate::task::{self, Settings};
 
 mod closing;
 mod in_memory;
@@ -51,27 +51,26 @@ impl Folder {
         fs::read_to_string(self.path(name)).expect("readable")
     }
 
-    fn config(&self, role: Role, task: SetTask) -> Config {
+    fn config(&self, role: Role, task: &str) -> Config {
         let (input, ours, theirs) = match role {
             Role::Sender => ("theirs.csv", &self.them, &self.us),
             Role::Receiver => ("ours.csv", &self.us, &self.them),
         };
         let output = match role {
-            Role::Receiver => Some(if task == SetTask::Shares { "ours.shares" } else { "result.csv" }),
-            Role::Sender => (task == SetTask::Shares).then_some("theirs.shares"),
+            Role::Receiver => Some(if task == "shares" { "ours.shares" } else { "result.csv" }),
+            Role::Sender => (task == "shares").then_some("theirs.shares"),
         };
         Config {
-            task,
+            task: task::find(task).expect("a task"),
+            settings: Settings::default(),
             role,
             end: End::Listen("127.0.0.1:0".into()),
             protection: Protection::Tls { identity: ours.clone(), peer: theirs.public() },
             wait: Duration::from_secs(20),
             deadline: None,
-            source: Source {
+            source: OwnTable {
                 table: Arc::new(SourceFile { path: self.path(input).display().to_string(), options: InputOptions::default() }),
                 key: KeySpec::parse(&["id"], &[]).expect("a key"),
-                payload: None,
-                values: ValueSpec::default(),
             },
             destination: output.map(|name| Destination {
                 sink: Arc::new(SinkFile {
@@ -80,17 +79,11 @@ impl Folder {
                 }),
                 join: Join::Inner,
             }),
-            expected_payload: None,
-            expected_ranges: Vec::new(),
-            at_least: 0,
-            max_groups: 1,
-            noise: None,
             protocol: Some("insecure-plain".into()),
             link: None,
             security: Security::SemiHonest,
             allow_broken: false,
             allow_count: false,
-            both_learn: false,
             pad_to: None,
             max_peer_items: 1000,
             memory: None,
@@ -141,7 +134,7 @@ fn columns(names: &[&str], scales: &[&str], clamps: &[&str]) -> ValueSpec {
 }
 
 /// A run of `task` with these changes, and the receiver's result.
-fn result(task: SetTask, change: impl Fn(&mut Config)) -> (Folder, Report, Report) {
+fn result(task: &str, change: impl Fn(&mut Config)) -> (Folder, Report, Report) {
     let folder = Folder::new();
     let (mut receiver, mut sender) = (folder.config(Role::Receiver, task), folder.config(Role::Sender, task));
     change(&mut receiver);
@@ -152,25 +145,25 @@ fn result(task: SetTask, change: impl Fn(&mut Config)) -> (Folder, Report, Repor
 
 fn amount(config: &mut Config) {
     if config.role == Role::Sender {
-        config.source.values = columns(&["amount"], &["amount=2"], &["amount=-50..50"]);
+        config.settings.values = columns(&["amount"], &["amount=2"], &["amount=-50..50"]);
     }
 }
 
 #[test]
 fn a_cardinality_in_all_and_by_group() {
-    let (folder, received, sent) = result(SetTask::Cardinality, |config| config.pad_to = Some(20));
+    let (folder, received, sent) = result("cardinality", |config| config.pad_to = Some(20));
     assert_eq!(folder.read("result.csv"), "cardinality\n3\n");
     assert_eq!((received.matched_keys, sent.output.is_none()), (None, true), "which keys match stays hidden");
     assert_eq!(received.revealed, sent.revealed);
     assert!(received.revealed[0].contains("how many keys are common"), "{:?}", received.revealed);
     let grouped = |config: &mut Config| {
-        config.at_least = 1;
+        config.settings.at_least = 1;
         match config.role {
-            Role::Receiver => config.source.values.group_by = Some("region".into()),
-            Role::Sender => config.max_groups = 3,
+            Role::Receiver => config.settings.values.group_by = Some("region".into()),
+            Role::Sender => config.settings.max_groups = 3,
         }
     };
-    let (folder, received, _) = result(SetTask::Cardinality, grouped);
+    let (folder, received, _) = result("cardinality", grouped);
     assert_eq!(folder.read("result.csv"), "region,cardinality\n,1\nnorth,1\nsouth,1\n");
     assert_eq!(received.groups, Some(3), "a row without a key makes no group");
 }
@@ -179,7 +172,7 @@ fn a_cardinality_in_all_and_by_group() {
 #[test]
 fn the_items_of_one_table_differ_from_session_to_session() {
     let items = || {
-        let (folder, received, _) = result(SetTask::Cardinality, |_| {});
+        let (folder, received, _) = result("cardinality", |_| {});
         assert_eq!(folder.read("result.csv"), "cardinality\n3\n");
         let seen = SEEN.lock().expect("no panic under it");
         seen.iter().find(|(session, _)| to_hex(session) == received.session).expect("this session").1.clone()
@@ -191,13 +184,13 @@ fn the_items_of_one_table_differ_from_session_to_session() {
 
 #[test]
 fn sums_are_exact_decimals_and_clamped() {
-    let (folder, received, sent) = result(SetTask::Sum, amount);
+    let (folder, received, sent) = result("sum", amount);
     assert_eq!(folder.read("result.csv"), "amount\n10.75\n");
     assert!(received.warnings.is_empty() && sent.warnings.is_empty(), "{:?}", received.warnings);
     assert_eq!((sent.values[0].clamped, received.values[0].clamped), (Some(1), None), "99 was clamped, and only its side knows");
-    let (folder, received, sent) = result(SetTask::Sum, |config| {
+    let (folder, received, sent) = result("sum", |config| {
         if config.role == Role::Sender {
-            config.source.values = columns(&["amount"], &["amount=2"], &[]);
+            config.settings.values = columns(&["amount"], &["amount=2"], &[]);
         }
     });
     assert_eq!(folder.read("result.csv"), "amount\n10.75\n");
@@ -208,14 +201,14 @@ fn sums_are_exact_decimals_and_clamped() {
 
 #[test]
 fn join_and_compute_multiplies_both_sides() {
-    let (folder, received, sent) = result(SetTask::JoinAndCompute, |config| {
+    let (folder, received, sent) = result("join-and-compute", |config| {
         config.pad_to = Some(9);
         amount(config);
         if config.role == Role::Receiver {
-            config.source.values =
+            config.settings.values =
                 ValueSpec { group_by: Some("region".into()), ..columns(&["quantity"], &["quantity=1"], &["quantity=-9..4"]) };
         } else {
-            config.max_groups = 5;
+            config.settings.max_groups = 5;
         }
     });
     // a: 1 * 2, b: 10.25 * -3, c: -0.5 * 4 (clamped from 5).
@@ -226,12 +219,12 @@ fn join_and_compute_multiplies_both_sides() {
 
 #[test]
 fn small_groups_are_kept_back() {
-    let (folder, ..) = result(SetTask::Sum, |config| {
+    let (folder, ..) = result("sum", |config| {
         amount(config);
-        config.at_least = 2;
+        config.settings.at_least = 2;
         match config.role {
-            Role::Receiver => config.source.values.group_by = Some("region".into()),
-            Role::Sender => config.max_groups = 3,
+            Role::Receiver => config.settings.values.group_by = Some("region".into()),
+            Role::Sender => config.settings.max_groups = 3,
         }
     });
     assert_eq!(folder.read("result.csv"), "region,amount\n,\nnorth,\nsouth,\n");
@@ -239,11 +232,11 @@ fn small_groups_are_kept_back() {
 
 #[test]
 fn shares_reconstruct_to_the_intersection_and_its_values() {
-    let (folder, received, sent) = result(SetTask::Shares, |config| {
+    let (folder, received, sent) = result("shares", |config| {
         config.pad_to = Some(6);
         amount(config);
         if config.role == Role::Receiver {
-            config.source.values = columns(&["quantity"], &[], &[]);
+            config.settings.values = columns(&["quantity"], &[], &[]);
         }
     });
     assert_eq!(received.output.expect("a file").rows, sent.output.expect("a file").rows);
@@ -259,7 +252,7 @@ fn shares_reconstruct_to_the_intersection_and_its_values() {
 }
 
 /// Both sides' failures of a run of `task` with these changes.
-fn failures(task: SetTask, change: impl Fn(&mut Config)) -> (Failure, Failure) {
+fn failures(task: &str, change: impl Fn(&mut Config)) -> (Failure, Failure) {
     let folder = Folder::new();
     let (mut receiver, mut sender) = (folder.config(Role::Receiver, task), folder.config(Role::Sender, task));
     change(&mut receiver);
@@ -271,10 +264,10 @@ fn failures(task: SetTask, change: impl Fn(&mut Config)) -> (Failure, Failure) {
 
 #[test]
 fn ranges_that_a_side_insists_on_are_named_on_both_sides() {
-    let (received, sent) = failures(SetTask::Sum, |config| {
+    let (received, sent) = failures("sum", |config| {
         amount(config);
         if config.role == Role::Receiver {
-            config.expected_ranges = vec![ExpectedRange::parse("amount=0..50").expect("a range")];
+            config.settings.expected_ranges = vec![ExpectedRange::parse("amount=0..50").expect("a range")];
         }
     });
     for failure in [received, sent] {
@@ -285,9 +278,9 @@ fn ranges_that_a_side_insists_on_are_named_on_both_sides() {
 
 #[test]
 fn more_groups_than_the_sender_allows_are_refused() {
-    let (received, sent) = failures(SetTask::Cardinality, |config| {
+    let (received, sent) = failures("cardinality", |config| {
         if config.role == Role::Receiver {
-            config.source.values.group_by = Some("region".into());
+            config.settings.values.group_by = Some("region".into());
         }
     });
     assert_eq!((received.code, sent.code), (9, 11));
@@ -296,13 +289,13 @@ fn more_groups_than_the_sender_allows_are_refused() {
 
 #[test]
 fn ranges_that_promise_too_much_are_refused_on_both_sides() {
-    let (received, sent) = failures(SetTask::Sum, |config| {
+    let (received, sent) = failures("sum", |config| {
         if config.role == Role::Sender {
-            config.source.values = columns(&["amount"], &["amount=2"], &["amount=0..92233720368547758.07"]);
+            config.settings.values = columns(&["amount"], &["amount=2"], &["amount=0..92233720368547758.07"]);
         }
     });
     for failure in [received, sent] {
-        assert!([9, 11].contains(&failure.code) && failure.fault.contains("leave 64 bits"), "{failure}");
+        assert!([9, 11].contains(&failure.code) && failure.fault.contains("not fit 64 bits"), "{failure}");
     }
 }
 
@@ -311,9 +304,9 @@ fn a_value_that_is_no_exact_number_is_named_by_row_and_column() {
     for (row, what) in [("y,12.345", "more than the 2 digits"), ("y,", "is missing"), ("y,secret", "not a decimal number")] {
         let folder = Folder::new();
         fs::write(folder.path("theirs.csv"), format!("id,amount\na,1\n,bad\n{row}\n")).expect("written");
-        let mut sender = folder.config(Role::Sender, SetTask::Sum);
+        let mut sender = folder.config(Role::Sender, "sum");
         amount(&mut sender);
-        let (received, sent) = both(folder.config(Role::Receiver, SetTask::Sum), sender);
+        let (received, sent) = both(folder.config(Role::Receiver, "sum"), sender);
         let sent = sent.expect_err(row);
         assert_eq!(sent.code, 3);
         assert!(sent.fault.contains("row 3 of") && sent.fault.contains("`amount`") && sent.fault.contains(what), "{sent}");
@@ -330,10 +323,10 @@ fn rows_of_one_key_are_refused_or_the_first_counts_or_they_are_added_up() {
     {
         let folder = Folder::new();
         fs::write(folder.path("theirs.csv"), "id,amount\na,1\nz,4\na,2.5\n").expect("written");
-        let mut sender = folder.config(Role::Sender, SetTask::Sum);
+        let mut sender = folder.config(Role::Sender, "sum");
         amount(&mut sender);
-        sender.source.values.duplicates = duplicates;
-        let (received, sent) = both(folder.config(Role::Receiver, SetTask::Sum), sender);
+        sender.settings.values.duplicates = duplicates;
+        let (received, sent) = both(folder.config(Role::Receiver, "sum"), sender);
         match expected {
             Some(expected) => {
                 sent.expect("sent");
@@ -349,10 +342,10 @@ fn rows_of_one_key_are_refused_or_the_first_counts_or_they_are_added_up() {
 fn rows_of_one_key_that_leave_64_bits_together_are_refused() {
     let folder = Folder::new();
     fs::write(folder.path("theirs.csv"), "id,amount\na,90000000000000000\nb,1\na,90000000000000000\n").expect("written");
-    let mut sender = folder.config(Role::Sender, SetTask::Sum);
+    let mut sender = folder.config(Role::Sender, "sum");
     amount(&mut sender);
-    sender.source.values.duplicates = ValueDuplicates::Sum;
-    let (_, sent) = both(folder.config(Role::Receiver, SetTask::Sum), sender);
+    sender.settings.values.duplicates = ValueDuplicates::Sum;
+    let (_, sent) = both(folder.config(Role::Receiver, "sum"), sender);
     let sent = sent.expect_err("refused");
     assert!(sent.code == 3 && sent.fault.contains("row 3 of"), "{sent}");
 }
@@ -361,10 +354,10 @@ fn rows_of_one_key_that_leave_64_bits_together_are_refused() {
 fn a_key_in_two_groups_is_refused() {
     let folder = Folder::new();
     fs::write(folder.path("ours.csv"), "id,region\na,north\nb,north\na,south\n").expect("written");
-    let mut receiver = folder.config(Role::Receiver, SetTask::Cardinality);
-    receiver.source.values.group_by = Some("region".into());
-    let mut sender = folder.config(Role::Sender, SetTask::Cardinality);
-    sender.max_groups = 2;
+    let mut receiver = folder.config(Role::Receiver, "cardinality");
+    receiver.settings.values.group_by = Some("region".into());
+    let mut sender = folder.config(Role::Sender, "cardinality");
+    sender.settings.max_groups = 2;
     let (received, _) = both(receiver, sender);
     let received = received.expect_err("refused");
     assert!(received.fault.contains("several different values or groups (the second one is row 3)"), "{received}");
@@ -378,10 +371,10 @@ fn noise_is_added_debited_and_stated() {
     let content = serde_json::json!({ "vesica_budget": 1, "peers": { peer: { "total": "0.5", "spent": "0" } } });
     fs::write(&budget, content.to_string()).expect("written");
     let noisy = |epsilon: &str| {
-        let mut sender = folder.config(Role::Sender, SetTask::Sum);
+        let mut sender = folder.config(Role::Sender, "sum");
         amount(&mut sender);
-        sender.noise = Some(NoiseConfig { epsilon: Epsilon::parse(epsilon).expect("an epsilon"), budget: budget.clone() });
-        both(folder.config(Role::Receiver, SetTask::Sum), sender)
+        sender.settings.noise = Some(NoiseConfig { epsilon: Epsilon::parse(epsilon).expect("an epsilon"), budget: budget.clone() });
+        both(folder.config(Role::Receiver, "sum"), sender)
     };
     // A noise of scale 50,000 hits zero with a probability of 10^-5.
     let (received, sent) = noisy("0.1");
@@ -408,20 +401,20 @@ fn what_a_task_does_not_take_is_refused_at_once() {
         assert_eq!(failure.code, 2, "{failure}");
         failure.fault
     };
-    let group = |config: &mut Config| config.source.values.group_by = Some("region".into());
-    let value = |config: &mut Config| config.source.values = columns(&["quantity"], &[], &[]);
-    assert!(refused(Role::Sender, SetTask::Sum, &|_| ()).contains("needs a column"));
-    assert!(refused(Role::Receiver, SetTask::Sum, &value).contains("the sender's columns"));
-    assert!(refused(Role::Receiver, SetTask::JoinAndCompute, &|_| ()).contains("one column of the receiver"));
-    assert!(refused(Role::Sender, SetTask::Cardinality, &value).contains("takes no columns"));
-    assert!(refused(Role::Sender, SetTask::Cardinality, &group).contains("--group-by"));
-    assert!(refused(Role::Receiver, SetTask::Shares, &group).contains("--group-by"));
-    assert!(refused(Role::Sender, SetTask::Shares, &|config| config.destination = None).contains("file of shares"));
-    assert!(refused(Role::Receiver, SetTask::Shares, &|config| config.both_learn = true).contains("--both-learn"));
-    assert!(refused(Role::Receiver, SetTask::Intersect, &|config| config.at_least = 2).contains("only joins"));
+    let group = |config: &mut Config| config.settings.values.group_by = Some("region".into());
+    let value = |config: &mut Config| config.settings.values = columns(&["quantity"], &[], &[]);
+    assert!(refused(Role::Sender, "sum", &|_| ()).contains("needs a column"));
+    assert!(refused(Role::Receiver, "sum", &value).contains("the sender's columns"));
+    assert!(refused(Role::Receiver, "join-and-compute", &|_| ()).contains("one column of the receiver"));
+    assert!(refused(Role::Sender, "cardinality", &value).contains("takes no columns"));
+    assert!(refused(Role::Sender, "cardinality", &group).contains("--group-by"));
+    assert!(refused(Role::Receiver, "shares", &group).contains("--group-by"));
+    assert!(refused(Role::Sender, "shares", &|config| config.destination = None).contains("file of shares"));
+    assert!(refused(Role::Receiver, "shares", &|config| config.settings.both_learn = true).contains("--both-learn"));
+    assert!(refused(Role::Receiver, "intersect", &|config| config.settings.at_least = 2).contains("only joins"));
     let noise = NoiseConfig { epsilon: Epsilon::parse("1").expect("an epsilon"), budget: folder.path("none.json") };
-    let noisy = |config: &mut Config| config.noise = Some(noise.clone());
-    assert!(refused(Role::Receiver, SetTask::Cardinality, &noisy).contains("for the sender"));
-    assert!(refused(Role::Sender, SetTask::Cardinality, &|config| (noisy(config), config.at_least = 2).1).contains("threshold"));
-    assert!(refused(Role::Sender, SetTask::Sum, &|config| (value(config), noisy(config)).1).contains("change a result"));
+    let noisy = |config: &mut Config| config.settings.noise = Some(noise.clone());
+    assert!(refused(Role::Receiver, "cardinality", &noisy).contains("for the sender"));
+    assert!(refused(Role::Sender, "cardinality", &|config| (noisy(config), config.settings.at_least = 2).1).contains("threshold"));
+    assert!(refused(Role::Sender, "sum", &|config| (value(config), noisy(config)).1).contains("change a result"));
 }

@@ -1,10 +1,10 @@
 //! A partner's word is not memory: however many keys it declares, a side holds what has come.
 
-use vesica::party::{Role, Security};
-use vesica::plan::{SetTask, Terms};
-use vesica::protocols::any::AnyProtocol;
+use vesica::party::{Entry, Role, Security};
+use vesica::protocols::tasks::Extent;
+use vesica::task::AnyTask;
 
-use crate::measure::{alone, counted, is_on_a_curve, receive, rows, run, send, terms};
+use crate::measure::{Case, alone, counted, is_on_a_curve, rows, run};
 
 /// What the engine takes from a partner by default.
 const MOST: usize = 1 << 28;
@@ -15,20 +15,20 @@ const OWN: usize = 200;
 /// What a side may hold for its own items and what has come of the partner's.
 const LITTLE: usize = 4 << 20;
 
-fn sizes(task: SetTask, security: Security, honest: Role, declared: usize) -> Terms {
+fn extent(security: Security, honest: Role, declared: usize) -> Extent {
     match honest {
-        Role::Sender => terms(task, security, OWN, declared),
-        Role::Receiver => terms(task, security, declared, OWN),
+        Role::Sender => Extent::new(OWN, declared, security),
+        Role::Receiver => Extent::new(declared, OWN, security),
     }
 }
 
-/// Each row and mode against each honest role, with the terms in which the partner declares the most that the row serves.
-fn cases() -> Vec<(AnyProtocol, Role, Terms)> {
-    let of = |(row, task, security): (AnyProtocol, SetTask, Security)| {
+/// Each row and mode against each honest role, in the case that the partner declares the most that the row serves.
+fn cases() -> Vec<(Role, Case)> {
+    let of = |(task, entry, security): (&'static dyn AnyTask, &'static Entry, Security)| {
         [Role::Sender, Role::Receiver].into_iter().map(move |honest| {
-            let all = (0..=MOST.ilog2()).rev().map(|log| sizes(task, security, honest, 1 << log));
-            let served = all.into_iter().find(|terms| row.predicted_bytes(terms).is_ok());
-            (row, honest, served.unwrap_or_else(|| panic!("{} serves nothing", row.entry().id)))
+            let all = (0..=MOST.ilog2()).rev().map(|log| Case::plain(task, entry, extent(security, honest, 1 << log)));
+            let served = all.into_iter().find(Case::is_served);
+            (honest, served.unwrap_or_else(|| panic!("{} serves nothing", entry.id)))
         })
     };
     rows().into_iter().flat_map(of).collect()
@@ -37,12 +37,13 @@ fn cases() -> Vec<(AnyProtocol, Role, Terms)> {
 #[test]
 fn a_partner_that_declares_the_most_and_says_no_more_costs_no_memory() {
     let _alone = alone();
-    for (row, honest, terms) in cases() {
+    for (honest, case) in cases() {
+        let sample = case.sample(honest);
         let (peaks, ends) = match honest {
-            Role::Sender => counted(|ch, rng| send(row, &terms, ch, rng), |_, _| Ok(())),
-            Role::Receiver => counted(|_, _| Ok(()), |ch, rng| receive(row, &terms, ch, rng)),
+            Role::Sender => counted(|ch, rng| case.play(&sample, ch, rng), |_, _| Ok(())),
+            Role::Receiver => counted(|_, _| Ok(()), |ch, rng| case.play(&sample, ch, rng)),
         };
-        let what = format!("the {honest} of {} with {terms:?}", row.entry().id);
+        let what = format!("the {honest} of {case:?}");
         let end = if honest == Role::Sender { ends.0 } else { ends.1 };
         assert!(end.is_err(), "{what} ends well without a partner");
         assert!(peaks.of(honest) < LITTLE, "{what} holds {} bytes", peaks.of(honest));
@@ -54,13 +55,13 @@ fn a_partner_that_declares_the_most_and_says_no_more_costs_no_memory() {
 fn a_partner_that_brings_fewer_points_than_it_declared_costs_memory_for_those() {
     let _alone = alone();
     let of_points =
-        |(row, _, declared): &(AnyProtocol, Role, Terms)| is_on_a_curve(row) && declared.sender_items.max(declared.receiver_items) == MOST;
+        |(_, case): &(Role, Case)| is_on_a_curve(case.entry) && case.extent.sender_items.max(case.extent.receiver_items) == MOST;
     let mut shown = 0;
-    for (row, honest, declared) in cases().into_iter().filter(of_points) {
-        let brought = sizes(declared.task, declared.security, honest, OWN);
+    for (honest, declared) in cases().into_iter().filter(of_points) {
+        let brought = Case { extent: extent(declared.extent.security, honest, OWN), ..declared };
         let (of_sender, of_receiver) = if honest == Role::Sender { (declared, brought) } else { (brought, declared) };
-        let (peaks, ends) = run(row, of_sender, of_receiver);
-        let what = format!("the {honest} of {} with {declared:?}", row.entry().id);
+        let (peaks, ends) = run(of_sender, of_receiver);
+        let what = format!("the {honest} of {declared:?}");
         let end = if honest == Role::Sender { ends.0 } else { ends.1 };
         assert!(end.is_err(), "{what} ends well with fewer items than declared");
         assert!(peaks.of(honest) < LITTLE, "{what} holds {} bytes", peaks.of(honest));

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use rayon::ThreadPool;
 use vesica::party::transport::memory;
-use vesica::party::{Abort, Channel, ChannelOptions, Role, Security};
-use vesica::plan::{SetTask, Terms};
-use vesica::protocols::any::{AnyProtocol, ReceiverParty, SenderParty};
-use vesica::protocols::tasks::{AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectSenderInput, SharesInput};
+use vesica::party::{Abort, Channel, ChannelOptions, CostClass, Entry, Role, Security};
+use vesica::protocols::tasks::Extent;
+use vesica::task::{Amounts, AnyTask, Sample, SampleWorkload, TASKS};
 use vesica_kernels::counting::Counting;
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::two_party_over;
@@ -39,26 +38,70 @@ pub fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Every row in each of its modes, in the registries' order.
-pub fn rows() -> Vec<(AnyProtocol, SetTask, Security)> {
-    let of =
-        |task| AnyProtocol::of(task).into_iter().flat_map(move |row| row.entry().modes.iter().map(move |mode| (row, task, mode.security)));
-    SetTask::ALL.into_iter().flat_map(of).collect()
+pub fn rows() -> Vec<(&'static dyn AnyTask, &'static Entry, Security)> {
+    let of = |task: &'static dyn AnyTask| {
+        task.entries().into_iter().flat_map(move |entry| entry.modes.iter().map(move |mode| (task, entry, mode.security)))
+    };
+    TASKS.iter().flat_map(|task| of(*task)).collect()
 }
 
 /// Rows that multiply points, and take microseconds an item.
-pub fn is_on_a_curve(row: &AnyProtocol) -> bool {
-    row.entry().modes.iter().any(|mode| mode.assumptions.iter().any(|assumption| assumption.starts_with("DDH")))
+pub fn is_on_a_curve(entry: &Entry) -> bool {
+    entry.cost == CostClass::GroupOperations
 }
 
-/// The task on so many items, with a column of values where it needs one.
-pub fn terms(task: SetTask, security: Security, sender_items: usize, receiver_items: usize) -> Terms {
-    let columns = usize::from(matches!(task, SetTask::Sum | SetTask::JoinAndCompute));
-    Terms { columns, ..Terms::new(task, sender_items, receiver_items, security) }
+/// A run of a row on so many items.
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub task: &'static dyn AnyTask,
+    pub entry: &'static Entry,
+    pub extent: Extent,
+    pub amounts: Amounts,
 }
 
-/// Runs `row` with `sender` as the sender's terms and `receiver` as the receiver's: an honest run where they are the same.
-pub fn run(row: AnyProtocol, sender: Terms, receiver: Terms) -> (Peaks, Ends) {
-    counted(|ch, rng| send(row, &sender, ch, rng), |ch, rng| receive(row, &receiver, ch, rng))
+impl Case {
+    /// With the least that must go with the items.
+    pub fn plain(task: &'static dyn AnyTask, entry: &'static Entry, extent: Extent) -> Self {
+        Self { task, entry, extent, amounts: task.least_amounts() }
+    }
+
+    pub fn workload(&self) -> Box<dyn SampleWorkload> {
+        self.task.workload(&self.extent, &self.amounts).expect("what the task takes")
+    }
+
+    /// Whether the row serves it.
+    pub fn is_served(&self) -> bool {
+        self.workload().predicted_bytes(self.entry).is_ok()
+    }
+
+    /// The items of one side.
+    pub fn sample(&self, role: Role) -> Sample {
+        let (items, payload_bytes) = match role {
+            Role::Sender => (self.extent.sender_items, self.amounts.payload_bytes),
+            Role::Receiver => (self.extent.receiver_items, self.amounts.receiver_payload_bytes),
+        };
+        let bytes = items_of(items).into_iter().flat_map(u128::to_le_bytes).collect();
+        Sample { role, bytes, item_bytes: 16, payloads: vec![7; items * payload_bytes], common: Vec::new() }
+    }
+
+    /// One column of the figure.
+    pub fn play(&self, sample: &Sample, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        let party = self.workload().set_up(sample.role, self.entry, ch, rng)?;
+        party(sample, ch, rng).map(drop)
+    }
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} with {:?} and {:?}", self.entry.id, self.extent, self.amounts)
+    }
+}
+
+/// Runs a row with `sender` as the sender's case and `receiver` as the receiver's: an honest run where they are the same.
+pub fn run(sender: Case, receiver: Case) -> (Peaks, Ends) {
+    // Inputs are there before the run, and are not counted; what the parties make of them is.
+    let (sent, asked) = (sender.sample(Role::Sender), receiver.sample(Role::Receiver));
+    counted(|ch, rng| sender.play(&sent, ch, rng), |ch, rng| receiver.play(&asked, ch, rng))
 }
 
 /// Runs two parties, each on a thread of its own that is counted.
@@ -82,36 +125,6 @@ pub fn counted(
     (Peaks { sender, receiver }, (sent.result, received.result))
 }
 
-/// The left column of `row`.
-pub fn send(row: AnyProtocol, terms: &Terms, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-    let items = items(terms.sender_items);
-    let payloads = vec![7; items.len() * terms.payload_bytes];
-    match row.sender(terms, ch, rng)? {
-        SenderParty::Intersect(party) => party.run(IntersectSenderInput { items, payloads }, ch, rng).map(drop),
-        SenderParty::Aggregate(party) => {
-            let values = vec![7; items.len() * terms.columns];
-            party.run(AggregateSenderInput { items, values, noise: Vec::new() }, ch, rng).map(drop)
-        }
-        SenderParty::Shares(party) => party.run(SharesInput { items, payloads }, ch, rng).map(drop),
-    }
-}
-
-/// The right column of `row`.
-pub fn receive(row: AnyProtocol, terms: &Terms, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-    let items = items(terms.receiver_items);
-    let payloads = vec![7; items.len() * terms.receiver_payload_bytes];
-    match row.receiver(terms, ch, rng)? {
-        ReceiverParty::Intersect(party) => party.run(IntersectReceiverInput { items }, ch, rng).map(drop),
-        ReceiverParty::Aggregate(party) => {
-            let values = vec![7; if terms.task == SetTask::JoinAndCompute { items.len() } else { 0 }];
-            let group = |i| (i % terms.groups) as u32;
-            let groups = (0..if terms.groups > 1 { items.len() } else { 0 }).map(group).collect();
-            party.run(AggregateReceiverInput { items, values, groups }, ch, rng).map(drop)
-        }
-        ReceiverParty::Shares(party) => party.run(SharesInput { items, payloads }, ch, rng).map(drop),
-    }
-}
-
 /// One thread that computes, as `--threads 1`, and is counted for `group`.
 fn party_threads(group: usize) -> ThreadPool {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).start_handler(move |_| Counting::join(group)).build();
@@ -119,7 +132,7 @@ fn party_threads(group: usize) -> ThreadPool {
 }
 
 /// Distinct items that are the same on both sides, so that the smaller set is a subset: most matches cost most.
-fn items(count: usize) -> Vec<u128> {
+fn items_of(count: usize) -> Vec<u128> {
     let mut rng = SecretRng::insecure_from_seed(7);
     (0..count).map(|_| rng.block()).collect()
 }

@@ -1,11 +1,11 @@
 //! Predictions against what is measured.
 
-use vesica::party::Role;
-use vesica::plan::{self, SetTask, Terms};
-use vesica::protocols::any::AnyProtocol;
+use vesica::party::{Entry, Role};
+use vesica::plan;
+use vesica::protocols::tasks::Extent;
 
 use crate::fit::fit;
-use crate::measure::{Peaks, alone, is_on_a_curve, rows, run, terms};
+use crate::measure::{Case, Peaks, alone, is_on_a_curve, rows, run};
 
 /// What messages that wait for a busy reader may add. How much that is depends on the scheduler; the 24 MiB that the model adds for every process are there for it.
 const QUEUED: u64 = 2 << 20;
@@ -14,34 +14,37 @@ const QUEUED: u64 = 2 << 20;
 const SLACK: u64 = 4 << 20;
 
 /// Runs that a test can afford: of equal sizes, and of unequal ones either way.
-fn sizes(row: &AnyProtocol) -> [(u32, u32); 3] {
-    if is_on_a_curve(row) { [(10, 10), (6, 10), (10, 6)] } else { [(13, 13), (7, 13), (13, 7)] }
+fn sizes(entry: &Entry) -> [(u32, u32); 3] {
+    if is_on_a_curve(entry) { [(10, 10), (6, 10), (10, 6)] } else { [(13, 13), (7, 13), (13, 7)] }
 }
 
-/// The peaks of an honest run; nothing where the row does not serve the terms.
-fn peaks(row: AnyProtocol, terms: &Terms) -> Option<Peaks> {
-    row.predicted_bytes(terms).ok()?;
-    let (peaks, ends) = run(row, *terms, *terms);
-    assert!(ends.0.is_ok() && ends.1.is_ok(), "{} with {terms:?}: {ends:?}", row.entry().id);
+/// The peaks of an honest run; nothing where the row does not serve the case.
+fn peaks(case: &Case) -> Option<Peaks> {
+    if !case.is_served() {
+        return None;
+    }
+    let (peaks, ends) = run(*case, *case);
+    assert!(ends.0.is_ok() && ends.1.is_ok(), "{case:?}: {ends:?}");
     Some(peaks)
 }
 
 /// The prediction for a side, without what every process has.
-fn predicted(row: &AnyProtocol, terms: &Terms, role: Role) -> u64 {
-    let memory = plan::memory(row.entry().id, terms).unwrap_or_else(|| panic!("nothing is known of {}", row.entry().id));
+fn predicted(case: &Case, role: Role) -> u64 {
+    let id = case.entry.id;
+    let memory = plan::memory(id, case.workload().workload()).unwrap_or_else(|| panic!("nothing is known of {id}"));
     memory.of(role) - plan::PROCESS_MEMORY
 }
 
 #[test]
 fn no_row_takes_more_than_predicted_nor_much_less() {
     let _alone = alone();
-    for (row, task, security) in rows() {
-        for (senders, receivers) in sizes(&row) {
-            let terms = terms(task, security, 1 << senders, 1 << receivers);
-            let Some(peaks) = peaks(row, &terms) else { continue };
+    for (task, entry, security) in rows() {
+        for (senders, receivers) in sizes(entry) {
+            let case = Case::plain(task, entry, Extent::new(1 << senders, 1 << receivers, security));
+            let Some(peaks) = peaks(&case) else { continue };
             for role in [Role::Sender, Role::Receiver] {
-                let (measured, predicted) = (peaks.of(role) as u64, predicted(&row, &terms, role));
-                let what = format!("the {role} of {} with {terms:?}: {measured} bytes, predicted {predicted}", row.entry().id);
+                let (measured, predicted) = (peaks.of(role) as u64, predicted(&case, role));
+                let what = format!("the {role} of {case:?}: {measured} bytes, predicted {predicted}");
                 assert!(measured <= predicted + QUEUED, "more memory than predicted: {what}");
                 assert!(predicted <= 5 * measured / 2 + SLACK, "a prediction that is far off: {what}");
             }
@@ -49,35 +52,17 @@ fn no_row_takes_more_than_predicted_nor_much_less() {
     }
 }
 
-/// The terms with what may go with the items, where the row serves it.
-fn richer(row: &AnyProtocol, plain: Terms) -> Vec<Terms> {
-    let all = match plain.task {
-        SetTask::Intersect => vec![
-            Terms { payload_bytes: 8, ..plain },
-            Terms { payload_bytes: 100, ..plain },
-            Terms { payload_bytes: 8, both_learn: true, ..plain },
-        ],
-        SetTask::Shares => vec![Terms { payload_bytes: 8, ..plain }, Terms { payload_bytes: 64, receiver_payload_bytes: 8, ..plain }],
-        _ => vec![
-            Terms { columns: 2 * plain.columns, ..plain },
-            Terms { columns: 4 * plain.columns, ..plain },
-            Terms { groups: 8, ..plain },
-            Terms { groups: 8, at_least: 5, columns: 3 * plain.columns, ..plain },
-        ],
-    };
-    all.into_iter().filter(|terms| row.predicted_bytes(terms).is_ok()).collect()
-}
-
 #[test]
 fn payloads_columns_and_groups_are_within_the_prediction() {
     let _alone = alone();
-    for (row, task, security) in rows() {
-        let (senders, receivers) = sizes(&row)[0];
-        for terms in richer(&row, terms(task, security, 1 << (senders - 1), 1 << (receivers - 1))) {
-            let Some(peaks) = peaks(row, &terms) else { continue };
+    for (task, entry, security) in rows() {
+        let (senders, receivers) = sizes(entry)[0];
+        let plain = Case::plain(task, entry, Extent::new(1 << (senders - 1), 1 << (receivers - 1), security));
+        for case in task.richer_amounts().into_iter().map(|amounts| Case { amounts, ..plain }) {
+            let Some(peaks) = peaks(&case) else { continue };
             for role in [Role::Sender, Role::Receiver] {
-                let (measured, predicted) = (peaks.of(role) as u64, predicted(&row, &terms, role));
-                let what = format!("the {role} of {} with {terms:?}: {measured} bytes, predicted {predicted}", row.entry().id);
+                let (measured, predicted) = (peaks.of(role) as u64, predicted(&case, role));
+                let what = format!("the {role} of {case:?}: {measured} bytes, predicted {predicted}");
                 assert!(measured <= predicted + QUEUED, "more memory than predicted: {what}");
             }
         }
@@ -90,10 +75,10 @@ fn payloads_columns_and_groups_are_within_the_prediction() {
 #[ignore = "measures many sizes, which takes minutes"]
 fn print_footprints() {
     let _alone = alone();
-    for (row, task, security) in rows() {
-        let id = row.entry().id;
+    for (task, entry, security) in rows() {
+        let id = entry.id;
         let (logs, far) = match id {
-            _ if is_on_a_curve(&row) => (&[6, 9, 11][..], None),
+            _ if is_on_a_curve(entry) => (&[6, 9, 11][..], None),
             "rs21" | "rr22" | "vole-fast" | "vole-lean" => (&[8, 12, 13, 14][..], Some(19)),
             _ => (&[8, 12, 13][..], Some(16)),
         };
@@ -101,10 +86,10 @@ fn print_footprints() {
         let far = far.into_iter().flat_map(|far: u32| [(far, far), (8, far), (far, 8)]);
         let mut measured = Vec::new();
         for (senders, receivers) in near.chain(far) {
-            let terms = terms(task, security, 1 << senders, 1 << receivers);
-            if let Some(Peaks { sender, receiver }) = peaks(row, &terms) {
+            let extent = Extent::new(1 << senders, 1 << receivers, security);
+            if let Some(Peaks { sender, receiver }) = peaks(&Case::plain(task, entry, extent)) {
                 println!("PEAK {id} {security} {senders} {receivers} {sender} {receiver}");
-                measured.push((terms.sender_items, terms.receiver_items, sender, receiver));
+                measured.push((extent.sender_items, extent.receiver_items, sender, receiver));
             }
         }
         let of =

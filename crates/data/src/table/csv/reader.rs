@@ -66,6 +66,7 @@ pub(crate) struct CsvReader<'a> {
     marked: bool,
 }
 
+#[expect(clippy::indexing_slicing, reason = "start <= end <= block.len(), and `advance` keeps records within what it is given")]
 impl<'a> CsvReader<'a> {
     /// Reads the header.
     pub fn open(input: &'a Input) -> Result<Self, TableError> {
@@ -232,6 +233,7 @@ pub(crate) struct Records<'a> {
     fields: Vec<Field>,
 }
 
+#[expect(clippy::indexing_slicing, reason = "`advance` keeps records, and so `at`, within `bytes`")]
 impl<'a> Records<'a> {
     fn new(input: &'a Input, bytes: &'a [u8], last: bool, line: u64, expected: usize) -> Self {
         let valid = |error: std::str::Utf8Error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
@@ -287,6 +289,7 @@ impl<'a> Records<'a> {
 /// Moves `at` behind the next record of `bytes` and counts its lines: where it starts, its length with and without line end, its first line.
 /// `None` when it is not complete.
 #[inline]
+#[expect(clippy::indexing_slicing, reason = "`at` begins within `bytes`, and no record is longer than what is left")]
 fn advance(
     input: &Input,
     bytes: &[u8],

@@ -50,6 +50,7 @@ pub enum Split {
 }
 
 /// Splits the record at the start of `bytes` into `fields`, which are cleared first. `last` says that nothing follows `bytes`.
+#[expect(clippy::indexing_slicing, reason = "`at` and each field end at or before the end of `bytes`")]
 pub fn split_record(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Field>) -> Split {
     fields.clear();
     match bytes {
@@ -99,6 +100,7 @@ pub fn split_record(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Fi
 /// Where the first delimiter, LF or CR stands. Most fields are shorter than what it takes to start `memchr3`, so the first words are
 /// searched here.
 #[inline]
+#[expect(clippy::indexing_slicing, reason = "the words that were searched lie within `bytes`")]
 fn plain_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const WORDS: usize = 4;
@@ -118,6 +120,7 @@ fn plain_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
 
 /// The record at the start of `bytes`, without its fields: faster where only rows are copied. Same records as [`split_record`], of which some have
 /// too many fields.
+#[expect(clippy::indexing_slicing, reason = "`stop` is a place of `bytes`")]
 pub fn split_line(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Field>) -> Split {
     if let Some(stop) = memchr3(b'\n', b'\r', b'"', bytes).filter(|&stop| stop > 0) {
         match &bytes[stop..] {

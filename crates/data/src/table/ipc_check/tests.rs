@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, NullArray, RecordBatch};
-use arrow::ipc::writer::FileWriter;
+use arrow_array::{ArrayRef, Int64Array, NullArray, RecordBatch};
+use arrow_ipc::writer::FileWriter;
 
 use super::*;
 use crate::fuzzing::{seeds, table};

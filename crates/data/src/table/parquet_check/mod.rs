@@ -4,6 +4,7 @@
 //! Many rows in few bytes are sound: a constant column takes a few bytes a page. So rows are not bounded by bytes. Instead, all places
 //! that say how much there is must agree: the footer's rows with those of its row groups, these with the values of each column, and
 //! these with the values of its pages.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod delta;
 mod shapes;
@@ -255,7 +256,7 @@ impl<'a> Column<'a> {
             let sound = match (encoding, content) {
                 (Encoding::DELTA_LENGTH_BYTE_ARRAY, Some(content)) => delta::lengths(content, values).is_some(),
                 (Encoding::DELTA_BYTE_ARRAY, Some(content)) => {
-                    delta::lengths(content, values).and_then(|length| delta::lengths(&content[length..], values)).is_some()
+                    delta::lengths(content, values).and_then(|length| delta::lengths(content.get(length..)?, values)).is_some()
                 }
                 (Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY, None) => false,
                 _ => true,

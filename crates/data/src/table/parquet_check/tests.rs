@@ -3,7 +3,7 @@ use super::*;
 use crate::fuzzing::seeds;
 use crate::table::columnar::ColumnarReader;
 use crate::table::{Format, InputOptions};
-use arrow::array::{ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch};
+use arrow_array::{ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;

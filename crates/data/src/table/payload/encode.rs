@@ -1,10 +1,10 @@
 //! The sender's side: rows to records.
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, LargeBinaryArray, LargeStringArray};
-use arrow::buffer::Buffer;
-use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::DataType;
-use arrow::error::ArrowError;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray};
+use arrow_buffer::Buffer;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType};
 
 use crate::table::TableError;
 use crate::table::along::At;
@@ -91,7 +91,7 @@ impl PayloadCollector {
         let mut bytes = vec![0; width * count];
         for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
             let record = self.records.get(place);
-            padded[..record.len()].copy_from_slice(record);
+            padded.iter_mut().zip(record).for_each(|(to, from)| *to = *from);
         }
         PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes }
     }

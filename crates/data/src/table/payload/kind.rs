@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use arrow::datatypes::{ArrowPrimitiveType, DataType, Decimal256Type, DecimalType, Float16Type, TimeUnit, i256};
+use arrow_array::ArrowPrimitiveType;
+use arrow_array::types::{Decimal256Type, DecimalType, Float16Type};
+use arrow_buffer::i256;
+use arrow_schema::{DataType, TimeUnit};
 use serde::{Deserialize, Serialize};
 
 use crate::key::date;

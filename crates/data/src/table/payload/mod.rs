@@ -3,6 +3,7 @@
 //! A record is a presence bit for each field (little-endian bits, 1 = not null), then the present values: booleans one
 //! byte, what has a fixed width as Arrow stores it (little-endian), text and binary behind their length as LEB128.
 //! Zeros pad every record to the width of the longest one, so that no length shows but that maximum.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod decode;
 mod encode;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use arrow::datatypes::DataType;
+use arrow_schema::DataType;
 
 use super::decimal::{self, Unfit};
 use super::{MAX_GROUPS, ValueDuplicates, ValueSpec, ValueTable};
@@ -90,6 +90,7 @@ impl ValueCollector {
     }
 
     /// Clamps the values and puts the categories in order.
+    #[expect(clippy::indexing_slicing, reason = "categories are numbered from 0 without a gap, and groups are such numbers")]
     pub fn finish(mut self) -> ValueTable {
         let mut clamped = vec![0; self.spec.columns.len()];
         if !self.spec.columns.is_empty() {

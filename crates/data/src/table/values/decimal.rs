@@ -1,6 +1,6 @@
 //! Fixed-point numbers: whole multiples of a power of ten in 64 bits, read and written exactly. No float on the way.
 
-/// Most digits behind the point: more do not leave a digit before it.
+/// Most digits after the point: more do not leave a digit before it.
 pub const MOST_SCALE: u8 = 18;
 
 /// Why a text or a number is none of these.
@@ -22,7 +22,7 @@ impl Unfit {
         match self {
             Self::Missing => "is missing".into(),
             Self::NoNumber => "is not a decimal number (digits, a sign before them, a point between them)".into(),
-            Self::TooFine => format!("has more than the {scale} digits behind the point of --scale"),
+            Self::TooFine => format!("has more than the {scale} digits after the point of --scale"),
             Self::TooLarge => "does not fit 64 bits at its scale".into(),
         }
     }

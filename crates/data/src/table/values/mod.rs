@@ -1,4 +1,5 @@
 //! Values to compute with: integers and fixed-point decimals, one a distinct key and column, and the groups of the keys.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod collect;
 pub mod decimal;
@@ -169,7 +170,7 @@ impl ValueSpec {
             column.clamp = Some(range.filter(|range| range.least <= range.most).ok_or_else(|| {
                 usage(
                     format_args!("--clamp {argument} is not understood"),
-                    format_args!("write --clamp COLUMN=LEAST..MOST with at most {scale} digits behind the point, as --scale says"),
+                    format_args!("write --clamp COLUMN=LEAST..MOST with at most {scale} digits after the point, as --scale says"),
                 )
             })?);
         }
@@ -182,8 +183,8 @@ impl ValueSpec {
         let found = named.and_then(|(name, rest)| Some((columns.iter_mut().find(|column| column.name == name)?, rest)));
         found.ok_or_else(|| {
             usage(
-                format_args!("{flag} {argument} is about no column of --payload"),
-                format_args!("write {flag} COLUMN=... for a column that is given with --payload"),
+                format_args!("{flag} {argument} names no column of --payload"),
+                format_args!("write {flag} COLUMN=... for a column that --payload names"),
             )
         })
     }

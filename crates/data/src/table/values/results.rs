@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
-use arrow::error::ArrowError;
+use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::ArrowError;
 use serde_json::{Map, Number, Value, json};
 
 use super::decimal;
@@ -15,7 +15,7 @@ const LARGEST_EXACT: u64 = (1 << 53) - 1;
 /// What the numbers of an aggregate mean.
 #[derive(Clone, Debug)]
 pub struct ResultTable<'a> {
-    /// The name of each result, and its digits behind the point.
+    /// The name of each result, and its digits after the point.
     pub columns: Vec<(String, u8)>,
     /// The column of the groups and their names, where there are any.
     pub groups: Option<(&'a str, &'a [Option<String>])>,
@@ -112,8 +112,9 @@ fn line<'a>(text: &mut Vec<u8>, cells: impl Iterator<Item = Option<&'a str>>) {
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{Array, AsArray};
-    use arrow::datatypes::{Decimal128Type, Int64Type};
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Decimal128Type, Int64Type};
 
     use super::*;
 

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow::array::{ArrayData, ArrayRef, NullArray, RecordBatch, RecordBatchOptions, builder, make_array};
-use arrow::buffer::MutableBuffer;
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::ipc::writer::{FileWriter, StreamWriter};
+use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions, builder, make_array};
+use arrow_buffer::MutableBuffer;
+use arrow_cast::cast;
+use arrow_data::ArrayData;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -21,7 +21,10 @@ use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError};
 /// Refuses a header of CSV with a name that stands there twice.
 pub(super) fn check_names(schema: &Schema, path: &str) -> Result<(), TableError> {
     let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let Some(name) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| name) else { return Ok(()) };
+    let Some(name) = names.iter().enumerate().find(|(i, name)| names.iter().take(*i).any(|before| before == *name)).map(|(_, name)| name)
+    else {
+        return Ok(());
+    };
     let reason = format!("the input has several columns named `{name}`");
     Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "rename one of them in the file, or write CSV" })
 }

@@ -8,7 +8,7 @@ pub(crate) use text::TextWriter;
 
 use std::fmt;
 
-use arrow::datatypes::Schema;
+use arrow_schema::Schema;
 
 use crate::table::ending::RowsAs;
 use crate::table::{Format, KeyTable, NO_KEY, PayloadSchema, ReceivedPayload, Sink, Source, TableError};

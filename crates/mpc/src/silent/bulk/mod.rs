@@ -1,4 +1,4 @@
-//! Silent VOLE of narrow values in batches, hashed as it is made: for correlations by the ten millions.
+//! Silent VOLE of narrow values in batches, for tens of millions of correlations. Each batch is hashed as soon as it is made.
 //!
 //! ```text
 //!     sender                                                            receiver
@@ -18,14 +18,14 @@
 //! the receiver, a batch is one more set of rows and leaves under the same `delta`, which the module above allows any number of: pads hash `W_i + b delta`
 //! under a key of the batch, and all else is masked by a leaf or phantom that the receiver lacks.
 //!
-//! **One cipher call a hash.** `pi` is AES under a key that serves [`HASHED`] elements, `H(x) = pi(x) + x` (MMO). Both know the key; what is used is that MMO is correlation robust for a random
+//! **One cipher call a hash.** `pi` is AES under a key that serves [`ELEMENTS_PER_KEY`] elements, `H(x) = pi(x) + x` (MMO). Both know the key; what is used is that MMO is correlation robust for a random
 //! permutation (GKWY20, section 7.2, for one offset; here `d delta` with `d < 16`): the values `H(a_i + d delta)`, `d != 0`, are pseudo-random to the receiver, who knows the `a_i`, as long as
 //! the inputs of a key are distinct. No tweak is needed for that: any two of the at most 2^8 inputs under a key meet only if `a_i + a_j` is one of 16 multiples of `delta`, of probability
 //! 2^-109, and 2^-85 over 2^28 elements; that no two `a_i` are equal rests on the code, which has no twin groups (`silent::params`). A corrupt receiver could choose its
 //! `a_i` equal, which is why this is for the semi-honest mode only.
 //!
 //! **What a guess is worth.** Who knows what many hashes of a key come to (a receiver of corrections whose plaintext it can guess) tabulates them: one call of `pi` and a look-up test a
-//! candidate for `delta` for all elements of the key. With [`HASHED`] elements a key a search takes 2^124 calls, as much as that for the hidden leaves of [`crate::ot_extension`].
+//! candidate for `delta` for all elements of the key. With [`ELEMENTS_PER_KEY`] elements a key a search takes 2^124 calls, as much as that for the hidden leaves of [`crate::ot_extension`].
 
 mod receiver;
 mod sender;
@@ -33,7 +33,7 @@ mod sender;
 mod tests;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::{Mode, Resistance, Security, assumptions};
+use vesica_party::{Mode, Resistance, Rounds, Security, assumptions};
 use vesica_structures::facts::Unsupported;
 
 use super::EXPANDER_LPN;
@@ -49,28 +49,29 @@ pub(crate) use sender::Sender;
 pub(crate) const MAX_WIDTH: u32 = 4;
 
 /// Elements of a batch at most. Shorter batches are faster, as more of them fits into caches, and send more.
-const BATCH: usize = 1 << 23;
+const ELEMENTS_PER_BATCH: usize = 1 << 23;
 
 /// Elements that one key hashes: each doubles what a guess at `delta` is worth, and the key's schedule is shared by as many.
-pub(crate) const HASHED: usize = 16;
+pub(crate) const ELEMENTS_PER_KEY: usize = 16;
 
 /// How correlations in bulk resist, and what they rest on.
 pub(crate) const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::SemiHonest,
     corrupt_receiver: Resistance::SemiHonest,
+    rounds: Rounds::exactly(2),
     assumptions: assumptions![
         ot_extension::ASSUMPTIONS,
         &[
             "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
             EXPANDER_LPN,
-            "this LPN also for noise of uniform values of 1 to 4 bits, zero among them",
+            "LPN for the same expand-convolute variant also for noise of uniform values of 1 to 4 bits, zero among them",
         ],
     ],
     leakage: &[],
 };
 
-/// What both sides agree on.
+/// The agreed parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Number of elements.
@@ -94,7 +95,7 @@ impl Params {
         if len > most {
             return Err(Unsupported::new(format_args!("{len} correlations in one run"), format_args!("ask for at most {most} at a time")));
         }
-        let (direct, silent) = (Self { len, width, route: Route::Direct }, Self::in_batches(len, width, BATCH));
+        let (direct, silent) = (Self { len, width, route: Route::Direct }, Self::in_batches(len, width, ELEMENTS_PER_BATCH));
         let Route::Batches(shape, _) = silent.route else { return Ok(direct) };
         let is_direct = shape.block < MIN_BLOCK || direct.predicted_bytes() <= silent.predicted_bytes();
         Ok(if is_direct { direct } else { silent })
@@ -138,7 +139,7 @@ impl Params {
     }
 }
 
-/// What the keys of batch `batch` are derived by.
+/// The binding from which the keys of batch `batch` are derived.
 fn batch_binding(binding: Binding, batch: usize) -> Binding {
     binding.extend("batch", &(batch as u64).to_le_bytes())
 }
@@ -147,7 +148,7 @@ fn batch_binding(binding: Binding, batch: usize) -> Binding {
 struct Hashes(Aes128);
 
 impl Hashes {
-    /// For the batch of `binding`.
+    /// The hashes for the batch of `binding`.
     fn new(binding: Binding) -> Self {
         Self(Aes128::new(binding.key("hashes", &[])))
     }
@@ -156,10 +157,10 @@ impl Hashes {
     fn each<O>(&self, first: usize, x: &[u128], out: &mut [O], consume: impl Fn(&Aes128, &[u128], &mut [O])) {
         // As many keys at a time as fill the cipher.
         let mut keys = [0; 64];
-        let at_a_time = keys.len() * HASHED;
+        let at_a_time = keys.len() * ELEMENTS_PER_KEY;
         for (i, (x, out)) in x[..out.len()].chunks(at_a_time).zip(out.chunks_mut(at_a_time)).enumerate() {
-            self.0.ctr((first / HASHED + i * keys.len()) as u128, &mut keys);
-            for (key, (x, out)) in keys.iter().zip(x.chunks(HASHED).zip(out.chunks_mut(HASHED))) {
+            self.0.ctr((first / ELEMENTS_PER_KEY + i * keys.len()) as u128, &mut keys);
+            for (key, (x, out)) in keys.iter().zip(x.chunks(ELEMENTS_PER_KEY).zip(out.chunks_mut(ELEMENTS_PER_KEY))) {
                 consume(&Aes128::new(*key), x, out);
             }
         }

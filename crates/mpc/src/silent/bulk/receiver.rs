@@ -1,4 +1,4 @@
-//! The right column: `c` and `a`.
+//! The right column of the figure: gets `c` and `a`.
 
 use vesica_kernels::aes::Aes128;
 use vesica_party::{Abort, Channel, Phase};

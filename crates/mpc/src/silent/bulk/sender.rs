@@ -1,4 +1,4 @@
-//! The left column: `delta` and `b`.
+//! The left column of the figure: gets `delta` and `b`.
 
 use vesica_kernels::aes::Aes128;
 use vesica_party::{Abort, Channel, Phase};
@@ -29,7 +29,7 @@ impl Sender {
         Ok(Self { params: *params, base, leaves: Secret::new(Vec::new()), batch: 0 })
     }
 
-    /// Same for all batches.
+    /// The sender's `delta`, the same for all batches.
     pub fn delta(&self) -> Gf128 {
         Gf128(*self.base.delta)
     }

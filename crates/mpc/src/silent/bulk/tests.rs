@@ -67,7 +67,7 @@ fn batches_of_every_width_are_one_vole_under_one_delta() {
 /// The hashes' keys are told apart by batch and by place, and hash the elements in order.
 #[test]
 fn keys_serve_sixteen_elements_and_never_again() {
-    assert_eq!(HASHED, 16);
+    assert_eq!(ELEMENTS_PER_KEY, 16);
     let params = Params::in_batches(50_001, 3, 20_000);
     let keys = |ch: &mut Channel, rng: &mut SecretRng| {
         let mut sender = Sender::setup(&params, ch, rng)?;
@@ -84,11 +84,11 @@ fn keys_serve_sixteen_elements_and_never_again() {
     let (keyed, _) = two_party(keys, |ch, rng| receive(&params, ch, rng));
     let mut seen = HashSet::new();
     for batch in keyed.chunks(params.batch_len()) {
-        for hashed in batch.chunks(HASHED) {
+        for hashed in batch.chunks(ELEMENTS_PER_KEY) {
             assert!(hashed.iter().all(|[key, _]| *key == hashed[0][0]) && seen.insert(hashed[0][0]));
         }
     }
-    assert_eq!(seen.len(), 3 * params.batch_len().div_ceil(HASHED));
+    assert_eq!(seen.len(), 3 * params.batch_len().div_ceil(ELEMENTS_PER_KEY));
 }
 
 #[test]

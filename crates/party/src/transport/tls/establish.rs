@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 use rustls::{AlertDescription, CertificateError, Connection, Error};
 
 use super::identity::{Fingerprint, Identity, PublicKey};
-use super::pinning::{self, Pin};
-use crate::Abort;
+use super::pinning::{self, AcceptedKeys, Pin};
+use crate::{Abort, exit_code};
 
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
 
-/// What the listener sends when it has accepted the connector's key: a TLS 1.3 client cannot see that otherwise.
+/// The byte that the listener sends when it has accepted the connector's key, which a TLS 1.3 client cannot see otherwise.
 const WELCOME: u8 = b'v';
 
-/// How long a side whose handshake failed waits for the peer to hang up.
+/// Time that a side whose handshake failed waits for the peer to hang up.
 const PARTING: Duration = Duration::from_secs(1);
 
-/// Why no connection came about.
+/// Why a TLS connection could not be established.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsFailure {
     /// The peer has another key than the one that is pinned.
-    #[error("the peer's key is {shown}, but {pinned} is expected (our own key is {ours})")]
+    #[error("the partner's key is {shown}, but {pinned} is expected (our own key is {ours})")]
     PeerRefused {
         /// The key that it presented.
         shown: Fingerprint,
@@ -33,8 +33,22 @@ pub enum TlsFailure {
         /// Our own key.
         ours: Fingerprint,
     },
+    /// A client has a key that this server does not accept.
+    #[error("the client's key is {shown}, which this server does not accept (our own key is {ours})")]
+    ClientRefused {
+        /// The key that it presented.
+        shown: Fingerprint,
+        /// Our own key.
+        ours: Fingerprint,
+    },
+    /// A client, of which this server does not know which one it is, expects another key of us.
+    #[error("a client refused our key {ours}")]
+    RefusedByClient {
+        /// Our key.
+        ours: Fingerprint,
+    },
     /// The peer expects another key of us.
-    #[error("the peer refused our key {ours} (the peer's own key is expected to be {pinned})")]
+    #[error("the partner refused our key {ours} (the partner's own key is expected to be {pinned})")]
     RefusedByPeer {
         /// Our key.
         ours: Fingerprint,
@@ -42,29 +56,33 @@ pub enum TlsFailure {
         pinned: Fingerprint,
     },
     /// Whatever is at the other end does not speak our TLS.
-    #[error("the peer does not speak TLS 1.3 with raw public keys: {0}")]
+    #[error("the partner does not speak TLS 1.3 with raw public keys: {0}")]
     NotOurTls(Error),
     /// The connection failed.
     #[error("the connection failed during the TLS handshake: {0}")]
     Link(#[from] io::Error),
     /// The peer was silent.
-    #[error("the peer did not complete the TLS handshake within {} s", .0.as_secs())]
+    #[error("the partner did not complete the TLS handshake within {} s", .0.as_secs())]
     Timeout(Duration),
 }
 
 impl TlsFailure {
     /// Whether keys do not match, which waiting does not mend.
     pub fn is_identity(&self) -> bool {
-        matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. })
+        matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. })
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn mend(&self) -> &'static str {
         match self {
             Self::PeerRefused { .. } => {
                 "compare fingerprints with your partner over another channel, and pass the partner's present .pub file to --peer"
             }
             Self::RefusedByPeer { .. } => "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer",
+            Self::ClientRefused { .. } => "add the client's key to those that the server accepts, if it belongs there",
+            Self::RefusedByClient { .. } => {
+                "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer"
+            }
             Self::NotOurTls(_) => {
                 "check the address, and that both sides use vesica with the same transport (--insecure-plaintext on both or on neither)"
             }
@@ -74,9 +92,9 @@ impl TlsFailure {
 
     fn code(&self) -> u8 {
         match self {
-            Self::PeerRefused { .. } | Self::RefusedByPeer { .. } => super::IDENTITY_CODE,
-            Self::NotOurTls(_) => 8,
-            Self::Link(_) | Self::Timeout(_) => 10,
+            _ if self.is_identity() => exit_code::IDENTITY,
+            Self::NotOurTls(_) => exit_code::PEER_MISBEHAVED,
+            _ => exit_code::LINK,
         }
     }
 }
@@ -87,7 +105,7 @@ impl From<TlsFailure> for Abort {
     }
 }
 
-/// A TCP stream whose reads and writes end at an instant, however slowly the peer drips.
+/// A TCP stream whose reads and writes fail after an instant, however slowly the peer sends.
 struct Limited<'a> {
     socket: &'a TcpStream,
     until: Instant,
@@ -118,38 +136,48 @@ impl Write for Limited<'_> {
     }
 }
 
-/// Which end of the TCP connection we are.
+/// The ends of a TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// We opened it.
+    /// The end that opened it.
     Connector,
-    /// We accepted it.
+    /// The end that accepted it.
     Listener,
 }
 
-/// Runs the handshake; gives the TLS state and 32 bytes that only its two ends know. A listener asks `admit` before it says welcome.
+/// A connection whose handshake is over.
+pub(super) struct Established {
+    pub tls: Connection,
+    /// 32 bytes that only the two ends of the connection know.
+    pub exporter: [u8; 32],
+    /// The key that the peer has proved to hold.
+    pub peer: PublicKey,
+}
+
+/// Runs the handshake. A listener asks `admit` before it says welcome.
 pub(super) fn establish(
     end: End,
     socket: &TcpStream,
     identity: &Identity,
-    peer: PublicKey,
+    accepted: &AcceptedKeys,
     limit: Duration,
     admit: &dyn Fn() -> bool,
-) -> Result<(Connection, [u8; 32]), TlsFailure> {
+) -> Result<Established, TlsFailure> {
     let (mut tls, pin) = match end {
-        End::Connector => pinning::client(identity, peer),
-        End::Listener => pinning::server(identity, peer),
+        End::Connector => pinning::client(identity, accepted.clone()),
+        End::Listener => pinning::server(identity, accepted.clone()),
     }
     .map_err(TlsFailure::NotOurTls)?;
     let mut limited = Limited { socket, until: Instant::now() + limit };
     if let Err(error) = converse(end, &mut tls, &mut limited, admit) {
         part(&mut tls, socket);
-        return Err(classify(error, &pin, identity, peer, limit));
+        return Err(classify(error, &pin, identity, accepted.only(), limit));
     }
     socket.set_read_timeout(None)?;
     socket.set_write_timeout(None)?;
     let exporter = tls.export_keying_material([0u8; 32], EXPORTER_LABEL, None).map_err(TlsFailure::NotOurTls)?;
-    Ok((tls, exporter))
+    let peer = pin.shown().ok_or_else(|| TlsFailure::NotOurTls(Error::General("the peer showed no key".into())))?;
+    Ok(Established { tls, exporter, peer })
 }
 
 fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>, admit: &dyn Fn() -> bool) -> io::Result<()> {
@@ -186,8 +214,8 @@ fn part(tls: &mut Connection, socket: &TcpStream) {
     while limited.read(&mut unread).is_ok_and(|count| count > 0) {}
 }
 
-fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, peer: PublicKey, limit: Duration) -> TlsFailure {
-    let (ours, pinned) = (identity.public().fingerprint(), peer.fingerprint());
+fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, only: Option<PublicKey>, limit: Duration) -> TlsFailure {
+    let (ours, pinned) = (identity.public().fingerprint(), only.map(|key| key.fingerprint()));
     if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
         return TlsFailure::Timeout(limit);
     }
@@ -195,11 +223,15 @@ fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, peer: PublicK
         return TlsFailure::Link(error);
     };
     match reason {
-        Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => match pin.shown() {
-            Some(shown) => TlsFailure::PeerRefused { shown: shown.fingerprint(), pinned, ours },
-            None => TlsFailure::NotOurTls(reason.clone()),
+        Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => match (pin.shown(), pinned) {
+            (Some(shown), Some(pinned)) => TlsFailure::PeerRefused { shown: shown.fingerprint(), pinned, ours },
+            (Some(shown), None) => TlsFailure::ClientRefused { shown: shown.fingerprint(), ours },
+            (None, _) => TlsFailure::NotOurTls(reason.clone()),
         },
-        Error::AlertReceived(AlertDescription::AccessDenied) => TlsFailure::RefusedByPeer { ours, pinned },
+        Error::AlertReceived(AlertDescription::AccessDenied) => match pinned {
+            Some(pinned) => TlsFailure::RefusedByPeer { ours, pinned },
+            None => TlsFailure::RefusedByClient { ours },
+        },
         _ => TlsFailure::NotOurTls(reason.clone()),
     }
 }

@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use super::identity::{Identity, PublicKey};
-use crate::Abort;
+use crate::{Abort, exit_code};
 
-/// Longest identity file that is read at all.
+/// Length in bytes beyond which no identity file is read.
 const MAX_LEN: u64 = 4096;
 
 /// What is wrong with an identity file.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityFileError {
-    /// It exists already; a private key is never overwritten.
+    /// The file exists already; a private key is never overwritten.
     #[error("{0} exists already; choose another name, or remove it if no partner relies on it")]
     Exists(PathBuf),
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{path}: {error}; name another identity file with --identity")]
     Io {
         /// The file.
@@ -35,10 +35,10 @@ pub enum IdentityFileError {
         /// Its permission bits.
         mode: u32,
     },
-    /// It is no private key.
+    /// The file holds no private key.
     #[error("{0} is no private key of `vesica identity new`; name the .key file, not the .pub file")]
     NotAKey(PathBuf),
-    /// It is no public key.
+    /// The file holds no public key.
     #[error("{0} is no public key line; give the partner's .pub file or its line itself")]
     NotAPublicKey(PathBuf),
 }
@@ -47,7 +47,7 @@ impl From<IdentityFileError> for Abort {
     fn from(error: IdentityFileError) -> Self {
         let text = error.to_string();
         let (fault, mend) = text.split_once("; ").unwrap_or((&text, "make one with `vesica identity new`"));
-        Self::Local { code: super::IDENTITY_CODE, fault: fault.into(), mend: mend.into() }
+        Self::Local { code: exit_code::IDENTITY, fault: fault.into(), mend: mend.into() }
     }
 }
 

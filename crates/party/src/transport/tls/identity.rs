@@ -1,4 +1,4 @@
-//! Who a party is: an Ed25519 key pair, whose public half the partner pins.
+//! Identities: an Ed25519 key pair for each party, whose public half the partner pins.
 
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl PublicKey {
     }
 
     /// The key in a raw public key that a peer presents, if that is Ed25519.
-    pub(super) fn from_spki(spki: &[u8]) -> Option<Self> {
+    pub(crate) fn from_spki(spki: &[u8]) -> Option<Self> {
         Some(Self(spki.strip_prefix(&SPKI_PREFIX)?.try_into().ok()?))
     }
 }
@@ -132,8 +132,9 @@ impl Identity {
 
     fn from_seed(seed: Zeroizing<[u8; 32]>) -> Option<Self> {
         let mut der = [0u8; PKCS8_LEN];
-        der[..PKCS8_PREFIX.len()].copy_from_slice(&PKCS8_PREFIX);
-        der[PKCS8_PREFIX.len()..].copy_from_slice(seed.as_ref());
+        let (prefix, key) = der.split_at_mut(PKCS8_PREFIX.len());
+        prefix.copy_from_slice(&PKCS8_PREFIX);
+        key.copy_from_slice(seed.as_ref());
         let signer = rustls::crypto::aws_lc_rs::sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(&der[..]));
         der.zeroize();
         let signer = signer.ok()?;
@@ -159,8 +160,9 @@ impl Identity {
     /// The private key as PKCS#8 PEM.
     pub(crate) fn to_pem(&self) -> Zeroizing<String> {
         let mut der = Zeroizing::new([0u8; PKCS8_LEN]);
-        der[..PKCS8_PREFIX.len()].copy_from_slice(&PKCS8_PREFIX);
-        der[PKCS8_PREFIX.len()..].copy_from_slice(self.seed.as_ref());
+        let (prefix, key) = der.split_at_mut(PKCS8_PREFIX.len());
+        prefix.copy_from_slice(&PKCS8_PREFIX);
+        key.copy_from_slice(self.seed.as_ref());
         let line = Zeroizing::new(text::base64(der.as_ref()));
         Zeroizing::new(format!("{PEM_BEGIN}\n{}\n{PEM_END}\n", line.as_str()))
     }

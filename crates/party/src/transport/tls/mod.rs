@@ -20,13 +20,11 @@ use super::{Connection, Shutdown, tcp};
 pub use establish::TlsFailure;
 pub use files::IdentityFileError;
 pub use identity::{Fingerprint, Identity, NotAPublicKey, PublicKey};
-
-/// The command line's exit code for identity errors.
-const IDENTITY_CODE: u8 = 6;
+pub use pinning::AcceptedKeys;
 
 /// Makes a connection that we opened secure, to the one peer that has the key `peer`. The handshake takes at most `limit`.
 pub fn connect(socket: TcpStream, identity: &Identity, peer: PublicKey, limit: Duration) -> Result<Connection, TlsFailure> {
-    secure(establish::End::Connector, socket.into(), identity, peer, limit, &|| true)
+    secure(establish::End::Connector, socket.into(), identity, &AcceptedKeys::one(peer), limit, &|| true)
 }
 
 /// Makes a connection that we accepted secure, from the one peer that has the key `peer`. The handshake takes at most `limit`.
@@ -43,19 +41,29 @@ pub fn accept_if(
     limit: Duration,
     admit: &dyn Fn() -> bool,
 ) -> Result<Connection, TlsFailure> {
-    secure(establish::End::Listener, socket, identity, peer, limit, admit)
+    secure(establish::End::Listener, socket, identity, &AcceptedKeys::one(peer), limit, admit)
+}
+
+/// As [`accept`], from any peer whose key `accepted` holds: the connection's `peer_key` says which one it is. The socket may be shut meanwhile.
+pub fn accept_client(
+    socket: Arc<TcpStream>,
+    identity: &Identity,
+    accepted: &AcceptedKeys,
+    limit: Duration,
+) -> Result<Connection, TlsFailure> {
+    secure(establish::End::Listener, socket, identity, accepted, limit, &|| true)
 }
 
 fn secure(
     end: establish::End,
     socket: Arc<TcpStream>,
     identity: &Identity,
-    peer: PublicKey,
+    accepted: &AcceptedKeys,
     limit: Duration,
     admit: &dyn Fn() -> bool,
 ) -> Result<Connection, TlsFailure> {
     tcp::tune(&socket)?;
-    let (tls, exporter) = establish::establish(end, &socket, identity, peer, limit, admit)?;
+    let establish::Established { tls, exporter, peer } = establish::establish(end, &socket, identity, accepted, limit, admit)?;
     let (reader, writer, closer) = records::split(tls, socket);
     let mut connection = Connection::new(reader, writer, closer);
     connection.exporter = Some(exporter);

@@ -1,5 +1,7 @@
-//! The TLS configuration: version 1.3, raw public keys (RFC 7250) on both sides, and exactly one peer key that is accepted.
+//! The TLS configuration: version 1.3, raw public keys (RFC 7250) on both sides, and the peer keys that are accepted.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
@@ -17,17 +19,72 @@ use super::identity::{Identity, PublicKey};
 /// The application protocol of the TLS handshake.
 const ALPN: &[u8] = b"vesica";
 
-/// Accepts one public key and remembers which key it was shown.
+/// The public keys that a side accepts of its peer.
+#[derive(Clone)]
+pub struct AcceptedKeys(Keys);
+
+#[derive(Clone)]
+enum Keys {
+    One(PublicKey),
+    Set(Arc<HashSet<PublicKey>>),
+    Any,
+}
+
+impl AcceptedKeys {
+    /// Accepts one key.
+    pub fn one(key: PublicKey) -> Self {
+        Self(Keys::One(key))
+    }
+
+    /// Accepts each of these keys.
+    pub fn any_of(keys: impl IntoIterator<Item = PublicKey>) -> Self {
+        Self(Keys::Set(Arc::new(keys.into_iter().collect())))
+    }
+
+    /// Accepts every key. The peer proves that it holds the private half of the key that it shows; what it may do is decided by that key elsewhere.
+    pub fn every() -> Self {
+        Self(Keys::Any)
+    }
+
+    /// Whether `key` is accepted.
+    pub fn accepts(&self, key: &PublicKey) -> bool {
+        match &self.0 {
+            Keys::One(expected) => expected == key,
+            Keys::Set(keys) => keys.contains(key),
+            Keys::Any => true,
+        }
+    }
+
+    /// The key, if only one is accepted.
+    pub(super) fn only(&self) -> Option<PublicKey> {
+        match &self.0 {
+            Keys::One(key) => Some(*key),
+            Keys::Set(_) | Keys::Any => None,
+        }
+    }
+}
+
+impl fmt::Debug for AcceptedKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Keys::One(key) => write!(f, "AcceptedKeys({key:?})"),
+            Keys::Set(keys) => write!(f, "AcceptedKeys({} keys)", keys.len()),
+            Keys::Any => f.write_str("AcceptedKeys(every key)"),
+        }
+    }
+}
+
+/// Accepts some public keys and remembers which key it was shown.
 #[derive(Debug)]
 pub(super) struct Pin {
-    expected: PublicKey,
+    accepted: AcceptedKeys,
     shown: OnceLock<PublicKey>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Pin {
-    fn new(expected: PublicKey, provider: &CryptoProvider) -> Arc<Self> {
-        Arc::new(Self { expected, shown: OnceLock::new(), algorithms: provider.signature_verification_algorithms })
+    fn new(accepted: AcceptedKeys, provider: &CryptoProvider) -> Arc<Self> {
+        Arc::new(Self { accepted, shown: OnceLock::new(), algorithms: provider.signature_verification_algorithms })
     }
 
     /// The key that the peer presented, if it presented one.
@@ -38,7 +95,7 @@ impl Pin {
     fn check(&self, presented: &CertificateDer<'_>) -> Result<(), Error> {
         let key = PublicKey::from_spki(presented).ok_or(CertificateError::BadEncoding)?;
         let shown = *self.shown.get_or_init(|| key);
-        match key == self.expected && key == shown {
+        match self.accepted.accepts(&key) && key == shown {
             true => Ok(()),
             // Reaches the peer as the alert `access_denied`, by which it knows that its key was refused.
             false => Err(CertificateError::ApplicationVerificationFailure.into()),
@@ -135,8 +192,8 @@ impl ClientCertVerifier for Pin {
     }
 }
 
-/// The state of a connection that we opened, to a peer that must have the key `peer`.
-pub(super) fn client(identity: &Identity, peer: PublicKey) -> Result<(Connection, Arc<Pin>), Error> {
+/// The state of a connection that we opened, to a peer that must have a key of `peer`.
+pub(super) fn client(identity: &Identity, peer: AcceptedKeys) -> Result<(Connection, Arc<Pin>), Error> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let pin = Pin::new(peer, &provider);
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -152,8 +209,8 @@ pub(super) fn client(identity: &Identity, peer: PublicKey) -> Result<(Connection
     Ok((ClientConnection::new(Arc::new(config), name)?.into(), pin))
 }
 
-/// The state of a connection that we accepted, from a peer that must have the key `peer`.
-pub(super) fn server(identity: &Identity, peer: PublicKey) -> Result<(Connection, Arc<Pin>), Error> {
+/// The state of a connection that we accepted, from a peer that must have a key of `peer`.
+pub(super) fn server(identity: &Identity, peer: AcceptedKeys) -> Result<(Connection, Arc<Pin>), Error> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let pin = Pin::new(peer, &provider);
     let mut config = ServerConfig::builder_with_provider(provider)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustls::Connection;
 
-/// Bytes asked of the socket at once.
+/// Most bytes that are read from the socket in one call.
 const SOCKET_READ: usize = 256 << 10;
 
 /// Plaintext that is encrypted before the socket is written: large for few calls, small enough to stay in cache.
@@ -55,6 +55,7 @@ pub(super) struct ReadHalf {
 
 impl ReadHalf {
     /// Moves decrypted bytes to `out`, decrypting what is at hand. `None`: the socket must be read first.
+    #[expect(clippy::indexing_slicing, reason = "from <= to <= buffer.len(), and a reader gives no more bytes than it has room for")]
     fn decrypt(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
         let mut tls = lock(&self.shared.tls);
         let mut filled = 0;

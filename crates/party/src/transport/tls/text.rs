@@ -4,6 +4,7 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// `bytes` in base64, padded.
+#[expect(clippy::indexing_slicing, reason = "the remainder is below the number of digits")]
 pub(super) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -53,6 +54,7 @@ pub(super) fn from_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 /// `bytes` in lower-case base32 without padding.
+#[expect(clippy::indexing_slicing, reason = "the remainder is below the number of digits")]
 pub(super) fn base32(bytes: &[u8]) -> String {
     let mut text = String::with_capacity((bytes.len() * 8).div_ceil(5));
     let (mut word, mut bits) = (0u32, 0);

@@ -1,4 +1,4 @@
-//! The attack on Figure 16 (circuit PSI), whose masks are never sent: what repeats within a bin gives them away.
+//! The attack on Figure 16 (circuit PSI), whose tags are never sent: what repeats within a bin gives them away.
 //!
 //! For a key `t = H(x || j, r)` in bin `i` the hint `P` holds `t'_x ^ (r_i || payload_x ^ tau_i)`. With `s` the receiver computes `t'_x` of any `x`, and takes it off. All
 //! of the sender's items of a bin then show the same `r_i`; anything else shows random bits. To find `s`: the receiver's own item of the bin shows `r_i` without any guess if it is
@@ -80,7 +80,7 @@ fn hinted(view: &BinsView, keys: &[u128]) -> Vec<Gf128> {
     view.opprf.hinted(0, keys).expect("sizes of the run")
 }
 
-/// What each key shows with its mask input.
+/// What each key shows with its tag input.
 fn show(view: &BinsView, keys: &[u128], hinted: &[Gf128], inputs: &[u128]) -> Vec<Shown> {
     let View { params, .. } = &view.opprf;
     let (width, tag_bits) = (params.output_bits, params.output_bits - PAYLOAD_BITS);

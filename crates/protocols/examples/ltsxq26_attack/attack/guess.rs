@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-/// What the receiver computes for a candidate item: the sender's mask input for it is `a ^ (s & delta)`.
+/// What the receiver computes for a candidate item: the sender's tag input for it is `a ^ (s & delta)`.
 #[derive(Clone, Copy, Default)]
 pub struct Line {
     /// `A(x)`.
@@ -63,7 +63,7 @@ pub fn recover(width: u32, lines: &[Line], budget: u64, is_right: impl Fn(usize,
 /// The budget is spent.
 struct Spent;
 
-/// A candidate of the bucket that is the sender's, and its mask input.
+/// A candidate of the bucket that is the sender's, and its tag input.
 fn search(
     bucket: &[usize],
     weight: u32,
@@ -102,16 +102,16 @@ fn search(
     })
 }
 
-/// The low bits of `value`, spread over the ones of `mask`.
-fn deposit(value: u128, mut mask: u128) -> u128 {
+/// The low bits of `value`, spread over the ones of `tag`.
+fn deposit(value: u128, mut tag: u128) -> u128 {
     let mut spread = 0;
     let mut place = 0;
-    while mask != 0 {
-        let lowest = mask & mask.wrapping_neg();
+    while tag != 0 {
+        let lowest = tag & tag.wrapping_neg();
         if value >> place & 1 == 1 {
             spread |= lowest;
         }
-        mask ^= lowest;
+        tag ^= lowest;
         place += 1;
     }
     spread

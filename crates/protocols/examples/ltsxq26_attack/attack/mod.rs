@@ -1,6 +1,6 @@
 //! What the receiver of LTSXQ26 learns beyond its output: the sender's secret `s` and, with it, the sender's set within a dictionary.
 //!
-//! The sender's mask input for `x` is `C(x) ^ (s & Decode(P, x))`. By `C(x) = A(x) ^ (s & D(x))` that is
+//! The sender's tag input for `x` is `C(x) ^ (s & Decode(P, x))`. By `C(x) = A(x) ^ (s & D(x))` that is
 //!
 //! ```text
 //!     A(x) ^ (s & delta(x)),    delta(x) = D(x) ^ Decode(P, x).
@@ -13,9 +13,9 @@
 
 pub mod bins;
 mod guess;
-mod masks;
 pub mod play;
 pub mod scene;
+mod tags;
 
 use rayon::prelude::*;
 use vesica_protocols::psi::ltsxq26::oracle::Oracle;
@@ -23,7 +23,7 @@ use vesica_protocols::psi::ltsxq26::{Variant, View};
 use vesica_structures::fields::Gf128;
 
 pub use guess::{Line, Secret, recover};
-use masks::MaskSet;
+use tags::TagSet;
 
 /// Rows whose strings have at most 128 bits: all broken ones.
 pub trait Narrow: Variant<Oracle: Oracle<Bits = Gf128>> {}
@@ -53,21 +53,21 @@ pub fn psi<V: Narrow>(
     budget: u64,
     mut ended: impl FnMut(&'static str),
 ) -> Outcome {
-    let masks = MaskSet::new(view.masks.clone());
+    let tags = TagSet::new(view.tags.clone());
     let lines = sweep(dictionary, |items| lines_of(view, items));
     ended(STEPS[0]);
 
     let width = view.params.width as u32;
     let is_right = |item: u128, inputs: &[u128]| {
         let inputs: Vec<Gf128> = inputs.iter().copied().map(Gf128).collect();
-        view.masks_of(&inputs, &vec![item; inputs.len()]).iter().position(|&mask| masks.contains(mask))
+        view.tags_of(&inputs, &vec![item; inputs.len()]).iter().position(|&tag| tags.contains(tag))
     };
     let secret = match guess_from {
         None => recover(width, &lines, budget, |i, inputs| is_right(dictionary[i], inputs)),
         Some(own) => recover(width, &sweep(own, |items| lines_of(view, items)), budget, |i, inputs| is_right(own[i], inputs)),
     };
     ended(STEPS[1]);
-    let found = evaluate(view, &secret, &masks, dictionary, &lines);
+    let found = evaluate(view, &secret, &tags, dictionary, &lines);
     ended(STEPS[2]);
     Outcome { secret, found }
 }
@@ -82,14 +82,14 @@ fn sweep<T: Send>(items: &[u128], of: impl Fn(&[u128]) -> Vec<T> + Send + Sync) 
     items.par_chunks(BLOCK).flat_map_iter(of).collect()
 }
 
-/// The items whose masks the sender sent, among those of which all needed bits of `s` are known.
-fn evaluate<V: Narrow>(view: &View<V>, secret: &Secret, masks: &MaskSet, dictionary: &[u128], lines: &[Line]) -> Vec<usize> {
+/// The items whose tags the sender sent, among those of which all needed bits of `s` are known.
+fn evaluate<V: Narrow>(view: &View<V>, secret: &Secret, tags: &TagSet, dictionary: &[u128], lines: &[Line]) -> Vec<usize> {
     let blocks = dictionary.par_chunks(BLOCK).zip(lines.par_chunks(BLOCK)).enumerate();
     let found = blocks.flat_map_iter(|(block, (items, lines))| {
         let inputs: Vec<Gf128> = lines.iter().map(|line| Gf128(line.a ^ (line.delta & secret.bits))).collect();
-        let sent = view.masks_of(&inputs, items);
+        let sent = view.tags_of(&inputs, items);
         let is_known = |line: &Line| line.delta & !secret.known == 0;
-        let members = (0..items.len()).filter(|&i| is_known(&lines[i]) && masks.contains(sent[i]));
+        let members = (0..items.len()).filter(|&i| is_known(&lines[i]) && tags.contains(sent[i]));
         members.map(|i| block * BLOCK + i).collect::<Vec<_>>()
     });
     found.collect()

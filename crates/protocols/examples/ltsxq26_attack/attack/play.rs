@@ -58,9 +58,9 @@ pub fn circuit(scene: &Scene) -> BinsView {
     let payloads: Vec<u8> = scene.sent.iter().flat_map(|&item| payload(item).to_le_bytes()).collect();
     let send = |ch: &mut Channel, rng: &mut SecretRng| {
         let sender = Circuit::sender(&params, ch, rng)?;
-        let mut masks = vec![0; params.bins * bytes];
-        rng.fill_bytes(&mut masks);
-        Circuit::send(sender, &scene.sent, &payloads, &masks, ch, rng).map(drop)
+        let mut tags = vec![0; params.bins * bytes];
+        rng.fill_bytes(&mut tags);
+        Circuit::send(sender, &scene.sent, &payloads, &tags, ch, rng).map(drop)
     };
     play(send, |ch, rng| Ok(BinsView::observe(&params, &scene.asked, ch, rng)?.1)).expect("sets that are not empty")
 }

@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_party::{Role, Step, Stream};
 
@@ -8,18 +9,18 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "ecdh-ca-cgt12", number, from, carries }
 }
 
-/// Arrow 1: the receiver's items under its own mask, compressed.
-pub(super) enum Masked {}
+/// Arrow 1: the receiver's items under its own blinding, compressed.
+pub(super) enum Blinded {}
 
-impl Stream for Masked {
+impl Stream for Blinded {
     const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
     type Element = Point;
 }
 
-/// Arrow 2: the same points under both masks, ascending.
-pub(super) enum DoublyMasked {}
+/// Arrow 2: the same points under both blindings, ascending.
+pub(super) enum DoublyBlinded {}
 
-impl Stream for DoublyMasked {
+impl Stream for DoublyBlinded {
     const STEP: Step = step(2, Role::Sender, "the doubly masked points");
     type Element = Point;
 }

@@ -16,10 +16,10 @@
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | `R'_s`, `R'_c` | `exponent` | the masks of server and client |
-//! | `a_i`, `a'_i` | `Masked`, `DoublyMasked` | arrows 1 and 2 |
+//! | `R'_s`, `R'_c` | `exponent` | the blindings of server and client |
+//! | `a_i`, `a'_i` | `Blinded`, `DoublyBlinded` | arrows 1 and 2 |
 //! | `Π` | the ascending order of arrow 2 | to the receiver the points are pseudo-random, and nothing else decides it |
-//! | `ts_j`, `tc_i` | `digests` | hashes of points under the sender's mask alone |
+//! | `ts_j`, `tc_i` | `digests` | hashes of points under the sender's blinding alone |
 //!
 //! The sender's items cost a digest each and no point, so it is the one to take where the sender has more items than the receiver; with as many on both sides,
 //! `czz24-cardinality` sends as much.
@@ -31,7 +31,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -60,8 +60,9 @@ impl Protocol for EcdhCaCgt12 {
             reference: "De Cristofaro, Gasti, Tsudik. CANS 2012, ePrint 2011/141",
         },
         status: Status::Recommended,
+        cost: CostClass::GroupOperations,
         deviations: &[
-            "An elliptic curve group (Ristretto255) in the place of a subgroup of the integers modulo a prime.",
+            "An elliptic curve group (Ristretto255) instead of a subgroup of the integers modulo a prime.",
             "No key exchange (the paper's X, Y and the factor that both parties derive from them): both know that factor, so that it hides nothing from either, and \
              what it hides from those who listen the link encrypts. a H(x) of an item outside of the intersection is pseudo-random under DDH.",
             "Digests are truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
@@ -70,6 +71,7 @@ impl Protocol for EcdhCaCgt12 {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(2),
             assumptions: &[
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",
@@ -98,9 +100,9 @@ mod tests {
     use vesica_structures::rng::SecretRng;
     use vesica_testkit::{try_two_party, two_party};
 
-    use super::messages::{Digests, DoublyMasked, Masked};
+    use super::messages::{Blinded, Digests, DoublyBlinded};
     use super::*;
-    use crate::ecdh::{digests, mask_items, random_exponent};
+    use crate::ecdh::{blind_items, digests, random_exponent};
     use crate::tasks::{AggregateReceiverInput, AggregateSenderInput};
 
     #[test]
@@ -114,20 +116,20 @@ mod tests {
                     let input = AggregateSenderInput { items: vec![1], ..AggregateSenderInput::default() };
                     Sender::setup(&params, ch, rng)?.run(input, ch, rng)
                 },
-                |ch, _| ch.send_stream::<Masked>(&[bad]),
+                |ch, _| ch.send_stream::<Blinded>(&[bad]),
             );
-            assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(Masked::STEP, _))));
+            assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(Blinded::STEP, _))));
             let (_, receiver) = try_two_party(
                 |ch, _| {
-                    ch.recv_stream::<Masked>(&mut [[0; 32]])?;
-                    ch.send_stream::<DoublyMasked>(&[bad])
+                    ch.recv_stream::<Blinded>(&mut [[0; 32]])?;
+                    ch.send_stream::<DoublyBlinded>(&[bad])
                 },
                 |ch, rng| {
                     let input = AggregateReceiverInput { items: vec![1], ..AggregateReceiverInput::default() };
                     Receiver::setup(&params, ch, rng)?.run(input, ch, rng)
                 },
             );
-            assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(DoublyMasked::STEP, _))));
+            assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(DoublyBlinded::STEP, _))));
         }
     }
 
@@ -144,9 +146,9 @@ mod tests {
             },
             |ch, _| {
                 let exponent = random_exponent(&mut SecretRng::insecure_from_seed(8));
-                ch.send_stream::<Masked>(&mask_items(DOMAIN, &ch.session(), &(100..160).collect::<Vec<u128>>(), &exponent))?;
+                ch.send_stream::<Blinded>(&blind_items(DOMAIN, &ch.session(), &(100..160).collect::<Vec<u128>>(), &exponent))?;
                 let mut back = vec![[0; 32]; 60];
-                ch.recv_stream::<DoublyMasked>(&mut back)?;
+                ch.recv_stream::<DoublyBlinded>(&mut back)?;
                 assert!(back.is_sorted());
                 digests::find::<Digests>(&[], 50, params.digest_bits, ch)
             },

@@ -2,14 +2,14 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::ecdh::POINT_BYTES;
-use crate::masks;
-use crate::registry::require_mode;
+use crate::tags;
 use crate::tasks::AggregateRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`, `n_r`, and one group.
@@ -21,9 +21,9 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or an option is not served.
     pub fn derive(request: &AggregateRequest) -> Result<Self, Unsupported> {
-        require_mode::<super::EcdhCaCgt12>(request.security)?;
+        super::EcdhCaCgt12::ENTRY.require(request.security)?;
         request.check_one_count()?;
-        Ok(Self { request: *request, digest_bits: masks::mask_bits(request.sender_items, request.receiver_items) })
+        Ok(Self { request: *request, digest_bits: tags::tag_bits(request.sender_items, request.receiver_items) })
     }
 
     /// Points of arrows 1 and 2, and digests of arrow 3; none where either set is empty.
@@ -36,7 +36,7 @@ impl Params {
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let (points, digests) = self.counts();
         let points = (2 * POINT_BYTES * points) as u64;
-        let digests = masks::predicted_bytes(digests, self.digest_bits);
+        let digests = tags::predicted_bytes(digests, self.digest_bits);
         points + digests.start()..=points + digests.end()
     }
 }

@@ -5,14 +5,14 @@ use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Digests, DoublyMasked, Masked};
+use super::messages::{Blinded, Digests, DoublyBlinded};
 use super::params::Params;
 use super::{DIGEST_CONTEXT, DOMAIN};
 use crate::ecdh::digests::{self, digests};
-use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, Point, inverse, mask_items, mask_points, random_exponent};
+use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, inverse, random_exponent};
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
-/// The receiver, with its mask `b`.
+/// The receiver, with its blinding `b`.
 #[derive(Debug)]
 pub struct Receiver {
     params: Params,
@@ -35,17 +35,17 @@ impl Party for Receiver {
 
         // Step 1.
         let phase = ch.phase(Phase::HashItems);
-        for items in input.items[..asked].chunks(CHUNK) {
-            ch.send_stream::<Masked>(&mask_items(DOMAIN, &session, items, &self.exponent))?;
+        for items in input.items[..asked].chunks(POINTS_PER_CHUNK) {
+            ch.send_stream::<Blinded>(&blind_items(DOMAIN, &session, items, &self.exponent))?;
         }
 
         // Step 2.
         let inverse = inverse(&self.exponent);
         let mut points: Secret<Vec<Point>> = Secret::new(Vec::with_capacity(asked));
         while points.len() < asked {
-            let mut doubly_masked = vec![[0; POINT_BYTES]; (asked - points.len()).min(CHUNK)];
-            ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
-            points.extend_from_slice(&mask_points(doubly_masked, &inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))?);
+            let mut doubly_blinded = vec![[0; POINT_BYTES]; (asked - points.len()).min(POINTS_PER_CHUNK)];
+            ch.recv_stream::<DoublyBlinded>(&mut doubly_blinded)?;
+            points.extend_from_slice(&blind_points(doubly_blinded, &inverse).ok_or(Abort::PeerMisbehaved(DoublyBlinded::STEP, BAD_POINT))?);
         }
         drop(phase);
 

@@ -5,15 +5,15 @@ use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Digests, DoublyMasked, Masked};
+use super::messages::{Blinded, Digests, DoublyBlinded};
 use super::params::Params;
 use super::{DIGEST_CONTEXT, DOMAIN};
 use crate::ecdh::arrived::Arrived;
 use crate::ecdh::digests::{self, digests};
-use crate::ecdh::{BAD_POINT, CHUNK, mask_many, mask_points, random_exponent};
+use crate::ecdh::{BAD_POINT, POINTS_PER_CHUNK, blind_many, blind_points, random_exponent};
 use crate::tasks::AggregateSenderInput;
 
-/// The sender, with its mask `a`.
+/// The sender, with its blinding `a`.
 #[derive(Debug)]
 pub struct Sender {
     params: Params,
@@ -36,20 +36,20 @@ impl Party for Sender {
 
         // Step 1.
         let phase = ch.phase(Phase::HashItems);
-        let mut doubly_masked = Arrived::new(points);
-        while doubly_masked.left() > 0 {
-            let again = |masked| mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT));
-            doubly_masked.take::<Masked>(ch, again)?;
+        let mut doubly_blinded = Arrived::new(points);
+        while doubly_blinded.left() > 0 {
+            let again = |blinded| blind_points(blinded, &self.exponent).ok_or(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT));
+            doubly_blinded.take::<Blinded>(ch, again)?;
         }
 
-        // Step 2, with a share of the own items behind each chunk: the receiver takes its masks off meanwhile.
-        let share = digested.div_ceil(points.div_ceil(CHUNK).max(1)).max(1);
+        // Step 2, with a share of the own items behind each chunk: the receiver takes its blindings off meanwhile.
+        let share = digested.div_ceil(points.div_ceil(POINTS_PER_CHUNK).max(1)).max(1);
         let mut shares = input.items[..digested].chunks(share);
         let mut own = Secret::new(Vec::with_capacity(digested));
-        for chunk in doubly_masked.sorted().chunks(CHUNK) {
-            ch.send_stream::<DoublyMasked>(chunk)?;
+        for chunk in doubly_blinded.sorted().chunks(POINTS_PER_CHUNK) {
+            ch.send_stream::<DoublyBlinded>(chunk)?;
             if let Some(items) = shares.next() {
-                mask_many(DOMAIN, items, &self.exponent, &mut own, ch)?;
+                blind_many(DOMAIN, items, &self.exponent, &mut own, ch)?;
             }
         }
         drop(phase);

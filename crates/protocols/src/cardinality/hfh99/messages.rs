@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_party::{Role, Step, Stream};
 
@@ -8,7 +9,7 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "ecdh-ca-hfh99", number, from, carries }
 }
 
-/// Arrow 1: the receiver's items under its own mask, compressed.
+/// Arrow 1: the receiver's items under its own blinding, compressed.
 pub(super) enum OfReceiver {}
 
 impl Stream for OfReceiver {
@@ -16,7 +17,7 @@ impl Stream for OfReceiver {
     type Element = Point;
 }
 
-/// Arrow 2: the sender's items under its own mask, shuffled.
+/// Arrow 2: the sender's items under its own blinding, shuffled.
 pub(super) enum OfSender {}
 
 impl Stream for OfSender {
@@ -24,10 +25,10 @@ impl Stream for OfSender {
     type Element = Point;
 }
 
-/// Arrow 3: the receiver's items under both masks, ascending.
-pub(super) enum DoublyMasked {}
+/// Arrow 3: the receiver's items under both blindings, ascending.
+pub(super) enum DoublyBlinded {}
 
-impl Stream for DoublyMasked {
+impl Stream for DoublyBlinded {
     const STEP: Step = step(3, Role::Sender, "the receiver's points under both masks");
     type Element = Point;
 }

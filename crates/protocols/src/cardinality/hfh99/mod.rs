@@ -1,6 +1,6 @@
-//! Cardinality by double masking: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC 1999).
+//! Cardinality by double blinding: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC 1999).
 //!
-//! The masks of [`crate::psi::hfh99`], in the paper's own form: everything is masked twice, and the sender shuffles.
+//! The blindings of [`crate::psi::hfh99`], in the paper's own form: everything is blinded twice, and the sender shuffles.
 //!
 //! ```text
 //!   Sender: X, a                                                      Receiver: Y, b
@@ -17,7 +17,7 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `A`, `B` | [`Sender`], [`Receiver`] | the two communities |
-//! | `x^a`, `y^b` | `exponent` | a party's secret mask, a scalar |
+//! | `x^a`, `y^b` | `exponent` | a party's secret blinding, a scalar |
 //! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `map_and_multiply` |
 //!
 //! The random order of arrow 3 is the ascending one: to the receiver the points are pseudo-random, and nothing else decides it.
@@ -29,7 +29,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -53,11 +53,13 @@ impl Protocol for EcdhCaHfh99 {
             reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
         },
         status: Status::Sound,
-        deviations: &["An elliptic curve group (Ristretto255) in the place of the integers modulo a prime."],
+        cost: CostClass::GroupOperations,
+        deviations: &["An elliptic curve group (Ristretto255) instead of the integers modulo a prime."],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(2),
             assumptions: &["DDH on Ristretto255", "hash-to-group is a random oracle"],
             leakage: &[SIZES],
         }],
@@ -83,7 +85,7 @@ mod tests {
     use vesica_structures::rng::SecretRng;
     use vesica_testkit::two_party;
 
-    use super::messages::{Arrows, DoublyMasked};
+    use super::messages::{Arrows, DoublyBlinded};
     use super::*;
     use crate::ecdh::{exchange, random_exponent};
     use crate::tasks::AggregateSenderInput;
@@ -104,7 +106,7 @@ mod tests {
                 let exponent = random_exponent(&mut SecretRng::insecure_from_seed(8));
                 exchange::receiver::<Arrows>(&own, 50, &exponent, ch)?;
                 let mut back = vec![[0; 32]; 60];
-                ch.recv_stream::<DoublyMasked>(&mut back)?;
+                ch.recv_stream::<DoublyBlinded>(&mut back)?;
                 Ok(back)
             },
         );

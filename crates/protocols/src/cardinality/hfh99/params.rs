@@ -1,12 +1,12 @@
 //! All numbers of a run.
 
+use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::ecdh::{POINT_BYTES, exchange};
-use crate::registry::require_mode;
 use crate::tasks::AggregateRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`, `n_r`, and one group.
@@ -16,7 +16,7 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or an option is not served.
     pub fn derive(request: &AggregateRequest) -> Result<Self, Unsupported> {
-        require_mode::<super::EcdhCaHfh99>(request.security)?;
+        super::EcdhCaHfh99::ENTRY.require(request.security)?;
         request.check_one_count()?;
         Ok(Self { request: *request })
     }

@@ -2,16 +2,16 @@
 
 use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase};
-use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::TagFinder;
 
-use super::messages::{Arrows, DoublyMasked};
+use super::messages::{Arrows, DoublyBlinded};
 use super::params::Params;
-use crate::ecdh::{CHUNK, POINT_BYTES, Point, exchange, random_exponent};
+use crate::ecdh::{POINT_BYTES, POINTS_PER_CHUNK, Point, exchange, random_exponent};
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
-/// The receiver, with its mask `b`.
+/// The receiver, with its blinding `b`.
 #[derive(Debug)]
 pub struct Receiver {
     params: Params,
@@ -36,7 +36,7 @@ impl Party for Receiver {
 
         // Step 3.
         let _phase = ch.phase(Phase::Match);
-        let mut theirs = MaskFinder::new(points.len(), u128::BITS, false);
+        let mut theirs = TagFinder::new(points.len(), u128::BITS, false);
         let mut first = 0;
         for chunk in points.chunks() {
             theirs.add(&heads(chunk), first..);
@@ -45,16 +45,16 @@ impl Party for Receiver {
         drop(points);
         let mut left = self.params.returned();
         while left > 0 {
-            let mut doubly_masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];
-            ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
-            theirs.find(&heads(&doubly_masked));
-            left -= doubly_masked.len();
+            let mut doubly_blinded = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
+            ch.recv_stream::<DoublyBlinded>(&mut doubly_blinded)?;
+            theirs.find(&heads(&doubly_blinded));
+            left -= doubly_blinded.len();
         }
         Ok(AggregateOutput::one(vec![theirs.found().count() as u64]))
     }
 }
 
-/// 128 bits of each encoding: enough to tell them apart, for points under both masks are pseudo-random.
+/// 128 bits of each encoding: enough to tell them apart, for points under both blindings are pseudo-random.
 fn heads(points: &[Point]) -> Vec<u128> {
     let head = |point: &Point| {
         let [head, _]: [u128; 2] = bytemuck::cast(*point);

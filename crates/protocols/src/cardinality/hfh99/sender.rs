@@ -5,12 +5,12 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Arrows, DoublyMasked};
+use super::messages::{Arrows, DoublyBlinded};
 use super::params::Params;
 use crate::ecdh::{exchange, random_exponent, shuffled};
 use crate::tasks::AggregateSenderInput;
 
-/// The sender, with its mask `a`.
+/// The sender, with its blinding `a`.
 #[derive(Debug)]
 pub struct Sender {
     params: Params,
@@ -36,6 +36,6 @@ impl Party for Sender {
 
         // Step 3.
         let _phase = ch.phase(Phase::Masks);
-        ch.send_stream::<DoublyMasked>(&points.sorted())
+        ch.send_stream::<DoublyBlinded>(&points.sorted())
     }
 }

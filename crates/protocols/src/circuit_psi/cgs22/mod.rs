@@ -48,7 +48,7 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Channel, Entry, Security, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -57,7 +57,7 @@ pub use params::Parts;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{BINS, OT_MODES};
+use super::entry::{BINS, OT_AND_TESTS, mode};
 use super::{Matched, Matching, Params};
 use crate::tasks::Shares;
 
@@ -76,16 +76,17 @@ impl Matching for Cgs22 {
             reference: "Chandran, Gupta, Shah. PoPETs 2022, ePrint 2021/034",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
             "Of the two protocols the one whose membership test is a second OPPRF and one equality test; three tests a bin would send as much and take longer.",
             "The hint is a table of 1.30 cells a pair (more below 2^14 pairs), by a bound and without a stash.",
             "Candidates are wider than what is compared, so that no two of a bin are equal.",
-            "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, in the place of 1-of-16 OTs.",
+            "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, instead of 1-of-16 OTs.",
             "The OPRFs' width follows from a binomial sum over the evaluations of both.",
             "Payloads of both sides: the sender's goes with the candidates through the second OPPRF to its own share, and a multiplexer follows.",
             BINS,
         ],
-        modes: OT_MODES,
+        modes: &[mode(Rounds::between(20, 36), OT_AND_TESTS)],
     };
     const SHARES: bool = true;
     type Parts = Parts;

@@ -46,7 +46,7 @@ pub(super) fn derive(
     }
     let (pairs, candidates) = (POSITIONS * sender_items, POSITIONS * bins);
     // Any two of the three candidates of a bin may be equal, or one that should not the target.
-    let target_bits = least_width(2 * candidates, unit(FailureEvent::MaskCollision.bits()));
+    let target_bits = least_width(2 * candidates, unit(FailureEvent::TagCollision.bits()));
     let (hint_bits, quad_bits) = (bits_with(target_bits, carried_bytes)?, bits_with(sigma, carried_bytes)?);
     let oprf = |evaluations: usize, blocks: usize| {
         Kkrt16::derive(&BatchPrfRequest { instances: bins, evaluations, evaluations_in_all: pairs + candidates, blocks, security })

@@ -18,11 +18,11 @@ pub(super) const PLACE_BLOCKS: usize = 2;
 const NONCES: u8 = 128;
 
 /// Bins that travel at a time.
-const PIECE: usize = 1 << 12;
+const BINS_PER_PIECE: usize = 1 << 12;
 
 /// The bins of each piece.
 pub(super) fn pieces(bins: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..bins).step_by(PIECE).map(move |first| first..bins.min(first + PIECE))
+    (0..bins).step_by(BINS_PER_PIECE).map(move |first| first..bins.min(first + BINS_PER_PIECE))
 }
 
 /// Bytes of a piece.
@@ -50,19 +50,19 @@ pub(super) fn nonce(outputs: [[u128; PLACE_BLOCKS]; 3]) -> Option<u8> {
 
 /// Tables of some bins.
 pub(super) struct Quads {
-    /// For each bin.
+    /// The nonce of each bin.
     pub nonces: Vec<u8>,
-    /// For each block, for each bin its cells.
+    /// For each block, the cells of each bin.
     pub cells: Vec<Vec<Gf128>>,
 }
 
 impl Quads {
-    /// Of so many bins, all zero.
+    /// Quads for `bins` bins, all zero.
     pub fn zero(bins: usize, bits: u32) -> Self {
         Self { nonces: vec![0; bins], cells: block_widths(bits).map(|_| vec![Gf128(0); CELLS * bins]).collect() }
     }
 
-    /// As bytes.
+    /// The quads as bytes.
     pub fn to_bytes(&self, bits: u32) -> Vec<u8> {
         let mut bytes = self.nonces.clone();
         for (cells, width) in self.cells.iter().zip(block_widths(bits)) {
@@ -71,7 +71,7 @@ impl Quads {
         bytes
     }
 
-    /// From bytes; nothing where a nonce or a spare bit is none.
+    /// Reads quads from bytes; `None` if a nonce is out of range or a spare bit is set.
     pub fn from_bytes(bins: usize, bits: u32, bytes: &[u8]) -> Option<Self> {
         let mut quads = Self::zero(bins, bits);
         let (nonces, mut rest) = bytes.split_at_checked(bins)?;

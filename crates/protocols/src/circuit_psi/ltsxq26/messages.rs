@@ -1,4 +1,5 @@
 //! The arrow that Figure 14 does not have.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_party::{Role, Step, Stream};
 

@@ -49,7 +49,7 @@ use crate::psi::ltsxq26::oracle::{self, Sha256};
 use crate::psi::ltsxq26::{self, Sha};
 use crate::tasks::IntersectRequest;
 
-/// What both sides derive from the sizes.
+/// The parameters that both sides derive from the sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Figure 14 on the keys: `l = log2(3 n_s m) + 40`, 74 at 2^16 items.
@@ -61,7 +61,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// For so many keys of either side.
+    /// Parameters for these numbers of keys.
     ///
     /// # Errors
     /// For sizes that the OKVS refuses.
@@ -93,7 +93,7 @@ impl Params {
 
     /// Bytes of all messages.
     pub fn predicted_bytes(&self) -> u64 {
-        self.oprf.bytes_before_masks() + self.hint_bytes
+        self.oprf.bytes_before_tags() + self.hint_bytes
     }
 }
 

@@ -36,7 +36,7 @@ impl Party for Receiver {
 }
 
 impl Receiver {
-    /// How many keys it asks for.
+    /// The number of keys that the receiver asks for.
     pub(super) fn keys(&self) -> usize {
         self.params.oprf.receiver_items
     }
@@ -44,7 +44,7 @@ impl Receiver {
     /// Steps 4 and 7, and the view.
     ///
     /// # Errors
-    /// As [`Party::run`].
+    /// Fails as [`Party::run`] does.
     pub fn run_observed(self, asked: Vec<u128>, ch: &mut Channel, rng: &mut SecretRng) -> Result<(PrfOutputs, View), Abort> {
         let mut view = View { oprf: ltsxq26::View::empty(&self.params.oprf), params: self.params, hint: Vec::new() };
         let params = &view.params;

@@ -2,7 +2,7 @@
 
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{Abort, Channel, Entry, Leak, Learner, Mode, Party, Resistance, Security, Status, Task, assumptions};
+use vesica_party::{Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Party, Resistance, Rounds, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -32,6 +32,7 @@ impl Variant for Circuit {
             how: "as in ltsxq26 the receiver gets the sender's secret s, here by the hint: with it all of the sender's items in one bin show the same r_i, and anything else something \
                  random. So it learns the sender's items, the members of the intersection among them, and their payloads up to a constant. See docs/ltsxq26.md; vesica-circuit is sound",
         },
+        cost: CostClass::Symmetric,
         deviations: &[
             BINS,
             AND_TREES,
@@ -42,6 +43,7 @@ impl Variant for Circuit {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::None,
+            rounds: Rounds::between(16, 32),
             assumptions: assumptions![EQUALITY_TESTS, &["SHA-256 is a random oracle", "AES-128 is a PRF (rows, keys)"]],
             leakage: &[
                 SIZES,

@@ -35,7 +35,7 @@ mod sender;
 
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{Abort, Channel, Entry, Party, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Party, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -43,7 +43,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{AND_TREES, BINS, OT_MODES};
+use super::entry::{AND_TREES, BINS, OT_AND_TESTS, mode};
 use super::{Asked, BinOpprf, OpprfSizes, Pairs, Variant};
 use crate::tasks::Shares;
 
@@ -62,15 +62,16 @@ impl Variant for Psty19 {
             reference: "Pinkas, Schneider, Tkachenko, Yanai. Eurocrypt 2019, ePrint 2019/241",
         },
         status: Status::Sound,
+        cost: CostClass::Polynomials,
         deviations: &[
-            "Polynomials over GF(2^128), whose points are the items' keys, in the place of a prime field of 61 bits: there two points of a mega-bin would be equal with a probability of 2^-32 at 2^20 items.",
-            "Mega-bins by the key and not by the bin, of at most 512 points in the place of 1024.",
+            "Polynomials over GF(2^128), whose points are the items' keys, instead of a prime field of 61 bits: there two points of a mega-bin would be equal with a probability of 2^-32 at 2^20 items.",
+            "Mega-bins by the key and not by the bin, of at most 512 points instead of 1024.",
             "The OPRF's width follows from a binomial sum over all evaluations.",
             "Payloads of both sides: the hint carries the sender's, and a multiplexer follows, as in the later papers.",
             BINS,
             AND_TREES,
         ],
-        modes: OT_MODES,
+        modes: &[mode(Rounds::between(18, 32), OT_AND_TESTS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
     type Opprf = PolynomialOpprf;

@@ -15,7 +15,7 @@ pub const CAPACITY: usize = 512;
 /// The share of two keys that the OPRF of a bin does not tell apart.
 pub(super) const FAILURE: u128 = unit(FAILURE_BITS);
 
-/// What both sides derive from the sizes.
+/// The parameters that both sides derive from the sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     pub(super) oprf: kkrt16::Params,

@@ -13,7 +13,7 @@ use super::messages::Hint;
 use crate::circuit_psi::Asked;
 
 /// Polynomials that arrive at a time.
-const AT_A_TIME: usize = 16;
+const POLYS_PER_MESSAGE: usize = 16;
 
 /// The receiver, set up.
 pub struct Receiver {
@@ -45,9 +45,9 @@ impl Party for Receiver {
             asked.keys.iter().enumerate().map(|(place, &key)| (params.mega_bin(key) as u32, place as u32)).collect();
         order.sort_unstable();
         let mut order = &order[..];
-        let mut hint = vec![0u128; AT_A_TIME.min(params.mega_bins) * params.coefficients()];
-        for first in (0..params.mega_bins).step_by(AT_A_TIME) {
-            let count = AT_A_TIME.min(params.mega_bins - first);
+        let mut hint = vec![0u128; POLYS_PER_MESSAGE.min(params.mega_bins) * params.coefficients()];
+        for first in (0..params.mega_bins).step_by(POLYS_PER_MESSAGE) {
+            let count = POLYS_PER_MESSAGE.min(params.mega_bins - first);
             let hint = &mut hint[..count * params.coefficients()];
             ch.recv_stream::<Hint>(hint)?;
             let (here, rest) = order.split_at(order.partition_point(|&(mega_bin, _)| (mega_bin as usize) < first + count));

@@ -14,7 +14,7 @@ use super::messages::Hint;
 use crate::circuit_psi::Pairs;
 
 /// Polynomials that are made at a time.
-const AT_A_TIME: usize = 16;
+const POLYS_PER_MESSAGE: usize = 16;
 
 const OVERFLOW: Abort = Abort::StatisticalFailure("a polynomial has too many points, or two equal ones; items must be distinct");
 
@@ -49,9 +49,9 @@ impl Party for Sender {
         // Step 6.
         let _phase = ch.phase(Phase::Encode);
         let (starts, order) = by_mega_bin(&params, &programmed.keys);
-        let mut hint = vec![0u128; AT_A_TIME.min(params.mega_bins) * params.coefficients()];
-        for first in (0..params.mega_bins).step_by(AT_A_TIME) {
-            let count = AT_A_TIME.min(params.mega_bins - first);
+        let mut hint = vec![0u128; POLYS_PER_MESSAGE.min(params.mega_bins) * params.coefficients()];
+        for first in (0..params.mega_bins).step_by(POLYS_PER_MESSAGE) {
+            let count = POLYS_PER_MESSAGE.min(params.mega_bins - first);
             let hint = &mut hint[..count * params.coefficients()];
             let places =
                 (first..first + count).map(|mega_bin| (&order[starts[mega_bin]..starts[mega_bin + 1]], rng.child())).collect::<Vec<_>>();

@@ -13,7 +13,7 @@
 //! | `tau_i`, `tau'_i` | `multiplexer.masks()`, `carried` | the payload's mask |
 //! | `F_2PC` | `vesica_mpc::peqt`, `vesica_mpc::share_conversion` | tests and multiplexers |
 
-mod aggregate;
+pub(crate) mod aggregate;
 pub(super) mod opprf;
 mod variants;
 

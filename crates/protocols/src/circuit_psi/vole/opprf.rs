@@ -1,4 +1,4 @@
-//! Steps 4, 6 and 7: the OPPRF from VOLE, to which bins are nothing.
+//! Steps 4, 6 and 7: the OPPRF from VOLE, which ignores bins.
 
 use std::marker::PhantomData;
 

@@ -3,7 +3,7 @@
 use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::peqt;
-use vesica_party::{Entry, Mode, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 use vesica_structures::okvs::{Band, Clustered};
 
@@ -15,9 +15,8 @@ use crate::tasks::{Cardinality, JoinAndCompute, Shares, Sum};
 
 const ASSUMPTIONS: &[&str] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
 
-const MODES: &[Mode] = &[mode(ASSUMPTIONS)];
 /// Products and groups take inner products.
-const AGGREGATE_MODES: &[Mode] = &[mode(assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()])];
+const AGGREGATE_ASSUMPTIONS: &[&str] = assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()];
 
 const FASTER: Paper = Paper {
     key: "LTSXQ26",
@@ -41,8 +40,9 @@ impl Variant for VesicaCircuit {
         task: Shares::NAME,
         paper: FASTER,
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC],
-        modes: MODES,
+        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::Cubic;
     type Opprf = VoleOpprf<Band, false>;
@@ -63,14 +63,15 @@ impl Variant for Rs21Circuit {
             reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
-            "The clustered 3-hash table in the place of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
-            "Silent VOLE on a code with a stated distance in the place of the Silver-era code.",
+            "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
+            "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
             AND_TREES,
             EMPTY_BINS,
             BINS,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
     type Opprf = VoleOpprf<Clustered, true>;
@@ -91,6 +92,7 @@ impl Variant for Rr22Circuit {
             reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
             "B is a subspace over GF(2) of 41 + log2(3 n_s) bits.",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
@@ -98,7 +100,7 @@ impl Variant for Rr22Circuit {
             EMPTY_BINS,
             BINS,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
     };
     const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
     type Opprf = VoleOpprf<Clustered, false>;
@@ -110,7 +112,7 @@ const MASKED_SUM: &str = "The hint carries values that are masked additively, by
 const PRODUCT: &str = "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
 
 macro_rules! aggregate_row {
-    ($(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $valued:literal, $deviations:expr) => {
+    ($(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $valued:literal, $rounds:expr, $deviations:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
@@ -122,8 +124,9 @@ macro_rules! aggregate_row {
                 task: $task::NAME,
                 paper: FASTER,
                 status: Status::Recommended,
+                cost: CostClass::Symmetric,
                 deviations: $deviations,
-                modes: AGGREGATE_MODES,
+                modes: &[mode($rounds, AGGREGATE_ASSUMPTIONS)],
             };
             type Task = $task;
             type Variant = VesicaCircuit;
@@ -134,13 +137,13 @@ macro_rules! aggregate_row {
 
 aggregate_row!(
     /// `vesica-cardinality`: Figure 17.
-    VesicaCardinality, "vesica-cardinality", Cardinality, false, &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
+    VesicaCardinality, "vesica-cardinality", Cardinality, false, Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
 );
 aggregate_row!(
     /// `vesica-sum`: Figure 18.
-    VesicaSum, "vesica-sum", Sum, false, &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
+    VesicaSum, "vesica-sum", Sum, false, Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
 );
 aggregate_row!(
     /// `vesica-join-and-compute`: Figure 19.
-    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, true, &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
+    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, true, Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
 );

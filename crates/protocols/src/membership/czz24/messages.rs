@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{Role, Step, Stream};
@@ -11,7 +12,7 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "czz24", number, from, carries }
 }
 
-/// Arrow 1: the receiver's items under its own mask, compressed.
+/// Arrow 1: the receiver's items under its own blinding, compressed.
 pub(super) enum OfReceiver {}
 
 impl Stream for OfReceiver {
@@ -19,7 +20,7 @@ impl Stream for OfReceiver {
     type Element = Point;
 }
 
-/// Arrow 2: the sender's items under its own mask, shuffled.
+/// Arrow 2: the sender's items under its own blinding, shuffled.
 pub(super) enum OfSender {}
 
 impl Stream for OfSender {
@@ -28,15 +29,15 @@ impl Stream for OfSender {
 }
 
 /// Arrows 1 and 2.
-pub(super) enum DoubleMasking {}
+pub(super) enum DoubleBlinding {}
 
-impl exchange::Arrows for DoubleMasking {
+impl exchange::Arrows for DoubleBlinding {
     const DOMAIN: &'static [u8] = DOMAIN;
     type FromReceiver = OfReceiver;
     type FromSender = OfSender;
 }
 
-/// Arrow 3: digests of the receiver's items under both masks.
+/// Arrow 3: digests of the receiver's items under both blindings.
 pub(super) enum Digests {}
 
 impl Stream for Digests {

@@ -17,7 +17,7 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | client, server | sender, receiver | who asks about its items, who learns the bits |
-//! | `k_1`, `k_2`, `F` | `exponent`, `mask_items`, `mask_points` | masks of server and client |
+//! | `k_1`, `k_2`, `F` | `exponent`, `blind_items`, `blind_points` | blindings of server and client |
 //! | `e` | the places of common items | what the server learns, in the client's order |
 //! | `Ω` | the order of arrow 3 | here all that is left of a permutation |
 
@@ -33,7 +33,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use self::messages::{Digests, DoubleMasking, Transfer};
+use self::messages::{Digests, DoubleBlinding, Transfer};
 use super::MembershipTest;
 use crate::ecdh::digests::{self, digests};
 use crate::ecdh::{exchange, random_exponent, shuffled};
@@ -49,17 +49,17 @@ const DIGEST_CONTEXT: &str = "vesica v1 czz24 2026 digest of a point";
 #[derive(Debug)]
 pub enum Czz24 {}
 
-/// A side with its mask, `a` or `b`.
+/// A side with its blinding, `a` or `b`.
 #[derive(Debug)]
-pub struct Masking {
+pub struct Blinding {
     params: Params,
     exponent: Secret<Scalar>,
 }
 
 impl MembershipTest for Czz24 {
     type Params = Params;
-    type Sender = Masking;
-    type Receiver = Masking;
+    type Sender = Blinding;
+    type Receiver = Blinding;
     type Arrows = Transfer;
 
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
@@ -74,31 +74,31 @@ impl MembershipTest for Czz24 {
         params.predicted_bytes()
     }
 
-    fn sender(&params: &Params, _: &mut Channel, rng: &mut SecretRng) -> Result<Masking, Abort> {
-        Ok(Masking { params, exponent: random_exponent(rng) })
+    fn sender(&params: &Params, _: &mut Channel, rng: &mut SecretRng) -> Result<Blinding, Abort> {
+        Ok(Blinding { params, exponent: random_exponent(rng) })
     }
 
-    fn receiver(&params: &Params, _: &mut Channel, rng: &mut SecretRng) -> Result<Masking, Abort> {
-        Ok(Masking { params, exponent: random_exponent(rng) })
+    fn receiver(&params: &Params, _: &mut Channel, rng: &mut SecretRng) -> Result<Blinding, Abort> {
+        Ok(Blinding { params, exponent: random_exponent(rng) })
     }
 
     /// Steps 1 to 3.
     fn ask(
-        Masking { params, exponent }: Masking,
+        Blinding { params, exponent }: Blinding,
         items: &[u128],
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Secret<Vec<u32>>, Abort> {
         let (order, shuffled) = shuffled(items, rng);
-        let points = exchange::sender::<DoubleMasking>(&shuffled, params.receiver_items, &exponent, ch)?;
+        let points = exchange::sender::<DoubleBlinding>(&shuffled, params.receiver_items, &exponent, ch)?;
         let digests = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
         digests::send::<Digests>(&digests, params.digest_bits, ch)?;
         Ok(order)
     }
 
     /// Steps 1 to 3.
-    fn test(Masking { params, exponent }: Masking, items: &[u128], ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
-        let points = exchange::receiver::<DoubleMasking>(items, params.sender_items, &exponent, ch)?;
+    fn test(Blinding { params, exponent }: Blinding, items: &[u128], ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
+        let points = exchange::receiver::<DoubleBlinding>(items, params.sender_items, &exponent, ch)?;
         let own = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
         digests::find::<Digests>(&own, params.digests(), params.digest_bits, ch)
     }

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use crate::ecdh::exchange;
-use crate::masks;
+use crate::tags;
 
-/// What both sides derive from the sizes.
+/// The parameters that both sides derive from the sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`.
@@ -17,9 +17,9 @@ pub struct Params {
 }
 
 impl Params {
-    /// For sets of these sizes.
+    /// Parameters for sets of these sizes.
     pub(super) fn new(sender_items: usize, receiver_items: usize) -> Self {
-        Self { sender_items, receiver_items, digest_bits: masks::mask_bits(sender_items, receiver_items) }
+        Self { sender_items, receiver_items, digest_bits: tags::tag_bits(sender_items, receiver_items) }
     }
 
     /// Digests of arrow 3: one for each item of the receiver, none where the sender has no items.
@@ -30,7 +30,7 @@ impl Params {
     /// `32 (n_s + n_r)` for the points, then digests.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let points = exchange::predicted_bytes(self.sender_items, self.receiver_items);
-        let digests = masks::predicted_bytes(self.digests(), self.digest_bits);
+        let digests = tags::predicted_bytes(self.digests(), self.digest_bits);
         points + digests.start()..=points + digests.end()
     }
 }

@@ -1,7 +1,7 @@
 //! The three rows of the registries.
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{Entry, Protocol, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 
 use super::Czz24;
@@ -14,8 +14,8 @@ const PAPER: Paper = Paper {
     reference: "Chen, Zhang, Zhang, Dong, Liu. PKC 2024, ePrint 2022/652",
 };
 
-const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded, in \
-                       the place of a shuffled list of points or a Bloom filter.";
+const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded, instead \
+                       of a shuffled list of points or a Bloom filter.";
 const SHUFFLED: &str = "The client asks in a random order, so that the bits say nothing of the order of its table.";
 
 const TEST: &[&str] = &["DDH on Ristretto255", "hash-to-group is a random oracle", "BLAKE3 is a pseudo-random generator on group elements"];
@@ -29,12 +29,13 @@ impl For<Intersect> for Czz24 {
         paper: PAPER,
         // ecdh-hfh99 sends less, and carries payloads.
         status: Status::Sound,
+        cost: CostClass::GroupOperations,
         deviations: &[
             DIGESTS,
             SHUFFLED,
             "Random OTs by SoftSpokenOT, each turned by a bit; the server's choice of nothing costs no message.",
         ],
-        modes: &semi_honest(TEST_AND_OT, BESIDE_COUNT),
+        modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_COUNT),
     };
 }
 
@@ -45,8 +46,9 @@ impl For<Cardinality> for Czz24 {
         task: Cardinality::NAME,
         paper: PAPER,
         status: Status::Recommended,
+        cost: CostClass::GroupOperations,
         deviations: &[DIGESTS, SHUFFLED],
-        modes: &semi_honest(TEST, BESIDE_COUNT),
+        modes: &semi_honest(Rounds::exactly(2), TEST, BESIDE_COUNT),
     };
 }
 
@@ -57,12 +59,13 @@ impl For<Sum> for Czz24 {
         task: Sum::NAME,
         paper: PAPER,
         status: Status::Recommended,
+        cost: CostClass::GroupOperations,
         deviations: &[
             DIGESTS,
             SHUFFLED,
             "Random OTs by SoftSpokenOT, each turned by a bit; the value's mask is one of the pads itself, so that an item costs one masked value and not two.",
             "Sums in Z_2^64.",
         ],
-        modes: &semi_honest(TEST_AND_OT, BESIDE_SUM),
+        modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_SUM),
     };
 }

@@ -1,4 +1,5 @@
 //! One type an arrow of the figure, and of the membership tests'.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_mpc::silent_ot::SilentOt;
@@ -37,3 +38,5 @@ impl membership::Arrows for Transfer {
     const PAD_CONTEXT: &'static str = "vesica v1 gmr21 2026 pad of values";
     type Ots = SilentOt;
 }
+
+vesica_party::messages![Salt];

@@ -1,4 +1,4 @@
-//! Permuted characteristic: Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021, ePrint 2021/243), with VOLE in the place of its
+//! Permuted characteristic: Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021, ePrint 2021/243), with VOLE instead of its
 //! OPRFs.
 //!
 //! ```text
@@ -33,7 +33,7 @@
 //!
 //! Empty bins hold something random, and are places like others: the receiver learns nothing of which bins are full.
 
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 mod receiver;
 mod rows;

@@ -17,9 +17,9 @@ use crate::bins::POSITIONS;
 use crate::circuit_psi::params::{sigma, unit};
 
 /// Digests that travel at a time: whole bytes, however wide they are.
-pub(super) const PIECE: usize = 1 << 14;
+pub(super) const DIGESTS_PER_PIECE: usize = 1 << 14;
 
-/// What both sides derive from the sizes.
+/// The parameters that both sides derive from the sizes.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// `n_s`.
@@ -46,7 +46,7 @@ pub(super) struct Parts {
 }
 
 impl Params {
-    /// For sets of these sizes.
+    /// Parameters for sets of these sizes.
     ///
     /// # Errors
     /// For sizes beyond the bounds of the parts.

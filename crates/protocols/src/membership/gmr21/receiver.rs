@@ -13,7 +13,7 @@ use vesica_structures::packing::{packed_len, unpack};
 use vesica_structures::rng::SecretRng;
 
 use super::messages::{Digests, Salt};
-use super::params::{PIECE, Parts};
+use super::params::{DIGESTS_PER_PIECE, Parts};
 use super::{Functions, Params};
 use crate::bins::POSITIONS;
 
@@ -61,13 +61,13 @@ impl Receiver {
         // Step 6.
         let _phase = ch.phase(Phase::Equality);
         let mut found = Bits::zeros(params.bins);
-        for (piece, a) in vole.a.chunks(PIECE).enumerate() {
+        for (piece, a) in vole.a.chunks(DIGESTS_PER_PIECE).enumerate() {
             let mut packed = vec![0; packed_len(a.len(), params.digest_bits)];
             ch.recv_stream::<Digests>(&mut packed)?;
             let mut digests = vec![Gf128::default(); a.len()];
             unpack(&packed, params.digest_bits, &mut digests).ok_or(Abort::PeerMisbehaved(Digests::STEP, "bits beyond the last digest"))?;
-            let own = functions.digests(piece * PIECE, a, params.digest_bits);
-            for (place, (own, digest)) in (piece * PIECE..).zip(own.iter().zip(&digests)) {
+            let own = functions.digests(piece * DIGESTS_PER_PIECE, a, params.digest_bits);
+            for (place, (own, digest)) in (piece * DIGESTS_PER_PIECE..).zip(own.iter().zip(&digests)) {
                 found.set(place, own == digest);
             }
         }

@@ -4,7 +4,7 @@ use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::SwitchingNetwork;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{Entry, Protocol, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf64;
 use vesica_structures::okvs::Band;
@@ -19,9 +19,8 @@ const PAPER: Paper = Paper {
     reference: "Garimella, Mohassel, Rosulek, Sadeghian, Singh. PKC 2021, ePrint 2021/243",
 };
 
-const OPPRF: &str = "The OPPRF is opprf-band, on VOLE, over 1.30 bins an item by a proven bound, in the place of KMPRT17's over 1.27.";
-const NETWORK: &str =
-    "Permute and Share is permute-share-64: one element a switch, in the place of two, and the receiver chooses its shares.";
+const OPPRF: &str = "The OPPRF is opprf-band, on VOLE, over 1.30 bins an item by a proven bound, instead of KMPRT17's over 1.27.";
+const NETWORK: &str = "Permute and Share is permute-share-64: one element a switch, instead of two, and the receiver chooses its shares.";
 const TESTS: &str = "Equality is tested by an OPRF from VOLE whose random values are the receiver's shares: a digest a bin, and no message of the receiver.";
 const TRANSFER: &str = "Random OTs by ot-silent, each turned by a bit.";
 
@@ -41,8 +40,9 @@ impl For<Intersect> for Gmr21 {
         paper: PAPER,
         // The VOLE rows send a tenth of it.
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER],
-        modes: &semi_honest(ASSUMPTIONS, BESIDE_COUNT),
+        modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_COUNT),
     };
 }
 
@@ -54,8 +54,9 @@ impl For<Cardinality> for Gmr21 {
         paper: PAPER,
         // vesica-cardinality sends a third of it.
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[OPPRF, NETWORK, TESTS],
-        modes: &semi_honest(ASSUMPTIONS, BESIDE_COUNT),
+        modes: &semi_honest(Rounds::between(9, 11), ASSUMPTIONS, BESIDE_COUNT),
     };
 }
 
@@ -66,7 +67,8 @@ impl For<Sum> for Gmr21 {
         task: Sum::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER, "Sums in Z_2^64, each value under one of the pads itself."],
-        modes: &semi_honest(ASSUMPTIONS, BESIDE_SUM),
+        modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_SUM),
     };
 }

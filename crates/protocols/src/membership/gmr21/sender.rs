@@ -15,7 +15,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 use super::messages::{Digests, Salt};
-use super::params::{PIECE, Parts};
+use super::params::{DIGESTS_PER_PIECE, Parts};
 use super::{Functions, Params};
 use crate::bins::POSITIONS;
 use crate::membership::NO_ITEM;
@@ -68,10 +68,10 @@ impl Sender {
         let _phase = ch.phase(Phase::Equality);
         let delta = vole.delta;
         let mut packed = Vec::new();
-        for (piece, (b, z)) in vole.b.chunks_mut(PIECE).zip(z.chunks(PIECE)).enumerate() {
+        for (piece, (b, z)) in vole.b.chunks_mut(DIGESTS_PER_PIECE).zip(z.chunks(DIGESTS_PER_PIECE)).enumerate() {
             Gf64::scale_add(b, delta, z);
             packed.clear();
-            pack(&functions.digests(piece * PIECE, b, params.digest_bits), params.digest_bits, &mut packed);
+            pack(&functions.digests(piece * DIGESTS_PER_PIECE, b, params.digest_bits), params.digest_bits, &mut packed);
             ch.send_stream::<Digests>(&packed)?;
         }
         let item = |&bin: &u32| table.bin(bin as usize).map_or(NO_ITEM, |entry| entry.item);

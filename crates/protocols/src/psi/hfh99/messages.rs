@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_party::{Role, Step, Stream};
 
@@ -8,26 +9,26 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "ecdh-hfh99", number, from, carries }
 }
 
-/// Arrow 1: the receiver's items under its own mask, `b H(y)`, compressed.
-pub(super) enum Masked {}
+/// Arrow 1: the receiver's items under its own blinding, `b H(y)`, compressed.
+pub(super) enum Blinded {}
 
-impl Stream for Masked {
+impl Stream for Blinded {
     const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
     type Element = Point;
 }
 
-/// Arrow 2: the same points under both masks, `a b H(y)`, in the same order.
-pub(super) enum DoublyMasked {}
+/// Arrow 2: the same points under both blindings, `a b H(y)`, in the same order.
+pub(super) enum DoublyBlinded {}
 
-impl Stream for DoublyMasked {
+impl Stream for DoublyBlinded {
     const STEP: Step = step(2, Role::Sender, "the doubly masked points");
     type Element = Point;
 }
 
-/// Arrow 3: the sender's masks.
-pub(super) enum Masks {}
+/// Arrow 3: the sender's tags.
+pub(super) enum Tags {}
 
-impl Stream for Masks {
+impl Stream for Tags {
     const STEP: Step = step(3, Role::Sender, "the sender's sorted masks");
     type Element = u8;
 }

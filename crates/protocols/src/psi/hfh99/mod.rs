@@ -1,6 +1,6 @@
 //! DH-PSI: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC 1999), after Meadows (S&P 1986).
 //!
-//! Two commuting masks, `H(x) -> a H(x)` at the sender and `H(y) -> b H(y)` at the receiver, on the group Ristretto255.
+//! Two commuting blindings, `H(x) -> a H(x)` at the sender and `H(y) -> b H(y)` at the receiver, on the group Ristretto255.
 //!
 //! ```text
 //!   Sender: X, a                                                      Receiver: Y, b
@@ -23,11 +23,11 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `A`, `B` | [`Sender`], [`Receiver`] | the two communities |
-//! | `x^a`, `y^b` | `exponent` | a party's secret mask, a scalar |
+//! | `x^a`, `y^b` | `exponent` | a party's secret blinding, a scalar |
 //! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `map_and_multiply` |
-//! | `(y^b)^a` | `DoublyMasked` | both masks on an item |
+//! | `(y^b)^a` | `DoublyBlinded` | both blindings on an item |
 //!
-//! The receiver runs at most `ecdh::WINDOW` chunks ahead of the sender's answers, and the sender masks its own items between two
+//! The receiver runs at most `ecdh::CHUNKS_IN_FLIGHT` chunks ahead of the sender's answers, and the sender blinds its own items between two
 //! answers: both compute all the time and neither streams against the other.
 
 mod messages;
@@ -38,7 +38,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -62,18 +62,20 @@ impl Protocol for EcdhHfh99 {
             reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
         },
         status: Status::Recommended,
+        cost: CostClass::GroupOperations,
         deviations: &[
-            "An elliptic curve group (Ristretto255) in the place of the integers modulo a prime.",
-            "The receiver takes its own mask off a doubly masked point and compares hashes of a H(y) with hashes of a H(x), as in the reading of \
-             this protocol as an oblivious pseudo-random function; the paper has it mask a H(x) a second time. So the sender's items cost a short \
-             mask each and not a point, and the output also gives keys for payloads. The views are simulated alike: a H(x) of an item outside of \
+            "An elliptic curve group (Ristretto255) instead of the integers modulo a prime.",
+            "The receiver takes its own blinding off a doubly blinded point and compares hashes of a H(y) with hashes of a H(x), as in the reading of \
+             this protocol as an oblivious pseudo-random function; the paper has it blind a H(x) a second time. So the sender's items cost a short \
+             tag each and not a point, and the output also gives keys for payloads. The views are simulated alike: a H(x) of an item outside of \
              the intersection is pseudo-random under DDH.",
-            "The sender's masks are truncated to the width that their collisions allow, sorted and Golomb-Rice coded.",
+            "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice coded.",
         ],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(3),
             assumptions: &[
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",
@@ -101,7 +103,7 @@ mod tests {
     use vesica_party::{Abort, Party, Stream};
     use vesica_testkit::try_two_party;
 
-    use super::messages::{DoublyMasked, Masked};
+    use super::messages::{Blinded, DoublyBlinded};
     use super::*;
     use crate::tasks::{IntersectReceiverInput, IntersectSenderInput};
 
@@ -118,17 +120,17 @@ mod tests {
         for bad in BAD {
             let (sender, _) = try_two_party(
                 |ch, rng| Sender::setup(&params(), ch, rng)?.run(IntersectSenderInput { items: vec![1], payloads: vec![] }, ch, rng),
-                |ch, _| ch.send_stream::<Masked>(&[bad]),
+                |ch, _| ch.send_stream::<Blinded>(&[bad]),
             );
-            assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(Masked::STEP, _))));
+            assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(Blinded::STEP, _))));
             let (_, receiver) = try_two_party(
                 |ch, _| {
-                    ch.recv_stream::<Masked>(&mut [[0; 32]])?;
-                    ch.send_stream::<DoublyMasked>(&[bad])
+                    ch.recv_stream::<Blinded>(&mut [[0; 32]])?;
+                    ch.send_stream::<DoublyBlinded>(&[bad])
                 },
                 |ch, rng| Receiver::setup(&params(), ch, rng)?.run(IntersectReceiverInput { items: vec![1] }, ch, rng),
             );
-            assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(DoublyMasked::STEP, _))));
+            assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(DoublyBlinded::STEP, _))));
         }
     }
 }

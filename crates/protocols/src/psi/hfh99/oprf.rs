@@ -13,19 +13,24 @@ const DOMAIN: &[u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255M
 const OUTPUT_CONTEXT: &str = "vesica v1 ecdh-hfh99 2026 output of the pseudo-random function";
 
 /// `exponent H(item)` for each item, hashed under `session`.
-pub(super) fn mask_items(session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
-    ecdh::mask_items(DOMAIN, session, items, exponent)
+pub(super) fn blind_items(session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
+    ecdh::blind_items(DOMAIN, session, items, exponent)
 }
 
-/// Appends that of many items to `masked`, and looks at the channel meanwhile.
-pub(super) fn mask_many(items: &[u128], exponent: &Secret<Scalar>, masked: &mut Secret<Vec<Point>>, ch: &mut Channel) -> Result<(), Abort> {
-    ecdh::mask_many(DOMAIN, items, exponent, masked, ch)
+/// Appends that of many items to `blinded`, and looks at the channel meanwhile.
+pub(super) fn blind_many(
+    items: &[u128],
+    exponent: &Secret<Scalar>,
+    blinded: &mut Secret<Vec<Point>>,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    ecdh::blind_many(DOMAIN, items, exponent, blinded, ch)
 }
 
-/// What `G` gives for one item.
+/// The outputs of `G` for one item.
 pub(super) struct Output {
-    /// The mask `m`, 128 bits of which arrow 3 carries some.
-    pub(super) mask: u128,
+    /// The tag `m`, 128 bits of which arrow 3 carries some.
+    pub(super) tag: u128,
     /// The proof of a match, `p`.
     pub(super) proof: u128,
     keystream: blake3::OutputReader,
@@ -37,8 +42,8 @@ impl Output {
         let mut keystream = blake3::Hasher::new_derive_key(OUTPUT_CONTEXT).update(session).update(point).finalize_xof();
         let mut halves = [0; 32];
         keystream.fill(&mut halves);
-        let [mask, proof]: [u128; 2] = bytemuck::cast(halves);
-        Self { mask, proof, keystream }
+        let [tag, proof]: [u128; 2] = bytemuck::cast(halves);
+        Self { tag, proof, keystream }
     }
 
     /// Fills `out` with the payload's keystream `k`.
@@ -47,7 +52,7 @@ impl Output {
     }
 }
 
-/// What the masks of points are the low bits of.
-pub(super) fn masks_of(session: &[u8; 32], points: &[Point]) -> Vec<u128> {
-    points.par_iter().map(|point| Output::of(session, point).mask).collect()
+/// The words whose low bits are the tags of points.
+pub(super) fn tags_of(session: &[u8; 32], points: &[Point]) -> Vec<u128> {
+    points.par_iter().map(|point| Output::of(session, point).tag).collect()
 }

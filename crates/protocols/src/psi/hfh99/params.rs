@@ -2,23 +2,23 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use crate::ecdh::POINT_BYTES;
-use crate::masks;
 use crate::psi::both_learn;
-use crate::registry::require_mode;
+use crate::tags;
 use crate::tasks::IntersectRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`.
     pub sender_items: usize,
     /// `n_r`.
     pub receiver_items: usize,
-    /// Width of a mask of arrow 3.
-    pub mask_bits: u32,
+    /// Width of a tag of arrow 3.
+    pub tag_bits: u32,
     /// Width of a payload, in bytes.
     pub payload_bytes: usize,
     /// Whether arrow 5 is sent.
@@ -28,23 +28,23 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or a size is not served.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<super::EcdhHfh99>(request.security)?;
+        super::EcdhHfh99::ENTRY.require(request.security)?;
         request.check_sizes()?;
         Ok(Self {
             sender_items: request.sender_items,
             receiver_items: request.receiver_items,
-            mask_bits: masks::mask_bits(request.sender_items, request.receiver_items),
+            tag_bits: tags::tag_bits(request.sender_items, request.receiver_items),
             payload_bytes: request.payload_bytes,
             both_learn: request.both_learn,
         })
     }
 
-    /// `2 * 32 n_r` for the points, then masks, payloads and proofs.
+    /// `2 * 32 n_r` for the points, then tags, payloads and proofs.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let points = (2 * POINT_BYTES * self.receiver_items) as u64;
-        let masks = masks::predicted_bytes(self.sender_items, self.mask_bits);
+        let tags = tags::predicted_bytes(self.sender_items, self.tag_bits);
         let payloads = (self.sender_items * self.payload_bytes) as u64;
         let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
-        points + masks.start() + payloads + proofs.start()..=points + masks.end() + payloads + proofs.end()
+        points + tags.start() + payloads + proofs.start()..=points + tags.end() + payloads + proofs.end()
     }
 }

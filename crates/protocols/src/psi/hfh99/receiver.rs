@@ -4,19 +4,19 @@ use std::collections::VecDeque;
 
 use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
-use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::TagFinder;
 
-use super::messages::{DoublyMasked, Masked, Masks, Payloads, Proofs};
-use super::oprf::{Output, mask_items, masks_of};
+use super::messages::{Blinded, DoublyBlinded, Payloads, Proofs, Tags};
+use super::oprf::{Output, blind_items, tags_of};
 use super::params::Params;
-use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, Point, WINDOW, inverse, mask_points, random_exponent};
-use crate::masks;
+use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_points, inverse, random_exponent};
 use crate::psi::{both_learn, payload};
+use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
-/// The receiver, with its mask `b`.
+/// The receiver, with its blinding `b`.
 #[derive(Debug)]
 pub struct Receiver {
     params: Params,
@@ -42,12 +42,12 @@ impl Party for Receiver {
 
         // Step 3.
         let phase = ch.phase(Phase::Match);
-        let mut own = MaskFinder::new(params.receiver_items, params.mask_bits, params.payload_bytes > 0);
-        own.add(&masks_of(&session, &points), 0..);
+        let mut own = TagFinder::new(params.receiver_items, params.tag_bits, params.payload_bytes > 0);
+        own.add(&tags_of(&session, &points), 0..);
         own.prepare();
         drop(phase);
         let phase = ch.phase(Phase::Masks);
-        masks::receive::<Masks>(&mut own, params.sender_items, params.mask_bits, ch)?;
+        tags::receive::<Tags>(&mut own, params.sender_items, params.tag_bits, ch)?;
         let found = own.found();
         let matches = found.list();
         let proofs = |item: &u32| Output::of(&session, &points[*item as usize]).proof;
@@ -70,29 +70,29 @@ impl Party for Receiver {
 }
 
 impl Receiver {
-    /// Returns `a H(y)` of the own items, at most [`WINDOW`] chunks ahead of the sender's answers.
+    /// Returns `a H(y)` of the own items, at most [`CHUNKS_IN_FLIGHT`] chunks ahead of the sender's answers.
     fn ask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let inverse = inverse(&self.exponent);
         let mut points = Secret::new(Vec::with_capacity(items.len()));
-        let mut asked = VecDeque::with_capacity(WINDOW);
-        for chunk in items.chunks(CHUNK) {
-            if asked.len() == WINDOW {
-                points.extend_from_slice(&unmask(asked.pop_front().unwrap_or(0), &inverse, ch)?);
+        let mut asked = VecDeque::with_capacity(CHUNKS_IN_FLIGHT);
+        for chunk in items.chunks(POINTS_PER_CHUNK) {
+            if asked.len() == CHUNKS_IN_FLIGHT {
+                points.extend_from_slice(&unblind(asked.pop_front().unwrap_or(0), &inverse, ch)?);
             }
-            ch.send_stream::<Masked>(&mask_items(session, chunk, &self.exponent))?;
+            ch.send_stream::<Blinded>(&blind_items(session, chunk, &self.exponent))?;
             asked.push_back(chunk.len());
         }
         for count in asked {
-            points.extend_from_slice(&unmask(count, &inverse, ch)?);
+            points.extend_from_slice(&unblind(count, &inverse, ch)?);
         }
         Ok(points)
     }
 }
 
-/// Receives `count` doubly masked points and takes the own mask off.
-fn unmask(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
-    let mut doubly_masked = vec![[0; POINT_BYTES]; count];
-    ch.recv_stream::<DoublyMasked>(&mut doubly_masked)?;
-    mask_points(doubly_masked, inverse).ok_or(Abort::PeerMisbehaved(DoublyMasked::STEP, BAD_POINT))
+/// Receives `count` doubly blinded points and takes the own blinding off.
+fn unblind(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
+    let mut doubly_blinded = vec![[0; POINT_BYTES]; count];
+    ch.recv_stream::<DoublyBlinded>(&mut doubly_blinded)?;
+    blind_points(doubly_blinded, inverse).ok_or(Abort::PeerMisbehaved(DoublyBlinded::STEP, BAD_POINT))
 }

@@ -2,19 +2,19 @@
 
 use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
-use vesica_structures::masks::MaskSorter;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::TagSorter;
 
-use super::messages::{DoublyMasked, Masked, Masks, Payloads, Proofs};
-use super::oprf::{Output, mask_many, masks_of};
+use super::messages::{Blinded, DoublyBlinded, Payloads, Proofs, Tags};
+use super::oprf::{Output, blind_many, tags_of};
 use super::params::Params;
-use crate::ecdh::{BAD_POINT, CHUNK, POINT_BYTES, Point, mask_points, random_exponent};
-use crate::masks;
+use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_points, random_exponent};
 use crate::psi::{both_learn, payload};
+use crate::tags;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
-/// The sender, with its mask `a`.
+/// The sender, with its blinding `a`.
 #[derive(Debug)]
 pub struct Sender {
     params: Params,
@@ -36,13 +36,13 @@ impl Party for Sender {
         let session = ch.session();
 
         // Steps 1 and 2, with a share of the own items behind each answer.
-        let points = self.answer_and_mask(&input.items, ch)?;
+        let points = self.answer_and_blind(&input.items, ch)?;
 
         // Step 3.
         let phase = ch.phase(Phase::Masks);
-        let mut own = MaskSorter::new(params.sender_items, params.mask_bits);
-        own.add(&masks_of(&session, &points), 0..);
-        let order = masks::send::<Masks, u32>(own, params.sender_items, params.mask_bits, ch)?;
+        let mut own = TagSorter::new(params.sender_items, params.tag_bits);
+        own.add(&tags_of(&session, &points), 0..);
+        let order = tags::send::<Tags, u32>(own, params.sender_items, params.tag_bits, ch)?;
         drop(phase);
 
         // Step 4.
@@ -63,26 +63,26 @@ impl Party for Sender {
 }
 
 impl Sender {
-    /// Answers the receiver's chunks with its mask `a`, and returns `a H(x)` of the own items.
-    fn answer_and_mask(&self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
+    /// Answers the receiver's chunks with its blinding `a`, and returns `a H(x)` of the own items.
+    fn answer_and_blind(&self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
-        let chunks = self.params.receiver_items.div_ceil(CHUNK);
+        let chunks = self.params.receiver_items.div_ceil(POINTS_PER_CHUNK);
         let share = items.len().div_ceil(chunks.max(1)).max(1);
         let mut own = items.chunks(share);
         let mut points = Secret::new(Vec::with_capacity(items.len()));
         let mut left = self.params.receiver_items;
         while left > 0 {
-            let mut masked = vec![[0; POINT_BYTES]; left.min(CHUNK)];
-            ch.recv_stream::<Masked>(&mut masked)?;
-            left -= masked.len();
-            let doubly_masked = mask_points(masked, &self.exponent).ok_or(Abort::PeerMisbehaved(Masked::STEP, BAD_POINT))?;
-            ch.send_stream::<DoublyMasked>(&doubly_masked)?;
+            let mut blinded = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
+            ch.recv_stream::<Blinded>(&mut blinded)?;
+            left -= blinded.len();
+            let doubly_blinded = blind_points(blinded, &self.exponent).ok_or(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT))?;
+            ch.send_stream::<DoublyBlinded>(&doubly_blinded)?;
             if let Some(items) = own.next() {
-                mask_many(items, &self.exponent, &mut points, ch)?;
+                blind_many(items, &self.exponent, &mut points, ch)?;
             }
         }
         for items in own {
-            mask_many(items, &self.exponent, &mut points, ch)?;
+            blind_many(items, &self.exponent, &mut points, ch)?;
         }
         Ok(points)
     }

@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -65,10 +66,12 @@ impl Fixed for Omega {
     const STEP: Step = step(4, Role::Sender, "the randomness of the masks");
 }
 
-/// Arrow 5: the masks `X'`.
-pub(super) enum Masks {}
+/// Arrow 5: the tags `X'`.
+pub(super) enum Tags {}
 
-impl Stream for Masks {
+impl Stream for Tags {
     const STEP: Step = step(5, Role::Sender, "the sender's masks");
     type Element = u8;
 }
+
+vesica_party::messages![Commitment, Randomness, Omega];

@@ -31,20 +31,20 @@
 //!
 //! Why it is broken: the receiver knows `A(x)` and `delta(x)` of *every* `x`, and of `s` only the bits matter at which `delta(x)` is one: about
 //! half of 80, and far fewer for the lightest of many candidates. It tries them, sees by `X'` when they are right, and so gets `s` bit by bit; with
-//! `s` it computes all masks that the sender can. A receiver that flips a bit of each `D(y)` gets there with a few queries, whatever `l` is.
+//! `s` it computes all tags that the sender can. A receiver that flips a bit of each `D(y)` gets there with a few queries, whatever `l` is.
 //! [`View`] is what it needs.
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | `l`, `out` | `width`, `mask_bits` | base OTs; bits of a mask |
+//! | `l`, `out` | `width`, `tag_bits` | base OTs; bits of a tag |
 //! | `s`, `c_i`; `a_i`, `b_i` | `transfers` | the base OTs |
 //! | `A`, `D`; `C` | `Own`; `c` | strings of `l` bits an item |
 //! | `P`, `r`, `m` | `Table`, `r`, `table_len` | the OKVS, its seed, its cells |
-//! | `w`; `w_1`, `w_2`, `tau_1`, `tau` | `omega`; `Omega`, `offset`, `Commitment` | the masks' randomness; its toss, the salt of `H^b` |
+//! | `w`; `w_1`, `w_2`, `tau_1`, `tau` | `omega`; `Omega`, `offset`, `Commitment` | the tags' randomness; its toss, the salt of `H^b` |
 //! | `H^b`, `H^o`, `H^k` | [`oracle`] | the oracles |
-//! | `X'` | `Masks` | the masks |
+//! | `X'` | `Tags` | the tags |
 
-mod messages;
+pub(crate) mod messages;
 pub mod oracle;
 pub mod params;
 mod receiver;
@@ -65,7 +65,7 @@ pub use sender::Sender;
 pub use variants::{Aes, AesBand, Sha, ShaBand, Wide};
 pub use view::View;
 
-use crate::masks::MaskCoding;
+use crate::tags::TagCoding;
 use crate::tasks::{Intersect, IntersectRequest};
 use oracle::Oracle;
 
@@ -77,8 +77,8 @@ pub trait Variant: Send + Sync + 'static {
     type Oracle: Oracle;
     /// The OKVS.
     type Okvs: Okvs;
-    /// How masks travel.
-    const CODING: MaskCoding;
+    /// The coding of the tags.
+    const CODING: TagCoding;
 
     /// `l` and `out` of the semi-honest mode.
     ///

@@ -21,7 +21,7 @@ use vesica_structures::prf::{DigestPrf, sha256_digests};
 use vesica_structures::secret::Secret;
 
 /// Items hashed at a time.
-const BATCH: usize = 1 << 10;
+const ITEMS_PER_BATCH: usize = 1 << 10;
 
 /// The key of fixed-key AES where the figure has none.
 const FIXED_KEY: u128 = u128::from_le_bytes(*b"ltsxq26 constant");
@@ -30,7 +30,7 @@ const FIXED_KEY: u128 = u128::from_le_bytes(*b"ltsxq26 constant");
 pub trait Oracle: Send + Sync + 'static {
     /// A string of `l` bits and zeros.
     type Bits: Cell;
-    /// What is made of the `l` keys of `H^b` beforehand.
+    /// The prepared form of the `l` keys of `H^b`.
     type Keys: Sync;
 
     /// Prepares for `H^b` under these keys, with `tau` behind each item where there is one.
@@ -50,14 +50,14 @@ pub trait Oracle: Send + Sync + 'static {
 pub(super) fn bits<O: Oracle>(keys: &[u128], tau: Option<u128>, items: &[u128]) -> Secret<Vec<O::Bits>> {
     let keys = O::keys(keys, tau);
     let mut out = Secret::new(vec![O::Bits::default(); items.len()]);
-    items.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(items, out)| O::bits(&keys, items, out));
+    items.par_chunks(ITEMS_PER_BATCH).zip(out.par_chunks_mut(ITEMS_PER_BATCH)).for_each(|(items, out)| O::bits(&keys, items, out));
     out
 }
 
 /// `H^o` of `inputs`, which it uses up: in Figure 15 `w` is added to them.
 pub(crate) fn outer<O: Oracle>(security: Security, omega: u128, items: &[u128], inputs: &mut [O::Bits]) -> Secret<Vec<u128>> {
     let mut out = Secret::new(vec![0; items.len()]);
-    let parts = inputs.par_chunks_mut(BATCH).zip(items.par_chunks(BATCH)).zip(out.par_chunks_mut(BATCH));
+    let parts = inputs.par_chunks_mut(ITEMS_PER_BATCH).zip(items.par_chunks(ITEMS_PER_BATCH)).zip(out.par_chunks_mut(ITEMS_PER_BATCH));
     parts.for_each(|((inputs, items), out)| match security {
         Security::SemiHonest => O::outer(Some(omega), inputs, items, out),
         Security::Malicious => {

@@ -10,11 +10,10 @@ use vesica_structures::facts::{FailureEvent, KAPPA, LAMBDA, Unsupported, ceil_lo
 use vesica_structures::okvs::Okvs;
 
 use super::{Ltsxq26, Variant};
-use crate::masks::{self, MaskCoding};
-use crate::registry::require_mode;
+use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// The mode: Figure 14, or Figure 15.
@@ -25,10 +24,10 @@ pub struct Params {
     pub receiver_items: usize,
     /// `l`: base OTs, and bits of `A`, `B`, `C`, `D` and of a cell of `P`.
     pub width: usize,
-    /// `out`, bits of a mask.
-    pub mask_bits: u32,
-    /// How masks travel.
-    pub coding: MaskCoding,
+    /// `out`, bits of a tag.
+    pub tag_bits: u32,
+    /// The coding of the tags.
+    pub coding: TagCoding,
     /// Cells of `P`.
     pub table_len: usize,
     /// Bytes of arrow 3.
@@ -46,7 +45,7 @@ pub const FIGURE_15: u32 = KAPPA;
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<Ltsxq26<V>>(request.security)?;
+        <Ltsxq26<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn } = request;
         if payload_bytes > 0 || both_learn {
@@ -55,7 +54,7 @@ impl Params {
                 "ask for the receiver's matches alone, or choose another protocol",
             ));
         }
-        let (width, mask_bits) = match security {
+        let (width, tag_bits) = match security {
             Security::SemiHonest => V::widths(sender_items, receiver_items)?,
             Security::Malicious => (FIGURE_15 as usize, FIGURE_15),
         };
@@ -65,7 +64,7 @@ impl Params {
             sender_items,
             receiver_items,
             width,
-            mask_bits,
+            tag_bits,
             coding: V::CODING,
             table_len: okvs.len(),
             table_bytes: table::predicted_bytes(&okvs.parts(), width as u32),
@@ -77,7 +76,7 @@ impl Params {
         self.sender_items == 0 || self.receiver_items == 0
     }
 
-    /// Whether it is Figure 15.
+    /// Whether the run follows Figure 15.
     pub(super) fn is_malicious(&self) -> bool {
         self.security == Security::Malicious
     }
@@ -87,8 +86,8 @@ impl Params {
         CorrelationRequest { len: self.width, security: self.security, width: None }
     }
 
-    /// All but the masks: `l` base OTs, `m l` bits for the table, and a few strings.
-    pub(crate) fn bytes_before_masks(&self) -> u64 {
+    /// All but the tags: `l` base OTs, `m l` bits for the table, and a few strings.
+    pub(crate) fn bytes_before_tags(&self) -> u64 {
         if self.is_empty() {
             return 0;
         }
@@ -99,19 +98,19 @@ impl Params {
         strings + BaseOt::predicted_bytes(&self.transfers()).end() + self.table_bytes
     }
 
-    /// The above, and `n_s out` bits for the masks.
+    /// The above, and `n_s out` bits for the tags.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
         }
-        let masks = match self.coding {
-            MaskCoding::SortedCoded => masks::predicted_bytes(self.sender_items, self.mask_bits),
-            MaskCoding::Shuffled => {
-                let bytes = masks::shuffled_bytes(self.sender_items, self.mask_bits);
+        let tags = match self.coding {
+            TagCoding::SortedCoded => tags::predicted_bytes(self.sender_items, self.tag_bits),
+            TagCoding::Shuffled => {
+                let bytes = tags::shuffled_bytes(self.sender_items, self.tag_bits);
                 bytes..=bytes
             }
         };
-        let fixed = self.bytes_before_masks();
-        fixed + masks.start()..=fixed + masks.end()
+        let fixed = self.bytes_before_tags();
+        fixed + tags.start()..=fixed + tags.end()
     }
 }

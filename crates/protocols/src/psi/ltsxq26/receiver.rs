@@ -8,17 +8,17 @@ use vesica_mpc::oprf::table;
 use vesica_mpc::tasks::OtPairs;
 use vesica_party::{Abort, Channel, Message, Party, Phase, Protocol};
 use vesica_structures::facts::FailureEvent;
-use vesica_structures::masks::MaskFinder;
 use vesica_structures::okvs::{FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::TagFinder;
 
-use super::messages::{Commitment, Masks, Omega, Randomness, Table};
+use super::messages::{Commitment, Omega, Randomness, Table, Tags};
 use super::oracle::{self, Oracle};
 use super::params::Params;
 use super::view::View;
 use super::{Bits, Variant};
-use crate::masks;
+use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, set up.
@@ -28,7 +28,7 @@ pub struct Receiver<V> {
     variant: PhantomData<fn() -> V>,
 }
 
-/// What the set-up leaves, unless a set is empty.
+/// The result of the set-up, unless a set is empty.
 pub(super) struct Keys {
     /// The pairs `(a_i, b_i)`.
     pub(super) transfers: OtPairs,
@@ -36,7 +36,7 @@ pub(super) struct Keys {
     promise: Option<Commitment>,
 }
 
-/// Step 3: what the receiver encodes, and what its masks are made of. Wiped on drop.
+/// Step 3: what the receiver encodes, and what its tags are made of. Wiped on drop.
 pub struct Own<V: Variant> {
     /// `Y`.
     pub items: Secret<Vec<u128>>,
@@ -150,16 +150,16 @@ impl<V: Variant> Receiver<V> {
         let params = &self.params;
         let phase = ch.phase(Phase::Match);
         let mut inputs = Secret::new(own.a.to_vec());
-        let mut finder = MaskFinder::new(params.receiver_items, params.mask_bits, false);
+        let mut finder = TagFinder::new(params.receiver_items, params.tag_bits, false);
         finder.add(&oracle::outer::<V::Oracle>(params.security, omega, &own.items, &mut inputs), 0..);
         drop(inputs);
         finder.prepare();
         drop(phase);
         let phase = ch.phase(Phase::Masks);
-        masks::receive_unlabelled::<Masks>(params.coding, params.sender_items, params.mask_bits, ch, |masks| {
-            finder.find(masks);
+        tags::receive_unlabelled::<Tags>(params.coding, params.sender_items, params.tag_bits, ch, |tags| {
+            finder.find(tags);
             if let Some(seen) = &mut seen {
-                seen.masks.extend_from_slice(masks);
+                seen.tags.extend_from_slice(tags);
             }
         })?;
         drop(phase);

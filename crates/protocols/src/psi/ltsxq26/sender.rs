@@ -11,11 +11,11 @@ use vesica_structures::okvs::{Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Commitment, Masks, Omega, Randomness, Table};
+use super::messages::{Commitment, Omega, Randomness, Table, Tags};
 use super::oracle::{self, Oracle};
 use super::params::Params;
 use super::{Bits, Variant};
-use crate::masks;
+use crate::tags;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, set up.
@@ -25,7 +25,7 @@ pub struct Sender<V> {
     variant: PhantomData<fn() -> V>,
 }
 
-/// What the set-up leaves, unless a set is empty.
+/// The result of the set-up, unless a set is empty.
 struct Keys {
     /// `s` and the `c_i`.
     transfers: OtChosen,
@@ -53,15 +53,15 @@ impl<V: Variant> Party for Sender<V> {
 
         // Step 5; in Figure 15 step 6.
         let phase = ch.phase(Phase::Masks);
-        let masks = oracle::outer::<V::Oracle>(params.security, omega, items.keys(), &mut inputs);
+        let tags = oracle::outer::<V::Oracle>(params.security, omega, items.keys(), &mut inputs);
         drop(inputs);
-        masks::send_unlabelled::<Masks>(&masks, params.coding, params.mask_bits, ch, rng)?;
+        tags::send_unlabelled::<Tags>(&tags, params.coding, params.tag_bits, ch, rng)?;
         drop(phase);
         Ok(output)
     }
 }
 
-/// What the masks of the sender's items are made of.
+/// The inputs of the tags of the sender's items.
 pub(crate) struct Evaluated<V: Variant> {
     /// The items, arranged.
     pub(crate) items: Arrangement,

@@ -5,8 +5,8 @@ use super::messages::Omega;
 use super::*;
 use crate::tasks::{IntersectReceiverInput, IntersectSenderInput};
 
-/// The sender's mask inputs are `A(x) + (s & delta(x))` with what the receiver's view gives, and one `s`: the equation of the attack.
-fn the_view_explains_the_masks<V: Variant>(security: Security) {
+/// The sender's tag inputs are `A(x) + (s & delta(x))` with what the receiver's view gives, and one `s`: the equation of the attack.
+fn the_view_explains_the_tags<V: Variant>(security: Security) {
     let sent: Vec<u128> = (0..200).map(|i| i * i + 3).collect();
     let asked: Vec<u128> = (150..450).map(|i| i * i + 3).collect();
     let request = IntersectRequest { sender_items: sent.len(), receiver_items: asked.len(), security, payload_bytes: 0, both_learn: false };
@@ -25,12 +25,12 @@ fn the_view_explains_the_masks<V: Variant>(security: Security) {
         },
     );
     assert!(output.matches.iter().copied().eq(0..50));
-    assert_eq!((view.masks.len(), view.transfers.len()), (sent.len(), params.width));
+    assert_eq!((view.tags.len(), view.transfers.len()), (sent.len(), params.width));
     let (mut inputs, delta) = view.a_and_delta(&sent).expect("served");
     assert_eq!(delta.iter().filter(|&&delta| delta == Default::default()).count(), 50);
     let s: Bits<V> = oracle::from_bits(s.into_iter());
     oracle::add_masked(&mut inputs, &s, &delta);
-    let (mut expected, mut seen) = (view.masks_of(&inputs, &sent), view.masks);
+    let (mut expected, mut seen) = (view.tags_of(&inputs, &sent), view.tags);
     expected.sort_unstable();
     seen.sort_unstable();
     assert_eq!(expected, seen);
@@ -39,12 +39,12 @@ fn the_view_explains_the_masks<V: Variant>(security: Security) {
 #[test]
 fn the_sender_evaluates_what_the_receiver_knows_but_for_s() {
     for security in [Security::SemiHonest, Security::Malicious] {
-        the_view_explains_the_masks::<Sha>(security);
-        the_view_explains_the_masks::<AesBand>(security);
+        the_view_explains_the_tags::<Sha>(security);
+        the_view_explains_the_tags::<AesBand>(security);
     }
 }
 
-/// As PARAMETERS.md and docs/ltsxq26.md have them.
+/// As docs/parameters/bitwise-and-oprf.md and docs/ltsxq26.md have them.
 #[test]
 fn widths_are_the_documented_ones() {
     let of = |log: u32| Wide::widths(1 << log, 1 << log).expect("served");

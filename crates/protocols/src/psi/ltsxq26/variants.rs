@@ -1,17 +1,17 @@
 //! The rows.
 
-use vesica_party::{Entry, Leak, Learner, Mode, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported, bitwise_and_width};
 use vesica_structures::okvs;
 
 use super::oracle::{self, FixedKeyAes, Sha256};
 use super::{Variant, params};
-use crate::masks::{self, MaskCoding};
+use crate::tags::{self, TagCoding};
 use crate::tasks::{Intersect, SIZES};
 
-const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's mask of x hides A(x) + (s & delta(x)), \
+const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's tag of x hides A(x) + (s & delta(x)), \
      and the receiver knows A(x) and delta(x) for every x: it takes candidates of light delta(x), guesses the few bits of s that matter, and \
-     sees by a mask when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs about 2^15. \
+     sees by a tag when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs about 2^15. \
      See docs/ltsxq26.md; ltsxq26-wide is the sound repair";
 
 const PAPER: Paper = Paper {
@@ -23,7 +23,7 @@ const PAPER: Paper = Paper {
 const ITEMS: Leak = Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of", extra: None };
 
 const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'static [&'static str]) -> Mode {
-    Mode { security, corrupt_sender, corrupt_receiver: Resistance::None, assumptions, leakage: &[SIZES, ITEMS] }
+    Mode { security, corrupt_sender, corrupt_receiver: Resistance::None, rounds: Rounds::exactly(3), assumptions, leakage: &[SIZES, ITEMS] }
 }
 
 const fn modes(assumptions: &'static [&'static str]) -> [Mode; 2] {
@@ -35,7 +35,7 @@ const SHA_MODES: &[Mode] =
 const AES_MODES: &[Mode] =
     &modes(&["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)", "AES-128 is an ideal cipher (H^b, H^o, H^k, rows)"]);
 
-const BASE_OTS: &str = "Base OTs from MR19 in the place of SimpleOT.";
+const BASE_OTS: &str = "Base OTs from MR19 instead of SimpleOT.";
 const OKVS_SHAPES: &str = "The shapes of the OKVS follow from our bounds at 2^-43, not from the cited papers' measurements: 1.23 n cells (clustered), 1.05 n (band).";
 const FREE: &str = "Free cells of the table are random.";
 const OUTER: &str = "H^o is applied as the figures have it, and all hashes are whole; the authors' code leaves H^o out and runs 2 of the 64 rounds of SHA-256, or 2 of the 10 of AES.";
@@ -54,12 +54,13 @@ macro_rules! broken_row {
                 task: Intersect::NAME,
                 paper: PAPER,
                 status: Status::Broken { how: HOW },
+                cost: CostClass::Symmetric,
                 deviations: $deviations,
                 modes: $modes,
             };
             type Oracle = $oracle;
             type Okvs = $okvs;
-            const CODING: MaskCoding = MaskCoding::Shuffled;
+            const CODING: TagCoding = TagCoding::Shuffled;
 
             fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {
                 let width = params::figure_14(sender_items, receiver_items);
@@ -100,12 +101,13 @@ impl Variant for Wide {
             ..PAPER
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
-            "Figure 14 with l of 396 to 461 in the place of log2(n_s n_r) + 40, so that each of the sender's items outside of the intersection differs from what the receiver \
+            "Figure 14 with l of 396 to 461 instead of log2(n_s n_r) + 40, so that each of the sender's items outside of the intersection differs from what the receiver \
              knows in 128 unknown bits of s, except with 2^-41 for all of them together: half of the failure budget.",
             "H^b is AES under the keys a_i, b_i; H^o is BLAKE3, keyed by w and the item: of a string with 128 unknown bits it gives nothing away. The paper's out of log2(n_s n_r) + 40 bits \
              is 42 + log2(n_s) + log2(n_r), for collisions have a share of the budget.",
-            "Masks are sorted on all bits and Golomb-Rice coded: the sort is the shuffle.",
+            "Tags are sorted on all bits and Golomb-Rice coded: the sort is the shuffle.",
             "No malicious mode: a receiver that encodes other strings than D(y) finds s bit by bit, whatever l is.",
             BASE_OTS,
             OKVS_SHAPES,
@@ -115,6 +117,7 @@ impl Variant for Wide {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(3),
             assumptions: &[
                 "gap-CDH on Ristretto",
                 "random oracles (SHA-512, BLAKE3)",
@@ -125,10 +128,10 @@ impl Variant for Wide {
     };
     type Oracle = oracle::Wide;
     type Okvs = okvs::Band;
-    const CODING: MaskCoding = MaskCoding::SortedCoded;
+    const CODING: TagCoding = TagCoding::SortedCoded;
 
     fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {
         // Twice as many evaluations are half the probability.
-        Ok((bitwise_and_width(2 * sender_items)?, masks::mask_bits(sender_items, receiver_items)))
+        Ok((bitwise_and_width(2 * sender_items)?, tags::tag_bits(sender_items, receiver_items)))
     }
 }

@@ -12,7 +12,7 @@ use vesica_structures::rng::SecretRng;
 use super::params::Params;
 use super::receiver::{Keys, Own, Receiver};
 use super::{Bits, Variant, oracle};
-use crate::masks::truncate;
+use crate::tags::truncate;
 use crate::tasks::IntersectReceiverOutput;
 
 /// The receiver's view of one run.
@@ -30,14 +30,14 @@ pub struct View<V: Variant> {
     /// `w`; in Figure 15 `w_1 + w_2`.
     pub omega: u128,
     /// `X'`, in the order in which it came.
-    pub masks: Vec<u128>,
+    pub tags: Vec<u128>,
 }
 
 impl<V: Variant> Receiver<V> {
     /// Steps 4 to 7 for what step 3 gave (see [`Receiver::hash`]), and the view.
     ///
     /// # Errors
-    /// As [`Receiver::run`](vesica_party::Party::run).
+    /// Fails as [`Receiver::run`](vesica_party::Party::run) does.
     pub fn run_observed(self, own: Own<V>, ch: &mut Channel, rng: &mut SecretRng) -> Result<(IntersectReceiverOutput, View<V>), Abort> {
         let mut view = View::empty(&self.params);
         let output = self.exchange(&own, Some(&mut view), ch, rng)?;
@@ -51,7 +51,7 @@ type Strings<V> = Vec<Bits<V>>;
 impl<V: Variant> View<V> {
     /// Before anything came.
     pub(crate) fn empty(params: &Params) -> Self {
-        Self { params: params.clone(), transfers: Vec::new(), tau: None, r: 0, table: Vec::new(), omega: 0, masks: Vec::new() }
+        Self { params: params.clone(), transfers: Vec::new(), tau: None, r: 0, table: Vec::new(), omega: 0, tags: Vec::new() }
     }
 
     pub(super) fn fill(&mut self, keys: &Keys, r: u128, mut table: Vec<Bits<V>>, omega: u128) {
@@ -64,7 +64,7 @@ impl<V: Variant> View<V> {
         (self.tau, self.r, self.table, self.omega) = (keys.tau(), r, table, omega);
     }
 
-    /// `A(x)` and `delta(x) = D(x) + Decode(P, x)` of any items: bit `i` is that of base OT number `i`. The sender's mask for `x` is the one of
+    /// `A(x)` and `delta(x) = D(x) + Decode(P, x)` of any items: bit `i` is that of base OT number `i`. The sender's tag for `x` is the one of
     /// `A(x) + (s & delta(x))`, since `C(x) = A(x) + (s & D(x))`.
     ///
     /// # Errors
@@ -83,10 +83,10 @@ impl<V: Variant> View<V> {
         Ok((a.to_vec(), delta))
     }
 
-    /// The mask that each of these inputs gives for the item beside it: `H^o(input, x, w)`, in Figure 15 `H^o(input + w, x)`.
-    pub fn masks_of(&self, inputs: &[Bits<V>], items: &[u128]) -> Vec<u128> {
-        let mut masks = oracle::outer::<V::Oracle>(self.params.security, self.omega, items, &mut inputs.to_vec()).to_vec();
-        masks.iter_mut().for_each(|mask| *mask = truncate(*mask, self.params.mask_bits));
-        masks
+    /// The tag that each of these inputs gives for the item beside it: `H^o(input, x, w)`, in Figure 15 `H^o(input + w, x)`.
+    pub fn tags_of(&self, inputs: &[Bits<V>], items: &[u128]) -> Vec<u128> {
+        let mut tags = oracle::outer::<V::Oracle>(self.params.security, self.omega, items, &mut inputs.to_vec()).to_vec();
+        tags.iter_mut().for_each(|tag| *tag = truncate(*tag, self.params.tag_bits));
+        tags
     }
 }

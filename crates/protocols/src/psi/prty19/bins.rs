@@ -29,7 +29,7 @@ impl Bins {
         Self { order, starts }
     }
 
-    /// How many bins.
+    /// The number of bins.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }

@@ -6,52 +6,59 @@ use rand_core::Rng;
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel};
 use vesica_structures::hashing::TwoChoiceShape;
-use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::polynomial::{LANES, Row, Small, evaluate_small};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::rows::rows_of;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::{TagFinder, TagSorter};
 
 use super::bins::Bins;
-use super::keys::{Kept, Made};
+use super::keys::{OprfOutputs, StoredOutputs};
 use super::messages::Polynomials;
 use super::rows::{ReceiverRows, SenderRows};
 
 /// Bins whose polynomials are sent at a time, and those that are a task of a thread.
-const BINS: usize = 256;
-const TASK: usize = 32;
+const BINS_PER_MESSAGE: usize = 256;
+const BINS_PER_THREAD_TASK: usize = 32;
 
-/// How often an item is moved because its coordinate is another one's of its bin; that happens once in 2^39 runs of 2^20 items.
+/// How many items may move because another item of their bin has their coordinate; one such move happens once in 2^39 runs of 2^20 items.
 const MOVES: usize = 4;
 
-/// The right column: sends the polynomials and keeps the outputs of its own items.
+/// Step 2 of the right column: sends the polynomials, and keeps the tags, proofs and keys of its own items.
 pub(super) fn send_polynomials(
     rows: &ReceiverRows<'_>,
     table: TwoChoiceShape,
     items: &[u128],
-    (finder, kept): (&mut MaskFinder, &mut Kept),
+    (finder, kept): (&mut TagFinder, &mut StoredOutputs),
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
+    // Step 2: each item goes to one of its two bins (the paper's Algorithm 1).
     let coordinates = |evaluations: &[u32]| rows.keys.hash(items, evaluations).coordinates;
     let bins = assign(table, rows.keys.positions(items), coordinates)?;
-    for part in bins.parts(BINS) {
-        let tasks: Vec<_> = part.clone().step_by(TASK).map(|first| (first..part.end.min(first + TASK), rng.child())).collect();
+    for part in bins.parts(BINS_PER_MESSAGE) {
+        let tasks: Vec<_> = part
+            .clone()
+            .step_by(BINS_PER_THREAD_TASK)
+            .map(|first| (first..part.end.min(first + BINS_PER_THREAD_TASK), rng.child()))
+            .collect();
+        // Step 2: a polynomial P_i with P_i(y || b) = R(y || b) for each bin i.
         let done = tasks.into_par_iter().map(|(range, rng)| interpolate(rows, table, items, &bins, range, rng));
         for (words, made, places) in done.collect::<Result<Vec<_>, Abort>>()? {
             ch.send_stream::<Polynomials>(&words)?;
+            // Step 3, the receiver's side of it: H(T(y || b)) for its own items.
             let numbers = bins.order[places].iter().map(|evaluation| evaluation / 2);
-            finder.add(&made.masks, numbers.clone());
+            finder.add(&made.tags, numbers.clone());
             kept.put(&made, numbers);
         }
     }
     Ok(())
 }
 
-/// A bin for each item in which no other has its coordinate.
+/// Puts each item into one of its two bins, so that no two items of a bin share a coordinate.
 fn assign(table: TwoChoiceShape, mut positions: Vec<[u32; 2]>, coordinates: impl Fn(&[u32]) -> Secret<Vec<u64>>) -> Result<Bins, Abort> {
     const FAILURE: Abort = Abort::StatisticalFailure("the receiver's items do not fit their bins; items must be distinct");
-    // Items that may not be where they would like to be, and their choices.
+    // Items that had to move to their other bin, and that bin's choice.
     let mut moved: Vec<(u32, u8)> = Vec::new();
     for _ in 0..=MOVES {
         let mut choices = table.assign(&positions).map_err(|_| FAILURE)?;
@@ -70,7 +77,7 @@ fn assign(table: TwoChoiceShape, mut positions: Vec<[u32; 2]>, coordinates: impl
     Err(FAILURE)
 }
 
-/// An evaluation of which the coordinate is another one's of its bin.
+/// The first evaluation whose coordinate another evaluation of its bin has as well.
 fn first_coincidence(bins: &Bins, coordinates: &[u64]) -> Option<u32> {
     let mut sorted = Secret::new(Vec::<(u64, u32)>::new());
     (0..bins.len()).find_map(|bin| {
@@ -90,7 +97,7 @@ fn interpolate(
     bins: &Bins,
     range: Range<usize>,
     mut rng: SecretRng,
-) -> Result<(Vec<u64>, Made, Range<usize>), Abort> {
+) -> Result<(Vec<u64>, OprfOutputs, Range<usize>), Abort> {
     let all = bins.places(range.clone());
     let hashed = rows.keys.hash(items, &bins.order[all.clone()]);
     let (own, differences) = rows.bins(range.clone());
@@ -122,32 +129,34 @@ fn interpolate(
             .map_err(|_| Abort::StatisticalFailure("two items of a bin have one coordinate; items must be distinct"))?;
         words.extend(coefficients.iter().flat_map(|row| &row[..LANES]));
     }
-    Ok((words, Made::of(rows.keys, rows.params, &outputs), all))
+    Ok((words, OprfOutputs::of(rows.keys, rows.params, &outputs), all))
 }
 
-/// The left column: evaluates the polynomials as they come.
+/// Step 2 of the left column: evaluates the polynomials as they come, each item in both of its bins.
 pub(super) fn evaluate_polynomials(
     rows: &SenderRows<'_>,
     table: TwoChoiceShape,
     items: &[u128],
-    (sorter, kept): (&mut MaskSorter<u32>, &mut Kept),
+    (sorter, kept): (&mut TagSorter<u32>, &mut StoredOutputs),
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     let positions = rows.keys.positions(items);
     let bins = Bins::new(table.bins, (0..).zip(positions.as_flattened().iter().copied()));
     let stride = table.capacity * LANES;
-    let mut words = vec![0; BINS.min(table.bins) * stride];
-    for part in bins.parts(BINS) {
+    let mut words = vec![0; BINS_PER_MESSAGE.min(table.bins) * stride];
+    for part in bins.parts(BINS_PER_MESSAGE) {
         let words = &mut words[..part.len() * stride];
         ch.recv_stream::<Polynomials>(words)?;
-        let tasks = words.par_chunks(TASK * stride).enumerate().map(|(task, words)| {
-            let first = part.start + task * TASK;
-            let range = first..part.end.min(first + TASK);
+        let tasks = words.par_chunks(BINS_PER_THREAD_TASK * stride).enumerate().map(|(task, words)| {
+            let first = part.start + task * BINS_PER_THREAD_TASK;
+            let range = first..part.end.min(first + BINS_PER_THREAD_TASK);
+            // Step 2: Q(x || b) + s P_i(x || b).
             (evaluate(rows, table, items, &bins, range.clone(), words), bins.places(range))
         });
+        // Step 3, the sender's side of it: H of these.
         for (made, places) in tasks.collect::<Vec<_>>() {
             let numbers = bins.order[places].iter().copied();
-            sorter.add(&made.masks, numbers.clone());
+            sorter.add(&made.tags, numbers.clone());
             kept.put(&made, numbers);
         }
     }
@@ -155,10 +164,10 @@ pub(super) fn evaluate_polynomials(
 }
 
 /// Evaluations of a bin that are made at a time: their powers stay in the second-level cache.
-const AT_A_TIME: usize = 1 << 10;
+const EVALUATIONS_PER_BATCH: usize = 1 << 10;
 
 /// The outputs of the items that may be in some bins.
-fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: &Bins, range: Range<usize>, words: &[u64]) -> Made {
+fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: &Bins, range: Range<usize>, words: &[u64]) -> OprfOutputs {
     let all = bins.places(range.clone());
     let hashed = rows.keys.hash(items, &bins.order[all.clone()]);
     let own = rows.bins(range.clone());
@@ -174,7 +183,7 @@ fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: 
         let (outputs, coordinates) = (&mut outputs[places.clone()], &hashed.coordinates[places.clone()]);
         rows_of(own, &hashed.inputs[places], outputs);
         // A bin has as many of the sender's items as there are, if the receiver's are few.
-        for (outputs, coordinates) in outputs.chunks_mut(AT_A_TIME).zip(coordinates.chunks(AT_A_TIME)) {
+        for (outputs, coordinates) in outputs.chunks_mut(EVALUATIONS_PER_BATCH).zip(coordinates.chunks(EVALUATIONS_PER_BATCH)) {
             values.resize(coordinates.len(), Row::default());
             evaluate_small(&coefficients, coordinates, &mut powers, &mut values);
             for ((row, value), &coordinate) in outputs.iter_mut().zip(values.iter()).zip(coordinates) {
@@ -182,7 +191,7 @@ fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: 
             }
         }
     }
-    Made::of(rows.keys, rows.params, &outputs)
+    OprfOutputs::of(rows.keys, rows.params, &outputs)
 }
 
 #[cfg(test)]

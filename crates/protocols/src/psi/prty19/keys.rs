@@ -15,29 +15,29 @@ use super::params::{Layout, Params};
 #[derive(Debug)]
 pub(super) struct Keys {
     layout: Layout,
-    /// What `x || b` is for each `b`: the item plus this.
+    /// The numbers that turn an item `x` into `x || b`, one for each `b`: they are added to the item.
     choices: [u128; 2],
     bins: DigestPrf,
     inputs: DigestPrf,
     coordinates: DigestPrf,
-    /// Of mask, proof and payload key.
+    /// The keys of tag, proof and payload key.
     outputs: [[u8; 32]; 3],
 }
 
 /// Which output of the OPRF.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// What the sender sends of each item.
-    Mask = 0,
-    /// What the receiver returns of each match.
+    /// The output that the sender sends for each item.
+    Tag = 0,
+    /// The output that the receiver returns for each match.
     Proof = 1,
-    /// What a payload's keystream is made of.
+    /// The key of a payload's keystream.
     PayloadKey = 2,
 }
 
-/// What evaluations ask of the rows and of the polynomials.
+/// Hashes of items: where the rows and the polynomials are evaluated.
 pub(super) struct Hashed {
-    /// What chooses a row of the bin's.
+    /// The 128 bits that select rows of the bin.
     pub(super) inputs: Secret<Vec<u128>>,
     /// The place at which a polynomial is evaluated; its top bit is set, so that it is in no space of a transform.
     pub(super) coordinates: Secret<Vec<u64>>,
@@ -106,38 +106,38 @@ impl Keys {
 }
 
 /// The outputs of some evaluations.
-pub(super) struct Made {
-    pub(super) masks: Secret<Vec<u128>>,
+pub(super) struct OprfOutputs {
+    pub(super) tags: Secret<Vec<u128>>,
     proofs: Secret<Vec<u128>>,
     payload_keys: Secret<Vec<u128>>,
 }
 
-impl Made {
-    /// Those that the run asks for.
+impl OprfOutputs {
+    /// The outputs that the run asks for.
     pub(super) fn of(keys: &Keys, params: &Params, rows: &[Row]) -> Self {
         let wanted = |part, wanted: bool| keys.output(part, if wanted { rows } else { &[] });
         Self {
-            masks: keys.output(Part::Mask, rows),
+            tags: keys.output(Part::Tag, rows),
             proofs: wanted(Part::Proof, params.both_learn),
             payload_keys: wanted(Part::PayloadKey, params.payload_bytes > 0),
         }
     }
 }
 
-/// The outputs that are needed once the masks have gone, by number.
-pub(super) struct Kept {
+/// The outputs that are needed once the tags have gone, by number.
+pub(super) struct StoredOutputs {
     pub(super) proofs: Secret<Vec<u128>>,
     pub(super) payload_keys: Secret<Vec<u128>>,
 }
 
-impl Kept {
+impl StoredOutputs {
     pub(super) fn new(params: &Params, count: usize) -> Self {
         let space = |wanted| Secret::new(vec![0; if wanted { count } else { 0 }]);
         Self { proofs: space(params.both_learn), payload_keys: space(params.payload_bytes > 0) }
     }
 
     /// Puts outputs in their places.
-    pub(super) fn put(&mut self, made: &Made, numbers: impl Iterator<Item = u32> + Clone) {
+    pub(super) fn put(&mut self, made: &OprfOutputs, numbers: impl Iterator<Item = u32> + Clone) {
         for (kept, made) in [(&mut self.proofs, &made.proofs), (&mut self.payload_keys, &made.payload_keys)] {
             for (&output, number) in made.iter().zip(numbers.clone()) {
                 kept[number as usize] = output;

@@ -1,26 +1,27 @@
 //! `spot-low`: one polynomial (Figure 5), slice by slice over one tree (section 5.2).
 //!
-//! Coordinates have 63 bits, and two of a million items have one and the same with probability 2^-24, which is too often for a set that then could not be encoded. So the value at an item is
-//! `P(coordinate) + slope D`, with one more coefficient `D` in each slice, which is random unless two items meet: then it is what tells them apart.
+//! Coordinates have 63 bits. Two of a million items share a coordinate with probability 2^-24, which is too often: such a set could not be
+//! encoded. So the value at an item is `P(coordinate) + slope D`, with one more coefficient `D` in each slice. `D` is random, unless two items
+//! share a coordinate: then `D` is what tells the two apart.
 
 use rand_core::Rng;
 use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::fields::Gf64;
-use vesica_structures::masks::{MaskFinder, MaskSorter};
 use vesica_structures::polynomial::{Interpolator, LANES, Row, Space, Tree, inverse, scale_add};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::{TagFinder, TagSorter};
 
 use super::bins::Bins;
-use super::keys::{Hashed, Kept, Made};
+use super::keys::{Hashed, OprfOutputs, StoredOutputs};
 use super::messages::Polynomials;
 use super::rows::{ReceiverRows, SenderRows, fill_rows};
 
 /// Bins whose rows are made at a time.
-const BINS: usize = 32;
+const BINS_PER_BATCH: usize = 32;
 
 /// Rows that are hashed at a time.
-const ROWS: usize = 1 << 12;
+const ROWS_PER_BATCH: usize = 1 << 12;
 
 const COINCIDENCE: Abort = Abort::StatisticalFailure("the receiver's items have equal coordinates; items must be distinct");
 
@@ -32,20 +33,21 @@ fn arrange(keys: &super::keys::Keys, bins: usize, items: &[u128]) -> (Bins, Hash
     (bins, hashed)
 }
 
-/// The right column: sends the polynomial and keeps the outputs of its own items.
+/// Step 2 of the right column: sends the polynomial, and keeps the tags, proofs and keys of its own items.
 pub(super) fn send_polynomial(
     rows: &ReceiverRows<'_>,
     bins: usize,
     items: &[u128],
-    (finder, kept): (&mut MaskFinder, &mut Kept),
+    (finder, kept): (&mut TagFinder, &mut StoredOutputs),
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
+    // Step 2: the rows T(y) and R(y) = T(y) + U(y) of its own items.
     let phase = ch.phase(Phase::HashItems);
     let (bins, mut hashed) = arrange(rows.keys, bins, items);
     let mut own = Secret::new(vec![Row::default(); items.len()]);
     let mut differences = Secret::new(vec![Row::default(); items.len()]);
-    for part in bins.parts(BINS) {
+    for part in bins.parts(BINS_PER_BATCH) {
         let (t, r) = rows.bins(part.clone());
         fill_rows(&bins, part.clone(), &t, &hashed.inputs, &mut own);
         fill_rows(&bins, part, &r, &hashed.inputs, &mut differences);
@@ -53,13 +55,15 @@ pub(super) fn send_polynomial(
     for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
         row[LANES] = coordinate;
     }
-    for (rows_of_part, numbers) in own.chunks(ROWS).zip(bins.order.chunks(ROWS)) {
-        let made = Made::of(rows.keys, rows.params, rows_of_part);
-        finder.add(&made.masks, numbers.iter().copied());
+    // Step 3, the receiver's side of it: H(T(y)) for its own items.
+    for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
+        let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
+        finder.add(&made.tags, numbers.iter().copied());
         kept.put(&made, numbers.iter().copied());
     }
     drop(phase);
 
+    // Step 2: P with P(y) = R(y), slice by slice (section 5.2 of the paper), each sent as soon as it is there.
     let _phase = ch.phase(Phase::Encode);
     let constants = set_apart(&mut hashed, &mut differences, rng)?;
     let space = Space::new(items.len());
@@ -94,23 +98,25 @@ fn set_apart(hashed: &mut Hashed, values: &mut [Row], rng: &mut SecretRng) -> Re
     Ok(constants)
 }
 
-/// The left column: evaluates the slices as they come.
+/// Step 2 of the left column: evaluates the slices as they come, and keeps the tags, proofs and keys of its own items.
 pub(super) fn evaluate_polynomial(
     rows: &SenderRows<'_>,
     bins: usize,
     items: &[u128],
-    (sorter, kept): (&mut MaskSorter<u32>, &mut Kept),
+    (sorter, kept): (&mut TagSorter<u32>, &mut StoredOutputs),
     ch: &mut Channel,
 ) -> Result<(), Abort> {
+    // Step 2: the rows Q(x).
     let phase = ch.phase(Phase::HashItems);
     let (bins, hashed) = arrange(rows.keys, bins, items);
     let mut own = Secret::new(vec![Row::default(); items.len()]);
-    for part in bins.parts(BINS) {
+    for part in bins.parts(BINS_PER_BATCH) {
         let matrices = rows.bins(part.clone());
         fill_rows(&bins, part, &matrices, &hashed.inputs, &mut own);
     }
     drop(phase);
 
+    // Step 2: Q(x) + s P(x), a slice at a time; all slices share the trees of the coordinates (section 5.2).
     let phase = ch.phase(Phase::Decode);
     let coefficients = rows.params.receiver_items;
     let space = Space::new(coefficients);
@@ -131,13 +137,14 @@ pub(super) fn evaluate_polynomial(
     }
     drop(phase);
 
+    // Step 3, the sender's side of it: H(Q(x) + s P(x)).
     let _phase = ch.phase(Phase::Masks);
     for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
         row[LANES] = coordinate;
     }
-    for (rows_of_part, numbers) in own.chunks(ROWS).zip(bins.order.chunks(ROWS)) {
-        let made = Made::of(rows.keys, rows.params, rows_of_part);
-        sorter.add(&made.masks, numbers.iter().copied());
+    for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
+        let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
+        sorter.add(&made.tags, numbers.iter().copied());
         kept.put(&made, numbers.iter().copied());
     }
     Ok(())

@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
@@ -24,10 +25,10 @@ impl Stream for Polynomials {
     type Element = u64;
 }
 
-/// Arrow 3: the sender's masks.
-pub(super) enum Masks {}
+/// Arrow 3: the sender's tags.
+pub(super) enum Tags {}
 
-impl Stream for Masks {
+impl Stream for Tags {
     const STEP: Step = step(3, Role::Sender, "the sender's sorted masks");
     type Element = u8;
 }
@@ -47,3 +48,5 @@ impl Stream for Proofs {
     const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
     type Element = u128;
 }
+
+vesica_party::messages![Salt];

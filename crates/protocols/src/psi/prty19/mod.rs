@@ -12,10 +12,10 @@
 //!                                2. P with P(y) = R(y) for all y in Y
 //!      <------------------------------------------------------------------------
 //!   Q(x): the row of bits F(q_i, x)
-//!   H(Q(x) + s P(x)) = mask, proof, key                H(T(y)) = mask, proof, key
-//!                                3. the sorted masks of X, Golomb-Rice coded
+//!   H(Q(x) + s P(x)) = tag, proof, key                H(T(y)) = tag, proof, key
+//!                                3. the sorted tags of X, Golomb-Rice coded
 //!      ------------------------------------------------------------------------>
-//!                                                      y matches if its mask is among them
+//!                                                      y matches if its tag is among them
 //!                                4. (labelled) payload_x + G(key_x), in the order of 3
 //!      ------------------------------------------------------------------------>
 //!                                5. (spot-low, both learn) the proofs of the matches
@@ -30,21 +30,26 @@
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | `n_1`, `n_2` | `sender_items`, `receiver_items` | |
+//! | Alice, `X`, `n_1` | [`Sender`], `items`, `sender_items` | the sender, its set, its size |
+//! | Bob, `Y`, `n_2` | [`Receiver`], `items`, `receiver_items` | the receiver, its set, its size |
 //! | `l` | [`COLUMNS`](vesica_structures::rows::COLUMNS) | width of a row |
-//! | `s`, `q_i` | `rows::SenderColumns` | |
-//! | `t_i`, `u_i` | `rows::ReceiverColumns` | |
-//! | `F` | [`rows::Columns`](vesica_structures::rows::Columns) | |
-//! | `T`, `R` | `own`, `differences` | |
-//! | `P`, slices | `messages::Polynomials` | seven words a coefficient |
-//! | `H` | [`rows::hash_rows`](vesica_structures::rows::hash_rows) | |
-//! | `h_1`, `h_2` | `Keys::positions` | |
+//! | `s`, `q_i` | `rows::SenderColumns` | the sender's choices, and the keys of the columns that it chose |
+//! | `t_i`, `u_i` | `rows::ReceiverColumns` | both keys of each column |
+//! | `F` | [`rows::Columns`](vesica_structures::rows::Columns) | from the key of a column to its bits |
+//! | `Q` | `own` of the sender's columns in `low.rs` and `fast.rs` | rows of the sender |
+//! | `T`, `R` | `own`, `differences` | rows of the receiver |
+//! | `P`, its slices (section 5.2) | `messages::Polynomials` | seven words a coefficient |
+//! | `M`, the sub-product tree | [`Tree`](vesica_structures::polynomial::Tree) | one tree for all slices of `spot-low` |
+//! | `H` | [`rows::hash_rows`](vesica_structures::rows::hash_rows) | from a row to tag, proof and key |
+//! | `h_1`, `h_2`, `m` | `Keys::positions`, `TwoChoiceShape::bins` | the two bins of an item, and how many bins there are |
+//! | `b` | the lowest bit of an *evaluation* | which of its two bins this is |
+//! | `FindAssignment` (Algorithm 1) | `fast::assign` | puts items into bins |
 
 mod bins;
 mod fast;
 mod keys;
 mod low;
-mod messages;
+pub(crate) mod messages;
 pub mod params;
 mod receiver;
 mod rows;
@@ -54,7 +59,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -97,26 +102,30 @@ const PAPER: Paper = Paper {
     reference: "Pinkas, Rosulek, Trieu, Yanai. Crypto 2019, ePrint 2019/634",
 };
 
-const MODES: &[Mode] = &[Mode {
-    security: Security::SemiHonest,
-    corrupt_sender: Resistance::SemiHonest,
-    corrupt_receiver: Resistance::SemiHonest,
-    assumptions: assumptions![
-        <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-        &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
-    ],
-    leakage: &[SIZES],
-}];
+/// The one mode that there is.
+const fn mode(rounds: Rounds) -> Mode {
+    Mode {
+        security: Security::SemiHonest,
+        corrupt_sender: Resistance::SemiHonest,
+        corrupt_receiver: Resistance::SemiHonest,
+        rounds,
+        assumptions: assumptions![
+            <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+            &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
+        ],
+        leakage: &[SIZES],
+    }
+}
 
-const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, in the place of a prime field of l bits: a slice of random bits is a uniform element, so \
+const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice of random bits is a uniform element, so \
      that Propositions 1 and 2 hold as they stand. Widths of Figure 6 are rounded up to 448.";
-const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), in the place of a pseudo-random function of x: the rows of the receiver's items are \
+const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), instead of a pseudo-random function of x: the rows of the receiver's items are \
      uniform together, and the row of each other item is uniform given them, but for a probability below 2^-50. That is all that the proof of Theorem 1 takes from F; rows of the sender's \
      items are dependent, which H, a random oracle, does not mind. A block of AES serves a bin of items. \
      Theorem 2 (a malicious sender) wants a random oracle there and is given up.";
 const TRANSFERS: &str = "The 448 OTs are extended from 128.";
-const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, in the place of AES.";
-const CODED: &str = "Masks are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 masks of 42 + log2(n_1 n_2) bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
+const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
+const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
 
 /// `spot-low`: one polynomial, the least traffic.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +138,7 @@ impl Variant for SpotLow {
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Polynomials,
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one argument apart; at most 2^21 items of the receiver.",
@@ -138,7 +148,7 @@ impl Variant for SpotLow {
             HASH,
             CODED,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::exactly(6))],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::LOW;
 }
@@ -154,19 +164,20 @@ impl Variant for SpotFast {
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
+        cost: CostClass::Polynomials,
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
             "Bins hold 41 items, 40 on average, from 19 bins on, and up to 52 in fewer, by a bound from Hall's theorem; Algorithm 1 is followed by augmenting paths, so that \
              placing fails only where no placement exists.",
-            "A payload travels twice, under either mask of its item.",
+            "A payload travels twice, under either tag of its item.",
             "Both do not learn: which of an item's two proofs the receiver returned would say where it put the item.",
             FUNCTION,
             TRANSFERS,
             HASH,
             CODED,
         ],
-        modes: MODES,
+        modes: &[mode(Rounds::exactly(5))],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::FAST;
 }

@@ -11,9 +11,8 @@ use vesica_structures::polynomial::LANES;
 use vesica_structures::rows::COLUMNS;
 
 use super::{Prty19, Variant};
-use crate::masks;
 use crate::psi::both_learn;
-use crate::registry::require_mode;
+use crate::tags;
 use crate::tasks::IntersectRequest;
 
 /// Items of the receiver for each bin of the rows where its polynomial is one. With `b` items in a bin a further row is in their span with probability
@@ -26,7 +25,7 @@ const MOST_LOW: usize = 1 << 21;
 /// Most items of the receiver in bins.
 const MOST_FAST: usize = 1 << 26;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// The row's id, for the derivation of keys.
@@ -37,17 +36,17 @@ pub struct Params {
     pub receiver_items: usize,
     /// An OT for each column.
     pub transfers: OtParams,
-    /// How many polynomials.
+    /// The layout of the polynomials.
     pub layout: Layout,
-    /// Width of a mask of arrow 3.
-    pub mask_bits: u32,
+    /// Width of a tag of arrow 3.
+    pub tag_bits: u32,
     /// Width of a payload, in bytes.
     pub payload_bytes: usize,
     /// Whether arrow 5 is sent.
     pub both_learn: bool,
 }
 
-/// How many polynomials.
+/// The layout of the polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// One, of as many coefficients as the receiver has items, and one more on the items' second coordinate; rows come from so many bins.
@@ -55,14 +54,14 @@ pub enum Layout {
         /// Bins of the rows.
         bins: usize,
     },
-    /// One for each bin.
+    /// A polynomial for each bin.
     Fast(TwoChoiceShape),
 }
 
 impl Layout {
-    /// For so many items.
+    /// The layout of `spot-low` for a number of items.
     pub const LOW: fn(usize) -> Self = |receiver_items| Self::Low { bins: receiver_items.div_ceil(ITEMS_PER_BIN).max(1) };
-    /// For so many items.
+    /// The layout of `spot-fast` for a number of items.
     pub const FAST: fn(usize) -> Self = |receiver_items| Self::Fast(TwoChoiceShape::new(receiver_items));
 
     /// Bins that rows come from.
@@ -73,7 +72,7 @@ impl Layout {
         }
     }
 
-    /// In how many places an item may be.
+    /// The number of places at which an item may be.
     pub fn choices(&self) -> usize {
         match self {
             Self::Low { .. } => 1,
@@ -101,7 +100,7 @@ impl Layout {
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<Prty19<V>>(request.security)?;
+        <Prty19<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let layout = (V::LAYOUT)(request.receiver_items);
         let most = if layout.choices() == 1 { MOST_LOW } else { MOST_FAST };
@@ -132,7 +131,7 @@ impl Params {
             receiver_items: request.receiver_items,
             transfers: OtExtension::derive(&CorrelationRequest { len: COLUMNS, security: Security::SemiHonest, width: None })?,
             layout,
-            mask_bits: masks::mask_bits(evaluations, request.receiver_items),
+            tag_bits: tags::tag_bits(evaluations, request.receiver_items),
             payload_bytes: request.payload_bytes,
             both_learn: request.both_learn,
         })
@@ -143,7 +142,7 @@ impl Params {
         self.sender_items == 0 || self.receiver_items == 0
     }
 
-    /// Masks of arrow 3.
+    /// Tags of arrow 3.
     pub fn evaluations(&self) -> usize {
         self.layout.choices() * self.sender_items
     }
@@ -152,22 +151,22 @@ impl Params {
     pub(super) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 spot-light 2026 parameters");
         hasher.update(self.id.as_bytes()).update(&[0, u8::from(self.both_learn)]);
-        for size in [self.sender_items, self.receiver_items, self.layout.bins(), self.mask_bits as usize, self.payload_bytes] {
+        for size in [self.sender_items, self.receiver_items, self.layout.bins(), self.tag_bits as usize, self.payload_bytes] {
             hasher.update(&(size as u64).to_le_bytes());
         }
         *hasher.finalize().as_bytes()
     }
 
-    /// The salt, the OTs, 448 bits a coefficient, masks, payloads and proofs.
+    /// The salt, the OTs, 448 bits a coefficient, tags, payloads and proofs.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
         }
         let base = OtExtension::predicted_bytes(&self.transfers);
-        let masks = masks::predicted_bytes(self.evaluations(), self.mask_bits);
+        let tags = tags::predicted_bytes(self.evaluations(), self.tag_bits);
         let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
         let fixed = 32 + 8 * self.layout.words(self.receiver_items) as u64 + (self.evaluations() * self.payload_bytes) as u64;
-        fixed + base.start() + masks.start() + proofs.start()..=fixed + base.end() + masks.end() + proofs.end()
+        fixed + base.start() + tags.start() + proofs.start()..=fixed + base.end() + tags.end() + proofs.end()
     }
 }
 

@@ -3,16 +3,16 @@
 use std::marker::PhantomData;
 
 use vesica_party::{Abort, Channel, Party, Phase};
-use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::tags::TagFinder;
 
-use super::keys::{Kept, Keys};
-use super::messages::{Masks, Payloads, Proofs};
+use super::keys::{Keys, StoredOutputs};
+use super::messages::{Payloads, Proofs, Tags};
 use super::params::{Layout, Params};
 use super::rows::{ReceiverColumns, ReceiverRows};
 use super::{fast, low};
-use crate::masks;
 use crate::psi::{both_learn, payload};
+use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, Bob, set up.
@@ -43,8 +43,8 @@ impl<V> Party for Receiver<V> {
         input.check(params.receiver_items)?;
         let Some((keys, columns)) = &self.ready else { return Ok(IntersectReceiverOutput::default()) };
         let rows = ReceiverRows { params, keys, own: columns };
-        let mut own = MaskFinder::new(params.receiver_items, params.mask_bits, params.payload_bytes > 0);
-        let mut kept = Kept::new(params, params.receiver_items);
+        let mut own = TagFinder::new(params.receiver_items, params.tag_bits, params.payload_bytes > 0);
+        let mut kept = StoredOutputs::new(params, params.receiver_items);
 
         // Step 2.
         match params.layout {
@@ -60,7 +60,7 @@ impl<V> Party for Receiver<V> {
         own.prepare();
         drop(phase);
         let phase = ch.phase(Phase::Masks);
-        masks::receive::<Masks>(&mut own, params.evaluations(), params.mask_bits, ch)?;
+        tags::receive::<Tags>(&mut own, params.evaluations(), params.tag_bits, ch)?;
         let found = own.found();
         let matches = found.list();
         let proofs: Option<Vec<u128>> = params.both_learn.then(|| matches.iter().map(|&item| kept.proofs[item as usize]).collect());

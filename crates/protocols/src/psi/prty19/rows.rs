@@ -13,13 +13,13 @@ use super::bins::Bins;
 use super::keys::Keys;
 use super::params::Params;
 
-/// What the OTs leave to the sender: `s` and the key of each column that it chooses.
+/// The result of the OTs for the sender: `s`, and the key of each column that it chose.
 pub(super) struct SenderColumns {
     columns: Columns,
     secret: Secret<[u64; LANES]>,
 }
 
-/// What they leave to the receiver: the keys of `T` and of `U`.
+/// The result of the OTs for the receiver: the keys of `T` and of `U`.
 pub(super) struct ReceiverColumns([Columns; 2]);
 
 impl SenderColumns {
@@ -42,14 +42,14 @@ impl ReceiverColumns {
     }
 }
 
-/// All that the sender's rows and outputs follow from.
+/// Everything from which the sender's rows and outputs follow.
 pub(super) struct SenderRows<'a> {
     pub(super) params: &'a Params,
     pub(super) keys: &'a Keys,
     pub(super) own: &'a SenderColumns,
 }
 
-/// All that the receiver's follow from.
+/// Everything from which the receiver's rows and outputs follow.
 pub(super) struct ReceiverRows<'a> {
     pub(super) params: &'a Params,
     pub(super) keys: &'a Keys,
@@ -57,12 +57,12 @@ pub(super) struct ReceiverRows<'a> {
 }
 
 impl SenderRows<'_> {
-    /// What the rows of `Q` in some bins are sums of.
+    /// The rows that the rows of `Q` in some bins are sums of.
     pub(super) fn bins(&self, range: Range<usize>) -> Secret<Vec<BinRows>> {
         self.own.columns.bins(range)
     }
 
-    /// From `Q(x)` to `Q(x) + s P(x)`, and `x`'s coordinate beside it.
+    /// Turns `Q(x)` into `Q(x) + s P(x)`, and puts `x`'s coordinate beside it.
     pub(super) fn correct(&self, row: &mut Row, value: &Row, coordinate: u64) {
         for ((word, &value), &secret) in row.iter_mut().zip(value).zip(self.own.secret.iter()) {
             *word ^= value & secret;
@@ -70,7 +70,7 @@ impl SenderRows<'_> {
         row[LANES] = coordinate;
     }
 
-    /// One slice of that, for all rows.
+    /// Does the same for one slice of all rows.
     pub(super) fn correct_slice(&self, slice: usize, rows: &mut [Row], values: &[u64]) {
         let secret = self.own.secret[slice];
         rows.iter_mut().zip(values).for_each(|(row, &value)| row[slice] ^= value & secret);
@@ -78,7 +78,7 @@ impl SenderRows<'_> {
 }
 
 impl ReceiverRows<'_> {
-    /// What the rows of `T` and of `R` in some bins are sums of.
+    /// The rows that the rows of `T` and of `R` in some bins are sums of.
     pub(super) fn bins(&self, range: Range<usize>) -> (Secret<Vec<BinRows>>, Secret<Vec<BinRows>>) {
         let ReceiverColumns([t, u]) = self.own;
         let (t, mut differences) = (t.bins(range.clone()), u.bins(range));

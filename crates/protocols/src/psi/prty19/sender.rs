@@ -3,16 +3,16 @@
 use std::marker::PhantomData;
 
 use vesica_party::{Abort, Channel, Party, Phase};
-use vesica_structures::masks::MaskSorter;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::tags::TagSorter;
 
-use super::keys::{Kept, Keys};
-use super::messages::{Masks, Payloads, Proofs};
+use super::keys::{Keys, StoredOutputs};
+use super::messages::{Payloads, Proofs, Tags};
 use super::params::{Layout, Params};
 use super::rows::{SenderColumns, SenderRows};
 use super::{fast, low};
-use crate::masks;
 use crate::psi::{both_learn, payload};
+use crate::tags;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, Alice, set up.
@@ -45,8 +45,8 @@ impl<V> Party for Sender<V> {
             return Ok(IntersectSenderOutput { matches: params.both_learn.then(Vec::new) });
         };
         let rows = SenderRows { params, keys, own: columns };
-        let mut own = MaskSorter::new(params.evaluations(), params.mask_bits);
-        let mut kept = Kept::new(params, params.evaluations());
+        let mut own = TagSorter::new(params.evaluations(), params.tag_bits);
+        let mut kept = StoredOutputs::new(params, params.evaluations());
 
         // Step 2.
         match params.layout {
@@ -59,10 +59,10 @@ impl<V> Party for Sender<V> {
 
         // Step 3.
         let phase = ch.phase(Phase::Masks);
-        let order = masks::send::<Masks, u32>(own, params.evaluations(), params.mask_bits, ch)?;
+        let order = tags::send::<Tags, u32>(own, params.evaluations(), params.tag_bits, ch)?;
         drop(phase);
 
-        // Step 4: an item's payload under each of its masks.
+        // Step 4: an item's payload under each of its tags.
         if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
             let choices = params.layout.choices();

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_party::{Abort, Channel, Message, Party, Protocol, Security, Stream};
 use vesica_structures::fields::Gf128;
 use vesica_structures::golomb::Code;
-use vesica_structures::masks::MaskFinder;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::tags::TagFinder;
 use vesica_testkit::try_two_party;
 
-use super::messages::{Masks, OffsetOpening, OffsetShare, Proofs, SaltCommitment, SaltOpening, SaltShare, Table};
-use super::params::MaskCoding;
+use super::messages::{OffsetOpening, OffsetShare, Proofs, SaltCommitment, SaltOpening, SaltShare, Table, Tags};
+use super::params::TagCoding;
 use super::salt::{SALT_COMMITMENT, commit, toss_as_receiver};
 use super::{Params, Rr22, Variant, VoleFast, VolePsi};
-use crate::masks;
+use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 
 const N: usize = 50;
@@ -140,7 +140,7 @@ fn a_proof_of_no_match_is_caught() {
                 ch.send_stream::<Table>(bytemuck::cast_slice(&vec![Gf128(rng.block()); params.table_len]))?;
                 ch.send(&OffsetShare([0; 16]))?;
                 let OffsetOpening(_) = ch.recv(())?;
-                masks::receive::<Masks>(&mut MaskFinder::new(0, params.mask_bits, false), N, params.mask_bits, ch)?;
+                tags::receive::<Tags>(&mut TagFinder::new(0, params.tag_bits, false), N, params.tag_bits, ch)?;
                 ch.send_stream::<Proofs>(proofs)
             },
         );
@@ -151,14 +151,14 @@ fn a_proof_of_no_match_is_caught() {
     assert_blamed(cheat(&[N as u128 + 1]), Proofs::STEP.number);
 }
 
-/// What an honest receiver makes of masks that are `bytes`.
-fn receive_masks<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Result<Vec<u32>, Abort> {
+/// What an honest receiver makes of tags that are `bytes`.
+fn receive_tags<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Result<Vec<u32>, Abort> {
     let params = params::<V>(Security::SemiHonest);
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let _honest = SenderOf::<V>::setup(&params, ch, rng)?;
             ch.recv_stream::<Table>(&mut vec![0; params.table_bytes as usize])?;
-            ch.send_stream::<Masks>(&bytes(&params))
+            ch.send_stream::<Tags>(&bytes(&params))
         },
         |ch, rng| honest_receiver::<V>(&params, ch, rng),
     );
@@ -178,7 +178,7 @@ fn stray_bits_behind_the_table_are_caught() {
             |ch, rng| {
                 let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
                 ch.send_stream::<Table>(&table)?;
-                masks::receive::<Masks>(&mut MaskFinder::new(0, params.mask_bits, false), N, params.mask_bits, ch)?;
+                tags::receive::<Tags>(&mut TagFinder::new(0, params.tag_bits, false), N, params.tag_bits, ch)?;
                 ch.send_stream::<Proofs>(&[0])
             },
         );
@@ -190,10 +190,10 @@ fn stray_bits_behind_the_table_are_caught() {
 
 #[test]
 fn malformed_masks_are_caught() {
-    let step = Masks::STEP.number;
-    assert_blamed(receive_masks::<VoleFast>(|_| u32::MAX.to_le_bytes().to_vec()), step);
-    assert_blamed(receive_masks::<VoleFast>(|_| 0u32.to_le_bytes().to_vec()), step);
-    let longest = |params: &Params| *Code::new(N, params.mask_bits).len_range().end();
+    let step = Tags::STEP.number;
+    assert_blamed(receive_tags::<VoleFast>(|_| u32::MAX.to_le_bytes().to_vec()), step);
+    assert_blamed(receive_tags::<VoleFast>(|_| 0u32.to_le_bytes().to_vec()), step);
+    let longest = |params: &Params| *Code::new(N, params.tag_bits).len_range().end();
     let coded = |byte: u8, params: &Params| {
         let length = longest(params);
         let mut bytes = (length as u32).to_le_bytes().to_vec();
@@ -201,15 +201,15 @@ fn malformed_masks_are_caught() {
         bytes
     };
     // All ones: gaps that together exceed the width, or quotients left over; all zeros: quotients missing.
-    assert_blamed(receive_masks::<VoleFast>(|params| coded(0xff, params)), step);
-    assert_blamed(receive_masks::<VoleFast>(|params| coded(0, params)), step);
+    assert_blamed(receive_tags::<VoleFast>(|params| coded(0xff, params)), step);
+    assert_blamed(receive_tags::<VoleFast>(|params| coded(0, params)), step);
 }
 
 #[test]
-fn masks_wider_than_agreed_are_caught() {
-    let width = |params: &Params| params.mask_bits.div_ceil(8) as usize;
+fn tags_wider_than_agreed_are_caught() {
+    let width = |params: &Params| params.tag_bits.div_ceil(8) as usize;
     let shuffled = params::<Rr22>(Security::SemiHonest);
-    assert_eq!(shuffled.coding, MaskCoding::Shuffled);
-    assert!(!shuffled.mask_bits.is_multiple_of(8), "there are bits to be wider in");
-    assert_blamed(receive_masks::<Rr22>(|params| vec![0xff; N * width(params)]), Masks::STEP.number);
+    assert_eq!(shuffled.coding, TagCoding::Shuffled);
+    assert!(!shuffled.tag_bits.is_multiple_of(8), "there are bits to be wider in");
+    assert_blamed(receive_tags::<Rr22>(|params| vec![0xff; N * width(params)]), Tags::STEP.number);
 }

@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
@@ -61,7 +62,7 @@ impl Fixed for OffsetOpening {
     const STEP: Step = step(7, Role::Sender, "the opened offset");
 }
 
-/// Arrow 5: the receiver's table under the VOLE's mask, `A = P + c`.
+/// Arrow 5: the receiver's table under the VOLE's tag, `A = P + c`.
 pub(super) enum Table {}
 
 impl Stream for Table {
@@ -69,10 +70,10 @@ impl Stream for Table {
     type Element = u8;
 }
 
-/// Arrow 8: the sender's masks.
-pub(super) enum Masks {}
+/// Arrow 8: the sender's tags.
+pub(super) enum Tags {}
 
-impl Stream for Masks {
+impl Stream for Tags {
     const STEP: Step = step(8, Role::Sender, "the sender's masks");
     type Element = u8;
 }
@@ -92,3 +93,5 @@ impl Stream for Proofs {
     const STEP: Step = step(10, Role::Receiver, "the proofs of matches");
     type Element = u128;
 }
+
+vesica_party::messages![SaltCommitment, SaltShare, SaltOpening, OffsetCommitment, OffsetShare, OffsetOpening];

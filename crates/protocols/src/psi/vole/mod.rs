@@ -1,5 +1,5 @@
 //! PSI from vector oblivious linear evaluation: Rindal and Schoppmann, "VOLE-PSI" (Eurocrypt 2021), and Raghuraman and Rindal, "Blazing
-//! fast PSI from improved OKVS and subfield VOLE" (CCS 2022); generic over the OKVS, the field `B` and the coding of the masks.
+//! fast PSI from improved OKVS and subfield VOLE" (CCS 2022); generic over the OKVS, the field `B` and the coding of the tags.
 //!
 //! ```text
 //!   Sender: X                                                         Receiver: Y
@@ -23,10 +23,10 @@
 //!      ------------------------------------------------------------------------>
 //!   K = b + delta A                                                   w = w_s + w_r
 //!   q_x = Decode(K, x) + delta H_B(x)                                 q_y = Decode(a, y)
-//!   H(q_x + w, x) = mask, proof, key                                  H(q_y + w, y) = mask, proof, key
-//!                                8. the masks of X
+//!   H(q_x + w, x) = tag, proof, key                                  H(q_y + w, y) = tag, proof, key
+//!                                8. the tags of X
 //!      ------------------------------------------------------------------------>
-//!                                                                     y matches if its mask is among them
+//!                                                                     y matches if its tag is among them
 //!                                9. (labelled) payload_x + G(key_x), in the order of 8
 //!      ------------------------------------------------------------------------>
 //!                                10. (both learn) the proofs of the matches
@@ -48,18 +48,30 @@
 //! | `w_s`, `w_r` | `offset` | the toss that fixes the receiver's table before the outer hash |
 //! | `r` | `salt` | the hashes' key |
 //!
-//! A receiver that sends another table than one of its items gets wrong matches, or none: the protocol does not notice, nor need it.
+//! | RR22, Figure 4 | here | what |
+//! |---|---|---|
+//! | `Y`, `n_y`; `X`, `n_x` | the sender's and the receiver's `items` | (the paper's sender holds `Y`) |
+//! | the fields `B` and `F` | [`Variant::VALUES`], [`Gf128`](vesica_structures::fields::Gf128) | a value of the table, and the field that `delta` multiplies in |
+//! | `Delta`, `B`; `A`, `C` (step 2) | `delta`, `b`; `c`, `a` | the two halves of the subfield VOLE |
+//! | `P = Encode(L, r)` (step 1) | `table` | the OKVS of `H^B` |
+//! | `A' = A - P` (step 3) | `messages::Table`, arrow 5 | the masked table |
+//! | `B' = B + A' Delta` (step 3) | `k` | the sender's share, corrected |
+//! | `H^B`, `H^o` | `vesica_mpc::oprf`: `values`, `outer_hash` | hash to `B`; outer hash |
+//! | `r`, `r'` | `salt` | one salt keys the rows of the OKVS and `H^B`; here the sender sends it, arrow 3 |
+//! | `Y'` (step 4) | `messages::Tags`, arrow 8 | the sender's tags |
+//!
+//! A receiver may send a table that does not encode its items. It then gets wrong matches, or none; the protocol need not notice.
 
 #[cfg(test)]
 mod cheating;
 mod correlation;
-mod masks;
-mod messages;
+pub(crate) mod messages;
 mod oprf;
 pub mod params;
 mod receiver;
 mod salt;
 mod sender;
+mod tags;
 mod variants;
 
 use std::marker::PhantomData;
@@ -75,7 +87,7 @@ pub use sender::Sender;
 pub use variants::{Rr22, Rs21, VoleFast, VoleLean};
 
 use crate::tasks::{Intersect, IntersectRequest};
-use params::{MaskCoding, Values};
+use params::{TagCoding, Values};
 
 /// A row of the registry: what distinguishes one VOLE-PSI from another.
 pub trait Variant: Send + Sync + 'static {
@@ -83,10 +95,10 @@ pub trait Variant: Send + Sync + 'static {
     const ENTRY: Entry;
     /// The OKVS.
     type Okvs: Okvs;
-    /// How wide values are.
+    /// The width of values.
     const VALUES: Values;
-    /// How masks travel.
-    const CODING: MaskCoding;
+    /// The coding of the tags.
+    const CODING: TagCoding;
 }
 
 /// The protocol of row `V`.

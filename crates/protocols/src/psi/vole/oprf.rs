@@ -12,16 +12,16 @@ use vesica_structures::secret::Secret;
 use super::salt::Keys;
 
 /// Outputs that are handed over at a time: enough for all threads.
-const OUTPUTS_AT_A_TIME: usize = 1 << 15;
+const OUTPUTS_PER_BATCH: usize = 1 << 15;
 
-/// Which output of the OPRF.
+/// One of the three outputs of the OPRF.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// What the sender sends of each item.
-    Mask = 0,
-    /// What the receiver returns of each match.
+    /// The output that the sender sends for each item.
+    Tag = 0,
+    /// The output that the receiver returns for each match.
     Proof = 1,
-    /// What a payload's keystream is made of.
+    /// The key of a payload's keystream.
     PayloadKey = 2,
 }
 
@@ -43,9 +43,9 @@ impl<'a> Output<'a> {
 
     /// Hands `part` of the outputs of a range of arranged items to `take`, some at a time, with their numbers among the items as given.
     pub(super) fn each(&self, part: Part, range: Range<usize>, mut take: impl FnMut(&[u128], Copied<Iter<'_, u32>>)) {
-        let mut outputs = Secret::new(vec![0; range.len().min(OUTPUTS_AT_A_TIME)]);
-        for start in range.clone().step_by(OUTPUTS_AT_A_TIME) {
-            let piece = start..range.end.min(start + OUTPUTS_AT_A_TIME);
+        let mut outputs = Secret::new(vec![0; range.len().min(OUTPUTS_PER_BATCH)]);
+        for start in range.clone().step_by(OUTPUTS_PER_BATCH) {
+            let piece = start..range.end.min(start + OUTPUTS_PER_BATCH);
             let outputs = &mut outputs[..piece.len()];
             let key = self.keys.outputs[part as usize];
             outer_hash(key, &self.items.keys()[piece.clone()], &self.inner[piece.clone()], self.offset, outputs);

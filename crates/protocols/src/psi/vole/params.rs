@@ -4,22 +4,21 @@ use std::ops::RangeInclusive;
 
 pub use vesica_mpc::oprf::value_bits;
 use vesica_mpc::oprf::{ValueField, table};
-use vesica_party::Security;
+use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::fields::{Cell, Gf64, Gf128};
 use vesica_structures::okvs::Okvs;
 
 use super::{Variant, VolePsi, correlation};
-use crate::masks;
-pub use crate::masks::MaskCoding;
 use crate::psi::both_learn;
-use crate::registry::require_mode;
+use crate::tags;
+pub use crate::tags::TagCoding;
 use crate::tasks::IntersectRequest;
 
-/// Width of a mask in the malicious mode, in bits: the simulator finds a corrupt sender's items by their masks.
+/// Width of a tag in the malicious mode, in bits: the simulator finds a corrupt sender's items by their tags.
 pub const MALICIOUS_MASK_BITS: u32 = 128;
 
-/// How wide a row's values are.
+/// The width of a row's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// [`value_bits`], no bit more.
@@ -30,7 +29,7 @@ pub enum Values {
     F,
 }
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// The row's id, for the derivation of keys.
@@ -47,10 +46,10 @@ pub struct Params {
     pub value_bits: u32,
     /// `m`, the cells of the table.
     pub table_len: usize,
-    /// How masks travel.
-    pub coding: MaskCoding,
-    /// `l`, the width of a mask.
-    pub mask_bits: u32,
+    /// The coding of the tags.
+    pub coding: TagCoding,
+    /// `l`, the width of a tag.
+    pub tag_bits: u32,
     /// Width of a payload, in bytes.
     pub payload_bytes: usize,
     /// Whether arrow 10 is sent.
@@ -64,7 +63,7 @@ pub struct Params {
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        require_mode::<VolePsi<V>>(request.security)?;
+        <VolePsi<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let narrowest = value_bits(request.security, request.sender_items);
         let (field, value_bits) = match V::VALUES {
@@ -74,8 +73,8 @@ impl Params {
             Values::Field | Values::F => (ValueField::Gf128, Gf128::BITS),
         };
         let okvs = V::Okvs::new(request.receiver_items, FailureEvent::Encoding.bits(), 0)?;
-        let mask_bits = match request.security {
-            Security::SemiHonest => masks::mask_bits(request.sender_items, request.receiver_items),
+        let tag_bits = match request.security {
+            Security::SemiHonest => tags::tag_bits(request.sender_items, request.receiver_items),
             Security::Malicious => MALICIOUS_MASK_BITS,
         };
         let mut params = Self {
@@ -87,7 +86,7 @@ impl Params {
             value_bits,
             table_len: okvs.len(),
             coding: V::CODING,
-            mask_bits,
+            tag_bits,
             payload_bytes: request.payload_bytes,
             both_learn: request.both_learn,
             table_bytes: table::predicted_bytes(&okvs.parts(), value_bits),
@@ -119,13 +118,13 @@ impl Params {
             self.coding as u8,
             u8::from(self.both_learn),
         ]);
-        for size in [self.sender_items, self.receiver_items, self.table_len, self.mask_bits as usize, self.payload_bytes] {
+        for size in [self.sender_items, self.receiver_items, self.table_len, self.tag_bits as usize, self.payload_bytes] {
             hasher.update(&(size as u64).to_le_bytes());
         }
         *hasher.finalize().as_bytes()
     }
 
-    /// The salt, the VOLE, `m |B|` for the table, masks, payloads and proofs.
+    /// The salt, the VOLE, `m |B|` for the table, tags, payloads and proofs.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
@@ -135,16 +134,16 @@ impl Params {
             Security::SemiHonest => 32,
             Security::Malicious => 3 * 32 + 32 + 16 + 48,
         };
-        let masks = match self.coding {
-            MaskCoding::SortedCoded => masks::predicted_bytes(self.sender_items, self.mask_bits),
-            MaskCoding::Shuffled => {
-                let bytes = masks::shuffled_bytes(self.sender_items, self.mask_bits);
+        let tags = match self.coding {
+            TagCoding::SortedCoded => tags::predicted_bytes(self.sender_items, self.tag_bits),
+            TagCoding::Shuffled => {
+                let bytes = tags::shuffled_bytes(self.sender_items, self.tag_bits);
                 bytes..=bytes
             }
         };
         let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
         let fixed = tosses + self.table_bytes + (self.sender_items * self.payload_bytes) as u64;
-        fixed + vole.start() + masks.start() + proofs.start()..=fixed + vole.end() + masks.end() + proofs.end()
+        fixed + vole.start() + tags.start() + proofs.start()..=fixed + vole.end() + tags.end() + proofs.end()
     }
 }
 

@@ -11,11 +11,11 @@ use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::masks::OwnMasks;
 use super::messages::{Payloads, Proofs, Table};
 use super::oprf::{Output, Part, fill_keystream};
 use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
+use super::tags::OwnMasks;
 use super::{Variant, correlation};
 use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
@@ -27,7 +27,7 @@ pub struct Receiver<V> {
     variant: PhantomData<fn() -> V>,
 }
 
-/// What the set-up leaves, unless a set is empty.
+/// The result of the set-up, unless a set is empty.
 struct Correlation {
     keys: Keys,
     offset: Option<AwaitedOffset>,
@@ -63,13 +63,13 @@ impl<V: Variant> Party for Receiver<V> {
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
-        let (masks, output) = match vole {
+        let (tags, output) = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
         // Step 8.
-        let found = masks.receive(params, ch)?;
+        let found = tags.receive(params, ch)?;
         let matches = found.list();
 
         // Step 9.
@@ -118,7 +118,7 @@ struct Evaluation<'a, O> {
 }
 
 impl<'a, O: Okvs> Evaluation<'a, O> {
-    /// Sends the whole table, finishes the VOLE while the sender decodes, has the offset opened, and gives the masks and what all outputs
+    /// Sends the whole table, finishes the VOLE while the sender decodes, has the offset opened, and gives the tags and what all outputs
     /// follow from.
     fn run<B: Value>(
         &self,
@@ -132,7 +132,7 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         let mut vole = vole.run((), ch, rng)?;
         let a = Secret::new(std::mem::take(&mut vole.a));
         drop(vole);
-        let mut masks = OwnMasks::new(self.params);
+        let mut tags = OwnMasks::new(self.params);
         let mut output = Output::new(self.keys, self.items);
         let _phase = ch.phase(Phase::Decode);
         for part in 0..self.okvs.parts().len() {
@@ -140,15 +140,15 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
             self.okvs.decode_part(&a, self.items, part, &mut output.inner[range.clone()]);
             if offset.is_none() {
                 // w = 0: nothing to wait for.
-                output.each(Part::Mask, range, |outputs, places| masks.add(outputs, places));
+                output.each(Part::Tag, range, |outputs, places| tags.add(outputs, places));
             }
         }
         drop(a);
         if let Some(offset) = offset {
             output.offset = offset.check_opening(share, ch)?;
-            output.each(Part::Mask, 0..self.items.keys().len(), |outputs, places| masks.add(outputs, places));
+            output.each(Part::Tag, 0..self.items.keys().len(), |outputs, places| tags.add(outputs, places));
         }
-        Ok((masks, output))
+        Ok((tags, output))
     }
 
     /// Step 5: `P` with `Decode(P, y) = H_B(y)`, sent as `A = P + c`, each part as soon as it is encoded.

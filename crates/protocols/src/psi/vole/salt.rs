@@ -11,20 +11,20 @@ use vesica_structures::secret::Secret;
 use super::messages::{OffsetCommitment, OffsetOpening, OffsetShare, SaltCommitment, SaltOpening, SaltShare};
 use super::params::Params;
 
-/// What the salt's commitment is for.
+/// The domain of the salt's commitment.
 pub(super) const SALT_COMMITMENT: &str = "vesica v1 vole-psi 2026 commitment to the salt";
 
-/// What the offset's commitment is for.
+/// The domain of the offset's commitment.
 const OFFSET_COMMITMENT: &str = "vesica v1 vole-psi 2026 commitment to the offset";
 
 /// The public keys of a run's functions on digests, all derived from the salt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Keys {
-    /// Of the OKVS' rows.
+    /// The key of the OKVS' rows.
     pub(super) rows: u128,
-    /// Of `H_B`.
+    /// The key of `H_B`.
     pub(super) values: u128,
-    /// Of the outputs: mask, proof, payload key.
+    /// The keys of the outputs: tag, proof, payload key.
     pub(super) outputs: [u128; 3],
 }
 

@@ -11,11 +11,11 @@ use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 
-use super::masks::SentMasks;
 use super::messages::{Payloads, Proofs, Table};
 use super::oprf::{Output, Part, fill_keystream};
 use super::params::Params;
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
+use super::tags::SentMasks;
 use super::{Variant, correlation};
 use crate::psi::{both_learn, payload};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
@@ -27,7 +27,7 @@ pub struct Sender<V> {
     variant: PhantomData<fn() -> V>,
 }
 
-/// What the set-up leaves, unless a set is empty.
+/// The result of the set-up, unless a set is empty.
 struct Correlation {
     keys: Keys,
     offset: Option<CommittedOffset>,
@@ -63,14 +63,14 @@ impl<V: Variant> Party for Sender<V> {
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
-        let (masks, output) = match vole {
+        let (tags, output) = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
         // Step 8.
         let phase = ch.phase(Phase::Masks);
-        let order = masks.send(params, ch, rng)?;
+        let order = tags.send(params, ch, rng)?;
         drop(phase);
 
         // Step 9.
@@ -117,7 +117,7 @@ struct Evaluation<'a, O> {
 }
 
 impl<'a, O: Okvs> Evaluation<'a, O> {
-    /// Receives the whole table, decoding part by part as it comes, opens the offset, and gives the masks and what all outputs follow from.
+    /// Receives the whole table, decoding part by part as it comes, opens the offset, and gives the tags and what all outputs follow from.
     fn run<B: Value>(
         &self,
         vole: silent::Sender<B>,
@@ -126,10 +126,10 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         rng: &mut SecretRng,
     ) -> Result<(SentMasks, Output<'a>), Abort> {
         let mut vole = vole.run((), ch, rng)?;
-        let mut masks = SentMasks::new(self.params);
+        let mut tags = SentMasks::new(self.params);
         let mut output = Output::new(self.keys, self.items);
         let _phase = ch.phase(Phase::Decode);
-        // K = b + delta A, in the place of b.
+        // K = b + delta A, instead of b.
         let (delta, k) = (vole.delta, &mut vole.b);
         for (part, cells) in self.okvs.parts().into_iter().enumerate() {
             let k_part = &mut k[cells];
@@ -143,14 +143,14 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
             correct::<B>(self.keys.values, &self.items.keys()[range.clone()], self.params.value_bits, delta, inner);
             if offset.is_none() {
                 // w = 0: nothing to wait for.
-                output.each(Part::Mask, range, |outputs, places| masks.add(outputs, places));
+                output.each(Part::Tag, range, |outputs, places| tags.add(outputs, places));
             }
         }
         drop(vole);
         if let Some(offset) = offset {
             output.offset = offset.open(ch)?;
-            output.each(Part::Mask, 0..self.items.keys().len(), |outputs, places| masks.add(outputs, places));
+            output.each(Part::Tag, 0..self.items.keys().len(), |outputs, places| tags.add(outputs, places));
         }
-        Ok((masks, output))
+        Ok((tags, output))
     }
 }

@@ -1,13 +1,13 @@
 //! The rows.
 
 use vesica_mpc::silent::SilentVole;
-use vesica_party::{Entry, Leak, Learner, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs;
 
 use super::Variant;
-use super::params::{MaskCoding, Values};
+use super::params::{TagCoding, Values};
 use crate::tasks::{Intersect, SIZES};
 
 const LARGER_SET: Leak = Leak {
@@ -30,13 +30,14 @@ const OWN_ASSUMPTIONS: [&str; 2] = [
 const OWN_MALICIOUS_ASSUMPTIONS: [&str; 3] = [
     "AES-128 is an ideal cipher (outer hash, hash to B, rows)",
     "BLAKE3 is a random oracle (commitments, keys from the salt, digests, keystreams of payloads)",
-    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender two with one mask",
+    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender two with one tag",
 ];
 
 const SEMI_HONEST: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::SemiHonest,
     corrupt_receiver: Resistance::SemiHonest,
+    rounds: Rounds::exactly(4),
     assumptions: &joined::<_, { VOLE_SEMI_HONEST.assumptions.len() + OWN_ASSUMPTIONS.len() }>(
         VOLE_SEMI_HONEST.assumptions,
         &OWN_ASSUMPTIONS,
@@ -48,6 +49,7 @@ const MALICIOUS: Mode = Mode {
     security: Security::Malicious,
     corrupt_sender: Resistance::Malicious,
     corrupt_receiver: Resistance::Malicious,
+    rounds: Rounds::between(8, 12),
     assumptions: &joined::<_, { VOLE_MALICIOUS.assumptions.len() + OWN_MALICIOUS_ASSUMPTIONS.len() }>(
         VOLE_MALICIOUS.assumptions,
         &OWN_MALICIOUS_ASSUMPTIONS,
@@ -79,9 +81,9 @@ const MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS];
 
 const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more bits, which the receiver returns for each match as a proof. \
      No fairness (the receiver knows first and may stop) and no completeness (it may keep matches back).";
-const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) in the place of the receiver's salt, so that \
+const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) instead of the receiver's salt, so that \
      neither side can search for tables off-line or for a salt under which a guessed set does not encode.";
-const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, in the place of a random oracle on (q, x).";
+const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, instead of a random oracle on (q, x).";
 const NARROW_VALUES: &str = "Semi-honest mode: B is a subspace over GF(2) of 41 + log2(n_s) bits, which is closed under all that is done with values, \
      for rows, code and packing are linear over GF(2).";
 
@@ -100,9 +102,10 @@ impl Variant for Rs21 {
             reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
-            "The clustered 3-hash table in the place of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
-            "Silent VOLE on a code with a stated distance in the place of the Silver-era code.",
+            "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
+            "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
             OUTER_HASH,
             SALT,
             BOTH_LEARN,
@@ -111,7 +114,7 @@ impl Variant for Rs21 {
     };
     type Okvs = okvs::Clustered;
     const VALUES: Values = Values::F;
-    const CODING: MaskCoding = MaskCoding::Shuffled;
+    const CODING: TagCoding = TagCoding::Shuffled;
 }
 
 /// `rr22`: the table in a subfield, the clustered OKVS.
@@ -129,8 +132,9 @@ impl Variant for Rr22 {
             reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
         },
         status: Status::Sound,
+        cost: CostClass::Symmetric,
         deviations: &[
-            "Masks are shuffled; the paper's code sends them in the order of the input, which leaks.",
+            "Tags are shuffled; the paper's code sends them in the order of the input, which leaks.",
             "Semi-honest mode: B = GF(2^64) while 41 + log2(n_s) <= 64, else GF(2^128).",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
             OUTER_HASH,
@@ -141,14 +145,14 @@ impl Variant for Rr22 {
     };
     type Okvs = okvs::Clustered;
     const VALUES: Values = Values::Field;
-    const CODING: MaskCoding = MaskCoding::Shuffled;
+    const CODING: TagCoding = TagCoding::Shuffled;
 }
 
 const THIS_WORK: &str = "after Raghuraman, Rindal (CCS 2022, ePrint 2022/320)";
 const CODED: &str =
-    "Masks are sorted on all bits and Golomb-Rice coded: the sort is the shuffle and saves about log2(n_s) - 1.5 bits a mask.";
+    "Tags are sorted on all bits and Golomb-Rice coded: the sort is the shuffle and saves about log2(n_s) - 1.5 bits a tag.";
 
-/// `vole-fast`: as `rr22`, with coded masks.
+/// `vole-fast`: as `rr22`, with coded tags.
 #[derive(Clone, Copy, Debug)]
 pub enum VoleFast {}
 
@@ -157,17 +161,18 @@ impl Variant for VoleFast {
         id: "vole-fast",
         aliases: &[],
         task: Intersect::NAME,
-        paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded masks", reference: THIS_WORK },
+        paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded tags", reference: THIS_WORK },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
     type Okvs = okvs::Clustered;
     const VALUES: Values = Values::Narrow;
-    const CODING: MaskCoding = MaskCoding::SortedCoded;
+    const CODING: TagCoding = TagCoding::SortedCoded;
 }
 
-/// `vole-lean`: the band OKVS, and coded masks.
+/// `vole-lean`: the band OKVS, and coded tags.
 #[derive(Clone, Copy, Debug)]
 pub enum VoleLean {}
 
@@ -178,16 +183,17 @@ impl Variant for VoleLean {
         task: Intersect::NAME,
         paper: Paper {
             key: "this work",
-            title: "VOLE-PSI with the band OKVS and sorted, coded masks",
+            title: "VOLE-PSI with the band OKVS and sorted, coded tags",
             reference: "after Raghuraman, Rindal (CCS 2022) and Bienstock, Patel, Seo, Yeo (USENIX Security 2023, ePrint 2023/903)",
         },
         status: Status::Recommended,
+        cost: CostClass::Symmetric,
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
     type Okvs = okvs::Band;
     const VALUES: Values = Values::Narrow;
-    const CODING: MaskCoding = MaskCoding::SortedCoded;
+    const CODING: TagCoding = TagCoding::SortedCoded;
 }
 
 #[cfg(test)]

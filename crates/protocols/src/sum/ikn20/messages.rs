@@ -1,4 +1,5 @@
 //! One type an arrow of the figure.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_party::{Role, Step, Stream};
 use vesica_structures::rlwe::Element;
@@ -18,7 +19,7 @@ impl Stream for Zeros {
     type Element = Element;
 }
 
-/// Arrow 2: the receiver's items under its own mask, compressed.
+/// Arrow 2: the receiver's items under its own blinding, compressed.
 pub(super) enum OfReceiver {}
 
 impl Stream for OfReceiver {
@@ -26,7 +27,7 @@ impl Stream for OfReceiver {
     type Element = Point;
 }
 
-/// Arrow 3: the sender's items under its own mask, shuffled.
+/// Arrow 3: the sender's items under its own blinding, shuffled.
 pub(super) enum OfSender {}
 
 impl Stream for OfSender {
@@ -43,7 +44,7 @@ impl exchange::Arrows for Arrows {
     type FromSender = OfSender;
 }
 
-/// Arrow 4: digests of the receiver's items under both masks.
+/// Arrow 4: digests of the receiver's items under both blindings.
 pub(super) enum Digests {}
 
 impl Stream for Digests {

@@ -1,5 +1,5 @@
 //! Intersection-sum: Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung, "On Deploying Secure Computing: Private
-//! Intersection-Sum-with-Cardinality" (EuroS&P 2020, ePrint 2019/723), its protocol on double masking and homomorphic encryption.
+//! Intersection-Sum-with-Cardinality" (EuroS&P 2020, ePrint 2019/723), its protocol on double blinding and homomorphic encryption.
 //!
 //! ```text
 //!   Sender: X in a random order, values v, a, key s                   Receiver: Y, b
@@ -25,7 +25,7 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `P_1`, `P_2` | [`Receiver`], [`Sender`] | who has items, who has items with values |
-//! | `k_1`, `k_2` | `exponent` | masks of receiver and sender |
+//! | `k_1`, `k_2` | `exponent` | blindings of receiver and sender |
 //! | `AGen`, `AEnc`, `ADec` | [`Key`](vesica_structures::rlwe::Key) | the sender's homomorphic encryption |
 //! | `ASum`, `ARefresh` | [`Sum`](vesica_structures::rlwe::Sum) | what the receiver does |
 //!
@@ -38,7 +38,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Mode, Protocol, Resistance, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -67,16 +67,18 @@ impl Protocol for Ikn20 {
             reference: "Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung. IEEE EuroS&P 2020, ePrint 2019/723",
         },
         status: Status::Sound,
+        cost: CostClass::GroupOperations,
         deviations: &[
             "The receiver learns the sum, not the party that has the values: the receiver adds a uniform r before it lets the sender decrypt, and the sender returns the result.",
-            "Homomorphic encryption by ring-LWE over Z_2^64, one value a coefficient, in the place of Paillier: sums wrap as the task says, no limb of a sum is revealed, and a value \
+            "Homomorphic encryption by ring-LWE over Z_2^64, one value a coefficient, instead of Paillier: sums wrap as the task says, no limb of a sum is revealed, and a value \
              costs 16 bytes. A sum is refreshed by an encryption of zero and a flood of noise.",
-            "The receiver's items under both masks travel as digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
+            "The receiver's items under both blindings travel as digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
         ],
         modes: &[Mode {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::SemiHonest,
+            rounds: Rounds::exactly(5),
             assumptions: &[
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",

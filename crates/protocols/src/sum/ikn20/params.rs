@@ -2,15 +2,15 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_party::Protocol;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::rlwe::{BLOCK, Element, SUM_ELEMENTS, flood_bits};
 
 use crate::ecdh::exchange;
-use crate::masks;
-use crate::registry::require_mode;
+use crate::tags;
 use crate::tasks::AggregateRequest;
 
-/// What both sides derive from the request.
+/// The parameters that both sides derive from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// `n_s`, `n_r`, the columns, and one group.
@@ -24,7 +24,7 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or an option is not served.
     pub fn derive(request: &AggregateRequest) -> Result<Self, Unsupported> {
-        require_mode::<super::Ikn20>(request.security)?;
+        super::Ikn20::ENTRY.require(request.security)?;
         request.check_one_total()?;
         let AggregateRequest { sender_items, receiver_items, columns, .. } = *request;
         if columns == 0 {
@@ -34,13 +34,13 @@ impl Params {
         let flood_bits = flood_bits(sender_items.min(receiver_items), distance_bits).ok_or_else(|| {
             Unsupported::new(
                 format_args!("{columns} columns over {sender_items} and {receiver_items} items leave no room for noise in protocol ikn20"),
-                "sum fewer columns at a time, or choose another protocol, czz24-sum say",
+                "sum fewer columns at a time, or choose another protocol, for example czz24-sum",
             )
         })?;
-        Ok(Self { request: *request, digest_bits: masks::mask_bits(sender_items, receiver_items), flood_bits })
+        Ok(Self { request: *request, digest_bits: tags::tag_bits(sender_items, receiver_items), flood_bits })
     }
 
-    /// Whether there is anything to compute; else arrow 7 alone is sent.
+    /// Whether there is nothing to compute; then only arrow 7 is sent.
     pub fn is_empty(&self) -> bool {
         self.request.sender_items.min(self.request.receiver_items) == 0
     }
@@ -64,7 +64,7 @@ impl Params {
         }
         let elements = BLOCK + columns * (sender_items + SUM_ELEMENTS);
         let others = exchange::predicted_bytes(sender_items, receiver_items) + (size_of::<Element>() * elements) as u64 + results;
-        let digests = masks::predicted_bytes(receiver_items, self.digest_bits);
+        let digests = tags::predicted_bytes(receiver_items, self.digest_bits);
         others + digests.start()..=others + digests.end()
     }
 }

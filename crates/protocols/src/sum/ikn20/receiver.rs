@@ -16,7 +16,7 @@ use crate::ecdh::digests::{self, digests};
 use crate::ecdh::{exchange, random_exponent};
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
-/// The receiver, with its mask `b` and the sender's encryption of zeros.
+/// The receiver, with its blinding `b` and the sender's encryption of zeros.
 #[derive(Debug)]
 pub struct Receiver {
     params: Params,

@@ -14,7 +14,7 @@ use crate::ecdh::digests::{self, digests};
 use crate::ecdh::{exchange, random_exponent, shuffled};
 use crate::tasks::AggregateSenderInput;
 
-/// The sender, with its mask `a` and its key.
+/// The sender, with its blinding `a` and its key.
 #[derive(Debug)]
 pub struct Sender {
     params: Params,

@@ -36,7 +36,7 @@ const LEAST_BUCKET: usize = 1 << 8;
 const LEAST_PART: usize = 1 << 11;
 
 /// Keys decoded by a thread at a time.
-const PIECE: usize = 1 << 12;
+const KEYS_PER_PIECE: usize = 1 << 12;
 
 /// A band OKVS for a number of pairs, rows keyed by a seed.
 pub struct Band {
@@ -123,7 +123,7 @@ impl Band {
     /// [`Okvs::decode_part`] for values of `L` words.
     fn decode_words<const L: usize>(&self, table: &[[u64; L]], keys: &[u128], out: &mut [[u64; L]]) {
         let backend = vesica_kernels::backend();
-        keys.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE)).for_each(|(keys, out)| {
+        keys.par_chunks(KEYS_PER_PIECE).zip(out.par_chunks_mut(KEYS_PER_PIECE)).for_each(|(keys, out)| {
             vesica_kernels::with_backend(backend, || {
                 let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
                 for (keys, out) in keys.chunks(ROWS).zip(out.chunks_mut(ROWS)) {

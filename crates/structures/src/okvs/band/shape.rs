@@ -1,4 +1,4 @@
-//! How wide a row is and how many columns there are: whole numbers only, so that both parties get the same on every machine.
+//! The width of a row and the number of columns, in whole numbers only, so that both parties get the same on every machine.
 
 use crate::facts::{Unsupported, ceil_log2};
 

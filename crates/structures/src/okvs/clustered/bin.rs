@@ -1,4 +1,4 @@
-//! One bin's system of equations: peeling, and what peeling leaves.
+//! One bin's system of equations: peeling, and solving what peeling leaves.
 
 use rand_core::Rng;
 use zeroize::Zeroize;
@@ -24,32 +24,32 @@ impl Numbered {
         Self(u64::from(cell) << 48 | u64::from(row) << 32 | u64::from(next) << 16 | u64::from(last))
     }
 
-    /// Its number.
+    /// The number of the row.
     #[inline]
     pub fn row(self) -> usize {
         usize::from((self.0 >> 32) as u16)
     }
 
-    /// Its cells.
+    /// The three cells of the row.
     #[inline]
     pub fn cells(self) -> [usize; 3] {
         [self.0 >> 48, self.0 >> 16, self.0].map(|cell| usize::from(cell as u16))
     }
 }
 
-/// A cell's rows not yet taken away: how many there are in the place of the cell, the exclusive or of all else. Where there is one row, it is
-/// at hand without a look elsewhere.
+/// The rows of one cell that peeling has not removed: their number where [`Numbered`] has the first cell, and the exclusive or of the
+/// rest. Where one row is left, the rest is that row.
 #[derive(Clone, Copy, Default)]
 struct Incidence(u64);
 
 impl Incidence {
-    /// One row more in this cell, the first of `cells`.
+    /// Adds a row to this cell, which is the first of `cells`.
     #[inline]
     fn add(&mut self, row: u16, [_, next, last]: [u16; 3]) {
         self.0 = (self.0 + (1 << 48)) ^ Numbered::new(row, [0, next, last]).0;
     }
 
-    /// One row less.
+    /// Removes a row from this cell.
     #[inline]
     fn remove(&mut self, row: u16, [_, next, last]: [u16; 3]) {
         self.0 = (self.0 - (1 << 48)) ^ Numbered::new(row, [0, next, last]).0;
@@ -107,7 +107,7 @@ impl Bin {
         Ok(())
     }
 
-    /// How many rows peeling sets aside.
+    /// The number of rows that peeling sets aside.
     pub fn rows_set_aside(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) -> Result<usize, EncodeFailure> {
         self.load(hash, shape, keys)?;
         self.peel(hash, shape, keys);

@@ -1,4 +1,4 @@
-//! The clustered three-hash table of Raghuraman and Rindal (CCS 2022, section 4), with a bound in place of measured failure rates.
+//! The clustered three-hash table of Raghuraman and Rindal (CCS 2022, section 4), with a bound instead of measured failure rates.
 //!
 //! A hash of the key picks one of `bins` bins; in its bin a row takes three distinct sparse cells and a random subset of some tens of dense cells:
 //!
@@ -34,7 +34,7 @@ use crate::fields::Cell;
 use crate::rng::SecretRng;
 
 /// Keys of a bin that a thread decodes at a time.
-const PIECE: usize = 1 << 12;
+const KEYS_PER_PIECE: usize = 1 << 12;
 
 /// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes), decoding does not.
 pub struct Clustered {
@@ -144,7 +144,7 @@ impl Okvs for Clustered {
             });
         };
         if rayon::current_num_threads() > 1 {
-            keys.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE)).for_each(decode);
+            keys.par_chunks(KEYS_PER_PIECE).zip(out.par_chunks_mut(KEYS_PER_PIECE)).for_each(decode);
         } else {
             decode((keys, out));
         }

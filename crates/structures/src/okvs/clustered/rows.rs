@@ -1,18 +1,18 @@
-//! Rows of keys.
+//! From keys to rows of the clustered table.
 
 use vesica_kernels::aes::Aes128;
 use zeroize::Zeroize;
 
 use super::params::Shape;
 use crate::hashing::three_distinct;
-use crate::okvs::arrangement::{BATCH, encrypted};
+use crate::okvs::arrangement::{KEYS_PER_BATCH, encrypted};
 
 /// A row within its bin.
 #[derive(Clone, Copy, Default)]
 pub struct Row {
-    /// Its sparse cells.
+    /// The sparse cells of the row.
     pub cells: [u16; 3],
-    /// Its subset of the dense cells, a bit each.
+    /// The dense cells of the row, a bit for each cell.
     pub dense: u64,
 }
 
@@ -43,7 +43,7 @@ impl RowHash {
     /// Calls `visit` with the rows of the keys of one bin, a batch at a time, and the number of the first of them.
     #[inline]
     pub fn for_each_batch(&self, keys: &[u128], mut visit: impl FnMut(usize, &[Row])) {
-        let (mut blocks, mut rows) = ([0; BATCH], [Row::default(); BATCH]);
+        let (mut blocks, mut rows) = ([0; KEYS_PER_BATCH], [Row::default(); KEYS_PER_BATCH]);
         encrypted(&self.first, keys, |from, first| {
             let (second, rows) = (&mut blocks[..first.len()], &mut rows[..first.len()]);
             second.copy_from_slice(first);
@@ -59,7 +59,7 @@ impl RowHash {
     /// The bin, and 64 bits that say nothing of it.
     #[inline]
     fn bin(&self, first: u128) -> (usize, u64) {
-        // Given the bin, the fraction left over is one of at least 2^64 / bins equally likely values: see the bias in PARAMETERS.md.
+        // Given the bin, the fraction left over is one of at least 2^64 / bins equally likely values: docs/parameters/clustered-okvs.md has the bias.
         let scaled = u128::from(first as u64) * self.shape.bins as u128;
         ((scaled >> 64) as usize, scaled as u64)
     }

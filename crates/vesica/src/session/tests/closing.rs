@@ -4,13 +4,12 @@ use vesica_party::transport::{tcp, tls};
 use vesica_party::{Channel, ChannelOptions};
 use vesica_structures::rng::SecretRng;
 
-use super::super::compute::compute;
 use super::super::prepare::Preparation;
-use super::super::run::{Limits, run_within};
-use super::super::wishes;
+use super::super::run::{Limits, in_role, run_within};
+use super::super::validate;
 use super::*;
 use crate::handshake::messages::{Seen, Sizes, send};
-use crate::handshake::{self, Bid};
+use crate::handshake::{self, Negotiation};
 use crate::receipt::Receipt;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -33,20 +32,21 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     };
     // The side that connects is the channel's sender.
     let mut ch = Channel::open(connection, Role::Sender, options).expect("open");
-    let mut hello = wishes::hello(config).expect("wishes");
+    let job = validate::configure(config).expect("a configuration");
+    let mut hello = validate::hello(config, &*job).expect("a configuration");
     hello.clock = handshake::clock::now();
     hello.nonce = [7; 32];
     let salt_share = [9; 32];
     hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
-    let theirs = handshake::agree(&mut ch, &hello).expect("agreed");
-    let mut table = Preparation::start(config).finish(&ch, &Interrupt::default(), None).expect("a table").table;
+    let theirs = handshake::agree(&mut ch, &hello, &*job).expect("agreed");
+    let mut table = Preparation::start(config, &*job).finish(&ch, &Interrupt::default(), None).expect("a table").table;
     let key_kinds = table.stats.columns.iter().map(|column| column.written.kind()).collect();
-    let sizes = Sizes { items: table.digests.len() as u64, payload: None, groups: 1, salt_share, key_kinds };
-    let bid = Bid { task: config.task, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, max_groups: 1, memory: None };
-    let agreement = handshake::settle(&mut ch, &bid).expect("settled");
+    let sizes = Sizes { items: table.digests.len() as u64, salt_share, key_kinds, measure: job.measure(&table) };
+    let negotiation = Negotiation { task: &*job, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, memory: None };
+    let agreement = handshake::settle(&mut ch, &negotiation).expect("settled");
     let items = std::mem::take(&mut table.digests).fold(agreement.salt);
     let mut rng = SecretRng::insecure_from_seed(1);
-    compute(config.role, &mut ch, &agreement, items, &mut table, &mut rng).expect("computed");
+    in_role(config.role, &mut ch, |ch| agreement.terms.run(agreement.entry, items, &mut table, ch, &mut rng)).map(drop).expect("computed");
     ch
 }
 
@@ -72,8 +72,8 @@ impl Events for Watch {
 /// How a run of `role` ends whose partner does only `last` after the protocol's last message, and pings.
 fn against(role: Role, parting: Duration, interrupts: bool, last: impl FnOnce(&mut Channel) + Send) -> (Folder, Result<Report, Failure>) {
     let folder = Folder::new();
-    let mut config = folder.config(role, SetTask::Sum);
-    let mut theirs = folder.config(role.peer(), SetTask::Sum);
+    let mut config = folder.config(role, "sum");
+    let mut theirs = folder.config(role.peer(), "sum");
     amount(&mut config);
     amount(&mut theirs);
     config.receipt = Some(folder.path("receipt.json"));
@@ -101,7 +101,7 @@ fn against(role: Role, parting: Duration, interrupts: bool, last: impl FnOnce(&m
 fn is_kept(folder: &Folder, outcome: Result<Report, Failure>, why: &str) {
     let report = outcome.expect("a result");
     assert_eq!(folder.read("result.csv"), "amount\n10.75\n");
-    let warning = report.warnings.iter().find(|warning| warning.contains("the peer did not confirm the end"));
+    let warning = report.warnings.iter().find(|warning| warning.contains("the partner did not confirm the end"));
     let warning = warning.unwrap_or_else(|| panic!("not said: {:?}", report.warnings));
     assert!(warning.contains(why) && warning.contains("this side's signature alone"), "{warning}");
     let receipt: Receipt = serde_json::from_str(&folder.read("receipt.json")).expect("a receipt");

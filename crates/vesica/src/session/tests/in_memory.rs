@@ -1,6 +1,6 @@
 //! Sessions of a program that has its rows in memory, with a partner that has them in files.
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use vesica_data::table::{Batches, Collected, Delivered, Duplicates, PayloadSpec};
 
 use super::*;
@@ -25,7 +25,7 @@ fn batches() -> Batches {
 }
 
 /// A run of `task` in which the receiver's rows and its result are in memory.
-fn in_memory(task: SetTask, change: impl Fn(&mut Config)) -> (Folder, Report, Report, Delivered) {
+fn in_memory(task: &str, change: impl Fn(&mut Config)) -> (Folder, Report, Report, Delivered) {
     let folder = Folder::new();
     let (mut receiver, mut sender) = (folder.config(Role::Receiver, task), folder.config(Role::Sender, task));
     change(&mut receiver);
@@ -56,11 +56,11 @@ fn as_csv(folder: &Folder, delivered: Delivered) -> String {
 
 #[test]
 fn an_intersection_with_payload_comes_as_record_batches() {
-    let (folder, received, sent, delivered) = in_memory(SetTask::Intersect, |config| {
+    let (folder, received, sent, delivered) = in_memory("intersect", |config| {
         config.protocol = Some("ecdh-hfh99".into());
         config.pad_to = Some(9);
         if config.role == Role::Sender {
-            config.source.payload = Some(PayloadSpec { columns: vec!["amount".into()], duplicates: Duplicates::Refuse });
+            config.settings.payload = Some(PayloadSpec { columns: vec!["amount".into()], duplicates: Duplicates::Refuse });
         }
     });
     assert_eq!((received.matched_keys, sent.matched_keys), (Some(3), None));
@@ -71,11 +71,11 @@ fn an_intersection_with_payload_comes_as_record_batches() {
 
 #[test]
 fn a_sum_by_group_comes_as_a_record_batch() {
-    let (folder, _, _, delivered) = in_memory(SetTask::Sum, |config| {
+    let (folder, _, _, delivered) = in_memory("sum", |config| {
         amount(config);
         match config.role {
-            Role::Receiver => config.source.values.group_by = Some("region".into()),
-            Role::Sender => config.max_groups = 3,
+            Role::Receiver => config.settings.values.group_by = Some("region".into()),
+            Role::Sender => config.settings.max_groups = 3,
         }
     });
     assert_eq!(as_csv(&folder, delivered), "region,amount\n,-0.50\nnorth,1.00\nsouth,10.25\n");
@@ -83,7 +83,7 @@ fn a_sum_by_group_comes_as_a_record_batch() {
 
 #[test]
 fn shares_come_as_bytes() {
-    let (folder, _, _, delivered) = in_memory(SetTask::Shares, amount);
+    let (folder, _, _, delivered) = in_memory("shares", amount);
     let Delivered::Shares(ours) = delivered else { panic!("shares") };
     let theirs = ShareFile::from_bytes(&fs::read(folder.path("theirs.shares")).expect("there")).expect("shares");
     let bins = reconstruct(&theirs, &ShareFile::from_bytes(&ours).expect("shares")).expect("one run");
@@ -93,8 +93,8 @@ fn shares_come_as_bytes() {
 #[test]
 fn a_fault_of_a_table_in_memory_is_named_and_gives_no_result() {
     let folder = Folder::new();
-    let mut receiver = folder.config(Role::Receiver, SetTask::Sum);
-    let mut sender = folder.config(Role::Sender, SetTask::Sum);
+    let mut receiver = folder.config(Role::Receiver, "sum");
+    let mut sender = folder.config(Role::Sender, "sum");
     amount(&mut sender);
     let result = Collected::default();
     receiver.source.table = Arc::new(batches());

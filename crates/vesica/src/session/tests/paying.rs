@@ -10,7 +10,7 @@ use super::*;
 use crate::failure::code;
 
 /// A run that waits for the lock longer than this waits without end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// A folder with a budget of 0.5, of which nothing is spent.
 fn budgeted() -> Folder {
@@ -22,9 +22,9 @@ fn budgeted() -> Folder {
 }
 
 fn noisy(folder: &Folder) -> Config {
-    let mut sender = folder.config(Role::Sender, SetTask::Sum);
+    let mut sender = folder.config(Role::Sender, "sum");
     amount(&mut sender);
-    sender.noise = Some(NoiseConfig { epsilon: Epsilon::parse("0.1").expect("an epsilon"), budget: folder.path("budget.json") });
+    sender.settings.noise = Some(NoiseConfig { epsilon: Epsilon::parse("0.1").expect("an epsilon"), budget: folder.path("budget.json") });
     sender
 }
 
@@ -34,7 +34,7 @@ fn hold_lock(folder: &Folder) -> Sender<()> {
     flock(&lock, FlockOperation::LockExclusive).expect("free");
     let (hold, held) = channel();
     thread::spawn(move || {
-        let _ = held.recv_timeout(PATIENCE);
+        let _ = held.recv_timeout(LONGEST_WAIT);
         drop(lock);
     });
     hold
@@ -50,7 +50,7 @@ impl Events for Notices {
 }
 
 fn wait_for(notices: &Receiver<String>, text: &str) {
-    while !notices.recv_timeout(PATIENCE).expect("a notice").contains(text) {}
+    while !notices.recv_timeout(LONGEST_WAIT).expect("a notice").contains(text) {}
 }
 
 /// Both outcomes of a run whose sender waits for the lock; once it does, `end` is called with the receiver's interrupt and the sender's.
@@ -59,7 +59,7 @@ fn while_locked(folder: &Folder, sender: Config, end: impl FnOnce(&Interrupt, &I
     let (say, notices) = channel();
     let (tell_address, address) = mpsc::channel();
     let events = Listening(std::sync::Mutex::new(Address(tell_address)));
-    let receiver = folder.config(Role::Receiver, SetTask::Sum);
+    let receiver = folder.config(Role::Receiver, "sum");
     let interrupts = [Interrupt::default(), Interrupt::default()];
     let outcomes = thread::scope(|scope| {
         let received = scope.spawn(|| run(&receiver, &interrupts[0], &events));
@@ -107,7 +107,7 @@ fn an_interruption_ends_the_wait_for_a_budget() {
 #[test]
 fn a_deadline_is_named_as_it_was_given() {
     let folder = Folder::new();
-    let listening = Config { deadline: Some(Duration::from_millis(500)), ..folder.config(Role::Receiver, SetTask::Sum) };
+    let listening = Config { deadline: Some(Duration::from_millis(500)), ..folder.config(Role::Receiver, "sum") };
     let failure = run(&listening, &Interrupt::default(), &Silent).expect_err("nobody comes");
     assert!(failure.fault.contains("nobody connected within 0.5 s") && failure.mend.contains("--deadline"), "{failure}");
     // A partner that connects and says nothing: the time until it came is part of the run.

@@ -1,4 +1,5 @@
 //! The message that opens the results.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +10,7 @@ pub(super) struct Opened(pub(super) Vec<u64>);
 
 impl Message for Opened {
     const STEP: Step = Step { protocol: "circuit-psi", number: 9, from: Role::Sender, carries: "its shares of the results" };
-    /// How many.
+    /// The number of elements.
     type Shape = usize;
 
     fn len(results: &usize) -> RangeInclusive<usize> {
@@ -24,3 +25,5 @@ impl Message for Opened {
         bytes.elements(results).map(Self)
     }
 }
+
+vesica_party::messages![Opened];

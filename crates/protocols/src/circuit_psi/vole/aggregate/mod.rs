@@ -1,4 +1,4 @@
-//! Figures 17 to 19: the receiver learns what the shares add up to.
+//! Aggregates, Figures 17 to 19: the receiver learns the sums of the shares.
 //!
 //! ```text
 //!   Sender                                                            Receiver
@@ -15,7 +15,7 @@
 //!
 //! Groups are the receiver's: the sender learns how many there are and no more, for each group is an inner product with a vector that only the receiver sees.
 
-mod messages;
+pub(crate) mod messages;
 mod params;
 mod receiver;
 mod sender;
@@ -39,7 +39,7 @@ use crate::tasks::{AggregateOutput, AggregateReceiverInput, AggregateRequest, Ag
 pub trait AggregateRow: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
-    /// What is computed.
+    /// The task.
     type Task: Task<
             Request = AggregateRequest,
             SenderInput = AggregateSenderInput,

@@ -25,7 +25,7 @@ pub struct Params {
     pub(super) count: Option<BitsParams>,
     /// The values of common items.
     pub(super) columns: Option<MultiplexParams<u64>>,
-    /// Of each of the [`totals`](Self::totals), where the receiver brings values or groups.
+    /// The inner products, one for each of the [`totals`](Self::totals), where the receiver brings values or groups.
     pub(super) products: Vec<inner_product::Params>,
     /// The circuit of a threshold.
     pub(super) circuit: Option<gmw::Params>,
@@ -113,7 +113,7 @@ impl Params {
         self.matching.is_empty() && !self.request.noisy
     }
 
-    /// All parts, and what is opened.
+    /// Bytes of all parts and of what is opened.
     pub(super) fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_silent() {
             return 0..=0;

@@ -1,4 +1,4 @@
-//! The circuit that keeps small groups back: an instance for each group.
+//! The circuit that withholds the results of small groups: an instance for each group.
 
 use std::sync::Arc;
 

@@ -1,0 +1,31 @@
+//! Recorded runs: `bench/runs/<date>-<machine>/runs.jsonl` has one run a line, as `bench/runs/README.md` says.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The file's name in each folder of runs.
+pub const FILE: &str = "runs.jsonl";
+
+/// One line of such a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// The run's name, once in a folder.
+    pub name: String,
+    /// What `vesica bench --json` printed, or the figures of another program.
+    pub run: Value,
+}
+
+/// All lines of a folder's file, in their order. An error names the file and the line.
+pub fn read(folder: &Path) -> Result<Vec<Line>, Box<dyn Error>> {
+    let path = folder.join(FILE);
+    let text = fs::read_to_string(&path).map_err(|fault| format!("{}: {fault}", path.display()))?;
+    let parse = |(at, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|fault| format!("{}, line {}: {fault}", path.display(), at + 1).into())
+    };
+    text.lines().enumerate().map(parse).collect()
+}

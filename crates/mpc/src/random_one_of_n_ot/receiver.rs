@@ -1,0 +1,41 @@
+//! The right column of the figure: gets one entry of each table.
+
+use vesica_party::{Abort, Channel, Party};
+use vesica_structures::rng::SecretRng;
+
+use crate::silent::bulk;
+use crate::tasks::Lookups;
+
+/// The receiver, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Receiver(Lookups);
+
+impl Party for Receiver {
+    type Params = bulk::Params;
+    type Input = ();
+    type Output = Lookups;
+
+    fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let mut output = Lookups { width: params.width, entries: Vec::new() };
+        if params.len > 0 {
+            let mut vole = bulk::Receiver::setup(params, ch, rng)?;
+            // Not before: until here the peer has shown nothing.
+            output.entries = vec![0; params.len];
+            for entries in output.entries.chunks_mut(params.batch_len()) {
+                let c = vole.next_batch(entries, ch, |pi, a, entries| {
+                    let mut bits = [0; 64];
+                    for (a, entries) in a.chunks(bits.len()).zip(entries.chunks_mut(bits.len())) {
+                        pi.mmo_tables(a, &[0], &mut bits[..a.len()]);
+                        entries.iter_mut().zip(&bits).for_each(|(entry, &bit)| *entry = (bit as u8) << 7);
+                    }
+                })?;
+                entries.iter_mut().zip(c.iter()).for_each(|(entry, choice)| *entry |= choice);
+            }
+        }
+        Ok(Self(output))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<Lookups, Abort> {
+        Ok(self.0)
+    }
+}

@@ -1,0 +1,38 @@
+//! The left column of the figure: gets whole tables.
+
+use vesica_party::{Abort, Channel, Party};
+use vesica_structures::fields::Gf128;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use crate::silent::bulk;
+use crate::tasks::Tables;
+
+/// The sender, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Sender(Tables);
+
+impl Party for Sender {
+    type Params = bulk::Params;
+    type Input = ();
+    type Output = Tables;
+
+    fn setup(params: &bulk::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let mut output = Tables { width: params.width, tables: Vec::new() };
+        if params.len > 0 {
+            let mut vole = bulk::Sender::setup(params, ch, rng)?;
+            // Not before: until here the peer has shown nothing.
+            output.tables = vec![0; params.len];
+            let offsets = (0..1 << params.width).map(|j| (vole.delta() * Gf128(j)).0);
+            let offsets: Secret<Vec<u128>> = Secret::new(offsets.collect());
+            for tables in output.tables.chunks_mut(params.batch_len()) {
+                vole.next_batch(tables, ch, |pi, b, tables| pi.mmo_tables(b, &offsets, tables))?;
+            }
+        }
+        Ok(Self(output))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<Tables, Abort> {
+        Ok(self.0)
+    }
+}

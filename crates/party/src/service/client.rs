@@ -1,0 +1,150 @@
+//! A client's end of a conversation with a service.
+
+use std::io;
+
+use vesica_structures::rng::SecretRng;
+
+use super::conversation::{self, Answered, Join, Next, Welcome};
+use super::serve::stopped;
+use super::{Client, Service, Standing, State, StateError, StateId, StateReader, StateWriter};
+use crate::{Abort, Channel, Fixed, Tally};
+
+/// What a client keeps from one connection to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enrolled<C> {
+    /// The server's state that the client was enrolled with.
+    pub state: StateId,
+    /// The client itself.
+    pub client: C,
+}
+
+impl<C: State> State for Enrolled<C> {
+    const FORMAT: &'static str = C::FORMAT;
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.bytes(&self.state.to_bytes())?;
+        self.client.write(out)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let state = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("it names no state of a server"))?;
+        Ok(Self { state, client: C::read(bytes)? })
+    }
+}
+
+/// A client that is joined to a server over one connection.
+///
+/// Dropped without [`leave`](Self::leave), it tells the server that it stopped.
+pub struct ServiceClient<S: Service> {
+    ch: Channel,
+    rng: SecretRng,
+    params: S::Params,
+    enrolled: Enrolled<S::Client>,
+    /// The server's state, as far as the client has heard.
+    present: StateId,
+    /// How many queries were asked on this connection.
+    asked: u64,
+    /// The server has said that it stops.
+    stops: bool,
+}
+
+impl<S: Service> ServiceClient<S> {
+    /// Enrols with the server at the other end of a channel.
+    pub fn enrol(mut ch: Channel, params: S::Params, mut rng: SecretRng) -> Result<Self, Abort> {
+        let joined = join::<S>(None, &params, &mut ch, &mut rng).and_then(|present| {
+            let client = S::Client::enrol(&params, &mut ch, &mut rng)?;
+            Ok((present, Enrolled { state: present, client }))
+        });
+        match joined {
+            Ok((present, enrolled)) => Ok(Self { ch, rng, params, enrolled, present, asked: 0, stops: false }),
+            Err(failure) => {
+                ch.abort(&failure);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Joins with what an earlier enrolment left.
+    ///
+    /// # Errors
+    /// As [`enrol`](Self::enrol). The caller has `enrolled` back with the error, to try again with.
+    pub fn rejoin(
+        ch: Channel,
+        params: S::Params,
+        enrolled: Enrolled<S::Client>,
+        rng: SecretRng,
+    ) -> Result<Self, (Abort, Enrolled<S::Client>)> {
+        let present = enrolled.state;
+        let mut joining = Self { ch, rng, params, enrolled, present, asked: 0, stops: false };
+        match joining.join_again() {
+            Ok(()) => Ok(joining),
+            Err(failure) => {
+                joining.ch.abort(&failure);
+                Err((failure, joining.enrolled))
+            }
+        }
+    }
+
+    /// Asks. If the server has replaced its state, the client first joins the new one.
+    ///
+    /// # Errors
+    /// Whatever ends the connection; what the client keeps survives it, see [`leave`](Self::leave).
+    pub fn query(&mut self, query: <S::Client as Client>::Query) -> Result<<S::Client as Client>::Output, Abort> {
+        if self.stops {
+            return Err(stopped());
+        }
+        if !self.is_current() {
+            self.join_again()?;
+        }
+        self.ch.send(&Next::QUERY)?;
+        let output = self.enrolled.client.query(self.asked, query, &mut self.ch, &mut self.rng)?;
+        self.asked += 1;
+        let answered: Answered = self.ch.recv(())?;
+        self.present = conversation::state(answered.state, Answered::STEP)?;
+        self.stops = answered.stops != 0;
+        Ok(output)
+    }
+
+    /// Whether the server still had the state that this client has joined when it last answered.
+    pub fn is_current(&self) -> bool {
+        self.present == self.enrolled.state
+    }
+
+    /// What the client keeps.
+    pub fn enrolled(&self) -> &Enrolled<S::Client> {
+        &self.enrolled
+    }
+
+    /// Bytes and time of this connection so far.
+    pub fn tally(&self) -> Tally {
+        self.ch.tally()
+    }
+
+    /// Leaves: what the client keeps, and whether the connection ended cleanly. Works after a
+    /// failed query, too.
+    pub fn leave(mut self) -> (Enrolled<S::Client>, Result<Tally, Abort>) {
+        let ended = self.ch.send(&Next::LEAVE).and_then(|()| self.ch.finish());
+        (self.enrolled, ended)
+    }
+
+    fn join_again(&mut self) -> Result<(), Abort> {
+        let known = self.enrolled.state;
+        let present = join::<S>(Some(known), &self.params, &mut self.ch, &mut self.rng)?;
+        let standing = Standing::new(Some(known), present);
+        self.enrolled.client.rejoin(&self.params, standing, &mut self.ch, &mut self.rng)?;
+        self.enrolled.state = present;
+        self.present = present;
+        Ok(())
+    }
+}
+
+/// Says who joins; the server's present state.
+fn join<S: Service>(known: Option<StateId>, params: &S::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<StateId, Abort> {
+    let known = known.map_or([0; 16], StateId::to_bytes);
+    let join = Join { known, terms: conversation::terms::<S>(params), nonce: rng.block().to_le_bytes() };
+    ch.send(&Next::JOIN)?;
+    ch.send(&join)?;
+    let welcome: Welcome = ch.recv(())?;
+    conversation::bind(ch, &join, &welcome);
+    conversation::state(welcome.state, Welcome::STEP)
+}

@@ -1,0 +1,9 @@
+//! Cardinality.
+
+use super::aggregate::aggregate_task;
+
+/// Cardinality (LTSXQ26, Figure 10): how many items are common.
+#[derive(Clone, Copy, Debug)]
+pub enum Cardinality {}
+
+aggregate_task!(Cardinality, "cardinality");

@@ -1,0 +1,301 @@
+//! Many clients at once, over memory, TCP and TLS; and clients that harm nobody but themselves.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use vesica_party::service::{ClientIdentity, Published, ServeLimits, Stop, serve};
+use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor, in_memory};
+use vesica_party::transport::tls::{self, AcceptedKeys, Identity};
+use vesica_party::transport::{Connection, tcp};
+use vesica_party::{Abort, Fixed};
+use vesica_testkit::insecure_lookup::{InsecureLookup, PANICS_AT};
+
+use crate::support::*;
+
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Each of many clients asks several times, all of them joined before the first one leaves.
+fn many(acceptor: &dyn Acceptor, connect: impl Fn() -> Connection + Sync) -> Told {
+    const CLIENTS: u64 = 24;
+    let state = Published::new(prepared(&[10, 20, 30]));
+    let ((), told) = with_server(acceptor, &state, &limits(), |told| {
+        let asked = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for client in 0..CLIENTS {
+                let (connect, asked) = (&connect, &asked);
+                scope.spawn(move || {
+                    let mut toy = enrol(connect());
+                    wait_until(|| told.joined.lock().unwrap().len() == CLIENTS as usize);
+                    for query in 0..5 {
+                        let found = toy.query(vec![client, 10, 5 * query]).expect("an answer");
+                        assert_eq!(found, [[10, 20, 30].contains(&client), true, query == 2 || query == 4]);
+                        asked.fetch_add(1, Ordering::SeqCst);
+                    }
+                    assert_eq!(toy.enrolled().client.set_size, 3);
+                    toy.leave().1.expect("a clean end");
+                });
+            }
+        });
+        assert_eq!(asked.load(Ordering::SeqCst), 5 * CLIENTS as usize);
+        // The last of them may still close its connection.
+        wait_until(|| told.answered.lock().unwrap().len() == 5 * CLIENTS as usize);
+    });
+    assert!(told.failures.lock().unwrap().is_empty(), "{:?}", told.failures.lock().unwrap());
+    for number in 0..5 {
+        let answered = told.answered.lock().unwrap().iter().filter(|query| query.number == number).count();
+        assert_eq!(answered, CLIENTS as usize, "query {number}");
+    }
+    told
+}
+
+fn listen() -> (tcp::Listener, String) {
+    let listener = tcp::listen("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address").to_string();
+    (listener, address)
+}
+
+fn plain(address: &str) -> Connection {
+    tcp::connection(tcp::connect(address, WAIT).expect("connected")).expect("tuned")
+}
+
+#[test]
+fn many_clients_over_memory() {
+    let (acceptor, connector) = in_memory(64);
+    let told = many(&acceptor, || connector.connect().expect("room"));
+    assert!(told.joined.lock().unwrap().iter().all(|(client, _)| *client == ClientIdentity::Anonymous));
+}
+
+#[test]
+fn many_clients_over_tcp() {
+    let (listener, address) = listen();
+    let told = many(&PlaintextAcceptor(listener), || plain(&address));
+    assert!(told.joined.lock().unwrap().iter().all(|(client, _)| *client == ClientIdentity::Anonymous));
+}
+
+fn tls_acceptor(listener: tcp::Listener, clients: AcceptedKeys) -> TlsAcceptor {
+    let identity = Identity::generate().expect("randomness");
+    TlsAcceptor { listener, identity, clients, handshake_limit: WAIT }
+}
+
+#[test]
+fn many_clients_over_tls_are_known_by_their_keys() {
+    let (listener, address) = listen();
+    let clients = [(); 3].map(|()| Identity::generate().expect("randomness"));
+    let keys = clients.each_ref().map(Identity::public);
+    let acceptor = tls_acceptor(listener, AcceptedKeys::any_of(keys));
+    let (server, next) = (acceptor.identity.public(), AtomicUsize::new(0));
+    let told = many(&acceptor, || {
+        let client = &clients[next.fetch_add(1, Ordering::SeqCst) % clients.len()];
+        tls::connect(tcp::connect(&address, WAIT).expect("connected"), client, server, WAIT).expect("accepted")
+    });
+    for key in keys {
+        let queries = told.answered.lock().unwrap().iter().filter(|query| query.client == ClientIdentity::Key(key)).count();
+        assert_eq!(queries, 8 * 5);
+    }
+}
+
+#[test]
+fn a_key_that_is_not_accepted_is_refused_on_both_sides() {
+    let (listener, address) = listen();
+    let (known, stranger) = (Identity::generate().expect("randomness"), Identity::generate().expect("randomness"));
+    let acceptor = tls_acceptor(listener, AcceptedKeys::any_of([known.public()]));
+    let server = acceptor.identity.public();
+    let connect = |client: &Identity, server| {
+        let refused = tls::connect(tcp::connect(&address, WAIT).expect("connected"), client, server, WAIT);
+        refused.map_err(|failure| Abort::from(failure).to_string())
+    };
+    let state = Published::new(prepared(&[1]));
+    let ((), told) = with_server(&acceptor, &state, &limits(), |_| {
+        let refusal = connect(&stranger, server).expect_err("a stranger");
+        assert!(refusal.contains("the peer refused our key"), "{refusal}");
+        connect(&known, stranger.public()).expect_err("another server than expected");
+        enrol(connect(&known, server).expect("accepted")).leave().1.expect("a clean end");
+    });
+    let failures = told.failures.lock().unwrap();
+    let said: Vec<_> = failures.iter().map(|(known, failure)| (known, failure.split(" (").next().unwrap_or_default())).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said.iter().any(|(_, failure)| failure.ends_with("which this server does not accept")), "{said:?}");
+    assert!(said.iter().any(|(_, failure)| failure.starts_with("a client refused our key")), "{said:?}");
+}
+
+#[test]
+fn a_client_that_fails_stalls_or_lies_harms_no_other() {
+    let (listener, address) = listen();
+    let limits = ServeLimits { idle: Duration::from_secs(3), joining: Duration::from_secs(1), ..limits() };
+    let state = Published::new(prepared(&[1, 2]));
+    let ((), told) = with_server(&PlaintextAcceptor(listener), &state, &limits, |told| {
+        let mut good = enrol(plain(&address));
+        let mut ask = || assert_eq!(good.query(vec![1, 2, 3]).expect("an answer"), [true, true, false]);
+        let end = Instant::now() + Duration::from_secs(40);
+        let mut failures = |count| {
+            while told.failures.lock().unwrap().len() < count {
+                ask();
+                assert!(Instant::now() < end, "{:?}", told.failures.lock().unwrap());
+                thread::sleep(Duration::from_millis(20));
+            }
+        };
+
+        // What is no frame of ours.
+        let mut stranger = TcpStream::connect(&address).expect("connected");
+        stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("sent");
+        // A panic in the server's code.
+        let mut unlucky = enrol(plain(&address));
+        let failure = unlucky.query(vec![PANICS_AT, 0, 0]).expect_err("the server panicked");
+        assert!(failure.to_string().contains("the server failed for a reason of its own"), "{failure}");
+        let (kept, ended) = unlucky.leave();
+        assert!(ended.is_err() && kept.client.set_size == 2);
+        // A link that is cut.
+        let cut = plain(&address);
+        let shutdown = cut.shutdown.clone();
+        let mut cut = enrol(cut);
+        shutdown.close(std::net::Shutdown::Both).expect("cut");
+        cut.query(vec![0; 3]).expect_err("no link");
+        failures(3);
+        // A query without joining, and a request that does not exist.
+        for request in [2u8, 9] {
+            let mut liar = channel(plain(&address));
+            liar.send(&Raw(request)).expect("sent");
+            let refusal = liar.recv::<Reply>(()).expect_err("refused").to_string();
+            assert!(refusal.contains("misbehaved at service step 1"), "{refusal}");
+        }
+        failures(5);
+        // Other parameters.
+        let refusal = Toy::enrol(channel(plain(&address)), ITEMS + 1, rng()).err().expect("other terms").to_string();
+        assert!(refusal.contains("asks for another service, or for other parameters"), "{refusal}");
+        failures(6);
+        // Silence, from the start and while it joins. That the channel pings does not help.
+        let mut silent = [channel(plain(&address)), channel(plain(&address))];
+        silent[1].send(&Raw(1)).expect("sent");
+        failures(8);
+    });
+    let failures = told.failures.into_inner().unwrap();
+    assert!(failures.iter().any(|(_, failure)| failure.contains("the client's next request took longer than 3 s")), "{failures:?}");
+    assert!(failures.iter().any(|(_, failure)| failure.contains("joining took longer than 1 s")), "{failures:?}");
+}
+
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+struct Raw(u8);
+
+impl Fixed for Raw {
+    const STEP: vesica_party::Step = step(1, vesica_party::Role::Receiver);
+}
+
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+struct Reply([u8; 32]);
+
+impl Fixed for Reply {
+    const STEP: vesica_party::Step = step(3, vesica_party::Role::Sender);
+}
+
+const fn step(number: u8, from: vesica_party::Role) -> vesica_party::Step {
+    vesica_party::Step { protocol: "service", number, from, carries: "what a liar says" }
+}
+
+#[test]
+fn clients_beyond_the_bound_wait_for_room() {
+    let (acceptor, connector) = in_memory(8);
+    let limits = ServeLimits { clients: 2, ..limits() };
+    let state = Published::new(prepared(&[1]));
+    with_server(&acceptor, &state, &limits, |told| {
+        let (first, second) = (enrol(connector.connect().expect("room")), enrol(connector.connect().expect("room")));
+        thread::scope(|scope| {
+            let third = scope.spawn(|| enrol(connector.connect().expect("room")).leave().1.map(drop));
+            thread::sleep(Duration::from_millis(300));
+            assert_eq!(told.joined.lock().unwrap().len(), 2);
+            first.leave().1.expect("a clean end");
+            third.join().expect("no panic").expect("a clean end");
+        });
+        second.leave().1.expect("a clean end");
+    });
+}
+
+#[test]
+fn strangers_that_say_nothing_do_not_keep_clients_out() {
+    let (listener, address) = listen();
+    let client = Identity::generate().expect("randomness");
+    let acceptor = tls_acceptor(listener, AcceptedKeys::every());
+    let server = acceptor.identity.public();
+    let limits = ServeLimits { handshakes: 2, handshake_stay: Duration::from_millis(100), ..limits() };
+    let state = Published::new(prepared(&[1]));
+    with_server(&acceptor, &state, &limits, |_| {
+        let strangers: Vec<TcpStream> = (0..6).map(|_| TcpStream::connect(&address).expect("connected")).collect();
+        let start = Instant::now();
+        let connection = tls::connect(tcp::connect(&address, WAIT).expect("connected"), &client, server, WAIT);
+        enrol(connection.expect("accepted")).leave().1.expect("a clean end");
+        assert!(start.elapsed() < WAIT / 2, "it took {:?}", start.elapsed());
+        drop(strangers);
+    });
+}
+
+#[test]
+fn stopping_ends_idle_clients_at_once_and_waits_for_queries() {
+    let (acceptor, connector) = in_memory(8);
+    let (state, stop, told) = (Published::new(prepared(&[1])), Stop::new(), Told::default());
+    let limits = limits();
+    thread::scope(|scope| {
+        let server = scope.spawn(|| serve::<InsecureLookup>(&acceptor, &state, &ITEMS, &limits, &told, &stop));
+        let mut idle = enrol(connector.connect().expect("room"));
+        idle.query(vec![1, 2, 3]).expect("an answer");
+        let mut busy = enrol_raw(connector.connect().expect("room"));
+        // The server waits for this query's items.
+        busy.send(&Raw(2)).expect("sent");
+        thread::sleep(Duration::from_millis(100));
+        stop.stop();
+        wait_until(|| told.failures.lock().unwrap().len() == 1);
+        let failure = idle.query(vec![1, 2, 3]).expect_err("stopped").to_string();
+        assert!(failure.contains("the server is shutting down"), "{failure}");
+        assert!(!server.is_finished(), "a query is under way");
+        busy.send(&RawItems([1, 2, 3])).expect("sent");
+        let answer: RawFound = busy.recv(()).expect("the answer");
+        assert_eq!(answer.0[8..], [1, 0, 0]);
+        let RawStanding(standing) = busy.recv(()).expect("how the server stands");
+        assert_eq!(standing[16], 1, "the server stops");
+        busy.send(&Raw(3)).expect("sent");
+        busy.finish().expect("a clean end");
+        wait_until(|| server.is_finished());
+    });
+    assert!(connector.connect().is_ok(), "the place stands, for another server");
+}
+
+/// Joins with the messages themselves.
+fn enrol_raw(connection: Connection) -> vesica_party::Channel {
+    let (kept, ended) = enrol_terms(connection);
+    assert_eq!(kept, 1);
+    ended
+}
+
+fn enrol_terms(connection: Connection) -> (u64, vesica_party::Channel) {
+    let mut terms = blake3::Hasher::new_derive_key("vesica 2026-11-23 terms of a service v1");
+    terms.update(&15u64.to_le_bytes()).update(b"insecure-lookup").update(&ITEMS.to_le_bytes());
+    let mut join = [0; 64];
+    join[16..48].copy_from_slice(terms.finalize().as_bytes());
+    let mut ch = channel(connection);
+    ch.send(&Raw(1)).expect("sent");
+    ch.send(&RawJoin(join)).expect("sent");
+    ch.recv::<Reply>(()).expect("welcome");
+    let RawSize(size) = ch.recv(()).expect("the size");
+    (size, ch)
+}
+
+macro_rules! raw {
+    ($name:ident($of:ty) = $protocol:literal, $number:literal, $from:ident) => {
+        #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+        #[repr(transparent)]
+        struct $name($of);
+
+        impl Fixed for $name {
+            const STEP: vesica_party::Step =
+                vesica_party::Step { protocol: $protocol, number: $number, from: vesica_party::Role::$from, carries: "raw" };
+        }
+    };
+}
+raw!(RawJoin([u8; 64]) = "service", 2, Receiver);
+raw!(RawStanding([u8; 17]) = "service", 4, Sender);
+raw!(RawSize(u64) = "insecure-lookup", 1, Sender);
+raw!(RawItems([u64; 3]) = "insecure-lookup", 2, Receiver);
+raw!(RawFound([u8; 11]) = "insecure-lookup", 3, Sender);

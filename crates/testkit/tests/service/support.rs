@@ -1,0 +1,101 @@
+//! A server in the background, and clients for it.
+
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use vesica_party::service::{ClientIdentity, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve};
+use vesica_party::transport::Connection;
+use vesica_party::transport::acceptor::Acceptor;
+use vesica_party::{Abort, Channel, Role};
+use vesica_structures::rng::SecretRng;
+use vesica_testkit::insecure_lookup::{InsecureLookup, LookupServer};
+use vesica_testkit::options;
+
+/// Items of each query.
+pub const ITEMS: usize = 3;
+
+/// A client of the toy.
+pub type Toy = ServiceClient<InsecureLookup>;
+
+pub fn limits() -> ServeLimits {
+    ServeLimits { channel: options(), stopping: Duration::from_secs(5), ..ServeLimits::default() }
+}
+
+pub fn prepared(set: &[u64]) -> LookupServer {
+    LookupServer::prepare(&ITEMS, set.to_vec(), &mut SecretRng::from_os().expect("randomness")).expect("prepared")
+}
+
+/// What a server told.
+#[derive(Default)]
+pub struct Told {
+    pub joined: Mutex<Vec<(ClientIdentity, StateId)>>,
+    pub answered: Mutex<Vec<Query>>,
+    pub failures: Mutex<Vec<(bool, String)>>,
+}
+
+impl ServeEvents for Told {
+    fn joined(&self, client: &ClientIdentity, state: StateId) {
+        self.joined.lock().unwrap().push((*client, state));
+    }
+
+    fn answered(&self, query: &Query, _: Duration) {
+        self.answered.lock().unwrap().push(*query);
+    }
+
+    fn ended(&self, client: Option<&ClientIdentity>, _: &str, outcome: &Result<(), Abort>) {
+        if let Err(failure) = outcome {
+            self.failures.lock().unwrap().push((client.is_some(), failure.to_string()));
+        }
+    }
+}
+
+/// Runs `clients` beside a server, stops it, and gives what both came to. The server must be gone
+/// within seconds.
+pub fn with_server<T>(
+    acceptor: &dyn Acceptor,
+    state: &Published<LookupServer>,
+    limits: &ServeLimits,
+    clients: impl FnOnce(&Told) -> T,
+) -> (T, Told) {
+    let (stop, told) = (Stop::new(), Told::default());
+    let result = thread::scope(|scope| {
+        let stopper = StopAtEnd(stop.clone());
+        scope.spawn(|| serve::<InsecureLookup>(acceptor, state, &ITEMS, limits, &told, &stop));
+        let result = clients(&told);
+        drop(stopper);
+        result
+    });
+    (result, told)
+}
+
+/// Stops the server after a failed assertion, too, so that the test ends.
+struct StopAtEnd(Stop);
+
+impl Drop for StopAtEnd {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+pub fn rng() -> SecretRng {
+    SecretRng::from_os().expect("randomness")
+}
+
+pub fn channel(connection: Connection) -> Channel {
+    Channel::open(connection, Role::Receiver, options()).expect("threads")
+}
+
+pub fn enrol(connection: Connection) -> Toy {
+    Toy::enrol(channel(connection), ITEMS, rng()).expect("enrolled")
+}
+
+/// Waits until `done`, for at most 10 seconds.
+#[track_caller]
+pub fn wait_until(done: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(10);
+    while !done() {
+        assert!(Instant::now() < end, "it did not happen within 10 s");
+        thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,59 @@
+//! Whether a side's own configuration fits its task, before anything is opened; and what of it the partner hears.
+
+use super::{Config, Protection};
+use crate::failure::{Failure, code};
+use crate::handshake::{Hello, MOST_TASK_BYTES};
+use crate::key::DIGEST_VERSION;
+use crate::noise::check_budget;
+use crate::plan::{self, Permissions};
+use crate::task::{AnyJob, Side};
+
+/// The own side of the task.
+///
+/// # Errors
+/// If the configuration has what the task does not take, or the budget does not cover its noise.
+pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
+    let output = config.destination.as_ref().map(|to| to.join);
+    let job = config.task.configure(&Side { role: config.role, settings: &config.settings, output })?;
+    match (&config.settings.noise, &config.protection) {
+        (None, _) => {}
+        (Some(noise), Protection::Tls { peer, .. }) => check_budget(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?,
+        (Some(_), Protection::InsecurePlaintext) => {
+            let fault =
+                format_args!("a budget is for a partner whose key is known (the task is {}, this side the {})", config.task, config.role);
+            return Err(Failure::new(code::USAGE, fault, "omit --insecure-plaintext"));
+        }
+    }
+    Ok(job)
+}
+
+/// What the partner is told, without the time and the randomness.
+///
+/// # Errors
+/// If no protocol is allowed, or the task has too much to say.
+pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure> {
+    let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
+    let (task, entries) = (config.task, config.task.entries());
+    let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
+    let proposal = job.proposal();
+    if proposal.len() > MOST_TASK_BYTES {
+        return Err(Failure::new(
+            code::USAGE,
+            format_args!("what the partner must know of the columns takes {} bytes, more than {MOST_TASK_BYTES}", proposal.len()),
+            "name fewer columns, or give them shorter names",
+        ));
+    }
+    Ok(Hello {
+        role: config.role,
+        task: task.name().into(),
+        security: config.security,
+        protocols: entries.into_iter().map(|entry| entry.id.to_owned()).collect(),
+        key_digest: DIGEST_VERSION.into(),
+        key_columns: config.source.key.agreement(),
+        link: config.link,
+        clock: 0,
+        nonce: [0; 32],
+        salt_commitment: [0; 32],
+        proposal,
+    })
+}

@@ -1,0 +1,49 @@
+//! A result on its way to its sink.
+
+use super::Config;
+use crate::failure::{Failure, code};
+use crate::report::OutputReport;
+use crate::table::{Join, KeyTable, Matches, ReceivedPayload, Sink, Source, write_matches, write_new_rows};
+use crate::task::ResultSet;
+
+/// What a result refers to.
+pub(super) struct Writing<'a> {
+    pub config: &'a Config,
+    pub source: &'a dyn Source,
+    pub table: &'a KeyTable,
+    /// Keys of the table; items behind them are dummies.
+    pub distinct: usize,
+}
+
+impl Writing<'_> {
+    /// Writes the result to where it is to go.
+    pub fn write(&self, result: ResultSet, mut sink: Box<dyn Sink>) -> Result<OutputReport, Failure> {
+        let path = sink.name().to_owned();
+        let rows = match result {
+            ResultSet::Keep { keys, payload } => {
+                // Dummies come after the keys and match with negligible probability, unless the peer found a way to make them.
+                if keys.last().is_some_and(|&last| last as usize >= self.distinct) {
+                    return Err(Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", "do not trust this partner's software"));
+                }
+                let payload = payload.map(|(schema, records)| (schema, records.open()));
+                let payload = payload.as_ref().map(|(schema, bytes)| ReceivedPayload { schema, bytes });
+                let join = self.config.destination.as_ref().map_or(Join::Inner, |to| to.join);
+                write_matches(self.source, self.table, &Matches { keys: &keys, payload }, join, sink)?.rows
+            }
+            ResultSet::NewRows { schema, records } => {
+                write_new_rows(ReceivedPayload { schema: &schema, bytes: &records.open() }, &mut *sink)?.rows
+            }
+            ResultSet::Numbers { columns, groups, output } => {
+                sink.numbers(&ResultSet::table(&columns, groups.as_ref(), &output.groups))?;
+                sink.finish()?;
+                output.groups.len() as u64
+            }
+            ResultSet::Shares(shares) => {
+                sink.shares(&shares.to_bytes())?;
+                sink.finish()?;
+                shares.membership.len() as u64
+            }
+        };
+        Ok(OutputReport { path, rows })
+    }
+}

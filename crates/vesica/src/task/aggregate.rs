@@ -1,0 +1,453 @@
+//! What cardinality, sum and join-and-compute share: the receiver gets a table of numbers, exact or with noise, in all or by group.
+//!
+//! How the three differ is in [`AggregateKind`]: which columns they take, and how they are described.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use vesica_party::{Abort, Channel, Role, Task};
+use vesica_protocols::tasks::{
+    AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Extent, SetFunctionality,
+};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+
+use super::agreed::Agreed;
+use super::job::{Job, Rows, Said, Settling};
+use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
+use crate::failure::{Failure, code};
+use crate::handshake::{Difference, Refusal, list};
+use crate::noise::{Epsilon, NoiseScale};
+use crate::table::{ExpectedRange, Join, KeyTable, ValueColumn, decimal};
+
+// `vesica-data` knows no protocol, so it has this limit of its own.
+const _: () = assert!(crate::table::MAX_GROUPS == AggregateRequest::MOST_GROUPS);
+
+/// What makes an aggregate.
+pub(super) trait AggregateKind: Send + Sync + 'static {
+    /// What is computed.
+    type Functionality: SetFunctionality<
+            Options = AggregateOptions,
+            Request = AggregateRequest,
+            SenderInput = AggregateSenderInput,
+            ReceiverInput = AggregateReceiverInput,
+            SenderOutput = (),
+            ReceiverOutput = AggregateOutput,
+        >;
+    /// Whether the sender gives columns of values; else the aggregate counts.
+    const SENDER_HAS_COLUMNS: bool;
+    /// Whether the receiver gives a column of factors.
+    const RECEIVER_HAS_COLUMN: bool;
+    /// The protocols.
+    fn registry() -> Rows<AggregateJob<Self>>
+    where
+        Self: Sized;
+    /// INSECURE stand-ins for protocols.
+    #[cfg(test)]
+    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<Self::Functionality>>;
+    /// Refuses another number of columns of this side than the task takes.
+    fn validate_columns(side: &Side<'_>) -> Result<(), Failure>;
+    /// What the receiver learns over the common keys, given the names of both sides' columns.
+    fn learned(senders: &str, receivers: &str) -> String;
+    /// Examples of what else may go with the items.
+    fn richer_amounts() -> Vec<Amounts>;
+}
+
+/// The task of an aggregate.
+pub(super) struct AggregateJob<K>(PhantomData<fn() -> K>);
+
+/// What a side says before it has read its table.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Proposal {
+    /// The columns that the side computes with.
+    values: Vec<ValueColumn>,
+    /// Ranges of the partner's columns on which the side insists.
+    expected_ranges: Vec<ExpectedRange>,
+    /// A group with fewer common keys than this gives nothing.
+    at_least: u64,
+    /// Sender: the epsilon of the noise that it adds to all results of the run together.
+    noise: Option<String>,
+}
+
+/// What a side says once it has read its table.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Measure {
+    /// How many groups the keys are in; 1 without `--group-by`.
+    groups: u32,
+}
+
+/// What both sides agreed on.
+#[derive(Debug)]
+pub(super) struct Terms {
+    sender: Vec<ValueColumn>,
+    receiver: Vec<ValueColumn>,
+    groups: usize,
+    at_least: u64,
+    /// The epsilon of the sender's noise.
+    noise: Option<String>,
+    /// The noise of each result of a group; none without noise.
+    noise_scales: Vec<NoiseScale>,
+    /// That a result may wrap around, if so.
+    may_wrap: Option<String>,
+}
+
+impl<K: AggregateKind> Job for AggregateJob<K> {
+    type Functionality = K::Functionality;
+    type Proposal = Proposal;
+    type Measure = Measure;
+    type Terms = Terms;
+
+    fn registry() -> Rows<Self> {
+        K::registry()
+    }
+
+    #[cfg(test)]
+    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<Self::Functionality>> {
+        K::stand_ins()
+    }
+
+    fn settings(_role: Role, flags: &Flags) -> Result<Settings, Failure> {
+        flags.with_values()
+    }
+
+    fn result_kind(role: Role, _settings: &Settings) -> Option<ResultKind> {
+        (role == Role::Receiver).then_some(ResultKind::Numbers)
+    }
+
+    fn validate(side: &Side<'_>) -> Result<(), Failure> {
+        let task = K::Functionality::NAME;
+        refuse_what_is_for_rows(side, task)?;
+        let Settings { values, noise, at_least, .. } = side.settings;
+        let refuse = |holds, fault: &str, mend: &str| side.refuse(task, holds, fault, mend);
+        let sender = side.role == Role::Sender;
+        refuse(values.group_by.is_some() && sender, "--group-by is for the receiver", "omit it")?;
+        refuse(noise.is_some() && !sender, "--epsilon is for the sender", "ask your partner to add noise")?;
+        refuse(!sender && side.output.is_none(), "the receiver gets the result", "name a file with --output FILE")?;
+        K::validate_columns(side)?;
+        refuse_too_many_columns(side, task)?;
+        if noise.is_none() {
+            return Ok(());
+        }
+        refuse(
+            *at_least > 1,
+            "noise does not cover a threshold: whether a group is shown depends on the exact number",
+            "omit --epsilon or --reveal-if-at-least",
+        )?;
+        refuse(
+            values.columns.iter().any(|column| column.clamp.is_none()),
+            "noise needs to know how much a key can change a result",
+            "give every column a range with --clamp COLUMN=LEAST..MOST",
+        )
+    }
+
+    fn columns(_role: Role, settings: &Settings) -> Columns {
+        Columns::Values(settings.values.clone())
+    }
+
+    fn proposal(_role: Role, settings: &Settings) -> Proposal {
+        Proposal {
+            values: settings.values.columns.clone(),
+            expected_ranges: settings.expected_ranges.clone(),
+            at_least: settings.at_least,
+            noise: settings.noise.as_ref().map(|noise| noise.epsilon.to_string()),
+        }
+    }
+
+    fn is_sound(proposal: &Proposal) -> bool {
+        proposal.values.iter().all(ValueColumn::is_sound) && proposal.noise.as_deref().is_none_or(|text| Epsilon::parse(text).is_ok())
+    }
+
+    fn differences(_role: Role, ours: &Proposal, theirs: &Proposal) -> Vec<Difference> {
+        let mut found = Vec::new();
+        if ours.at_least != theirs.at_least {
+            found.push(Difference::new("--reveal-if-at-least", &ours.at_least, &theirs.at_least));
+        }
+        found.extend(range_differences((&ours.values, &ours.expected_ranges), (&theirs.values, &theirs.expected_ranges)));
+        found
+    }
+
+    fn measure(table: &KeyTable) -> Measure {
+        Measure { groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32) }
+    }
+
+    fn settle(settling: &Settling<'_, Self>) -> Result<Terms, Refusal> {
+        let Settling { sender, receiver, settings, extent, .. } = settling;
+        if sender.measure.groups == 0 || receiver.measure.groups == 0 {
+            return Err(Refusal::Misbehaved("keys in no group"));
+        }
+        if sender.measure.groups > 1 {
+            return Err(Refusal::Misbehaved("groups, which are for the receiver of an aggregate"));
+        }
+        let groups = receiver.measure.groups;
+        if settling.role == Role::Sender && groups > settings.max_groups {
+            return Err(Refusal::Refused(Failure::new(
+                code::REFUSED,
+                format_args!("the receiver asks for {groups} groups, more than the {} that are allowed here", settings.max_groups),
+                "results of small groups tell more of single rows: raise --max-groups on the sender's side, if you accept that number, or omit --group-by",
+            )));
+        }
+        if !go_together::<K>(sender, receiver) {
+            return Err(Refusal::Misbehaved("columns of values that do not go with the task"));
+        }
+        let (senders, receivers) = (&sender.proposal.values, &receiver.proposal.values);
+        let noise = sender.proposal.noise.clone();
+        let noise_scales = match &noise {
+            None => Vec::new(),
+            Some(epsilon) => NoiseScale::of(Epsilon::parse(epsilon)?, senders, receivers)?,
+        };
+        let may_wrap = may_wrap(extent, senders, receivers, &noise_scales)?;
+        Ok(Terms {
+            sender: senders.clone(),
+            receiver: receivers.clone(),
+            groups: groups as usize,
+            at_least: sender.proposal.at_least,
+            noise,
+            noise_scales,
+            may_wrap,
+        })
+    }
+
+    fn options(terms: &Terms) -> AggregateOptions {
+        let Terms { groups, at_least, .. } = *terms;
+        AggregateOptions { columns: terms.sender.len(), groups, at_least, noisy: terms.noise.is_some() }
+    }
+
+    fn warnings(terms: &Terms) -> Vec<String> {
+        terms.may_wrap.clone().into_iter().collect()
+    }
+
+    fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, rng: &mut SecretRng) -> AggregateSenderInput {
+        let values = padded_values(table, items.len(), terms.sender.len());
+        // Room for all of it at once: a vector that grows leaves copies behind, which nobody wipes.
+        let mut noise = Vec::with_capacity(terms.groups * terms.noise_scales.len());
+        noise.extend((0..terms.groups).flat_map(|_| &terms.noise_scales).map(|scale| scale.sample(rng) as u64));
+        AggregateSenderInput { items, values, noise }
+    }
+
+    fn receiver_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable) -> AggregateReceiverInput {
+        let values = padded_values(table, items.len(), terms.receiver.len());
+        let mut groups = match &table.values {
+            Some(values) if terms.groups > 1 => values.groups.clone(),
+            _ => Vec::new(),
+        };
+        // A dummy never matches, so that its group does not matter.
+        groups.resize(if terms.groups > 1 { items.len() } else { 0 }, 0);
+        AggregateReceiverInput { items, values, groups }
+    }
+
+    fn sender_result(_agreed: Arc<Agreed<Self>>, (): ()) -> Option<Unopened> {
+        None
+    }
+
+    fn receiver_result(agreed: Arc<Agreed<Self>>, output: AggregateOutput) -> Option<Unopened> {
+        Some(Box::new(move |finished| {
+            let categories = finished.table.values.as_ref().map(|values| values.categories.clone()).unwrap_or_default();
+            ResultSet::Numbers {
+                columns: result_columns::<K>(&agreed.terms),
+                groups: agreed.settings.values.group_by.clone().map(|name| (name, categories)),
+                output,
+            }
+        }))
+    }
+
+    fn revealed(terms: &Terms) -> Vec<String> {
+        let names = super::result::names;
+        let learned = K::learned(&names(&terms.sender), &names(&terms.receiver));
+        let mut all = vec![format!("to the receiver: {learned}{}", by_group(terms))];
+        if let Some(epsilon) = &terms.noise {
+            all.push(format!("with noise that the sender added to every result: discrete Laplace, epsilon {epsilon} for the whole run"));
+        }
+        if terms.groups > 1 {
+            all.push(format!("to the sender: that the receiver's keys are in {} groups", terms.groups));
+        }
+        all
+    }
+
+    fn disclosure(terms: &Terms) -> Disclosure {
+        Disclosure {
+            payload_columns: terms.sender.iter().map(|column| column.name.clone()).collect(),
+            sender_values: terms.sender.clone(),
+            receiver_values: terms.receiver.clone(),
+            groups: Some(terms.groups),
+            at_least: terms.at_least,
+            noise: terms.noise.clone(),
+            ..Disclosure::NONE
+        }
+    }
+
+    fn extra_work(extent: &Extent, options: &AggregateOptions) -> u64 {
+        let items = extent.sender_items.max(extent.receiver_items) as u64;
+        items.saturating_mul((options.columns as u64).saturating_sub(1))
+    }
+
+    /// Further columns and groups. Rounder than the coefficients of the memory model, and far above what rows take that do not compute on shares.
+    fn extra_memory(id: &str, extent: &Extent, options: &AggregateOptions) -> u64 {
+        const INNER_PRODUCT_BYTES: u64 = 512 << 10;
+        let items = extent.sender_items.max(extent.receiver_items) as u64;
+        let (groups, columns) = (options.groups as u64, options.columns as u64);
+        if groups <= 1 && columns <= 1 {
+            return 0;
+        }
+        let totals = groups.saturating_mul(columns + 1);
+        // On shares a total of a group is an inner product with the group's bins.
+        let (per_item, fixed) = if id.starts_with("vesica-") {
+            (totals.saturating_mul(180) + 520 * columns, totals.saturating_mul(INNER_PRODUCT_BYTES))
+        } else {
+            (64 * columns, columns * INNER_PRODUCT_BYTES)
+        };
+        items.saturating_mul(per_item).saturating_add(fixed)
+    }
+
+    fn least_amounts() -> Amounts {
+        Amounts { columns: usize::from(K::SENDER_HAS_COLUMNS), ..Amounts::NONE }
+    }
+
+    fn richer_amounts() -> Vec<Amounts> {
+        K::richer_amounts()
+    }
+
+    fn options_of(amounts: &Amounts) -> Result<AggregateOptions, Unsupported> {
+        let &Amounts { columns, groups, at_least, .. } = amounts;
+        let taken = if K::SENDER_HAS_COLUMNS { columns.max(1) } else { 0 };
+        amounts.all_taken(&Amounts { columns: taken, groups, at_least, ..Amounts::NONE }, K::Functionality::NAME)?;
+        Ok(AggregateOptions { columns, groups, at_least, noisy: false })
+    }
+
+    fn sample_sender(options: &AggregateOptions, sample: &Sample) -> AggregateSenderInput {
+        AggregateSenderInput { items: sample.digests(), values: sample.values(options.columns), noise: Vec::new() }
+    }
+
+    fn sample_receiver(options: &AggregateOptions, sample: &Sample) -> AggregateReceiverInput {
+        AggregateReceiverInput {
+            items: sample.digests(),
+            values: sample.values(usize::from(K::RECEIVER_HAS_COLUMN)),
+            groups: sample.groups(options.groups),
+        }
+    }
+
+    fn check_sender(_options: &AggregateOptions, _sample: &Sample, (): (), _ch: &mut Channel) -> Result<bool, Abort> {
+        Ok(true)
+    }
+
+    fn check_receiver(options: &AggregateOptions, sample: &Sample, output: AggregateOutput, _ch: &mut Channel) -> Result<bool, Abort> {
+        let mut expected = vec![(0, vec![0u64; options.columns.max(1)]); options.groups];
+        for &place in &sample.common {
+            let item = sample.item(place);
+            let group = if options.groups > 1 { Sample::group_of(item, options.groups) } else { 0 };
+            let Some((count, sums)) = expected.get_mut(group as usize) else { continue };
+            *count += 1;
+            let factors = Sample::values_of(Role::Receiver, item, usize::from(K::RECEIVER_HAS_COLUMN));
+            let factor = factors.first().copied().unwrap_or(1);
+            let values = if options.columns == 0 { vec![1] } else { Sample::values_of(Role::Sender, item, options.columns) };
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum = sum.wrapping_add(value.wrapping_mul(factor));
+            }
+        }
+        let shown = |(count, sums)| (count >= options.at_least || options.at_least <= 1).then_some(sums);
+        Ok(output.groups == expected.into_iter().map(shown).collect::<Vec<_>>())
+    }
+}
+
+/// Refuses what is for tasks that keep rows.
+pub(super) fn refuse_what_is_for_rows(side: &Side<'_>, task: &str) -> Result<(), Failure> {
+    let Settings { both_learn, payload, expected_payload, .. } = side.settings;
+    side.refuse(task, *both_learn, "--both-learn is for intersections", "omit it")?;
+    side.refuse(task, side.output.is_some_and(|join| join != Join::Inner), "--join is for intersections", "omit it")?;
+    let has_payload = payload.is_some() || expected_payload.is_some();
+    side.refuse(task, has_payload, "payload columns other than numbers are for intersections", "give columns of numbers")
+}
+
+/// Refuses more columns than any protocol takes.
+pub(super) fn refuse_too_many_columns(side: &Side<'_>, task: &str) -> Result<(), Failure> {
+    let (columns, most) = (side.settings.values.columns.len(), AggregateRequest::MOST_COLUMNS);
+    side.refuse(task, columns > most, &format!("{columns} columns are more than {most}"), "name fewer")
+}
+
+/// The differences in ranges: each side may insist on ranges of the other's columns. Either side has its columns and the ranges that it expects.
+pub(super) fn range_differences(ours: (&[ValueColumn], &[ExpectedRange]), theirs: (&[ValueColumn], &[ExpectedRange])) -> Vec<Difference> {
+    let missed = |expected: &[ExpectedRange], columns: &[ValueColumn]| {
+        let missed = |range: &&ExpectedRange| !columns.iter().any(|column| range.is_of(column));
+        let wanted: Vec<String> = expected.iter().filter(missed).map(ToString::to_string).collect();
+        let given: Vec<String> = columns.iter().map(ToString::to_string).collect();
+        (!wanted.is_empty()).then(|| (format!("expected {}", list(&wanted)), list(&given)))
+    };
+    let by_us = missed(ours.1, theirs.0).map(|(wanted, given)| Difference::new("--clamp", &wanted, &given));
+    let by_them = missed(theirs.1, ours.0).map(|(wanted, given)| Difference::new("--clamp", &given, &wanted));
+    by_us.into_iter().chain(by_them).collect()
+}
+
+/// The table's values in `Z_2^64`, `columns` for each of `items`; zeros for dummies.
+pub(super) fn padded_values(table: &KeyTable, items: usize, columns: usize) -> Vec<u64> {
+    let mut values: Vec<u64> = table.values.iter().flat_map(|values| &values.values).map(|&value| value as u64).collect();
+    values.resize(items * columns, 0);
+    values
+}
+
+/// Whether the two sides' columns, thresholds and noise are what the task takes. Each side has checked its own.
+fn go_together<K: AggregateKind>(sender: &Said<'_, AggregateJob<K>>, receiver: &Said<'_, AggregateJob<K>>) -> bool {
+    let (sender, receiver) = (sender.proposal, receiver.proposal);
+    let columns_fit = sender.values.is_empty() != K::SENDER_HAS_COLUMNS && receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN);
+    let scales_fit = receiver.values.iter().all(|ours| sender.values.iter().all(|theirs| ours.scale + theirs.scale <= decimal::MOST_SCALE));
+    columns_fit && scales_fit && (sender.noise.is_none() || sender.at_least <= 1) && receiver.noise.is_none()
+}
+
+/// That a result may not fit 64 bits and wrap around, in words; `None` if it cannot.
+///
+/// # Errors
+/// If it may although every column has a range: a range promises that results are right.
+fn may_wrap(extent: &Extent, senders: &[ValueColumn], receivers: &[ValueColumn], noise: &[NoiseScale]) -> Result<Option<String>, Failure> {
+    let common = extent.sender_items.min(extent.receiver_items) as u128;
+    let factor = receivers.iter().map(|column| u128::from(column.bound())).max().unwrap_or(1);
+    let fits = |(place, bound): (usize, u64)| {
+        let sum = u128::from(bound).checked_mul(factor)?.checked_mul(common)?;
+        let all = sum.checked_add(noise.get(place).map_or(0, NoiseScale::bound))?;
+        (all <= i64::MAX as u128).then_some(())
+    };
+    if senders.iter().enumerate().all(|(place, column)| fits((place, column.bound())).is_some()) {
+        return Ok(None);
+    }
+    let open = senders.iter().chain(receivers).find(|column| column.clamp.is_none());
+    match open {
+        Some(open) => {
+            Ok(Some(format!("column `{}` has no range (--clamp): a result beyond 64 bits wraps around, and nobody notices", open.name)))
+        }
+        None => Err(Failure::new(
+            code::REFUSED,
+            format_args!("with these ranges and up to {common} common keys a result may not fit 64 bits"),
+            "clamp to narrower ranges or use fewer digits (--scale); without any --clamp the run goes on, and results may wrap around",
+        )),
+    }
+}
+
+/// The name of each result, and its digits behind the point.
+fn result_columns<K: AggregateKind>(terms: &Terms) -> Vec<(String, u8)> {
+    if !K::SENDER_HAS_COLUMNS {
+        return vec![(K::Functionality::NAME.into(), 0)];
+    }
+    let result = |column: &ValueColumn| {
+        let (mut name, mut scale) = (column.name.clone(), column.scale);
+        for factor in &terms.receiver {
+            name.push_str(&format!("_times_{}", factor.name));
+            scale += factor.scale;
+        }
+        (name, scale)
+    };
+    terms.sender.iter().map(result).collect()
+}
+
+fn by_group(terms: &Terms) -> String {
+    let mut text = String::new();
+    if terms.groups > 1 {
+        text.push_str(&format!(", in each of {} groups of the receiver's keys", terms.groups));
+    }
+    if terms.at_least > 1 {
+        text.push_str(&format!(", where at least {} keys are common", terms.at_least));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,310 @@
+//! Tasks without their types, for those that walk over all of them: a configured side, agreed terms, and a workload.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Task};
+use vesica_protocols::tasks::{Extent, SetFunctionality};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+
+use super::job::{Job, Options, Said, Settling};
+use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
+use crate::failure::Failure;
+use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
+use crate::plan::Workload;
+use crate::table::KeyTable;
+
+/// One side of a task, configured.
+pub trait AnyJob: fmt::Debug + Send + Sync {
+    /// What it takes from the table.
+    fn columns(&self) -> Columns;
+    /// The kind of result of this side; `None` if it learns nothing.
+    fn result_kind(&self) -> Option<ResultKind>;
+    /// What this side says of the task before it has read its table.
+    fn proposal(&self) -> Vec<u8>;
+    /// What it says once it has read it.
+    fn measure(&self, table: &KeyTable) -> Vec<u8>;
+    /// Where the peer's proposal differs from the own one although it must not.
+    ///
+    /// # Errors
+    /// If the peer's proposal is none that an honest side makes.
+    fn differences(&self, theirs: &[u8]) -> Result<Vec<Difference>, Malformed>;
+    /// The terms that follow from what both sides said.
+    ///
+    /// # Errors
+    /// If the peer's words do not go together, or either side's configuration refuses the terms.
+    fn settle(&self, extent: &Extent, ours: TaskBytes<'_>, theirs: TaskBytes<'_>) -> Result<Box<dyn AnyAgreed>, Refusal>;
+}
+
+/// A task on whose terms both sides agree.
+pub trait AnyAgreed: fmt::Debug + Send + Sync {
+    /// What planning asks of it.
+    fn workload(&self) -> &dyn Workload;
+    /// What this side is to be told of the terms.
+    fn warnings(&self) -> Vec<String>;
+    /// Runs the protocol `entry` as the side that was configured. `None`: this side learns nothing.
+    ///
+    /// # Errors
+    /// If the run fails.
+    fn run(
+        &self,
+        entry: &Entry,
+        items: Vec<u128>,
+        table: &mut KeyTable,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Unopened>, Abort>;
+    /// What the task reveals to whom, a sentence each.
+    fn revealed(&self) -> Vec<String>;
+    /// What reports and receipts state in fields of their own.
+    fn disclosure(&self) -> Disclosure;
+}
+
+/// A workload that can be run on made-up inputs.
+pub trait SampleWorkload: Workload {
+    /// This as a [`Workload`].
+    fn workload(&self) -> &dyn Workload;
+    /// Sets up one side of the protocol `entry`.
+    ///
+    /// # Errors
+    /// If the set-up fails.
+    fn set_up(&self, role: Role, entry: &Entry, ch: &mut Channel, rng: &mut SecretRng) -> Result<SampleRun, Abort>;
+}
+
+/// The protocols of a job, the tests' stand-ins among them.
+pub(super) fn rows<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
+    #[cfg(test)]
+    let stand_ins = J::stand_ins();
+    #[cfg(not(test))]
+    let stand_ins = [];
+    J::registry().iter().copied().chain(stand_ins)
+}
+
+fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality>, Unsupported> {
+    rows::<J>().find(|row| row.entry().id == entry.id).ok_or_else(|| {
+        let task = J::Functionality::NAME;
+        Unsupported::new(format_args!("there is no protocol '{}' for {task}", entry.id), "`vesica protocols` lists them")
+    })
+}
+
+/// A job's sizes and options.
+pub(super) struct TypedWorkload<J: Job> {
+    pub extent: Extent,
+    pub options: Options<J>,
+    pub job: PhantomData<fn() -> J>,
+}
+
+impl<J: Job> TypedWorkload<J> {
+    fn request(&self) -> <J::Functionality as Task>::Request {
+        J::Functionality::request(&self.extent, &self.options)
+    }
+}
+
+impl<J: Job> fmt::Debug for TypedWorkload<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?} {:?}", J::Functionality::NAME, self.extent, self.options)
+    }
+}
+
+impl<J: Job> Workload for TypedWorkload<J> {
+    fn task(&self) -> &'static str {
+        J::Functionality::NAME
+    }
+
+    fn extent(&self) -> &Extent {
+        &self.extent
+    }
+
+    fn entries(&self) -> Vec<&'static Entry> {
+        rows::<J>().map(|row| row.entry()).collect()
+    }
+
+    fn predicted_bytes(&self, entry: &Entry) -> Result<RangeInclusive<u64>, Unsupported> {
+        row::<J>(entry)?.predicted_bytes(&self.request())
+    }
+
+    fn extra_work(&self) -> u64 {
+        J::extra_work(&self.extent, &self.options)
+    }
+
+    fn extra_memory(&self, id: &str) -> u64 {
+        J::extra_memory(id, &self.extent, &self.options)
+    }
+}
+
+impl<J: Job> SampleWorkload for TypedWorkload<J> {
+    fn workload(&self) -> &dyn Workload {
+        self
+    }
+
+    fn set_up(&self, role: Role, entry: &Entry, ch: &mut Channel, rng: &mut SecretRng) -> Result<SampleRun, Abort> {
+        let (row, request, options) = (row::<J>(entry)?, self.request(), self.options.clone());
+        Ok(match role {
+            Role::Sender => {
+                let party = row.sender(&request, ch, rng)?;
+                Box::new(move |sample, ch, rng| {
+                    let output = party.run(J::sample_sender(&options, sample), ch, rng)?;
+                    let check: SampleOutput = Box::new(move |sample, ch| J::check_sender(&options, sample, output, ch));
+                    Ok(check)
+                })
+            }
+            Role::Receiver => {
+                let party = row.receiver(&request, ch, rng)?;
+                Box::new(move |sample, ch, rng| {
+                    let output = party.run(J::sample_receiver(&options, sample), ch, rng)?;
+                    let check: SampleOutput = Box::new(move |sample, ch| J::check_receiver(&options, sample, output, ch));
+                    Ok(check)
+                })
+            }
+        })
+    }
+}
+
+/// One side's job, configured.
+pub(super) struct Configured<J: Job> {
+    role: Role,
+    settings: Settings,
+    proposal: J::Proposal,
+}
+
+impl<J: Job> fmt::Debug for Configured<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} as the {}: {:?}", J::Functionality::NAME, self.role, self.proposal)
+    }
+}
+
+impl<J: Job> Configured<J> {
+    pub fn new(side: &Side<'_>) -> Result<Self, Failure> {
+        J::validate(side)?;
+        Ok(Self { role: side.role, settings: side.settings.clone(), proposal: J::proposal(side.role, side.settings) })
+    }
+
+    fn read_proposal(bytes: &[u8]) -> Result<J::Proposal, Malformed> {
+        read(bytes).filter(J::is_sound).ok_or(Malformed("a proposal for the task that no side makes"))
+    }
+}
+
+/// Plain structs into memory: serialising cannot fail, and the peer would refuse an empty text.
+fn write(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    serde_json::from_slice(bytes).ok()
+}
+
+impl<J: Job> AnyJob for Configured<J> {
+    fn columns(&self) -> Columns {
+        J::columns(self.role, &self.settings)
+    }
+
+    fn result_kind(&self) -> Option<ResultKind> {
+        J::result_kind(self.role, &self.settings)
+    }
+
+    fn proposal(&self) -> Vec<u8> {
+        write(&self.proposal)
+    }
+
+    fn measure(&self, table: &KeyTable) -> Vec<u8> {
+        write(&J::measure(table))
+    }
+
+    fn differences(&self, theirs: &[u8]) -> Result<Vec<Difference>, Malformed> {
+        Ok(J::differences(self.role, &self.proposal, &Self::read_proposal(theirs)?))
+    }
+
+    fn settle(&self, extent: &Extent, ours: TaskBytes<'_>, theirs: TaskBytes<'_>) -> Result<Box<dyn AnyAgreed>, Refusal> {
+        let misbehaved = Refusal::Misbehaved("sizes that do not go with the task");
+        let peer = Self::read_proposal(theirs.proposal).map_err(|malformed| Refusal::Misbehaved(malformed.0))?;
+        let (Some(our_measure), Some(their_measure)) = (read(ours.measure), read(theirs.measure)) else { return Err(misbehaved) };
+        let ours = Said { proposal: &self.proposal, measure: &our_measure };
+        let theirs = Said { proposal: &peer, measure: &their_measure };
+        let (sender, receiver) = match self.role {
+            Role::Sender => (ours, theirs),
+            Role::Receiver => (theirs, ours),
+        };
+        let terms = J::settle(&Settling { role: self.role, settings: &self.settings, extent, sender, receiver })?;
+        let workload = TypedWorkload { extent: *extent, options: J::options(&terms), job: PhantomData };
+        Ok(Box::new(Arc::new(Agreed::<J> { role: self.role, settings: self.settings.clone(), terms, workload })))
+    }
+}
+
+impl Negotiator for dyn AnyJob {
+    type Terms = Box<dyn AnyAgreed>;
+
+    fn differences(&self, theirs: &[u8]) -> Result<Vec<Difference>, Malformed> {
+        AnyJob::differences(self, theirs)
+    }
+
+    fn settle(&self, extent: &Extent, ours: TaskBytes<'_>, theirs: TaskBytes<'_>) -> Result<Self::Terms, Refusal> {
+        AnyJob::settle(self, extent, ours, theirs)
+    }
+
+    fn workload(terms: &Self::Terms) -> &dyn Workload {
+        terms.workload()
+    }
+}
+
+/// A job on whose terms both sides agree.
+pub(super) struct Agreed<J: Job> {
+    /// This side's role.
+    pub role: Role,
+    /// This side's settings.
+    pub settings: Settings,
+    /// The terms.
+    pub terms: J::Terms,
+    workload: TypedWorkload<J>,
+}
+
+impl<J: Job> fmt::Debug for Agreed<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, {:?}", self.workload, self.terms)
+    }
+}
+
+impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
+    fn workload(&self) -> &dyn Workload {
+        &self.workload
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        J::warnings(&self.terms)
+    }
+
+    fn run(
+        &self,
+        entry: &Entry,
+        items: Vec<u128>,
+        table: &mut KeyTable,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Unopened>, Abort> {
+        let (row, request) = (row::<J>(entry)?, self.workload.request());
+        match self.role {
+            Role::Sender => {
+                let party = row.sender(&request, ch, rng)?;
+                let input = J::sender_input(&self.terms, items, table, rng);
+                Ok(J::sender_result(self.clone(), party.run(input, ch, rng)?))
+            }
+            Role::Receiver => {
+                let party = row.receiver(&request, ch, rng)?;
+                let input = J::receiver_input(&self.terms, items, table);
+                Ok(J::receiver_result(self.clone(), party.run(input, ch, rng)?))
+            }
+        }
+    }
+
+    fn revealed(&self) -> Vec<String> {
+        J::revealed(&self.terms)
+    }
+
+    fn disclosure(&self) -> Disclosure {
+        J::disclosure(&self.terms)
+    }
+}

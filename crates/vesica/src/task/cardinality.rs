@@ -1,0 +1,41 @@
+//! Cardinality: the receiver gets the number of common keys.
+
+use vesica_protocols::registry;
+use vesica_protocols::tasks::Cardinality;
+
+use super::aggregate::{AggregateJob, AggregateKind};
+use super::job::Rows;
+use super::{Amounts, Side};
+use crate::failure::Failure;
+
+/// The task `cardinality`.
+pub(super) struct CardinalityKind;
+
+impl AggregateKind for CardinalityKind {
+    type Functionality = Cardinality;
+    const SENDER_HAS_COLUMNS: bool = false;
+    const RECEIVER_HAS_COLUMN: bool = false;
+
+    fn registry() -> Rows<AggregateJob<Self>> {
+        registry::cardinality()
+    }
+
+    #[cfg(test)]
+    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<Cardinality>> {
+        crate::insecure::cardinality()
+    }
+
+    fn validate_columns(side: &Side<'_>) -> Result<(), Failure> {
+        let columns = side.settings.values.columns.len();
+        let (fault, mend) = ("a cardinality takes no columns of values", "omit --payload, or say --task sum");
+        side.refuse("cardinality", columns > 0, fault, mend)
+    }
+
+    fn learned(_senders: &str, _receivers: &str) -> String {
+        "how many keys are common".into()
+    }
+
+    fn richer_amounts() -> Vec<Amounts> {
+        vec![Amounts { groups: 8, ..Amounts::NONE }, Amounts { groups: 8, at_least: 5, ..Amounts::NONE }]
+    }
+}

@@ -1,0 +1,261 @@
+//! Intersection: the receiver keeps its rows whose key the sender has, with the sender's payload beside them; on request the sender keeps its own, too.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use vesica_party::{Abort, Channel, Role};
+use vesica_protocols::registry;
+use vesica_protocols::tasks::{
+    Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput, IntersectSenderOutput,
+};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+
+use super::agreed::Agreed;
+use super::job::{Job, Rows, Settling};
+use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
+use crate::failure::Failure;
+use crate::handshake::{Difference, Refusal, list};
+use crate::table::{KeyTable, PayloadSchema};
+
+/// The task `intersect`.
+pub(super) struct IntersectJob;
+
+const TASK: &str = "intersect";
+
+/// What a side says before it has read its table.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Proposal {
+    /// Sender: names of the payload columns that it gives. Receiver: the names that it insists on, if it does.
+    payload: Option<Vec<String>>,
+    /// Whether the sender learns its matches too.
+    both_learn: bool,
+}
+
+/// What a side says once it has read its table.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Measure {
+    /// What goes with each of the sender's keys.
+    payload: Option<PayloadSchema>,
+}
+
+/// What both sides agreed on.
+#[derive(Debug)]
+pub(super) struct Terms {
+    payload: Option<PayloadSchema>,
+    both_learn: bool,
+}
+
+impl Terms {
+    fn payload_columns(&self) -> Vec<String> {
+        self.payload.iter().flat_map(|schema| &schema.fields).map(|field| field.name.clone()).collect()
+    }
+
+    fn payload_bytes(&self) -> usize {
+        self.payload.as_ref().map_or(0, |schema| schema.width)
+    }
+}
+
+impl Job for IntersectJob {
+    type Functionality = Intersect;
+    type Proposal = Proposal;
+    type Measure = Measure;
+    type Terms = Terms;
+
+    fn registry() -> Rows<Self> {
+        registry::intersect()
+    }
+
+    fn settings(role: Role, flags: &Flags) -> Result<Settings, Failure> {
+        flags.with_payload(role)
+    }
+
+    fn result_kind(role: Role, settings: &Settings) -> Option<ResultKind> {
+        (role == Role::Receiver || settings.both_learn).then_some(ResultKind::OwnRows)
+    }
+
+    fn validate(side: &Side<'_>) -> Result<(), Failure> {
+        let Settings { values, at_least, noise, expected_ranges, .. } = side.settings;
+        let computes = !values.columns.is_empty() || values.group_by.is_some() || *at_least > 0 || noise.is_some();
+        side.refuse(
+            TASK,
+            computes || !expected_ranges.is_empty(),
+            "this run only joins",
+            "choose a task that computes, for example --task sum",
+        )
+    }
+
+    fn columns(_role: Role, settings: &Settings) -> Columns {
+        Columns::Payload(settings.payload.clone())
+    }
+
+    fn proposal(role: Role, settings: &Settings) -> Proposal {
+        let payload = match role {
+            Role::Sender => settings.payload.as_ref().map(|payload| payload.columns.clone()),
+            Role::Receiver => settings.expected_payload.clone(),
+        };
+        Proposal { payload, both_learn: settings.both_learn }
+    }
+
+    fn is_sound(_proposal: &Proposal) -> bool {
+        true
+    }
+
+    fn differences(role: Role, ours: &Proposal, theirs: &Proposal) -> Vec<Difference> {
+        let mut found = Vec::new();
+        if ours.both_learn != theirs.both_learn {
+            found.push(Difference::new("--both-learn", &ours.both_learn, &theirs.both_learn));
+        }
+        // The receiver takes whatever is given, unless it insists on names.
+        let (receiver, sender) = if role == Role::Receiver { (ours, theirs) } else { (theirs, ours) };
+        if let Some(wanted) = &receiver.payload {
+            let given = sender.payload.as_deref().unwrap_or_default();
+            if wanted != given {
+                let (wanted, given) = (list(wanted), list(given));
+                let (ours, theirs) = if role == Role::Receiver { (wanted, given) } else { (given, wanted) };
+                found.push(Difference::new("--payload", &ours, &theirs));
+            }
+        }
+        found
+    }
+
+    fn measure(table: &KeyTable) -> Measure {
+        Measure { payload: table.payload.as_ref().map(|payload| payload.schema.clone()) }
+    }
+
+    fn settle(settling: &Settling<'_, Self>) -> Result<Terms, Refusal> {
+        let (sender, receiver) = (&settling.sender, &settling.receiver);
+        let payload = &sender.measure.payload;
+        if payload.as_ref().is_some_and(|schema| schema.check().is_err()) {
+            return Err(Refusal::Misbehaved("a payload schema that no sender declares"));
+        }
+        let given = payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
+        if receiver.measure.payload.is_some() || given != sender.proposal.payload {
+            return Err(Refusal::Misbehaved("a payload that does not go with the configuration"));
+        }
+        Ok(Terms { payload: payload.clone(), both_learn: sender.proposal.both_learn })
+    }
+
+    fn options(terms: &Terms) -> IntersectOptions {
+        IntersectOptions { payload_bytes: terms.payload_bytes(), both_learn: terms.both_learn }
+    }
+
+    fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> IntersectSenderInput {
+        let mut payloads = table.payload.as_mut().map(|payload| std::mem::take(&mut payload.bytes)).unwrap_or_default();
+        payloads.resize(items.len() * terms.payload_bytes(), 0);
+        IntersectSenderInput { items, payloads }
+    }
+
+    fn receiver_input(_terms: &Terms, items: Vec<u128>, _table: &mut KeyTable) -> IntersectReceiverInput {
+        IntersectReceiverInput { items }
+    }
+
+    fn sender_result(_agreed: Arc<Agreed<Self>>, output: IntersectSenderOutput) -> Option<Unopened> {
+        let keys = output.matches?;
+        Some(Box::new(move |_| ResultSet::Keep { keys, payload: None }))
+    }
+
+    fn receiver_result(agreed: Arc<Agreed<Self>>, output: IntersectReceiverOutput) -> Option<Unopened> {
+        let IntersectReceiverOutput { matches: keys, payloads } = output;
+        Some(Box::new(move |_| ResultSet::Keep { keys, payload: agreed.terms.payload.clone().map(|schema| (schema, payloads)) }))
+    }
+
+    fn revealed(terms: &Terms) -> Vec<String> {
+        let mut all = vec![match terms.payload_columns().join(", ") {
+            none if none.is_empty() => "to the receiver: which of its keys the sender has".to_owned(),
+            columns => format!("to the receiver: which of its keys the sender has, and the sender's {columns} of these"),
+        }];
+        if terms.both_learn {
+            all.push("to the sender: which of its keys the receiver has".to_owned());
+        }
+        all
+    }
+
+    fn disclosure(terms: &Terms) -> Disclosure {
+        Disclosure {
+            both_learn: terms.both_learn,
+            payload_columns: terms.payload_columns(),
+            payload_bytes: terms.payload_bytes(),
+            ..Disclosure::NONE
+        }
+    }
+
+    fn extra_work(extent: &Extent, options: &IntersectOptions) -> u64 {
+        (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
+    }
+
+    fn extra_memory(_id: &str, extent: &Extent, options: &IntersectOptions) -> u64 {
+        let items = extent.sender_items.max(extent.receiver_items) as u64;
+        let payloads = options.payload_bytes as u64;
+        let keystreams = if payloads > 0 { 80 } else { 0 };
+        items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 })
+    }
+
+    fn richer_amounts() -> Vec<Amounts> {
+        vec![
+            Amounts { payload_bytes: 8, ..Amounts::NONE },
+            Amounts { payload_bytes: 100, ..Amounts::NONE },
+            Amounts { payload_bytes: 8, both_learn: true, ..Amounts::NONE },
+        ]
+    }
+
+    fn options_of(amounts: &Amounts) -> Result<IntersectOptions, Unsupported> {
+        let &Amounts { payload_bytes, both_learn, .. } = amounts;
+        amounts.all_taken(&Amounts { payload_bytes, both_learn, ..Amounts::NONE }, TASK)?;
+        Ok(IntersectOptions { payload_bytes, both_learn })
+    }
+
+    fn sample_sender(_options: &IntersectOptions, sample: &Sample) -> IntersectSenderInput {
+        IntersectSenderInput { items: sample.digests(), payloads: sample.payloads.clone() }
+    }
+
+    fn sample_receiver(_options: &IntersectOptions, sample: &Sample) -> IntersectReceiverInput {
+        IntersectReceiverInput { items: sample.digests() }
+    }
+
+    fn check_sender(options: &IntersectOptions, sample: &Sample, output: IntersectSenderOutput, _ch: &mut Channel) -> Result<bool, Abort> {
+        let expected = options.both_learn.then_some(&sample.common);
+        Ok(output.matches.as_ref() == expected)
+    }
+
+    fn check_receiver(
+        options: &IntersectOptions,
+        sample: &Sample,
+        output: IntersectReceiverOutput,
+        _ch: &mut Channel,
+    ) -> Result<bool, Abort> {
+        let payload = |&place: &u32| Sample::payload(Role::Sender, sample.item(place), options.payload_bytes);
+        Ok(output.matches == sample.common && output.payloads.opened().into_iter().eq(sample.common.iter().flat_map(payload)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(role: Role, ours: &Proposal, theirs: &Proposal) -> Vec<&'static str> {
+        IntersectJob::differences(role, ours, theirs).iter().map(|difference| difference.field).collect()
+    }
+
+    #[test]
+    fn who_learns_must_be_the_same_on_both_sides() {
+        let of = |both_learn| Proposal { payload: None, both_learn };
+        for role in [Role::Sender, Role::Receiver] {
+            assert!(fields(role, &of(true), &of(true)).is_empty());
+            assert_eq!(fields(role, &of(true), &of(false)), ["--both-learn"]);
+        }
+    }
+
+    #[test]
+    fn a_receiver_may_insist_on_payload_columns() {
+        let of = |payload: Option<&str>| Proposal { payload: payload.map(|name| vec![name.to_owned()]), both_learn: false };
+        let score = of(Some("score"));
+        assert!(fields(Role::Receiver, &of(None), &score).is_empty(), "whatever is given is fine by default");
+        assert!(fields(Role::Sender, &score, &of(None)).is_empty(), "on both sides");
+        let differences = IntersectJob::differences(Role::Receiver, &of(Some("segment")), &score);
+        assert_eq!(differences, [Difference { field: "--payload", ours: "segment".into(), theirs: "score".into() }]);
+        assert_eq!(fields(Role::Sender, &of(None), &score), ["--payload"], "what is insisted on must be given");
+    }
+}

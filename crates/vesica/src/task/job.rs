@@ -1,0 +1,165 @@
+//! The contract of a task with the engine: all that the engine knows of a task is in the one module that implements it.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use vesica_party::{Abort, Channel, Registered, Role, Task};
+use vesica_protocols::tasks::{Extent, SetFunctionality};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+
+use super::agreed::Agreed;
+use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened};
+use crate::failure::Failure;
+use crate::handshake::{Difference, Refusal};
+use crate::table::KeyTable;
+
+/// The sender's input of a job.
+pub(super) type SenderInput<J> = <<J as Job>::Functionality as Task>::SenderInput;
+/// The receiver's input of a job.
+pub(super) type ReceiverInput<J> = <<J as Job>::Functionality as Task>::ReceiverInput;
+/// The sender's output of a job.
+pub(super) type SenderOutput<J> = <<J as Job>::Functionality as Task>::SenderOutput;
+/// The receiver's output of a job.
+pub(super) type ReceiverOutput<J> = <<J as Job>::Functionality as Task>::ReceiverOutput;
+/// The options of a job's functionality.
+pub(super) type Options<J> = <<J as Job>::Functionality as SetFunctionality>::Options;
+/// The protocols of a job.
+pub(super) type Rows<J> = &'static [&'static dyn Registered<<J as Job>::Functionality>];
+
+/// A task as the engine runs it, in the order of a run.
+pub(super) trait Job: Sized + Send + Sync + 'static {
+    /// What is computed.
+    type Functionality: SetFunctionality;
+    /// What a side says of the task before it has read its table. Both sides' must agree, each task says how.
+    type Proposal: Serialize + DeserializeOwned + Debug + Send + Sync;
+    /// What a side says of the task once it has read its table.
+    type Measure: Serialize + DeserializeOwned + Debug + Send + Sync;
+    /// What both sides agreed on, in the engine's terms: names and ranges of columns, and what follows from them.
+    type Terms: Debug + Send + Sync;
+
+    /// The protocols, in the registry's order.
+    fn registry() -> Rows<Self>;
+
+    /// INSECURE stand-ins for protocols, in tests of the engine.
+    #[cfg(test)]
+    fn stand_ins() -> Vec<&'static dyn Registered<Self::Functionality>> {
+        Vec::new()
+    }
+
+    // What a side wants.
+
+    /// What the flags of a side say to this task.
+    fn settings(role: Role, flags: &Flags) -> Result<Settings, Failure>;
+
+    /// The kind of result of a side; `None` for one that learns nothing.
+    fn result_kind(role: Role, settings: &Settings) -> Option<ResultKind>;
+
+    /// Refuses settings that the task does not take, before anything is opened.
+    fn validate(side: &Side<'_>) -> Result<(), Failure>;
+
+    /// What the task takes from the table.
+    fn columns(role: Role, settings: &Settings) -> Columns;
+
+    // What both sides agree on.
+
+    /// What a side proposes.
+    fn proposal(role: Role, settings: &Settings) -> Self::Proposal;
+
+    /// Whether an honest side may propose this.
+    fn is_sound(proposal: &Self::Proposal) -> bool;
+
+    /// Where the proposals of this side, which has `role`, and of the peer differ although they must not.
+    fn differences(role: Role, ours: &Self::Proposal, theirs: &Self::Proposal) -> Vec<Difference>;
+
+    /// What the table says.
+    fn measure(table: &KeyTable) -> Self::Measure;
+
+    /// The terms that follow from what both sides said, the same on both sides; or a refusal. The own part has been checked.
+    fn settle(settling: &Settling<'_, Self>) -> Result<Self::Terms, Refusal>;
+
+    /// The functionality's options under these terms.
+    fn options(terms: &Self::Terms) -> Options<Self>;
+
+    /// What either side is to be told of the terms.
+    fn warnings(_terms: &Self::Terms) -> Vec<String> {
+        Vec::new()
+    }
+
+    // The run.
+
+    /// The sender's input: `items` are the table's keys with dummies behind them.
+    fn sender_input(terms: &Self::Terms, items: Vec<u128>, table: &mut KeyTable, rng: &mut SecretRng) -> SenderInput<Self>;
+
+    /// The receiver's input.
+    fn receiver_input(terms: &Self::Terms, items: Vec<u128>, table: &mut KeyTable) -> ReceiverInput<Self>;
+
+    /// The sender's result; `None` if it learns nothing.
+    fn sender_result(agreed: Arc<Agreed<Self>>, output: SenderOutput<Self>) -> Option<Unopened>;
+
+    /// The receiver's result.
+    fn receiver_result(agreed: Arc<Agreed<Self>>, output: ReceiverOutput<Self>) -> Option<Unopened>;
+
+    /// What the task reveals to whom, a sentence each, the same on both sides: for reports and receipts.
+    fn revealed(terms: &Self::Terms) -> Vec<String>;
+
+    /// What reports and receipts state in fields of their own.
+    fn disclosure(terms: &Self::Terms) -> Disclosure;
+
+    // Costs.
+
+    /// See [`Workload::extra_work`](crate::plan::Workload::extra_work).
+    fn extra_work(extent: &Extent, options: &Options<Self>) -> u64;
+
+    /// See [`Workload::extra_memory`](crate::plan::Workload::extra_memory).
+    fn extra_memory(id: &str, extent: &Extent, options: &Options<Self>) -> u64;
+
+    // Plans, measurements and tests.
+
+    /// The least that must go with the items.
+    fn least_amounts() -> Amounts {
+        Amounts::NONE
+    }
+
+    /// Examples of what else may go with the items. A protocol may serve only some.
+    fn richer_amounts() -> Vec<Amounts>;
+
+    /// The options of these amounts.
+    fn options_of(amounts: &Amounts) -> Result<Options<Self>, Unsupported>;
+
+    /// The sender's made-up input.
+    fn sample_sender(options: &Options<Self>, sample: &Sample) -> SenderInput<Self>;
+
+    /// The receiver's made-up input.
+    fn sample_receiver(options: &Options<Self>, sample: &Sample) -> ReceiverInput<Self>;
+
+    /// Whether the sender's whole output is right.
+    fn check_sender(options: &Options<Self>, sample: &Sample, output: SenderOutput<Self>, ch: &mut Channel) -> Result<bool, Abort>;
+
+    /// Whether the receiver's whole output is right.
+    fn check_receiver(options: &Options<Self>, sample: &Sample, output: ReceiverOutput<Self>, ch: &mut Channel) -> Result<bool, Abort>;
+}
+
+/// What both sides have said when the terms are settled.
+pub(super) struct Settling<'a, J: Job> {
+    /// This side's role.
+    pub role: Role,
+    /// This side's settings.
+    pub settings: &'a Settings,
+    /// Both sizes.
+    pub extent: &'a Extent,
+    /// The sender's words.
+    pub sender: Said<'a, J>,
+    /// The receiver's words.
+    pub receiver: Said<'a, J>,
+}
+
+/// What one side has said.
+pub(super) struct Said<'a, J: Job> {
+    /// Before it read its table.
+    pub proposal: &'a J::Proposal,
+    /// Afterwards.
+    pub measure: &'a J::Measure,
+}

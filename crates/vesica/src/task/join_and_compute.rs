@@ -1,0 +1,54 @@
+//! Join and compute: the receiver gets the sums of the products of both sides' values over the common keys.
+
+use vesica_party::Role;
+use vesica_protocols::registry;
+use vesica_protocols::tasks::JoinAndCompute;
+
+use super::aggregate::{AggregateJob, AggregateKind};
+use super::job::Rows;
+use super::{Amounts, Side};
+use crate::failure::Failure;
+
+/// The task `join-and-compute`.
+pub(super) struct JoinAndComputeKind;
+
+const TASK: &str = "join-and-compute";
+
+impl AggregateKind for JoinAndComputeKind {
+    type Functionality = JoinAndCompute;
+    const SENDER_HAS_COLUMNS: bool = true;
+    const RECEIVER_HAS_COLUMN: bool = true;
+
+    fn registry() -> Rows<AggregateJob<Self>> {
+        registry::join_and_compute()
+    }
+
+    #[cfg(test)]
+    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<JoinAndCompute>> {
+        crate::insecure::join_and_compute()
+    }
+
+    fn validate_columns(side: &Side<'_>) -> Result<(), Failure> {
+        let columns = side.settings.values.columns.len();
+        match side.role {
+            Role::Receiver => {
+                side.refuse(TASK, columns != 1, "join-and-compute takes one column of the receiver", "name one with --payload")
+            }
+            Role::Sender => side.refuse(TASK, columns == 0, "join-and-compute needs a column", "name columns of numbers with --payload"),
+        }
+    }
+
+    fn learned(senders: &str, receivers: &str) -> String {
+        format!("the sums of the products of the sender's {senders} with the receiver's {receivers} over common keys")
+    }
+
+    fn richer_amounts() -> Vec<Amounts> {
+        let plain = Amounts { columns: 1, ..Amounts::NONE };
+        vec![
+            Amounts { columns: 2, ..plain },
+            Amounts { columns: 4, ..plain },
+            Amounts { groups: 8, ..plain },
+            Amounts { groups: 8, at_least: 5, columns: 3, ..plain },
+        ]
+    }
+}

@@ -1,0 +1,113 @@
+//! What a run gives: to this side, and what both sides state of it.
+
+use vesica_party::Entry;
+use vesica_protocols::tasks::{AggregateOutput, SealedPayloads};
+
+use crate::shares::ShareFile;
+use crate::table::{KeyTable, PayloadSchema, ResultTable, ValueColumn};
+
+/// A result that is not looked at before the conversation has ended: how long it is depends on what matched, and the peer must not notice.
+pub type Unopened = Box<dyn FnOnce(&Finished<'_>) -> ResultSet + Send>;
+
+/// What a result refers to.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    /// The own table.
+    pub table: &'a KeyTable,
+    /// Keys of the table; items behind them are dummies.
+    pub distinct: usize,
+    /// The session.
+    pub session: &'a [u8; 32],
+    /// The protocol that ran.
+    pub entry: &'static Entry,
+}
+
+/// What one side gets.
+#[derive(Debug)]
+pub enum ResultSet {
+    /// Rows of the own table: those with a matched key, or the others.
+    Keep {
+        /// Places of the matched keys among the table's distinct keys, ascending.
+        keys: Vec<u32>,
+        /// The partner's payload of these keys, in their order.
+        payload: Option<(PayloadSchema, SealedPayloads)>,
+    },
+    /// Rows that the own table does not have.
+    NewRows {
+        /// Their columns.
+        schema: PayloadSchema,
+        /// A record each.
+        records: SealedPayloads,
+    },
+    /// Numbers about the intersection.
+    Numbers {
+        /// The name of each number, and its digits behind the point.
+        columns: Vec<(String, u8)>,
+        /// The column of the groups and their names, where there are any.
+        groups: Option<(String, Vec<Option<String>>)>,
+        /// The numbers.
+        output: AggregateOutput,
+    },
+    /// This side's shares.
+    Shares(ShareFile),
+}
+
+impl ResultSet {
+    /// How many own keys matched, where the result says so.
+    pub fn matched_keys(&self) -> Option<u64> {
+        match self {
+            Self::Keep { keys, .. } => Some(keys.len() as u64),
+            _ => None,
+        }
+    }
+
+    /// The table of numbers with these names.
+    pub(crate) fn table<'a>(
+        columns: &[(String, u8)],
+        groups: Option<&'a (String, Vec<Option<String>>)>,
+        results: &'a [Option<Vec<u64>>],
+    ) -> ResultTable<'a> {
+        let groups = groups.map(|(name, categories)| (name.as_str(), categories.as_slice()));
+        ResultTable { columns: columns.to_vec(), groups, results }
+    }
+}
+
+/// What both sides state of a run in reports and receipts, in fields of their own. Fields without a meaning for a task keep their default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disclosure {
+    /// Whether the sender learns its matches too.
+    pub both_learn: bool,
+    /// Names of the sender's columns that take part.
+    pub payload_columns: Vec<String>,
+    /// Width of the sender's payload, in bytes a key.
+    pub payload_bytes: usize,
+    /// The sender's columns to compute with.
+    pub sender_values: Vec<ValueColumn>,
+    /// The receiver's.
+    pub receiver_values: Vec<ValueColumn>,
+    /// Groups of the receiver's keys; `None` where the task has no groups.
+    pub groups: Option<usize>,
+    /// A group with fewer common keys than this gives nothing.
+    pub at_least: u64,
+    /// The epsilon of the sender's noise.
+    pub noise: Option<String>,
+}
+
+impl Disclosure {
+    /// That nothing goes with the keys.
+    pub const NONE: Self = Self {
+        both_learn: false,
+        payload_columns: Vec::new(),
+        payload_bytes: 0,
+        sender_values: Vec::new(),
+        receiver_values: Vec::new(),
+        groups: None,
+        at_least: 0,
+        noise: None,
+    };
+}
+
+/// The names of `columns`, with commas between them.
+pub(super) fn names(columns: &[ValueColumn]) -> String {
+    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,188 @@
+//! What a user says of a task: the flags as they were typed, what a task reads in them, and what follows for the table and the output.
+
+use std::path::PathBuf;
+
+use vesica_party::Role;
+
+use crate::failure::{Failure, code};
+use crate::key::KeySpec;
+use crate::noise::{Epsilon, NoiseConfig};
+use crate::table::{
+    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
+};
+
+/// Flags of `receive` and `send` that tasks read, each in its own way.
+#[derive(Clone, Debug)]
+pub struct Flags {
+    /// `--payload`: names of columns.
+    pub payload: Vec<String>,
+    /// `--payload-duplicates`: `refuse`, `first` or `sum`.
+    pub payload_duplicates: String,
+    /// `--scale`.
+    pub scale: Vec<String>,
+    /// `--clamp`.
+    pub clamp: Vec<String>,
+    /// `--partner-clamp`.
+    pub partner_clamp: Vec<String>,
+    /// `--group-by`.
+    pub group_by: Option<String>,
+    /// `--reveal-if-at-least`.
+    pub reveal_if_at_least: u64,
+    /// `--max-groups`.
+    pub max_groups: u32,
+    /// `--epsilon`.
+    pub epsilon: Option<String>,
+    /// `--budget`.
+    pub budget: Option<PathBuf>,
+    /// `--both-learn`.
+    pub both_learn: bool,
+}
+
+/// What one side's user wants of a task. A task refuses what it has no use for.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The sender's columns that go along with matches as they stand.
+    pub payload: Option<PayloadSpec>,
+    /// Names of payload columns on which the receiver insists.
+    pub expected_payload: Option<Vec<String>>,
+    /// The columns to compute with, and the receiver's groups.
+    pub values: ValueSpec,
+    /// Ranges of the partner's columns on which this side insists.
+    pub expected_ranges: Vec<ExpectedRange>,
+    /// A group with fewer common keys than this gives nothing.
+    pub at_least: u64,
+    /// The sender refuses a receiver that asks for more groups.
+    pub max_groups: u32,
+    /// The sender's noise for the results.
+    pub noise: Option<NoiseConfig>,
+    /// Whether the sender learns its matches too.
+    pub both_learn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            payload: None,
+            expected_payload: None,
+            values: ValueSpec::default(),
+            expected_ranges: Vec::new(),
+            at_least: 0,
+            max_groups: 1,
+            noise: None,
+            both_learn: false,
+        }
+    }
+}
+
+impl Flags {
+    /// The settings of a task that computes on numbers: `--payload` names columns of values.
+    ///
+    /// # Errors
+    /// If a flag does not say what it should.
+    pub(super) fn with_values(&self) -> Result<Settings, Failure> {
+        let duplicates = match self.payload_duplicates.as_str() {
+            "first" => ValueDuplicates::First,
+            "sum" => ValueDuplicates::Sum,
+            _ => ValueDuplicates::Refuse,
+        };
+        let group_by = self.group_by.clone();
+        let values = ValueSpec { group_by, duplicates, ..ValueSpec::parse(&self.payload, &self.scale, &self.clamp)? };
+        Ok(Settings { values, ..self.without_columns()? })
+    }
+
+    /// The settings of a task whose payload travels as it stands: the sender's `--payload` names columns that it gives, the receiver's those on which it insists.
+    ///
+    /// # Errors
+    /// If a flag does not say what it should, or is for tasks that compute.
+    pub(super) fn with_payload(&self, role: Role) -> Result<Settings, Failure> {
+        if !(self.scale.is_empty() && self.clamp.is_empty()) {
+            return Err(usage("--scale and --clamp work with tasks that compute only", "omit them, or say for example --task sum"));
+        }
+        if self.group_by.is_some() {
+            return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
+        }
+        let mut settings = self.without_columns()?;
+        let columns = (!self.payload.is_empty()).then(|| self.payload.clone());
+        match (role, columns) {
+            (Role::Receiver, columns) => settings.expected_payload = columns,
+            (Role::Sender, Some(columns)) => {
+                let duplicates = match self.payload_duplicates.as_str() {
+                    "first" => Duplicates::First,
+                    "sum" => return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first")),
+                    _ => Duplicates::Refuse,
+                };
+                settings.payload = Some(PayloadSpec { columns, duplicates });
+            }
+            (Role::Sender, None) => {}
+        }
+        Ok(settings)
+    }
+
+    fn without_columns(&self) -> Result<Settings, Failure> {
+        let noise = match (&self.epsilon, &self.budget) {
+            (Some(epsilon), Some(budget)) => Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget: budget.clone() }),
+            (None, Some(_)) => {
+                return Err(usage(
+                    "there is --budget but no --epsilon: your partner would get exact results, which no budget counts",
+                    "add noise with --epsilon; to give exact results, omit --budget",
+                ));
+            }
+            (_, None) => None,
+        };
+        Ok(Settings {
+            expected_ranges: self.partner_clamp.iter().map(|argument| ExpectedRange::parse(argument)).collect::<Result<_, _>>()?,
+            at_least: self.reveal_if_at_least,
+            max_groups: self.max_groups,
+            noise,
+            both_learn: self.both_learn,
+            ..Settings::default()
+        })
+    }
+}
+
+fn usage(fault: &str, mend: &str) -> Failure {
+    Failure::new(code::USAGE, fault, mend)
+}
+
+/// One side's own configuration, as far as its task reads it.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// Whether it sends or receives.
+    pub role: Role,
+    /// What its user wants of the task.
+    pub settings: &'a Settings,
+    /// Which own rows go to the output; `None` without an output.
+    pub output: Option<Join>,
+}
+
+impl Side<'_> {
+    /// Refuses `fault` if it `holds`, naming the task and the side.
+    pub(super) fn refuse(&self, task: &str, holds: bool, fault: &str, mend: &str) -> Result<(), Failure> {
+        match holds {
+            true => Err(Failure::new(code::USAGE, format_args!("{fault} (the task is {task}, this side the {})", self.role), mend)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What a task takes from a table beside the key.
+#[derive(Clone, Debug)]
+pub enum Columns {
+    /// Columns as they stand, if any: a record a key.
+    Payload(Option<PayloadSpec>),
+    /// Columns of numbers, and groups.
+    Values(ValueSpec),
+}
+
+impl Columns {
+    /// Reads the key columns and these.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or holds what the columns do not take.
+    pub fn read(&self, source: &dyn Source, key: &KeySpec) -> Result<KeyTable, TableError> {
+        match self {
+            Self::Payload(payload) => read_keys(source, key, payload.as_ref()),
+            Self::Values(values) => read_values(source, key, values),
+        }
+    }
+}
