@@ -1,5 +1,4 @@
 //! Parsers of bytes that a table file or a peer brings, as plain functions for fuzzers and property tests. No public API.
-#![cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "a finding of the fuzzer is a panic"))]
 
 pub mod seeds;
 

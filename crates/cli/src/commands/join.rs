@@ -8,7 +8,7 @@ use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
 use vesica::report::Report;
-use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, Protection, Source};
+use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, OwnTable, Protection};
 use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
@@ -118,7 +118,7 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Con
         threads::set(threads)?;
     }
     let task = task::find(&args.task)?;
-    let source = Source {
+    let source = OwnTable {
         table: Arc::new(SourceFile {
             path: args.input.clone(),
             options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,

@@ -3,12 +3,10 @@
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
-
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::ArrowError;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use rayon::prelude::*;
 

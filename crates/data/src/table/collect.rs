@@ -109,7 +109,6 @@ impl<'a> Collector<'a> {
     }
 
     /// Takes the rows that follow those taken before.
-    #[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "`row_key` was made long enough for these rows"))]
     fn take(&mut self, rows: &mut RowDigests) -> Result<(), TableError> {
         rows.batch.finish(&mut rows.digests);
         let first = self.row_key.len();

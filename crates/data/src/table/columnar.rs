@@ -1,4 +1,5 @@
 //! Parquet and Arrow IPC files: batches of columns, and the canonical form of their values as keys.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::cell::Cell;
 use std::fmt::Write;

@@ -9,8 +9,7 @@ use std::time::SystemTime;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::ArrowError;
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
 use flate2::read::MultiGzDecoder;
 
 use crate::table::TableError;

@@ -71,7 +71,7 @@ impl Output {
             }
         };
         let place = Place::create(path, options.force)?;
-        if let (Layout::Rows(rows), Some(stored)) = (layout, stored)
+        if let (ResultKind::OwnRows, Layout::Rows(rows), Some(stored)) = (kind, layout, stored)
             && stored.format == rows.format
             && !stored.gzip
             && !rows.gzip

@@ -1,8 +1,4 @@
 //! From the cells of rows to the digests of their keys.
-#![cfg_attr(
-    not(test),
-    expect(clippy::indexing_slicing, reason = "an index is that of a key column, of which there are as many chains and statistics")
-)]
 
 use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec, Reading};
 use crate::table::along::GatheredRows;

@@ -3,12 +3,12 @@
 //! A sink for rows alone implements [`Sink::name`], [`Sink::begin`], [`Sink::batch`] and [`Sink::finish`].
 
 use std::fmt;
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema, SchemaRef};
 use parquet::basic::Compression;
 
-use crate::table::write::new_rows;
 use crate::table::{FileIdentity, Format, PayloadSchema, ReceivedPayload, ResultTable, Source, TableError, WriteStats};
 
 /// What a result is.
@@ -18,9 +18,9 @@ pub enum ResultKind {
     OwnRows,
     /// Rows that the own table does not have.
     NewRows,
-    /// The numbers of an aggregate.
+    /// A small table of numbers.
     Numbers,
-    /// Secret shares, as bytes.
+    /// A file of secret shares.
     Shares,
 }
 
@@ -164,17 +164,29 @@ pub trait OpenSink: fmt::Debug + Send + Sync {
     }
 }
 
-/// Writes the partner's records to a sink, as rows of a table of their own.
-pub fn write_new_rows(records: ReceivedPayload<'_>, sink: &mut dyn Sink) -> Result<WriteStats, TableError> {
-    let batch = new_rows(records, sink.name())?;
-    write_rows(batch.schema(), &[batch], sink)
-}
-
 /// Writes new rows to a sink, all of them with the columns `schema`.
 pub fn write_rows(schema: SchemaRef, batches: &[RecordBatch], sink: &mut dyn Sink) -> Result<WriteStats, TableError> {
     sink.begin(&Head::of("the result", schema, None))?;
     for columns in batches {
         sink.batch(&RowBatch { columns, payloads: &[], row_numbers: &[] })?;
+    }
+    sink.finish()
+}
+
+/// Rows that are given to a sink together.
+const ROWS_PER_BATCH: usize = 8192;
+
+/// Writes new rows to a sink that come as records of a payload.
+pub fn write_new_rows(records: ReceivedPayload<'_>, sink: &mut dyn Sink) -> Result<WriteStats, TableError> {
+    let schema = records.schema;
+    schema.check()?;
+    sink.begin(&Head::of("the result", Arc::new(Schema::empty()), Some(schema)))?;
+    let records: Vec<Option<&[u8]>> = records.bytes.chunks_exact(schema.width.max(1)).map(Some).collect();
+    for payloads in records.chunks(ROWS_PER_BATCH) {
+        let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
+        let columns = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
+        let columns = &columns.map_err(|error| TableError::unfit_result(sink.name(), error))?;
+        sink.batch(&RowBatch { columns, payloads, row_numbers: &[] })?;
     }
     sink.finish()
 }

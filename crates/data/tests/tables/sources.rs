@@ -12,7 +12,7 @@ use arrow_schema::DataType;
 use vesica_data::table::{
     Batches, Collected, Delivered, Duplicates, Input, InputOptions, Join, KeyTable, Matches, OpenSink, OpenSource, Output, OutputOptions,
     PayloadSpec, ReceivedPayload, ResultKind, ResultTable, Source, SourceFile, TableError, ValueDuplicates, ValueSpec, read_keys,
-    read_values, write_matches, write_rows,
+    read_values, write_matches, write_new_rows, write_rows,
 };
 
 use super::columnar_tables::{arrow_file, arrow_stream, batch, parquet};
@@ -257,4 +257,27 @@ fn a_sink_takes_what_it_was_opened_for() {
     sink.finish().unwrap();
     let Some(Delivered::Numbers(found)) = memory.take() else { panic!("numbers") };
     assert_eq!((found.schema().field(0).data_type(), texts(&[found])), (&DataType::Int64, vec![vec![Some("3".to_owned())]]));
+}
+
+/// Records of a payload as rows of their own, as a union gives them.
+#[test]
+fn new_rows_go_to_any_format() {
+    let folder = Folder::new();
+    let text = "id,city\n1,Köln\n2,\n3,\"a,b\"\n";
+    let source = super::open(&folder.write("in.csv", text)).unwrap();
+    let records = |columns: &[&str]| {
+        let along = PayloadSpec { columns: columns.iter().map(|&name| name.to_owned()).collect(), duplicates: Duplicates::Refuse };
+        read_keys(&source, &key(&["id"]), Some(&along)).unwrap()
+    };
+    let written = |columns: &[&str], name: &str| {
+        let path = folder.path(name);
+        let mut sink = Output::open(path.to_str().unwrap(), &OutputOptions::default(), ResultKind::NewRows, &source).unwrap();
+        assert_eq!(write_new_rows(payload(&records(columns)), &mut sink).unwrap().rows, 3);
+        path
+    };
+    assert_eq!(std::fs::read_to_string(written(&["id", "city"], "two.csv")).unwrap(), text);
+    // An empty line would be no row.
+    assert_eq!(std::fs::read_to_string(written(&["city"], "one.csv")).unwrap(), "city\nKöln\n\"\"\n\"a,b\"\n");
+    let found = texts(&super::columnar_tables::read(&written(&["city"], "one.parquet")));
+    assert_eq!(found, [vec![Some("Köln".to_owned())], vec![None], vec![Some("a,b".to_owned())]]);
 }

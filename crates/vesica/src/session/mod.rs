@@ -34,9 +34,9 @@ use crate::task::{AnyTask, Settings};
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
 pub const MAX_PEER_ITEMS: u64 = 1 << 28;
 
-/// Where the own rows come from, and what of them takes part.
+/// Where the own rows come from, and their key.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct OwnTable {
     /// The table: a [`SourceFile`](crate::table::SourceFile), [`Batches`](crate::table::Batches) in memory, or one of the caller's own.
     pub table: Arc<dyn OpenSource>,
     /// The key.
@@ -70,7 +70,7 @@ pub struct Config {
     /// Bound on the whole run.
     pub deadline: Option<Duration>,
     /// The own table.
-    pub source: Source,
+    pub source: OwnTable,
     /// The result; there is one exactly on sides that learn it.
     pub destination: Option<Destination>,
     /// A protocol's id or alias; `None` lets the receiver choose.

@@ -9,9 +9,9 @@ use vesica_party::Channel;
 
 use super::deadline::Deadline;
 use super::files::Files;
-use super::{Config, Destination, Interrupt, Source};
+use super::{Config, Destination, Interrupt, OwnTable};
 use crate::failure::{Failure, code};
-use crate::table::{self, KeyTable, Place, Sink};
+use crate::table::{KeyTable, Place, Sink, Source};
 use crate::task::{AnyJob, Columns, ResultKind};
 
 /// Time between two checks of an interruption and of the channel.
@@ -23,7 +23,7 @@ const WAIT_FOR_PLACES: Duration = Duration::from_secs(1);
 
 /// What the preparation gives.
 pub(super) struct Prepared {
-    pub source: Box<dyn table::Source>,
+    pub source: Box<dyn Source>,
     pub table: KeyTable,
     pub placed: Placed,
 }
@@ -52,7 +52,7 @@ pub(super) struct Preparation {
     failed_at: Option<Instant>,
 }
 
-type Outcome = Result<(Box<dyn table::Source>, KeyTable), Failure>;
+type Outcome = Result<(Box<dyn Source>, KeyTable), Failure>;
 
 impl Preparation {
     pub fn start(config: &Config, job: &dyn AnyJob) -> Self {
@@ -140,7 +140,7 @@ fn panicked() -> Failure {
 struct Wanted {
     columns: Columns,
     result: Option<ResultKind>,
-    source: Source,
+    source: OwnTable,
     destination: Option<Destination>,
     receipt: Option<String>,
     force: bool,

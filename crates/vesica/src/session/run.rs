@@ -23,7 +23,7 @@ use crate::memory::Budget;
 use crate::noise;
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
-use crate::table::{self, KeyStats, KeyTable, Place};
+use crate::table::{KeyStats, KeyTable, Place, Source};
 use crate::task::{AnyAgreed, AnyJob, Finished, ResultSet, Unopened};
 
 /// What both sides agreed on, the task's terms among it.
@@ -170,7 +170,7 @@ struct Conversation<'a> {
 /// What the conversation gave; nothing of the result has been looked at.
 struct Agreed {
     agreement: TaskAgreement,
-    source: Box<dyn table::Source>,
+    source: Box<dyn Source>,
     table: KeyTable,
     placed: Placed,
     own_items: u64,

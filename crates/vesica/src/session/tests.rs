@@ -9,7 +9,7 @@ use std::time::Duration;
 use vesica_party::transport::tls::Identity;
 use vesica_party::{Role, Security};
 
-use super::{Config, Destination, End, Events, Interrupt, Protection, Silent, Source, run};
+use super::{Config, Destination, End, Events, Interrupt, OwnTable, Protection, Silent, run};
 use crate::failure::Failure;
 use crate::insecure::SEEN;
 use crate::key::KeySpec;
@@ -69,7 +69,7 @@ impl Folder {
             protection: Protection::Tls { identity: ours.clone(), peer: theirs.public() },
             wait: Duration::from_secs(20),
             deadline: None,
-            source: Source {
+            source: OwnTable {
                 table: Arc::new(SourceFile { path: self.path(input).display().to_string(), options: InputOptions::default() }),
                 key: KeySpec::parse(&["id"], &[]).expect("a key"),
             },

@@ -3,13 +3,13 @@
 use super::Config;
 use crate::failure::{Failure, code};
 use crate::report::OutputReport;
-use crate::table::{self, Join, KeyTable, Matches, ReceivedPayload, Sink, write_matches, write_new_rows};
+use crate::table::{Join, KeyTable, Matches, ReceivedPayload, Sink, Source, write_matches, write_new_rows};
 use crate::task::ResultSet;
 
 /// What a result refers to.
 pub(super) struct Writing<'a> {
     pub config: &'a Config,
-    pub source: &'a dyn table::Source,
+    pub source: &'a dyn Source,
     pub table: &'a KeyTable,
     /// Number of keys in the table; items behind them are dummies.
     pub distinct: usize,
@@ -33,8 +33,7 @@ impl Writing<'_> {
                 write_matches(self.source, self.table, &Matches { keys: &keys, payload }, join, sink)?.rows
             }
             ResultSet::NewRows { schema, records } => {
-                let records = ReceivedPayload { schema: &schema, bytes: &records.open() };
-                write_new_rows(records, &mut *sink)?.rows
+                write_new_rows(ReceivedPayload { schema: &schema, bytes: &records.open() }, &mut *sink)?.rows
             }
             ResultSet::Numbers { columns, groups, output } => {
                 sink.numbers(&ResultSet::table(&columns, groups.as_ref(), &output.groups))?;

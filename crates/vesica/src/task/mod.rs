@@ -31,12 +31,13 @@ use vesica_party::{Entry, Role, Task};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
-pub use crate::table::ResultKind;
 pub use agreed::{AnyAgreed, AnyJob, SampleWorkload};
 pub use amounts::Amounts;
 pub use result::{Disclosure, Finished, ResultSet, Unopened};
 pub use sample::{Sample, SampleOutput, SampleRun};
 pub use settings::{Columns, Flags, Settings, Side};
+
+pub use crate::table::ResultKind;
 
 use agreed::{Configured, TypedWorkload, rows};
 use job::Job;

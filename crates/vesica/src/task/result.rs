@@ -67,7 +67,8 @@ impl ResultSet {
         groups: Option<&'a (String, Vec<Option<String>>)>,
         results: &'a [Option<Vec<u64>>],
     ) -> ResultTable<'a> {
-        ResultTable { results, columns: columns.to_vec(), groups: groups.map(|(name, categories)| (name.as_str(), categories.as_slice())) }
+        let groups = groups.map(|(name, categories)| (name.as_str(), categories.as_slice()));
+        ResultTable { columns: columns.to_vec(), groups, results }
     }
 }
 

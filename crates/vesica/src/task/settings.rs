@@ -8,7 +8,7 @@ use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    self, Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
+    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -179,7 +179,7 @@ impl Columns {
     ///
     /// # Errors
     /// If the table cannot be read, or holds what the columns do not take.
-    pub fn read(&self, source: &dyn table::Source, key: &KeySpec) -> Result<KeyTable, TableError> {
+    pub fn read(&self, source: &dyn Source, key: &KeySpec) -> Result<KeyTable, TableError> {
         match self {
             Self::Payload(payload) => read_keys(source, key, payload.as_ref()),
             Self::Values(values) => read_values(source, key, values),

@@ -1,12 +1,10 @@
 //! The sender's side: rows to records.
 
 use arrow_array::cast::AsArray;
-
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray};
 use arrow_buffer::Buffer;
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::ArrowError;
-use arrow_schema::DataType;
+use arrow_schema::{ArrowError, DataType};
 
 use crate::table::TableError;
 use crate::table::along::At;
@@ -87,14 +85,13 @@ impl PayloadCollector {
     }
 
     /// Pads all records to the longest.
-    #[expect(clippy::indexing_slicing, reason = "records lie one behind the other, and `width` is the longest")]
     pub fn finish(self) -> PayloadTable {
         let count = self.records.ends.len();
         let width = (0..count).map(|place| self.records.get(place).len()).max().unwrap_or(0);
         let mut bytes = vec![0; width * count];
         for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
             let record = self.records.get(place);
-            padded[..record.len()].copy_from_slice(record);
+            padded.iter_mut().zip(record).for_each(|(to, from)| *to = *from);
         }
         PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes }
     }

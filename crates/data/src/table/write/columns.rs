@@ -3,14 +3,12 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_data::ArrayData;
-
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions, builder, make_array};
 use arrow_buffer::MutableBuffer;
 use arrow_cast::cast;
+use arrow_data::ArrayData;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::ArrowError;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -18,12 +16,12 @@ use parquet::file::properties::WriterProperties;
 
 use crate::table::payload::{PayloadKind, Value};
 use crate::table::write::{WriteStats, payload_names};
-use crate::table::{Format, Head, PayloadSchema, ReceivedPayload, RowBatch, Source, TableError};
+use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError};
 
 /// Refuses a header of CSV with a name that stands there twice.
 pub(super) fn check_names(schema: &Schema, path: &str) -> Result<(), TableError> {
     let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let Some(name) = names.iter().enumerate().find(|(i, name)| names.iter().take(*i).any(|earlier| earlier == *name)).map(|(_, name)| name)
+    let Some(name) = names.iter().enumerate().find(|(i, name)| names.iter().take(*i).any(|before| before == *name)).map(|(_, name)| name)
     else {
         return Ok(());
     };
@@ -74,17 +72,6 @@ impl WithPayload {
         let options = RecordBatchOptions::new().with_row_count(Some(rows.columns.num_rows()));
         RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map_err(unfit)
     }
-}
-
-/// Records as rows of a table of their own. `path` is the name of the output in errors.
-pub(crate) fn new_rows(records: ReceivedPayload<'_>, path: &str) -> Result<RecordBatch, TableError> {
-    let ReceivedPayload { schema, bytes } = records;
-    let payloads: Vec<Option<&[u8]>> = bytes.chunks_exact(schema.width.max(1)).map(Some).collect();
-    let none = Arc::new(Schema::empty());
-    let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
-    let own = RecordBatch::try_new_with_options(none.clone(), Vec::new(), &options);
-    let own = own.map_err(|error| TableError::unfit_result(path, error))?;
-    with_payload(none, Some(schema))?.batch(&RowBatch { columns: &own, payloads: &payloads, row_numbers: &[] }, path)
 }
 
 /// The source's columns as they are written. An Arrow file has one dictionary for all batches of a column, which other

@@ -3,7 +3,7 @@
 mod columns;
 mod text;
 
-pub(crate) use columns::{ColumnsWriter, WithPayload, new_rows, with_payload};
+pub(crate) use columns::{ColumnsWriter, WithPayload, with_payload};
 pub(crate) use text::TextWriter;
 
 use std::fmt;

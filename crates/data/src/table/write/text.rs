@@ -28,6 +28,8 @@ pub(crate) struct TextWriter<W: Write> {
     writer: Compressor<W>,
     block: Vec<u8>,
     delimiter: u8,
+    /// Whether there are columns before those of the payload.
+    own_columns: bool,
     /// What follows a record that has no line end of its own.
     line_end: Vec<u8>,
     payload: Option<PayloadSchema>,
@@ -67,8 +69,11 @@ impl<W: Write> TextWriter<W> {
                 b"\n"
             }
         };
-        for name in head.payload.iter().flat_map(|payload| payload_names(&head.schema, payload)) {
-            block.push(delimiter);
+        let own_columns = head.csv.is_some() || !head.schema.fields().is_empty();
+        for (index, name) in head.payload.iter().flat_map(|payload| payload_names(&head.schema, payload)).enumerate() {
+            if own_columns || index > 0 {
+                block.push(delimiter);
+            }
             write_field(&name, delimiter, &mut block);
         }
         block.extend_from_slice(line_end);
@@ -78,6 +83,7 @@ impl<W: Write> TextWriter<W> {
             writer,
             block,
             delimiter,
+            own_columns,
             line_end: line_end.to_vec(),
             payload: head.payload.cloned(),
             scratch: String::new(),
@@ -136,8 +142,14 @@ impl<W: Write> TextWriter<W> {
     fn append(&mut self, record: Option<&[u8]>) -> Result<(), TableError> {
         let (Some(schema), Some(record)) = (&self.payload, record) else { return Ok(()) };
         let (block, text, delimiter) = (&mut self.block, &mut self.scratch, self.delimiter);
+        let mut delimits = self.own_columns;
         schema.decode_each(record, |field, value| {
-            block.push(delimiter);
+            if std::mem::replace(&mut delimits, true) {
+                block.push(delimiter);
+            } else if value == Value::Null && schema.fields.len() == 1 {
+                // A lone null needs quotes: an empty line is no record.
+                block.extend_from_slice(b"\"\"");
+            }
             text.clear();
             match value {
                 Value::Null => return Ok(()),
