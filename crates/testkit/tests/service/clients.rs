@@ -174,7 +174,10 @@ fn a_client_that_fails_stalls_or_lies_harms_no_other() {
     });
     let failures = told.failures.into_inner().unwrap();
     assert!(failures.iter().any(|(_, failure)| failure.contains("the client's next request took longer than 3 s")), "{failures:?}");
-    assert!(failures.iter().any(|(_, failure)| failure.contains("the client to close the connection took longer than 3 s")), "{failures:?}");
+    assert!(
+        failures.iter().any(|(_, failure)| failure.contains("the client to close the connection took longer than 3 s")),
+        "{failures:?}"
+    );
     assert!(failures.iter().any(|(_, failure)| failure.contains("joining took longer than 1 s")), "{failures:?}");
 }
 
