@@ -11,7 +11,7 @@ use vesica_structures::okvs::Okvs;
 
 use super::{Ltsxq26, Variant};
 use crate::registry::require_mode;
-use crate::tags::{self, TagCoding};
+use crate::tags::TagCoding;
 use crate::tasks::IntersectRequest;
 
 /// What both sides derive from the request.
@@ -104,13 +104,7 @@ impl Params {
         if self.is_empty() {
             return 0..=0;
         }
-        let tags = match self.coding {
-            TagCoding::SortedCoded => tags::predicted_bytes(self.sender_items, self.tag_bits),
-            TagCoding::Shuffled => {
-                let bytes = tags::shuffled_bytes(self.sender_items, self.tag_bits);
-                bytes..=bytes
-            }
-        };
+        let tags = self.coding.predicted_bytes(self.sender_items, self.tag_bits);
         let fixed = self.bytes_before_tags();
         fixed + tags.start()..=fixed + tags.end()
     }

@@ -10,12 +10,12 @@ use vesica_structures::polynomial::{LANES, Row, Small, evaluate_small};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::rows::rows_of;
 use vesica_structures::secret::Secret;
-use vesica_structures::tags::{TagFinder, TagSorter};
 
 use super::bins::Bins;
-use super::keys::{OprfOutputs, StoredOutputs};
+use super::keys::{Collected, OprfOutputs};
 use super::messages::Polynomials;
 use super::rows::{ReceiverRows, SenderRows};
+use crate::psi::finish;
 
 /// Bins whose polynomials are sent at a time, and those that are a task of a thread.
 const BINS_PER_MESSAGE: usize = 256;
@@ -29,7 +29,7 @@ pub(super) fn send_polynomials(
     rows: &ReceiverRows<'_>,
     table: TwoChoiceShape,
     items: &[u128],
-    (finder, kept): (&mut TagFinder, &mut StoredOutputs),
+    collected: &mut Collected<finish::Receiver>,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
@@ -45,8 +45,7 @@ pub(super) fn send_polynomials(
         for (words, made, places) in done.collect::<Result<Vec<_>, Abort>>()? {
             ch.send_stream::<Polynomials>(&words)?;
             let numbers = bins.order[places].iter().map(|evaluation| evaluation / 2);
-            finder.add(&made.tags, numbers.clone());
-            kept.put(&made, numbers);
+            collected.add(&made, numbers);
         }
     }
     Ok(())
@@ -134,7 +133,7 @@ pub(super) fn evaluate_polynomials(
     rows: &SenderRows<'_>,
     table: TwoChoiceShape,
     items: &[u128],
-    (sorter, kept): (&mut TagSorter<u32>, &mut StoredOutputs),
+    collected: &mut Collected<finish::Sender>,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     let positions = rows.keys.positions(items);
@@ -151,8 +150,7 @@ pub(super) fn evaluate_polynomials(
         });
         for (made, places) in tasks.collect::<Vec<_>>() {
             let numbers = bins.order[places].iter().copied();
-            sorter.add(&made.tags, numbers.clone());
-            kept.put(&made, numbers);
+            collected.add(&made, numbers);
         }
     }
     Ok(())

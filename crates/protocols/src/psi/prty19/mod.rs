@@ -30,7 +30,7 @@
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | `n_1`, `n_2` | `sender_items`, `receiver_items` | |
+//! | `n_1`, `n_2` | `finish.sender_items`, `finish.receiver_items` | |
 //! | `l` | [`COLUMNS`](vesica_structures::rows::COLUMNS) | width of a row |
 //! | `s`, `q_i` | `rows::SenderColumns` | |
 //! | `t_i`, `u_i` | `rows::ReceiverColumns` | |

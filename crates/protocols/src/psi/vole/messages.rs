@@ -3,6 +3,8 @@
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
 
+use crate::psi::finish;
+
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "vole-psi", number, from, carries }
 }
@@ -91,4 +93,13 @@ pub(super) enum Proofs {}
 impl Stream for Proofs {
     const STEP: Step = step(10, Role::Receiver, "the proofs of matches");
     type Element = u128;
+}
+
+/// Arrows 8 to 10.
+pub(super) enum FinishArrows {}
+
+impl finish::Arrows for FinishArrows {
+    type Tags = Tags;
+    type Payloads = Payloads;
+    type Proofs = Proofs;
 }

@@ -59,7 +59,6 @@ pub mod params;
 mod receiver;
 mod salt;
 mod sender;
-mod tags;
 mod variants;
 
 use std::marker::PhantomData;
