@@ -7,8 +7,8 @@ use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::circuit_psi::cgs22::Cgs22;
 use crate::circuit_psi::psty19::Psty19;
-use crate::circuit_psi::vole::{Aggregate, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
-use crate::circuit_psi::{self, CircuitPsi};
+use crate::circuit_psi::vole::{Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
+use crate::circuit_psi;
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
@@ -37,28 +37,28 @@ static INTERSECT: &[&dyn Registered<Intersect>] = &[
 ];
 
 static SHARES: &[&dyn Registered<Shares>] = &[
-    &Row::<CircuitPsi<Psty19>>::new(),
-    &Row::<CircuitPsi<Cgs22>>::new(),
-    &Row::<CircuitPsi<Rs21Circuit>>::new(),
-    &Row::<CircuitPsi<Rr22Circuit>>::new(),
-    &Row::<CircuitPsi<VesicaCircuit>>::new(),
-    &Row::<CircuitPsi<circuit_psi::ltsxq26::Circuit>>::new(),
+    &Row::<Psty19>::new(),
+    &Row::<Cgs22>::new(),
+    &Row::<Rs21Circuit>::new(),
+    &Row::<Rr22Circuit>::new(),
+    &Row::<VesicaCircuit>::new(),
+    &Row::<circuit_psi::ltsxq26::Circuit>::new(),
 ];
 // The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
 static CARDINALITY: &[&dyn Registered<Cardinality>] = &[
-    &Row::<Aggregate<VesicaCardinality>>::new(),
+    &Row::<VesicaCardinality>::new(),
     &Row::<Membership<Czz24, Cardinality>>::new(),
     &Row::<Membership<Gmr21, Cardinality>>::new(),
     &Row::<EcdhCaCgt12>::new(),
     &Row::<EcdhCaHfh99>::new(),
 ];
 static SUM: &[&dyn Registered<Sum>] = &[
-    &Row::<Aggregate<VesicaSum>>::new(),
+    &Row::<VesicaSum>::new(),
     &Row::<Membership<Czz24, Sum>>::new(),
     &Row::<Membership<Gmr21, Sum>>::new(),
     &Row::<Ikn20>::new(),
 ];
-static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[&Row::<Aggregate<VesicaJoinAndCompute>>::new()];
+static JOIN_AND_COMPUTE: &[&dyn Registered<JoinAndCompute>] = &[&Row::<VesicaJoinAndCompute>::new()];
 
 /// Protocols for [`Intersect`].
 pub fn intersect() -> &'static [&'static dyn Registered<Intersect>] {

@@ -1,4 +1,4 @@
-//! What the descriptions of rows have in common.
+//! What rows have in common: how one is written down, and parts of their descriptions.
 
 use vesica_mpc::kkrt16::Kkrt16;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
@@ -34,3 +34,30 @@ pub(super) const EQUALITY_TESTS: &[&str] = semi_honest::<OneOfN>();
 pub(super) const fn semi_honest<P: Protocol>() -> &'static [&'static str] {
     P::ENTRY.modes[0].assumptions
 }
+
+/// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, and its description.
+macro_rules! circuit_row {
+    ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $entry:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl ::vesica_party::Protocol for $name {
+            const ENTRY: ::vesica_party::Entry = $entry;
+            type Task = $crate::tasks::Shares;
+            type Params = $crate::circuit_psi::shares::Params<<$matching as $crate::circuit_psi::Matching>::Parts>;
+            type Sender = $crate::circuit_psi::shares::Sender<$matching>;
+            type Receiver = $crate::circuit_psi::shares::Receiver<$matching>;
+
+            fn derive(request: &$crate::tasks::SharesRequest) -> Result<Self::Params, ::vesica_structures::facts::Unsupported> {
+                Self::Params::derive::<$matching>(request, $equality)
+            }
+
+            fn predicted_bytes(params: &Self::Params) -> ::std::ops::RangeInclusive<u64> {
+                params.predicted_bytes::<$matching>()
+            }
+        }
+    };
+}
+
+pub(super) use circuit_row;

@@ -23,6 +23,9 @@
 //!                                [ 10: equality tests, roles swapped ]
 //!   share of q_i = (s_i = s'_i)                                       share of q_i
 //!   p_i unmasked by tau_i                                             u_i
+//!                                (payloads) how that differs from the mask that the multiplexer gave
+//!      ------------------------------------------------------------------------>
+//!   that mask                                                         u_i plus the difference
 //! ```
 //!
 //! Steps 4 to 7 are the *relaxed* batch OPPRF: a programmed value is among three candidates, which a cuckoo table answers in linear time. Steps 8 to 10 are the private set membership: whether `r_i` is one of
@@ -48,25 +51,22 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Channel, Entry, Security, Status, Task};
+use vesica_mpc::peqt;
+use vesica_party::{Abort, Channel, Entry, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
 pub use params::Parts;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{BINS, OT_MODES};
-use super::{Matched, Matching, Params};
+use super::entry::{BINS, OT_MODES, circuit_row};
+use super::{Matched, Matching, MatchingRequest, Params};
 use crate::tasks::Shares;
 
-/// `cgs22`.
-#[derive(Clone, Copy, Debug)]
-pub enum Cgs22 {}
-
-impl Matching for Cgs22 {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `cgs22`.
+    Cgs22, RelaxedMatching, peqt::Variant::Leaves, Entry {
         id: "cgs22",
         aliases: &[],
         task: Shares::NAME,
@@ -86,18 +86,24 @@ impl Matching for Cgs22 {
             BINS,
         ],
         modes: OT_MODES,
-    };
-    const SHARES: bool = true;
+    }
+);
+
+/// Steps 1 to 10 of the figure.
+#[derive(Clone, Copy, Debug)]
+pub enum RelaxedMatching {}
+
+impl Matching for RelaxedMatching {
     type Parts = Parts;
     type Sender = Sender;
     type Receiver = Receiver;
 
-    fn derive(sender_items: usize, receiver_items: usize, security: Security, carried_bytes: usize) -> Result<Params<Parts>, Unsupported> {
-        params::derive(sender_items, receiver_items, security, carried_bytes)
+    fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
+        params::derive(request)
     }
 
     fn predicted_bytes(params: &Params<Parts>) -> RangeInclusive<u64> {
-        params.predicted_bytes(|parts| parts.predicted_bytes(params.bins))
+        params.predicted_bytes(|parts| parts.predicted_bytes(params.bins) + (params.bins * params.carried_bytes) as u64)
     }
 
     fn sender(params: &Params<Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender, Abort> {
@@ -112,11 +118,11 @@ impl Matching for Cgs22 {
         sender: Sender,
         items: &[u128],
         payloads: &[u8],
-        _masks: &[u8],
+        masks: &[u8],
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<(Bits, Secret<Vec<u8>>), Abort> {
-        sender.run(items, payloads, ch, rng)
+    ) -> Result<Bits, Abort> {
+        sender.run(items, payloads, masks, ch, rng)
     }
 
     fn receive(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {

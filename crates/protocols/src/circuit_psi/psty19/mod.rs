@@ -43,16 +43,13 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{AND_TREES, BINS, OT_MODES};
-use super::{Asked, BinOpprf, OpprfSizes, Pairs, Variant};
+use super::entry::{AND_TREES, BINS, OT_MODES, circuit_row};
+use super::{Asked, BinOpprf, OpprfMatching, OpprfSizes, Pairs};
 use crate::tasks::Shares;
 
-/// `psty19`.
-#[derive(Clone, Copy, Debug)]
-pub enum Psty19 {}
-
-impl Variant for Psty19 {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `psty19`.
+    Psty19, OpprfMatching<PolynomialOpprf>, peqt::Variant::AndTree, Entry {
         id: "psty19",
         aliases: &[],
         task: Shares::NAME,
@@ -71,10 +68,8 @@ impl Variant for Psty19 {
             AND_TREES,
         ],
         modes: OT_MODES,
-    };
-    const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
-    type Opprf = PolynomialOpprf;
-}
+    }
+);
 
 /// The OPPRF of the figure.
 #[derive(Clone, Copy, Debug)]

@@ -17,5 +17,6 @@ mod aggregate;
 pub(super) mod opprf;
 mod variants;
 
-pub use aggregate::{Aggregate, AggregateRow};
+#[cfg(test)]
+pub(super) use variants::BandOpprf;
 pub use variants::{Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
