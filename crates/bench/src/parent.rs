@@ -40,7 +40,7 @@ impl Plan {
     /// The plan, if there is such a protocol and it serves these sizes in this mode.
     pub(crate) fn new(settings: &Settings) -> Result<Self, Unsupported> {
         let terms = settings.terms()?;
-        let protocol = AnyProtocol::find(terms.task, &settings.protocol).ok_or_else(|| {
+        let protocol = AnyProtocol::resolve(terms.task, &settings.protocol)?.ok_or_else(|| {
             Unsupported::new(format!("there is no protocol '{}' for {}", settings.protocol, terms.task), "`vesica protocols` lists them")
         })?;
         let predicted = protocol.predicted_bytes(&terms)?;

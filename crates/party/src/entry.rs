@@ -4,6 +4,8 @@ use std::fmt;
 
 use vesica_structures::facts::Paper;
 
+use crate::Choice;
+
 /// How a protocol holds against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resistance {
@@ -135,6 +137,8 @@ pub struct Entry {
     pub id: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
+    /// What the row leaves open. A user names a variant by the values that are not the default.
+    pub variants: &'static [Choice],
     /// `Task::NAME` of its task.
     pub task: &'static str,
     /// Where it comes from.

@@ -13,6 +13,7 @@ mod protocol;
 mod role;
 mod task;
 pub mod transport;
+pub mod variants;
 
 pub use abort::{Abort, PeerFault};
 pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, wire};
@@ -22,3 +23,4 @@ pub use phase::Phase;
 pub use protocol::{AnyParty, AnyReceiver, AnySender, Party, Protocol, Registered, Row};
 pub use role::{Role, Step};
 pub use task::Task;
+pub use variants::{Choice, ChoiceValue};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use vesica_party::variants::{resolve, with_variants};
 use vesica_party::{Abort, AnyReceiver, AnySender, Channel, Entry, Registered, Security, Task};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -174,15 +175,40 @@ impl AnyProtocol {
         }
     }
 
-    /// The protocol of `task` with this id or alias.
+    /// The registry of `task`, each row followed by its variants.
+    pub fn with_variants(task: SetTask) -> Vec<Self> {
+        match task {
+            SetTask::Intersect => with_variants(registry::intersect().iter().copied()).map(Self::Intersect).collect(),
+            SetTask::Cardinality => with_variants(registry::cardinality().iter().copied()).map(Self::Cardinality).collect(),
+            SetTask::Sum => with_variants(registry::sum().iter().copied()).map(Self::Sum).collect(),
+            SetTask::JoinAndCompute => with_variants(registry::join_and_compute().iter().copied()).map(Self::JoinAndCompute).collect(),
+            SetTask::Shares => with_variants(registry::shares().iter().copied()).map(Self::Shares).collect(),
+        }
+    }
+
+    /// The protocol of `task` that `name` names: a row by its id or an alias, or a variant of a row
+    /// by its choices.
+    ///
+    /// # Errors
+    /// If the row has no such variant.
+    pub fn resolve(task: SetTask, name: &str) -> Result<Option<Self>, Unsupported> {
+        Ok(match task {
+            SetTask::Intersect => resolve(registry::intersect().iter().copied(), name)?.map(Self::Intersect),
+            SetTask::Cardinality => resolve(registry::cardinality().iter().copied(), name)?.map(Self::Cardinality),
+            SetTask::Sum => resolve(registry::sum().iter().copied(), name)?.map(Self::Sum),
+            SetTask::JoinAndCompute => resolve(registry::join_and_compute().iter().copied(), name)?.map(Self::JoinAndCompute),
+            SetTask::Shares => resolve(registry::shares().iter().copied(), name)?.map(Self::Shares),
+        })
+    }
+
+    /// The protocol of `task` of this name, if there is one.
     pub fn find(task: SetTask, name: &str) -> Option<Self> {
-        Self::of(task).into_iter().find(|row| row.answers_to(name))
+        Self::resolve(task, name).ok().flatten()
     }
 
     /// Whether `name` is its id or an alias.
     pub fn answers_to(&self, name: &str) -> bool {
-        let entry = self.entry();
-        entry.id == name || entry.aliases.contains(&name)
+        self.entry().answers_to(name)
     }
 
     /// Its description.

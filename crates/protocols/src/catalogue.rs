@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use vesica_party::{Entry, Learner, Status};
+use vesica_party::{Entry, Learner, Mode, Status};
 
 use crate::registry;
 
@@ -35,6 +35,26 @@ fn describe(text: &mut String, entry: &Entry) {
     if !entry.aliases.is_empty() {
         let aliases: Vec<String> = entry.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         line(text, format_args!("- Also called: {}", aliases.join(", ")));
+    }
+    for choice in entry.variants {
+        line(text, format_args!("- Choice `{}`: {}", choice.name, choice.what));
+        for (place, value) in choice.values.iter().enumerate() {
+            let default = if place == 0 { " (default)" } else { "" };
+            line(text, format_args!("  - `{}`{default}: {}", value.name, value.what));
+            for deviation in value.deviations {
+                line(text, format_args!("    Deviation: {deviation}"));
+            }
+            for mode in value.modes.unwrap_or_default() {
+                let Mode { security, corrupt_sender, corrupt_receiver, assumptions, .. } = mode;
+                let assumptions = assumptions.join(", ");
+                line(
+                    text,
+                    format_args!(
+                        "    {security}: corrupt sender {corrupt_sender}, corrupt receiver {corrupt_receiver}; assumes {assumptions}"
+                    ),
+                );
+            }
+        }
     }
     for deviation in entry.deviations {
         line(text, format_args!("- Deviation: {deviation}"));

@@ -100,12 +100,7 @@ pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut TagFinder, count: usize
 }
 
 /// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and hands them to `take` as they come.
-fn receive_sorted<S: Stream<Element = u8>>(
-    count: usize,
-    bits: u32,
-    ch: &mut Channel,
-    mut take: impl FnMut(&[u128]),
-) -> Result<(), Abort> {
+fn receive_sorted<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel, mut take: impl FnMut(&[u128])) -> Result<(), Abort> {
     let code = Code::new(count, bits);
     let (mut coded, mut tags, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
     for values in code.parts() {
@@ -198,7 +193,8 @@ pub(crate) fn send_unlabelled<S: Stream<Element = u8>>(
     }
 }
 
-/// Receives exactly `count` tags of `bits` bits from arrow `S` in either coding, and hands them to `take` as they come.
+/// Receives exactly `count` tags of `bits` bits from arrow `S` in either coding, and hands them to
+/// `take` as they come.
 pub(crate) fn receive_each<S: Stream<Element = u8>>(
     coding: TagCoding,
     count: usize,

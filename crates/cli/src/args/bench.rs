@@ -29,7 +29,8 @@ pub struct BenchArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// Which protocol: `auto`, or an id of `vesica protocols`
+    /// Which protocol: `auto`, or an id of `vesica protocols`; choices follow a colon, as in
+    /// rr22:okvs=band,tags=sorted
     #[arg(long, value_name = "auto|ID", default_value = "auto")]
     pub protocol: String,
     /// Items of the sender

@@ -151,7 +151,8 @@ pub struct JoinArgs {
     /// Aggregates: a group with fewer common keys than this gives nothing. Both sides must say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
-    /// Which protocol: `auto`, or an id of `vesica protocols`
+    /// Which protocol: `auto`, or an id of `vesica protocols`; choices follow a colon, as in
+    /// rr22:okvs=band,tags=sorted
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
     /// The link to the partner, RATE,RTT such as 100mbit,40ms, by which `auto` chooses: the slower of what the two sides say, 1gbit,10ms if neither does

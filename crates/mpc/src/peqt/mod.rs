@@ -94,6 +94,7 @@ equality! {
     Entry {
         id: "peqt-cubic",
         aliases: &[],
+        variants: &[],
         task: Equality::NAME,
         paper: Paper {
             key: "this work",
@@ -113,6 +114,7 @@ equality! {
     Entry {
         id: "peqt-and-tree",
         aliases: &[],
+        variants: &[],
         task: Equality::NAME,
         paper: Paper {
             key: "GMW87",

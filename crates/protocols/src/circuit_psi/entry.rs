@@ -2,7 +2,7 @@
 
 use vesica_mpc::kkrt16::Kkrt16;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
-use vesica_party::{Mode, Protocol, Resistance, Security, assumptions};
+use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Resistance, Security, assumptions};
 
 use crate::tasks::SIZES;
 
@@ -12,6 +12,20 @@ pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three 
 /// How circuits of AND gates do.
 pub(super) const AND_TREES: &str =
     "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of GMW with multiplication triples.";
+
+/// How tests by cubic polynomials do.
+pub(super) const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
+
+/// Tests by trees, for rows whose papers have other circuits.
+pub(super) const TREE_TESTS: ChoiceValue = ChoiceValue::new("tree", "A tree of AND gates.").deviating(&[AND_TREES]);
+
+/// Tests by cubic polynomials, for rows whose papers have others.
+pub(super) const CUBIC_TESTS: ChoiceValue =
+    ChoiceValue::new("cubic", "Polynomials of degree three on random tables: fewer rounds and bytes.").deviating(&[CUBIC]);
+
+/// Which equality test; both rest on the same random tables.
+pub(super) const EQUALITY: Choice =
+    Choice { name: "equality", what: "How the two sides test the value of a bin for equality.", values: &[TREE_TESTS, CUBIC_TESTS] };
 
 /// The one mode that there is.
 pub(super) const fn mode(assumptions: &'static [&'static str]) -> Mode {
@@ -35,7 +49,8 @@ pub(super) const fn semi_honest<P: Protocol>() -> &'static [&'static str] {
     P::ENTRY.modes[0].assumptions
 }
 
-/// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, and its description.
+/// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, and its
+/// description.
 macro_rules! circuit_row {
     ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $entry:expr) => {
         $(#[$doc])*

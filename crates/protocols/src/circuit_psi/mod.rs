@@ -21,9 +21,12 @@
 //! What is in this folder itself is common to the papers: bins and keys, steps 1 to 8 around any OPPRF ([`BinOpprf`]), and the multiplexer around any way to find out what matched
 //! ([`Matching`]). A paper's folder has what it does for steps 4, 6 and 7, or for all up to the tests.
 //!
-//! Two interfaces are enough. [`BinOpprf`] is what papers differ in most: polynomials, VOLE, or the broken hint, around the same bins and tests. [`Matching`] is there because one paper
-//! (`cgs22`) does not test what an OPPRF gives but has two OPPRFs and a membership test, while the multiplexer behind it is the same. Both end alike: the sender's shares of payloads are
-//! the masks that it was given. A row itself is a plain [`Protocol`](vesica_party::Protocol): it names its description, a matching and the equality test, by one use of `circuit_row`.
+//! Two interfaces are enough. [`BinOpprf`] is what papers differ in most: polynomials, VOLE, or the
+//! broken hint, around the same bins and tests. [`Matching`] is there because one paper (`cgs22`)
+//! does not test what an OPPRF gives but has two OPPRFs and a membership test, while the
+//! multiplexer behind it is the same. Both end alike: the sender's shares of payloads are the masks
+//! that it was given. A row itself is a plain [`Protocol`](vesica_party::Protocol): it names its
+//! description, a matching and the equality test, by one use of `circuit_row`.
 //!
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a cheating sender may program what it likes.
 
@@ -49,8 +52,8 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-pub use params::Params;
 pub use matching::OpprfMatching;
+pub use params::Params;
 
 /// An oblivious programmable PRF whose keys lie in bins, at most one of the receiver's in each.
 pub trait BinOpprf: Send + Sync + 'static {
@@ -143,7 +146,8 @@ pub trait Matching: Send + Sync + 'static {
     fn sender(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Sender, Abort>;
     /// The receiver's set-up.
     fn receiver(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort>;
-    /// The sender's run: its shares of membership. `masks` are its shares of the payload in each bin, and hide nothing else.
+    /// The sender's run: its shares of membership. `masks` are its shares of the payload in each
+    /// bin, and hide nothing else.
     fn send(
         sender: Self::Sender,
         items: &[u128],
@@ -162,7 +166,8 @@ pub struct Matched {
     pub items: Vec<Option<u32>>,
     /// Its share of whether the item is common.
     pub membership: Bits,
-    /// Its share of the sender's payload if the item is common (the payload masked by the sender's masks), else something random.
+    /// Its share of the sender's payload if the item is common (the payload masked by the sender's
+    /// masks), else something random.
     pub carried: Secret<Vec<u8>>,
 }
 

@@ -1,6 +1,7 @@
 //! Private set intersection: the receiver learns which of its items the sender has.
 //!
-//! One folder a paper. What all papers share after their pseudo-random function is in `finish`: tags, payloads, proofs of matches.
+//! One folder a paper. What all papers share after their pseudo-random function is in `finish`:
+//! tags, payloads, proofs of matches.
 
 pub mod finish;
 pub mod hfh99;

@@ -1,5 +1,6 @@
 //! Requests, and inputs with a chosen overlap.
 
+use vesica_party::variants::with_variants;
 use vesica_party::{Security, Task};
 use vesica_protocols::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Intersect, IntersectReceiverInput, IntersectRequest,
@@ -10,6 +11,11 @@ use vesica_testkit::Runnable;
 
 /// A row of the registry of intersections.
 pub(crate) type Row = Runnable<Intersect>;
+
+/// Rows and their variants.
+pub(crate) fn every<T: Task>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
+    with_variants(rows.iter().copied()).collect()
+}
 
 /// A request without payload in which only the receiver learns.
 pub(crate) fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {

@@ -6,7 +6,7 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
 use vesica_testkit::{Runnable, options, run_over};
 
-use crate::inputs::{Aggregate, aggregate_inputs, inputs, request, total};
+use crate::inputs::{Aggregate, aggregate_inputs, every, inputs, request, total};
 
 const N: usize = 200;
 /// Nothing, half and all in common.
@@ -22,7 +22,7 @@ fn assert_alike(id: &str, receivers: Vec<Vec<(Phase, u64)>>) {
 
 #[test]
 fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
-    for row in registry::intersect() {
+    for row in &every(registry::intersect()) {
         for mode in row.entry().modes {
             for payload_bytes in [0, 24] {
                 let request = IntersectRequest { payload_bytes, ..request(N, N, mode.security) };

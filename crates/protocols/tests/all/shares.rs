@@ -5,7 +5,7 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesInput, SharesRequest};
 use vesica_testkit::{Run, Runnable, Thorough, assert_uniform, conformance_of, faults_of, transcript_of};
 
-use crate::inputs::{inputs, request};
+use crate::inputs::{every, inputs, request};
 
 fn shares_request(sender_items: usize, receiver_items: usize, payloads: [usize; 2]) -> SharesRequest {
     let [sender_payload_bytes, receiver_payload_bytes] = payloads;
@@ -22,7 +22,7 @@ fn shares_inputs(of: &SharesRequest, overlap: usize) -> (SharesInput, SharesInpu
 }
 
 fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
-    registry::shares()
+    every(registry::shares())
         .iter()
         .map(|row| {
             let (sent, asked) = shares_inputs(&of, overlap);

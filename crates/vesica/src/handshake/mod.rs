@@ -249,7 +249,7 @@ pub(crate) fn settle(ch: &mut Channel, bid: &Bid<'_>) -> Result<Agreement, Failu
         Role::Sender => recv(ch)?,
     };
     let allowed = bid.ours.protocols.contains(&choice.protocol);
-    let Some(row) = plan::rows(bid.task).into_iter().find(|row| allowed && row.entry().id == choice.protocol) else {
+    let Some(row) = plan::with_variants(bid.task).into_iter().find(|row| allowed && row.entry().id == choice.protocol) else {
         return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow").into());
     };
     bid.afford(&terms, row.entry().id, &view.candidates)?;

@@ -58,6 +58,16 @@ pub(crate) fn rows(task: SetTask) -> Vec<AnyProtocol> {
     rows
 }
 
+/// All protocols for the task and their variants. `auto` lists rows only, so that a variant runs
+/// only where both sides name it.
+pub(crate) fn with_variants(task: SetTask) -> Vec<AnyProtocol> {
+    #[allow(unused_mut, reason = "tests add to the registry")]
+    let mut all = AnyProtocol::with_variants(task);
+    #[cfg(test)]
+    all.extend(crate::insecure::of(task));
+    all
+}
+
 /// The protocols that a side allows: the one named, or all that reach `security` and show no more than is permitted, in the registry's order.
 pub(crate) fn allowed(
     task: SetTask,
@@ -67,7 +77,9 @@ pub(crate) fn allowed(
 ) -> Result<Vec<AnyProtocol>, Failure> {
     let rows = rows(task);
     if let Some(name) = named {
-        let row = rows.iter().copied().find(|row| row.answers_to(name)).ok_or_else(|| {
+        let named =
+            rows.iter().copied().find(|row| row.answers_to(name)).map_or_else(|| AnyProtocol::resolve(task, name), |row| Ok(Some(row)));
+        let row = named?.ok_or_else(|| {
             let known: Vec<&str> = rows.iter().map(|row| row.entry().id).collect();
             Failure::new(
                 code::REFUSED,
@@ -145,7 +157,7 @@ pub(crate) fn choose(terms: &Terms, ours: &[String], theirs: &[String], link: &L
     let both_allow = |row: &AnyProtocol| [ours, theirs].iter().all(|list| list.iter().any(|id| id == row.entry().id));
     let mut serving = Vec::new();
     let mut refusal = None;
-    for row in rows(terms.task).into_iter().filter(both_allow) {
+    for row in with_variants(terms.task).into_iter().filter(both_allow) {
         match row.predicted_bytes(terms) {
             Ok(bytes) => serving.push((row, middle(&bytes))),
             Err(refused) => refusal = refusal.or(Some(refused)),
@@ -539,6 +551,32 @@ mod tests {
     }
 
     /// Two insecure stand-ins for each new task: the first is large and recommended, the second small.
+    #[test]
+    fn a_variant_runs_only_where_both_sides_name_it() {
+        let id = |name| allowed(Some(name), Security::SemiHonest).map(|rows| rows[0].entry().id);
+        assert_eq!(id("blazing-fast-psi:tags=shuffled,okvs=band").ok(), Some("rr22:okvs=band"));
+        assert_eq!(id("rr22:okvs=clustered").ok(), Some("rr22"));
+        for (name, mend) in [("rr22:okvs=paxos", "okvs=band"), ("rr22:hash=sha", "okvs=clustered"), ("ecdh-hfh99:okvs=band", "ecdh-hfh99")]
+        {
+            let failure = id(name).expect_err("no such variant");
+            assert!(failure.code == code::REFUSED && failure.mend.contains(mend), "{failure}");
+        }
+        assert!(id("rr22:okvs=paxos").is_err_and(|failure| failure.fault.contains("paxos")));
+
+        let (all, variant) = (ids(Security::SemiHonest), vec!["rr22:okvs=band".to_owned()]);
+        assert!(all.iter().all(|id| !id.contains(':')), "auto lists rows only");
+        let terms = terms(5000, Security::SemiHonest);
+        assert_eq!(chosen(&terms, &variant, &variant, &Link::ASSUMED), "rr22:okvs=band");
+        for (ours, theirs) in [(&all, &variant), (&variant, &all), (&variant, &vec!["rr22".to_owned()])] {
+            assert_eq!(choose(&terms, ours, theirs, &Link::ASSUMED).err().map(|failure| failure.code), Some(code::MISMATCH));
+        }
+
+        // What was not measured by itself is taken for its row, with room for the difference.
+        let [row, variant] = ["rr22", "rr22:okvs=band"].map(|id| memory(id, &terms).expect("measured"));
+        assert!(variant.sender > row.sender && variant.receiver > row.receiver);
+        assert!(memory("no-such-protocol:okvs=band", &terms).is_none());
+    }
+
     #[test]
     fn what_was_never_measured_is_chosen_by_order_or_over_a_slow_link_by_bytes() {
         let terms = Terms::new(SetTask::Sum, 1000, 1000, Security::SemiHonest);

@@ -38,10 +38,13 @@ pub fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Every row in each of its modes, in the registries' order.
+/// Every row and variant in each of its modes, in the registries' order.
 pub fn rows() -> Vec<(AnyProtocol, SetTask, Security)> {
-    let of =
-        |task| AnyProtocol::of(task).into_iter().flat_map(move |row| row.entry().modes.iter().map(move |mode| (row, task, mode.security)));
+    let of = |task| {
+        AnyProtocol::with_variants(task)
+            .into_iter()
+            .flat_map(move |row| row.entry().modes.iter().map(move |mode| (row, task, mode.security)))
+    };
     SetTask::ALL.into_iter().flat_map(of).collect()
 }
 

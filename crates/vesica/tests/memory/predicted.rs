@@ -92,6 +92,9 @@ fn print_footprints() {
     let _alone = alone();
     for (row, task, security) in rows() {
         let id = row.entry().id;
+        if row.entry().is_variant() {
+            continue;
+        }
         let (logs, far) = match id {
             _ if is_on_a_curve(&row) => (&[6, 9, 11][..], None),
             "rs21" | "rr22" | "vole-fast" | "vole-lean" => (&[8, 12, 13, 14][..], Some(19)),

@@ -69,6 +69,7 @@ circuit_row!(
     Cgs22, RelaxedMatching, peqt::Variant::Leaves, Entry {
         id: "cgs22",
         aliases: &[],
+        variants: &[],
         task: Shares::NAME,
         paper: Paper {
             key: "CGS22",
@@ -114,14 +115,7 @@ impl Matching for RelaxedMatching {
         Receiver::setup(params, ch, rng)
     }
 
-    fn send(
-        sender: Sender,
-        items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Bits, Abort> {
+    fn send(sender: Sender, items: &[u128], payloads: &[u8], masks: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
         sender.run(items, payloads, masks, ch, rng)
     }
 

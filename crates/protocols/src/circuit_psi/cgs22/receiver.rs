@@ -47,7 +47,8 @@ impl Receiver {
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, first, second)) })
     }
 
-    /// Steps 2 and 4 to 10. The sender then tells how its shares of payloads differ from the masks that it was given.
+    /// Steps 2 and 4 to 10. The sender then tells how its shares of payloads differ from the masks
+    /// that it was given.
     pub(super) fn run(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
         let is_told = !self.params.is_empty() && self.params.carried_bytes > 0;
         let mut matched = self.run_to_shares(items, ch, rng)?;
@@ -166,7 +167,8 @@ mod tests {
             equality: peqt::Variant::Leaves,
         };
         let params = params::derive(&request).unwrap();
-        let send = |ch: &mut Channel, rng: &mut SecretRng| Sender::setup(&params, ch, rng)?.run_to_shares(&items, &[7; ITEMS * OWN], ch, rng);
+        let send =
+            |ch: &mut Channel, rng: &mut SecretRng| Sender::setup(&params, ch, rng)?.run_to_shares(&items, &[7; ITEMS * OWN], ch, rng);
         let ((_, sender), receiver) = two_party(send, |ch, rng| Receiver::setup(&params, ch, rng)?.run_to_shares(&items, ch, rng));
         assert_uniform(&sender, "the sender's share");
         assert_uniform(&receiver.carried, "the receiver's share");

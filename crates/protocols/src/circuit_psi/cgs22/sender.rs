@@ -39,15 +39,9 @@ impl Sender {
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, first, second)) })
     }
 
-    /// Steps 3 to 10: shares of membership. Those of the payloads become `masks`, by differences that the receiver is told.
-    pub(super) fn run(
-        self,
-        items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Bits, Abort> {
+    /// Steps 3 to 10: shares of membership. Those of the payloads become `masks`, by differences
+    /// that the receiver is told.
+    pub(super) fn run(self, items: &[u128], payloads: &[u8], masks: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
         let tells = !self.params.is_empty() && self.params.carried_bytes > 0;
         let (membership, shares) = self.run_to_shares(items, payloads, ch, rng)?;
         if tells {

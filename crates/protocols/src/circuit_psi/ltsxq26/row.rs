@@ -19,6 +19,7 @@ circuit_row!(
     Circuit, OpprfMatching<BrokenOpprf>, peqt::Variant::AndTree, Entry {
         id: "ltsxq26-circuit",
         aliases: &[],
+        variants: &[],
         task: Shares::NAME,
         paper: Paper {
             key: "LTSXQ26",

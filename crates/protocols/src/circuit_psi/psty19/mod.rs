@@ -35,7 +35,7 @@ mod sender;
 
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{Abort, Channel, Entry, Party, Status, Task};
+use vesica_party::{Abort, Channel, Entry, Party, Status, Task, deviations};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -43,7 +43,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{AND_TREES, BINS, OT_MODES, circuit_row};
+use super::entry::{AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OT_MODES, TREE_TESTS, circuit_row};
 use super::{Asked, BinOpprf, OpprfMatching, OpprfSizes, Pairs};
 use crate::tasks::Shares;
 
@@ -52,6 +52,7 @@ circuit_row!(
     Psty19, OpprfMatching<PolynomialOpprf>, peqt::Variant::AndTree, Entry {
         id: "psty19",
         aliases: &[],
+        variants: &[EQUALITY],
         task: Shares::NAME,
         paper: Paper {
             key: "PSTY19",
@@ -69,6 +70,12 @@ circuit_row!(
         ],
         modes: OT_MODES,
     }
+);
+
+circuit_row!(
+    /// `psty19:equality=cubic`.
+    Psty19Cubic, OpprfMatching<PolynomialOpprf>, peqt::Variant::Cubic,
+    Psty19::ENTRY.variant("psty19:equality=cubic", deviations![Psty19::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], OT_MODES)
 );
 
 /// The OPPRF of the figure.

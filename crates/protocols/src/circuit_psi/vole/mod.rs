@@ -19,4 +19,7 @@ mod variants;
 
 #[cfg(test)]
 pub(super) use variants::BandOpprf;
-pub use variants::{Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
+pub use variants::{
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit, VesicaCircuitClustered,
+    VesicaJoinAndCompute, VesicaSum,
+};

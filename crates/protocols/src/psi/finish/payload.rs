@@ -1,5 +1,6 @@
-//! Labelled PSI: the sender's payloads, in the order of its sorted tags, each under a keystream that only the receiver's output for
-//! the same item gives. Fixed width, so that lengths say nothing.
+//! Labelled PSI: the sender's payloads, in the order of its sorted tags, each under a keystream
+//! that only the receiver's output for the same item gives. Fixed width, so that lengths say
+//! nothing.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
@@ -12,7 +13,8 @@ const BYTES_PER_PART: usize = 1 << 18;
 /// Fewest items that are worth a task of a thread.
 const MIN_ITEMS: usize = 256;
 
-/// Sends `width` bytes a tag: at place `p` what `payload` gives for the number `order[p]`, under what `keystream` fills in for that number.
+/// Sends `width` bytes a tag: at place `p` what `payload` gives for the number `order[p]`, under
+/// what `keystream` fills in for that number.
 pub(super) fn send<'a, S: Stream<Element = u8>>(
     payload: impl Fn(usize) -> &'a [u8] + Sync,
     width: usize,
@@ -33,9 +35,11 @@ pub(super) fn send<'a, S: Stream<Element = u8>>(
     Ok(())
 }
 
-/// Receives the `count` payloads and keeps those of `found`, which noted the places of the sender's tags. `keystream` is called when the seal is opened.
+/// Receives the `count` payloads and keeps those of `found`, which noted the places of the sender's
+/// tags. `keystream` is called when the seal is opened.
 ///
-/// Each cell is copied once, to its match's place or to one that nobody reads, so that the work is the same whatever was found.
+/// Each cell is copied once, to its match's place or to one that nobody reads, so that the work is
+/// the same whatever was found.
 pub(super) fn receive<S: Stream<Element = u8>>(
     count: usize,
     width: usize,
@@ -62,7 +66,8 @@ pub(super) fn receive<S: Stream<Element = u8>>(
     Ok(SealedPayloads::new(width, kept, matches, keystream))
 }
 
-/// For each of `count` places of the sender the match whose payload comes there, and the number of matches where there is none. The same work whatever was found.
+/// For each of `count` places of the sender the match whose payload comes there, and the number of
+/// matches where there is none. The same work whatever was found.
 fn cells(found: &Found, count: usize) -> Vec<u32> {
     let none = found.count() as u32;
     // One more: for own items that were not found.
@@ -103,7 +108,8 @@ mod tests {
         type Element = u8;
     }
 
-    /// Of items with these numbers, 24 bytes each, in parts; two own tags are equal, and so are two of the sender's.
+    /// Of items with these numbers, 24 bytes each, in parts; two own tags are equal, and so are two
+    /// of the sender's.
     fn received(own: &[u128], theirs: &'static [u128], width: usize) -> (SealedPayloads, Arc<AtomicUsize>, Vec<u32>) {
         let mut finder = TagFinder::new(own.len(), 128, true);
         finder.add(own, 0..);
@@ -118,7 +124,15 @@ mod tests {
         let payloads: Vec<u8> = (0..theirs.len()).flat_map(|place| vec![place as u8; width]).collect();
         let order: Vec<u32> = (0..theirs.len() as u32).collect();
         let ((), sealed) = two_party(
-            |ch, _| send::<Cells>(|place| &payloads[place * width..][..width], width, &order, |place, out| out.fill(theirs[place] as u8 ^ 0x55), ch),
+            |ch, _| {
+                send::<Cells>(
+                    |place| &payloads[place * width..][..width],
+                    width,
+                    &order,
+                    |place, out| out.fill(theirs[place] as u8 ^ 0x55),
+                    ch,
+                )
+            },
             |ch, _| receive::<Cells>(theirs.len(), width, found, keystream, ch),
         );
         (sealed, calls, list)

@@ -16,17 +16,20 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// A receiver without tags yet.
     pub(crate) fn new(params: &Params) -> Self {
-        // Where payloads follow, the places of the sender's tags say which payload belongs to which match.
+        // Where payloads follow, the places of the sender's tags say which payload belongs to which
+        // match.
         let tags = TagFinder::new(params.receiver_items, params.tag_bits, params.payload_bytes > 0);
         Self { params: params.clone(), tags }
     }
 
-    /// Takes some outputs, of which tags are the low bits, with their items' numbers. Each number comes once.
+    /// Takes some outputs, of which tags are the low bits, with their items' numbers. Each number
+    /// comes once.
     pub(crate) fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
         self.tags.add(outputs, numbers);
     }
 
-    /// Steps 1 to 3, once all tags have come. The payloads stay sealed until the caller opens them; the proofs go last, when the own result is complete.
+    /// Steps 1 to 3, once all tags have come. The payloads stay sealed until the caller opens them;
+    /// the proofs go last, when the own result is complete.
     pub(crate) fn finish<A: Arrows>(
         self,
         input: IntersectReceiverInput,

@@ -37,7 +37,8 @@ impl Sender {
         Self { params: params.clone(), tags }
     }
 
-    /// Takes some outputs, of which tags are the low bits, with their numbers. Each number comes once.
+    /// Takes some outputs, of which tags are the low bits, with their numbers. Each number comes
+    /// once.
     pub(crate) fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
         match &mut self.tags {
             CollectedTags::Sorted(tags) => tags.add(outputs, std::iter::repeat(())),

@@ -126,6 +126,7 @@ impl Variant for SpotLow {
     const ENTRY: Entry = Entry {
         id: "spot-low",
         aliases: &[],
+        variants: &[],
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
@@ -151,6 +152,7 @@ impl Variant for SpotFast {
     const ENTRY: Entry = Entry {
         id: "spot-fast",
         aliases: &["spot-light"],
+        variants: &[],
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,

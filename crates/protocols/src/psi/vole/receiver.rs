@@ -11,19 +11,19 @@ use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::correlation;
 use super::messages::{FinishArrows, Table};
 use super::oprf::{Output, Part};
 use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
-use super::{Variant, correlation};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, set up.
-pub struct Receiver<V> {
+pub struct Receiver<O> {
     params: Params,
     correlation: Option<Correlation>,
-    variant: PhantomData<fn() -> V>,
+    okvs: PhantomData<fn() -> O>,
 }
 
 /// What the set-up leaves, unless a set is empty.
@@ -39,14 +39,14 @@ enum Vole {
     Gf128(silent::Receiver<Gf128>),
 }
 
-impl<V: Variant> Party for Receiver<V> {
+impl<O: Okvs> Party for Receiver<O> {
     type Params = Params;
     type Input = IntersectReceiverInput;
     type Output = IntersectReceiverOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let correlation = if params.is_empty() { None } else { Some(Correlation::setup(params, ch, rng)?) };
-        Ok(Self { params: params.clone(), correlation, variant: PhantomData })
+        Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
     }
 
     fn run(self, input: IntersectReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
@@ -58,7 +58,7 @@ impl<V: Variant> Party for Receiver<V> {
 
         // Steps 5 to 7.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = V::Okvs::new(params.finish.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
+        let okvs = O::new(params.finish.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };

@@ -11,19 +11,19 @@ use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 
+use super::correlation;
 use super::messages::{FinishArrows, Table};
 use super::oprf::{Output, Part};
 use super::params::Params;
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
-use super::{Variant, correlation};
 use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, set up.
-pub struct Sender<V> {
+pub struct Sender<O> {
     params: Params,
     correlation: Option<Correlation>,
-    variant: PhantomData<fn() -> V>,
+    okvs: PhantomData<fn() -> O>,
 }
 
 /// What the set-up leaves, unless a set is empty.
@@ -39,14 +39,14 @@ enum Vole {
     Gf128(silent::Sender<Gf128>),
 }
 
-impl<V: Variant> Party for Sender<V> {
+impl<O: Okvs> Party for Sender<O> {
     type Params = Params;
     type Input = IntersectSenderInput;
     type Output = IntersectSenderOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let correlation = if params.is_empty() { None } else { Some(Correlation::setup(params, ch, rng)?) };
-        Ok(Self { params: params.clone(), correlation, variant: PhantomData })
+        Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
     }
 
     fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
@@ -58,7 +58,7 @@ impl<V: Variant> Party for Sender<V> {
 
         // Steps 5 to 7.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = V::Okvs::new(params.finish.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
+        let okvs = O::new(params.finish.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };

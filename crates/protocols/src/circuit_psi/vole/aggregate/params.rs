@@ -64,7 +64,8 @@ impl Params {
         }
         // Noise may lead below zero.
         let count_bits = if columns == 0 && noisy { 64 } else { share_conversion::count_bits(len) };
-        let mut params = Self { request: *request, valued, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
+        let mut params =
+            Self { request: *request, valued, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
         if params.matching.is_empty() {
             return Ok(params);
         }

@@ -1,16 +1,16 @@
 //! The left column.
 
 use vesica_mpc::gmw::{Evaluator, open_to_receiver};
-use vesica_mpc::{inner_product, opprf};
 use vesica_mpc::share_conversion::{BitsSender, MultiplexSender};
 use vesica_mpc::tasks::{RingVector, SharedBits};
+use vesica_mpc::{inner_product, opprf};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::Params;
 use super::messages::Opened;
 use super::threshold::{known, unknown};
-use super::Params;
 use crate::circuit_psi::{BinOpprf, matching};
 use crate::tasks::AggregateSenderInput;
 
