@@ -123,8 +123,9 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
 
 /// The registries of a crate: a function for each that gives its rows, and `own_entries`, the descriptions of all rows in the order of the list.
 ///
-/// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes `fn sum() -> &'static [&'static dyn Registered<Sum>]`. The variants of a row
-/// follow it: `Rr22 => [Rr22Band, Rr22Sorted]`.
+/// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes
+/// `fn sum() -> &'static [&'static dyn Registered<Sum>]`. The variants of a row follow it:
+/// `Rr22 => [Rr22Band, Rr22Sorted]`.
 #[macro_export]
 macro_rules! registries {
     ($($(#[$doc:meta])* $name:ident: $task:ty = [$($row:ty $(=> [$($variant:ty),+ $(,)?])?),+ $(,)?];)+) => {

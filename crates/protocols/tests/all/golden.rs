@@ -14,7 +14,8 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// The name of a row's or variant's file in a mode, without the characters that some file systems refuse.
+/// The name of a row's or variant's file in a mode, without the characters that some file systems
+/// refuse.
 fn file_name(id: &str, mode: &Mode) -> String {
     format!("{}.{}.txt", id.replace([':', ','], "."), mode.security)
 }

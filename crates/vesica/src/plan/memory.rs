@@ -62,8 +62,10 @@ impl Memory {
     }
 }
 
-/// What protocol `id` takes for a workload that it serves. `None` for one that was never measured, which no registry has. A variant without coefficients
-/// of its own takes its row's and half as much again: the choices that exist change the receiver's by a quarter at most (`vole-fast` beside `vole-lean`).
+/// What protocol `id` takes for a workload that it serves. `None` for one that was never measured,
+/// which no registry has. A variant without coefficients of its own takes its row's and half as
+/// much again: the choices that exist change the receiver's by a quarter at most (`vole-fast`
+/// beside `vole-lean`).
 pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let row = split(id).0;
     if row != id && !FOOTPRINTS.iter().any(|footprint| footprint.id == id) {

@@ -48,8 +48,9 @@ fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> O
     entry.mode(security)?.extras().find(|&extra| !permissions.include(extra))
 }
 
-/// Of the protocols `entries` of a task and their variants, those that a side allows: the one named, or all rows that reach `security` and show no more
-/// than is permitted, in the registry's order. A variant runs only where both sides name it.
+/// Of the protocols of a task and their variants, `entries`, those that a side allows: the one
+/// named, or all rows that reach `security` and show no more than is permitted, in the registry's
+/// order. A variant runs only where both sides name it.
 pub(crate) fn allowed(
     task: &str,
     entries: &[&'static Entry],

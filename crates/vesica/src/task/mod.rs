@@ -78,7 +78,8 @@ pub trait AnyTask: Sync {
 }
 
 impl dyn AnyTask {
-    /// The protocol of this name: an id or alias, and choices behind a colon for a variant. `None` if there is no such protocol.
+    /// The protocol of this name: an id or alias, and choices behind a colon for a variant. `None` if
+    /// there is no such protocol.
     ///
     /// # Errors
     /// If the protocol has no such variant.
