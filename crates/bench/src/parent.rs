@@ -41,7 +41,7 @@ impl Plan {
     /// The plan, if there is such a protocol and it serves these sizes in this mode.
     pub(crate) fn new(settings: &Settings) -> Result<Self, Unsupported> {
         let workload = settings.workload()?;
-        let entry = task::find(&settings.task)?.find(&settings.protocol).ok_or_else(|| {
+        let entry = task::find(&settings.task)?.find(&settings.protocol)?.ok_or_else(|| {
             let fault = format!("there is no protocol '{}' for {}", settings.protocol, settings.task);
             Unsupported::new(fault, "`vesica protocols` lists them")
         })?;

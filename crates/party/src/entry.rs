@@ -4,6 +4,8 @@ use std::fmt;
 
 use vesica_structures::facts::{Paper, Unsupported};
 
+use crate::Choice;
+
 /// The resistance of a protocol against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resistance {
@@ -195,6 +197,8 @@ pub struct Entry {
     pub id: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
+    /// What the row leaves open. A user names a variant by the values that are not the default.
+    pub variants: &'static [Choice],
     /// `Task::NAME` of its task.
     pub task: &'static str,
     /// The paper that the protocol comes from.

@@ -118,6 +118,7 @@ mod role;
 pub mod service;
 mod task;
 pub mod transport;
+pub mod variants;
 
 pub use abort::{Abort, PeerFault};
 pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, Turns, wire};
@@ -127,3 +128,4 @@ pub use phase::Phase;
 pub use protocol::{AnyParty, AnyReceiver, AnySender, Party, Protocol, Registered, Row};
 pub use role::{Role, Step};
 pub use task::Task;
+pub use variants::{Choice, ChoiceValue};

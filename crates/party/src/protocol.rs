@@ -69,6 +69,9 @@ pub type AnyReceiver<T> = Box<dyn AnyParty<<T as Task>::ReceiverInput, <T as Tas
 pub trait Registered<T: Task>: Sync {
     /// The description of the protocol.
     fn entry(&self) -> &'static Entry;
+    /// Its variants, each a protocol of its own whose description has the canonical spelling as its
+    /// id.
+    fn variants(&self) -> &'static [&'static dyn Registered<T>];
     /// Whether it serves the request, and if so the bytes that its formula predicts.
     fn predicted_bytes(&self, request: &T::Request) -> Result<RangeInclusive<u64>, Unsupported>;
     /// The sender's set-up.
@@ -78,19 +81,31 @@ pub trait Registered<T: Task>: Sync {
 }
 
 /// The registry row of protocol `P`.
-pub struct Row<P>(PhantomData<fn() -> P>);
+pub struct Row<P: Protocol> {
+    variants: &'static [&'static dyn Registered<P::Task>],
+    protocol: PhantomData<fn() -> P>,
+}
 
-impl<P> Row<P> {
+impl<P: Protocol> Row<P> {
     /// A row, usable in a static slice.
     #[expect(clippy::new_without_default, reason = "a marker that is only named in registries")]
     pub const fn new() -> Self {
-        Self(PhantomData)
+        Self::with(&[])
+    }
+
+    /// A row with variants, usable in a static slice.
+    pub const fn with(variants: &'static [&'static dyn Registered<P::Task>]) -> Self {
+        Self { variants, protocol: PhantomData }
     }
 }
 
 impl<P: Protocol> Registered<P::Task> for Row<P> {
     fn entry(&self) -> &'static Entry {
         &P::ENTRY
+    }
+
+    fn variants(&self) -> &'static [&'static dyn Registered<P::Task>] {
+        self.variants
     }
 
     fn predicted_bytes(&self, request: &<P::Task as Task>::Request) -> Result<RangeInclusive<u64>, Unsupported> {
@@ -108,14 +123,18 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
 
 /// The registries of a crate: a function for each that gives its rows, and `own_entries`, the descriptions of all rows in the order of the list.
 ///
-/// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes `fn sum() -> &'static [&'static dyn Registered<Sum>]`.
+/// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes
+/// `fn sum() -> &'static [&'static dyn Registered<Sum>]`. The variants of a row follow it:
+/// `Rr22 => [Rr22Band, Rr22Sorted]`.
 #[macro_export]
 macro_rules! registries {
-    ($($(#[$doc:meta])* $name:ident: $task:ty = [$($row:ty),+ $(,)?];)+) => {
+    ($($(#[$doc:meta])* $name:ident: $task:ty = [$($row:ty $(=> [$($variant:ty),+ $(,)?])?),+ $(,)?];)+) => {
         $(
             $(#[$doc])*
             pub fn $name() -> &'static [&'static dyn $crate::Registered<$task>] {
-                const { &[$(&$crate::Row::<$row>::new()),+] }
+                static ROWS: &[&dyn $crate::Registered<$task>] =
+                    &[$(&$crate::Row::<$row>::with(&[$($(&$crate::Row::<$variant>::new()),+)?])),+];
+                ROWS
             }
         )+
 

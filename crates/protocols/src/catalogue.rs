@@ -5,7 +5,7 @@
 
 use std::fmt::{Display, Write};
 
-use vesica_party::{Entry, Leak, Learner, Status};
+use vesica_party::{Choice, Entry, Leak, Learner, Status};
 
 use crate::registry;
 
@@ -55,6 +55,7 @@ pub fn catalogue_markdown() -> String {
          - A *round* is one of a chain of messages that wait for each other. Messages that cross belong to one round.\n\
          - *Cost* names what takes most of the time of a run on large sets.\n\
          - A *deviation* says where our protocol differs from its paper.\n\
+         - A *choice* is what a protocol leaves open. `rr22:okvs=band` names the variant of `rr22` in which `okvs` is `band`; `auto` takes no variant.\n\
          - A label such as A1 stands for a statement that several protocols share. [Shared statements](#shared-statements) spells them out.\n\n",
     );
     for task in tasks(&entries) {
@@ -107,6 +108,9 @@ fn describe(text: &mut String, entry: &Entry, shared: &Shared) {
         let aliases: Vec<String> = entry.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         line(text, format_args!("- Also called: {}", aliases.join(", ")));
     }
+    for choice in entry.variants {
+        describe_choice(text, choice, shared);
+    }
     list(text, "Deviation", entry.deviations, &shared.deviations);
     for mode in entry.modes {
         line(
@@ -116,6 +120,29 @@ fn describe(text: &mut String, entry: &Entry, shared: &Shared) {
         list(text, "Assumes", mode.assumptions, &shared.assumptions);
         let leakage: Vec<LeakStatement> = mode.leakage.iter().map(LeakStatement).collect();
         list(text, "Leaks", &leakage, &shared.leakage);
+    }
+}
+
+/// What a row leaves open, and what each value changes.
+fn describe_choice(text: &mut String, choice: &Choice, shared: &Shared) {
+    line(text, format_args!("- Choice `{}`: {}", choice.name, choice.what));
+    for (place, value) in choice.values.iter().enumerate() {
+        let default = if place == 0 { " (default)" } else { "" };
+        line(text, format_args!("  - `{}`{default}: {}", value.name, value.what));
+        for deviation in value.deviations {
+            let words = shared.deviations.link(deviation).unwrap_or_else(|| (*deviation).to_owned());
+            line(text, format_args!("    - Deviation: {words}"));
+        }
+        for mode in value.modes.unwrap_or_default() {
+            let (sender, receiver) = (mode.corrupt_sender, mode.corrupt_receiver);
+            line(
+                text,
+                format_args!("    - {}: corrupt sender {sender}, corrupt receiver {receiver}, rounds {}", mode.security, mode.rounds),
+            );
+            let words = |what: &&'static str| shared.assumptions.link(what).unwrap_or_else(|| (*what).to_owned());
+            let assumptions: Vec<String> = mode.assumptions.iter().map(words).collect();
+            line(text, format_args!("    - {}: assumes {}", mode.security, assumptions.join(", ")));
+        }
     }
 }
 

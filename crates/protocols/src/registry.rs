@@ -1,21 +1,28 @@
 //! The registries: every protocol of every task, in the order in which documents list them.
 
 use vesica_party::fuzzing::AnyMessage;
+use vesica_party::variants::resolve;
 use vesica_party::{Entry, Registered, registries};
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
+use crate::circuit_psi;
 use crate::circuit_psi::cgs22::Cgs22;
-use crate::circuit_psi::psty19::Psty19;
-use crate::circuit_psi::vole::{Aggregate, Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
-use crate::circuit_psi::{self, CircuitPsi};
+use crate::circuit_psi::psty19::{Psty19, Psty19Cubic};
+use crate::circuit_psi::vole::{
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit, VesicaCircuitClustered,
+    VesicaJoinAndCompute, VesicaSum,
+};
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
-use crate::psi::vole::{Rr22, Rs21, VoleFast, VoleLean, VolePsi};
+use crate::psi::vole::{
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled, VoleLean,
+    VoleLeanShuffled, VolePsi,
+};
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
 
@@ -27,10 +34,10 @@ registries! {
         Membership<Gmr21, Intersect>,
         Prty19<SpotLow>,
         Prty19<SpotFast>,
-        VolePsi<Rs21>,
-        VolePsi<Rr22>,
-        VolePsi<VoleFast>,
-        VolePsi<VoleLean>,
+        VolePsi<Rs21> => [VolePsi<Rs21Band>, VolePsi<Rs21Sorted>, VolePsi<Rs21BandSorted>],
+        VolePsi<Rr22> => [VolePsi<Rr22Band>, VolePsi<Rr22Sorted>, VolePsi<Rr22BandSorted>],
+        VolePsi<VoleFast> => [VolePsi<VoleFastShuffled>],
+        VolePsi<VoleLean> => [VolePsi<VoleLeanShuffled>],
         Ltsxq26<ltsxq26::Wide>,
         Ltsxq26<ltsxq26::Sha>,
         Ltsxq26<ltsxq26::ShaBand>,
@@ -39,17 +46,17 @@ registries! {
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
-        CircuitPsi<Psty19>,
-        CircuitPsi<Cgs22>,
-        CircuitPsi<Rs21Circuit>,
-        CircuitPsi<Rr22Circuit>,
-        CircuitPsi<VesicaCircuit>,
-        CircuitPsi<circuit_psi::ltsxq26::Circuit>,
+        Psty19 => [Psty19Cubic],
+        Cgs22,
+        Rs21Circuit => [Rs21CircuitCubic],
+        Rr22Circuit => [Rr22CircuitCubic],
+        VesicaCircuit => [VesicaCircuitClustered],
+        circuit_psi::ltsxq26::Circuit,
     ];
     /// Protocols for [`Cardinality`].
     // The first recommended row that serves is what `auto` takes where nothing was measured: the fastest one.
     cardinality: Cardinality = [
-        Aggregate<VesicaCardinality>,
+        VesicaCardinality,
         Membership<Czz24, Cardinality>,
         Membership<Gmr21, Cardinality>,
         EcdhCaCgt12,
@@ -57,20 +64,21 @@ registries! {
     ];
     /// Protocols for [`Sum`].
     sum: Sum = [
-        Aggregate<VesicaSum>,
+        VesicaSum,
         Membership<Czz24, Sum>,
         Membership<Gmr21, Sum>,
         Ikn20,
     ];
     /// Protocols for [`JoinAndCompute`].
     join_and_compute: JoinAndCompute = [
-        Aggregate<VesicaJoinAndCompute>,
+        VesicaJoinAndCompute,
     ];
 }
 
-/// The protocol for [`Intersect`] of this id or alias.
+/// The protocol for [`Intersect`] of this name: a row's id or alias, and choices behind a colon for
+/// a variant.
 pub fn find_intersect(name: &str) -> Option<&'static dyn Registered<Intersect>> {
-    intersect().iter().copied().find(|row| answers_to(row.entry(), name))
+    resolve(intersect().iter().copied(), name).ok().flatten()
 }
 
 /// The descriptions of all protocols of all tasks, building blocks included.
@@ -80,11 +88,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// The description of this id or alias, of whatever task.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    entries().find(|entry| answers_to(entry, name))
-}
-
-fn answers_to(entry: &Entry, name: &str) -> bool {
-    entry.id == name || entry.aliases.contains(&name)
+    entries().find(|entry| entry.answers_to(name))
 }
 
 /// The messages of this crate's protocols that are read from a frame; streams have nothing to read. A test holds the list against the source.

@@ -2,6 +2,8 @@
 //!
 //! The sort is a shuffle: a sorted list of tags says nothing of the order of its items. Rows that send what their papers count shuffle.
 
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::facts::{FailureEvent, ceil_log2};
@@ -25,6 +27,19 @@ pub enum TagCoding {
     Shuffled,
 }
 
+impl TagCoding {
+    /// Bytes of the arrow that carries `count` tags of `bits` bits.
+    pub(crate) fn predicted_bytes(self, count: usize, bits: u32) -> RangeInclusive<u64> {
+        match self {
+            Self::SortedCoded => predicted_bytes(count, bits),
+            Self::Shuffled => {
+                let bytes = shuffled_bytes(count, bits);
+                bytes..=bytes
+            }
+        }
+    }
+}
+
 /// Width of a tag, in bits, such that a tag of the receiver equals one of a different item of the sender with probability at most
 /// [`FailureEvent::TagCollision`]: one of `n_s n_r` pairs of `l`-bit tags is equal with probability at most `n_s n_r 2^-l`.
 pub(crate) fn tag_bits(sender_items: usize, receiver_items: usize) -> u32 {
@@ -37,7 +52,7 @@ pub(crate) fn truncate(tag: u128, bits: u32) -> u128 {
 }
 
 /// Bytes of the arrow that carries `count` tags: a length of 4 bytes and the code for each part.
-pub(crate) fn predicted_bytes(count: usize, bits: u32) -> std::ops::RangeInclusive<u64> {
+pub(crate) fn predicted_bytes(count: usize, bits: u32) -> RangeInclusive<u64> {
     let code = Code::new(count, bits);
     let lengths = (LENGTH_BYTES * code.parts().count()) as u64;
     let coded = code.len_range();
@@ -81,11 +96,11 @@ pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Syn
 
 /// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and looks for them as they come.
 pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut TagFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
-    receive_each::<S>(count, bits, ch, |tags| own.find(tags))
+    receive_sorted::<S>(count, bits, ch, |tags| own.find(tags))
 }
 
 /// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and hands them to `take` as they come.
-fn receive_each<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel, mut take: impl FnMut(&[u128])) -> Result<(), Abort> {
+fn receive_sorted<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel, mut take: impl FnMut(&[u128])) -> Result<(), Abort> {
     let code = Code::new(count, bits);
     let (mut coded, mut tags, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
     for values in code.parts() {
@@ -106,7 +121,7 @@ fn receive_each<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Chann
 }
 
 /// Bytes of the arrow that carries `count` shuffled tags.
-pub(crate) fn shuffled_bytes(count: usize, bits: u32) -> u64 {
+fn shuffled_bytes(count: usize, bits: u32) -> u64 {
     count as u64 * u64::from(bits.div_ceil(8))
 }
 
@@ -131,7 +146,7 @@ pub(crate) fn send_shuffled<S: Stream<Element = u8>>(
 }
 
 /// Receives `count` tags of whole bytes from arrow `S`, and hands them to `take` as they come.
-pub(crate) fn receive_shuffled<S: Stream<Element = u8>>(
+fn receive_shuffled<S: Stream<Element = u8>>(
     count: usize,
     bits: u32,
     ch: &mut Channel,
@@ -178,8 +193,9 @@ pub(crate) fn send_unlabelled<S: Stream<Element = u8>>(
     }
 }
 
-/// Receives `count` tags, and hands them to `take` as they come.
-pub(crate) fn receive_unlabelled<S: Stream<Element = u8>>(
+/// Receives exactly `count` tags of `bits` bits from arrow `S` in either coding, and hands them to
+/// `take` as they come.
+pub(crate) fn receive_each<S: Stream<Element = u8>>(
     coding: TagCoding,
     count: usize,
     bits: u32,
@@ -187,7 +203,7 @@ pub(crate) fn receive_unlabelled<S: Stream<Element = u8>>(
     take: impl FnMut(&[u128]),
 ) -> Result<(), Abort> {
     match coding {
-        TagCoding::SortedCoded => receive_each::<S>(count, bits, ch, take),
+        TagCoding::SortedCoded => receive_sorted::<S>(count, bits, ch, take),
         TagCoding::Shuffled => receive_shuffled::<S>(count, bits, ch, take),
     }
 }

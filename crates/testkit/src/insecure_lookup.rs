@@ -44,6 +44,7 @@ impl Service for InsecureLookup {
     const ENTRY: Entry = Entry {
         id: "insecure-lookup",
         aliases: &[],
+        variants: &[],
         task: Lookup::NAME,
         cost: CostClass::Symmetric,
         paper: Paper { key: "none", title: "none", reference: "a toy for tests" },

@@ -75,6 +75,7 @@ impl<const BUG: u8> Protocol for Toy<BUG> {
     const ENTRY: Entry = Entry {
         id: "toy",
         aliases: &[],
+        variants: &[],
         task: Sum::NAME,
         paper: Paper { key: "none", title: "none", reference: "this test" },
         status: Status::Sound,

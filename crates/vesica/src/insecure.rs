@@ -39,6 +39,7 @@ const fn entry(id: &'static str, task: &'static str) -> Entry {
     Entry {
         id,
         aliases: &[],
+        variants: &[],
         task,
         paper: Paper { key: "none", title: "INSECURE, for tests", reference: "none" },
         status: Status::Recommended,

@@ -84,13 +84,13 @@ pub struct Runs(pub Vec<Run>);
 impl Runs {
     /// Whether the protocol has this mode, or is not there at all, which is to be said.
     pub fn serves(&self, id: &str, security: Security, sizes: (u32, u32)) -> bool {
-        intersect().find(id).is_none_or(|entry| workload(security, sizes).predicted_bytes(entry).is_ok())
+        intersect().find(id).ok().flatten().is_none_or(|entry| workload(security, sizes).predicted_bytes(entry).is_ok())
     }
 
     /// The text of a cell.
     pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> String {
         let sizes = column.log.map(|log| (log, log)).or(sizes).expect("sizes of the row or the column");
-        let Some(entry) = intersect().find(id) else { return "not in this release".into() };
+        let Ok(Some(entry)) = intersect().find(id) else { return "not in this release".into() };
         let predicted = workload(security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
         match column.what {
             What::Bits => predicted.map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),

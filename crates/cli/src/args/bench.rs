@@ -29,7 +29,8 @@ pub struct BenchArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// The protocol: `auto`, or an id that `vesica protocols` lists
+    /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
+    /// rr22:okvs=band,tags=sorted
     #[arg(long, value_name = "auto|ID", default_value = "auto")]
     pub protocol: String,
     /// Items of the sender

@@ -151,7 +151,8 @@ pub struct JoinArgs {
     /// Aggregates: withhold the result of a group with fewer common keys than this. Both sides must say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
-    /// The protocol: `auto`, or an id that `vesica protocols` lists
+    /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
+    /// rr22:okvs=band,tags=sorted
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
     /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses by it: by the slower link if both sides name one, by 1gbit,10ms if neither does

@@ -50,8 +50,8 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
         let workload = task.workload(&extent, &amounts)?;
         plan::automatic(workload.workload(), &args.link.link(), Permissions::default())?.id.to_owned()
     } else {
-        // The report names the protocol by its id, whatever alias was typed.
-        let entry = task.find(&args.protocol);
+        // The report names the protocol by its id, whatever alias or order of choices was typed.
+        let entry = task.find(&args.protocol)?;
         if let Some(fault) = entry.and_then(|entry| entry.warning()) {
             if !args.allow_broken {
                 let mend = "measure another one; to measure it nevertheless, for research, add --allow-broken";

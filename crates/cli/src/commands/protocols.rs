@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use vesica::party::{Entry, Learner, Status};
+use vesica::party::{Choice, ChoiceValue, Entry, Learner, Mode, Status};
 use vesica::protocols::registry;
 
 use crate::args::ProtocolsArgs;
@@ -22,20 +22,10 @@ pub fn run(args: ProtocolsArgs) -> Outcome {
 }
 
 fn as_json(entry: &Entry) -> Value {
-    let mode = |mode: &vesica::party::Mode| {
-        json!({
-            "security": mode.security.to_string(),
-            "corrupt_sender": mode.corrupt_sender.to_string(),
-            "corrupt_receiver": mode.corrupt_receiver.to_string(),
-            "rounds": { "least": mode.rounds.least, "most": mode.rounds.most },
-            "shows_count": mode.shows_count(),
-            "assumptions": mode.assumptions,
-            "leakage": mode.leakage.iter().map(|leak| json!({ "to": learner(leak.to), "what": leak.what })).collect::<Vec<_>>(),
-        })
-    };
     json!({
         "id": entry.id,
         "aliases": entry.aliases,
+        "variants": entry.variants.iter().map(choice).collect::<Vec<_>>(),
         "task": entry.task,
         "paper": { "key": entry.paper.key, "title": entry.paper.title, "reference": entry.paper.reference },
         "status": match entry.status {
@@ -47,6 +37,25 @@ fn as_json(entry: &Entry) -> Value {
         "deviations": entry.deviations,
         "modes": entry.modes.iter().map(mode).collect::<Vec<_>>(),
     })
+}
+
+fn mode(mode: &Mode) -> Value {
+    json!({
+        "security": mode.security.to_string(),
+        "corrupt_sender": mode.corrupt_sender.to_string(),
+        "corrupt_receiver": mode.corrupt_receiver.to_string(),
+        "rounds": { "least": mode.rounds.least, "most": mode.rounds.most },
+        "shows_count": mode.shows_count(),
+        "assumptions": mode.assumptions,
+        "leakage": mode.leakage.iter().map(|leak| json!({ "to": learner(leak.to), "what": leak.what })).collect::<Vec<_>>(),
+    })
+}
+
+/// A choice; a value's modes are `null` where they are those of the protocol.
+fn choice(choice: &Choice) -> Value {
+    let modes = |modes: &[Mode]| modes.iter().map(mode).collect::<Vec<_>>();
+    let value = |value: &ChoiceValue| json!({ "value": value.name, "what": value.what, "deviations": value.deviations, "modes": value.modes.map(modes) });
+    json!({ "name": choice.name, "what": choice.what, "values": choice.values.iter().map(value).collect::<Vec<_>>() })
 }
 
 fn learner(to: Learner) -> &'static str {
@@ -67,6 +76,10 @@ fn describe(entry: &Entry, text: &mut String) {
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}{aliases} - {}, {status}; most of the time goes into {}", entry.id, entry.task, entry.cost);
     let _ = writeln!(text, "  {}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
+    for choice in entry.variants {
+        let names: Vec<&str> = choice.values.iter().map(|value| value.name).collect();
+        let _ = writeln!(text, "  choice {}={}: {}", choice.name, names.join("|"), choice.what);
+    }
     for mode in entry.modes {
         let _ = writeln!(
             text,

@@ -54,6 +54,7 @@ impl Protocol for BaseOt {
     const ENTRY: Entry = Entry {
         id: "ot-mr19",
         aliases: &["base-ot"],
+        variants: &[],
         task: RandomOt::NAME,
         paper: Paper { key: "MR19", title: "Endemic Oblivious Transfer", reference: "D. Masny, P. Rindal, CCS 2019, ePrint 2019/706" },
         status: Status::Recommended,

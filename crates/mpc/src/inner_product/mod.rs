@@ -63,6 +63,7 @@ impl Protocol for InnerProduct {
     const ENTRY: Entry = Entry {
         id: "inner-product-rlwe",
         aliases: &[],
+        variants: &[],
         task: tasks::InnerProduct::NAME,
         paper: Paper {
             key: "this work",

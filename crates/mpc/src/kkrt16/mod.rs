@@ -65,6 +65,7 @@ impl Protocol for Kkrt16 {
     const ENTRY: Entry = Entry {
         id: "oprf-kkrt16",
         aliases: &[],
+        variants: &[],
         task: BatchPrf::NAME,
         paper: Paper {
             key: "KKRT16",

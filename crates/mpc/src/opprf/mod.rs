@@ -75,6 +75,7 @@ const fn entry(id: &'static str) -> Entry {
     Entry {
         id,
         aliases: &[],
+        variants: &[],
         task: ProgrammedPrf::NAME,
         paper: Paper {
             key: "RS21",

@@ -120,6 +120,7 @@ impl Protocol for OtExtension {
     const ENTRY: Entry = Entry {
         id: "ot-softspoken",
         aliases: &["ot-extension"],
+        variants: &[],
         task: RandomOt::NAME,
         paper: Paper {
             key: "Roy22",

@@ -97,6 +97,7 @@ equality! {
     Entry {
         id: "peqt-cubic",
         aliases: &[],
+        variants: &[],
         task: Equality::NAME,
         paper: Paper {
             key: "this work",
@@ -117,6 +118,7 @@ equality! {
     Entry {
         id: "peqt-and-tree",
         aliases: &[],
+        variants: &[],
         task: Equality::NAME,
         paper: Paper {
             key: "GMW87",

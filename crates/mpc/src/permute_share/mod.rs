@@ -60,6 +60,7 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
     const ENTRY: Entry = Entry {
         id: if V::BITS == Gf64::BITS { "permute-share-64" } else { "permute-share-128" },
         aliases: &[],
+        variants: &[],
         task: PermuteShare::<V>::NAME,
         paper: Paper {
             key: "MS13",

@@ -38,6 +38,7 @@ impl Protocol for OneOfN {
     const ENTRY: Entry = Entry {
         id: "ot-silent-1-of-n",
         aliases: &[],
+        variants: &[],
         task: RandomOneOfNOt::NAME,
         paper: Paper {
             key: "this work",

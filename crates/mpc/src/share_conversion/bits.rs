@@ -22,6 +22,7 @@ impl Protocol for BitsToRing {
     const ENTRY: Entry = Entry {
         id: "bits-to-ring-ot",
         aliases: &[],
+        variants: &[],
         task: tasks::BitsToRing::NAME,
         paper: Paper {
             key: "RRKC+20",

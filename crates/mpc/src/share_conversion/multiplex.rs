@@ -30,6 +30,7 @@ impl<E: Share> Protocol for Multiplexer<E> {
     const ENTRY: Entry = Entry {
         id: if E::BITS == 64 { "multiplex-ring-ot" } else { "multiplex-bytes-ot" },
         aliases: &[],
+        variants: &[],
         task: Multiplex::<E>::NAME,
         paper: Paper {
             key: "RRKC+20",

@@ -84,6 +84,7 @@ impl<B: Value> Protocol for SilentVole<B> {
     const ENTRY: Entry = Entry {
         id: if B::BITS == 64 { "vole-silent-64" } else { "vole-silent-128" },
         aliases: &[],
+        variants: &[],
         task: SubfieldVole::<B>::NAME,
         paper: Paper {
             key: "RRT23",

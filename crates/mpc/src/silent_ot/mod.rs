@@ -34,6 +34,7 @@ impl Protocol for SilentOt {
     const ENTRY: Entry = Entry {
         id: "ot-silent",
         aliases: &[],
+        variants: &[],
         task: RandomOt::NAME,
         paper: Paper {
             key: "BCGIKRS19",

@@ -65,6 +65,7 @@ impl<B: Value> Protocol for SmallFieldVole<B> {
     const ENTRY: Entry = Entry {
         id: if B::BITS == 64 { "vole-softspoken-64" } else { "vole-softspoken-128" },
         aliases: &[],
+        variants: &[],
         task: SubfieldVole::<B>::NAME,
         paper: Paper {
             key: "Roy22",

@@ -1,8 +1,8 @@
-//! The parts of `ENTRY`s that several rows share.
+//! What rows share: how a row is written down, and parts of their `ENTRY`s.
 
 use vesica_mpc::kkrt16::Kkrt16;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
-use vesica_party::{Mode, Protocol, Resistance, Rounds, Security, assumptions};
+use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Resistance, Rounds, Security, assumptions};
 
 use crate::tasks::SIZES;
 
@@ -12,6 +12,20 @@ pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three 
 /// The deviation of circuits of AND gates.
 pub(super) const AND_TREES: &str =
     "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of GMW with multiplication triples.";
+
+/// How tests by cubic polynomials do.
+pub(super) const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
+
+/// Tests by trees, for rows whose papers have other circuits.
+pub(super) const TREE_TESTS: ChoiceValue = ChoiceValue::new("tree", "A tree of AND gates.").deviating(&[AND_TREES]);
+
+/// Tests by cubic polynomials, for rows whose papers have others.
+pub(super) const CUBIC_TESTS: ChoiceValue =
+    ChoiceValue::new("cubic", "Polynomials of degree three on random tables: fewer rounds and bytes.").deviating(&[CUBIC]);
+
+/// Which equality test; both rest on the same random tables.
+pub(super) const EQUALITY: Choice =
+    Choice { name: "equality", what: "How the two sides test the value of a bin for equality.", values: &[TREE_TESTS, CUBIC_TESTS] };
 
 /// The one mode that there is.
 pub(super) const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {
@@ -35,3 +49,31 @@ pub(super) const EQUALITY_TESTS: &[&str] = semi_honest::<OneOfN>();
 pub(super) const fn semi_honest<P: Protocol>() -> &'static [&'static str] {
     P::ENTRY.modes[0].assumptions
 }
+
+/// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, and its
+/// description.
+macro_rules! circuit_row {
+    ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $entry:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl ::vesica_party::Protocol for $name {
+            const ENTRY: ::vesica_party::Entry = $entry;
+            type Task = $crate::tasks::Shares;
+            type Params = $crate::circuit_psi::shares::Params<<$matching as $crate::circuit_psi::Matching>::Parts>;
+            type Sender = $crate::circuit_psi::shares::Sender<$matching>;
+            type Receiver = $crate::circuit_psi::shares::Receiver<$matching>;
+
+            fn derive(request: &$crate::tasks::SharesRequest) -> Result<Self::Params, ::vesica_structures::facts::Unsupported> {
+                Self::Params::derive::<$matching>(request, $equality)
+            }
+
+            fn predicted_bytes(params: &Self::Params) -> ::std::ops::RangeInclusive<u64> {
+                params.predicted_bytes::<$matching>()
+            }
+        }
+    };
+}
+
+pub(super) use circuit_row;

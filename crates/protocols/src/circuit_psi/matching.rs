@@ -1,12 +1,13 @@
 //! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF. All functionalities begin with them.
 
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use rand_core::Rng;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::{PrfOutputs, Programmed};
-use vesica_party::{Abort, Channel, Entry, Party, Phase, Security};
+use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::hashing::CuckooTable;
 use vesica_structures::rng::SecretRng;
@@ -15,21 +16,21 @@ use vesica_structures::secret::Secret;
 use super::bins::{Hashes, join, split};
 use super::messages::Salt;
 use super::params::{POSITIONS, Params};
-use super::{Asked, BinOpprf, Matched, Matching, Pairs, Variant};
+use super::{Asked, BinOpprf, Matched, Matching, MatchingRequest, Pairs};
 
-/// The parameters of a row's OPPRF.
-type Parts<V> = <<V as Variant>::Opprf as BinOpprf>::Params;
+/// Steps 1 to 8 with one equality test a bin, after the OPPRF `O`.
+pub struct OpprfMatching<O>(PhantomData<fn() -> O>);
 
 /// The left column, set up. Empty where a set is.
-pub struct Sender<V: Variant> {
-    params: Params<Parts<V>>,
-    parts: Option<(Hashes, <V::Opprf as BinOpprf>::Sender, peqt::Sender)>,
+pub struct Sender<O: BinOpprf> {
+    params: Params<O::Params>,
+    parts: Option<(Hashes, O::Sender, peqt::Sender)>,
 }
 
 /// The right column, set up. Empty where a set is.
-pub struct Receiver<V: Variant> {
-    params: Params<Parts<V>>,
-    parts: Option<(Hashes, <V::Opprf as BinOpprf>::Receiver, peqt::Receiver)>,
+pub struct Receiver<O: BinOpprf> {
+    params: Params<O::Params>,
+    parts: Option<(Hashes, O::Receiver, peqt::Receiver)>,
 }
 
 /// The sender's side of step 1.
@@ -108,9 +109,9 @@ pub(super) fn masked<'a>(payloads: &'a [u8], own: usize, masks: &'a [u8]) -> imp
     }
 }
 
-impl<V: Variant> Sender<V> {
+impl<O: BinOpprf> Sender<O> {
     /// Step 1, and all that needs no input.
-    pub fn setup(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub fn setup(params: &Params<O::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Some((opprf, peqt)) = &params.parts else { return Ok(Self { params: params.clone(), parts: None }) };
         let hashes = send_salt(params, ch, rng)?;
         // The OPPRF comes last: its receiver leaves some of the set-up to its run.
@@ -134,16 +135,16 @@ impl<V: Variant> Sender<V> {
         let r = peqt.values();
         let pairs = pairs(&hashes, items, (|bin: usize| r[bin].into(), params.sigma), params.carried_bytes, carry);
         drop(phase);
-        V::Opprf::program(opprf, pairs, ch, rng)?;
+        O::program(opprf, pairs, ch, rng)?;
         // Step 8.
         let _phase = ch.phase(Phase::Equality);
         peqt.test(ch)
     }
 }
 
-impl<V: Variant> Receiver<V> {
+impl<O: BinOpprf> Receiver<O> {
     /// Step 1, and all that needs no input.
-    pub fn setup(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub fn setup(params: &Params<O::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Some((opprf, peqt)) = &params.parts else { return Ok(Self { params: params.clone(), parts: None }) };
         let hashes = receive_salt(params, ch)?;
         let phase = ch.phase(Phase::Equality);
@@ -154,7 +155,7 @@ impl<V: Variant> Receiver<V> {
 
     /// Steps 2 and 4 to 8.
     pub fn run(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
-        let ask = |opprf, asked, ch: &mut Channel, rng: &mut SecretRng| Ok((V::Opprf::ask(opprf, asked, ch, rng)?, ()));
+        let ask = |opprf, asked, ch: &mut Channel, rng: &mut SecretRng| Ok((O::ask(opprf, asked, ch, rng)?, ()));
         Ok(self.run_with(items, ask, ch, rng)?.0)
     }
 
@@ -162,7 +163,7 @@ impl<V: Variant> Receiver<V> {
     pub(super) fn run_with<T>(
         self,
         items: &[u128],
-        ask: impl FnOnce(<V::Opprf as BinOpprf>::Receiver, Asked, &mut Channel, &mut SecretRng) -> Result<(PrfOutputs, T), Abort>,
+        ask: impl FnOnce(O::Receiver, Asked, &mut Channel, &mut SecretRng) -> Result<(PrfOutputs, T), Abort>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<(Matched, Option<(Hashes, T)>), Abort> {
@@ -194,48 +195,41 @@ impl<V: Variant> Receiver<V> {
     }
 }
 
-impl<V: Variant> Matching for V {
-    const ENTRY: Entry = V::ENTRY;
-    const SHARES: bool = false;
-    type Parts = Parts<V>;
-    type Sender = Sender<V>;
-    type Receiver = Receiver<V>;
+impl<O: BinOpprf> Matching for OpprfMatching<O> {
+    type Parts = O::Params;
+    type Sender = Sender<O>;
+    type Receiver = Receiver<O>;
 
-    fn derive(
-        sender_items: usize,
-        receiver_items: usize,
-        security: Security,
-        carried_bytes: usize,
-    ) -> Result<Params<Parts<V>>, Unsupported> {
-        Params::derive::<V>(sender_items, receiver_items, security, carried_bytes)
+    fn derive(request: &MatchingRequest) -> Result<Params<O::Params>, Unsupported> {
+        Params::derive::<O>(request)
     }
 
-    fn predicted_bytes(params: &Params<Parts<V>>) -> RangeInclusive<u64> {
-        params.predicted_bytes(V::Opprf::predicted_bytes)
+    fn predicted_bytes(params: &Params<O::Params>) -> RangeInclusive<u64> {
+        params.predicted_bytes(O::predicted_bytes)
     }
 
-    fn sender(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender<V>, Abort> {
+    fn sender(params: &Params<O::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender<O>, Abort> {
         Sender::setup(params, ch, rng)
     }
 
-    fn receiver(params: &Params<Parts<V>>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<V>, Abort> {
+    fn receiver(params: &Params<O::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<O>, Abort> {
         Receiver::setup(params, ch, rng)
     }
 
     fn send(
-        sender: Sender<V>,
+        sender: Sender<O>,
         items: &[u128],
         payloads: &[u8],
         masks: &[u8],
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<(Bits, Secret<Vec<u8>>), Abort> {
+    ) -> Result<Bits, Abort> {
         // Step 5.
         let own = sender.params.carried_bytes;
-        Ok((sender.run(items, masked(payloads, own, masks), ch, rng)?, Secret::new(Vec::new())))
+        sender.run(items, masked(payloads, own, masks), ch, rng)
     }
 
-    fn receive(receiver: Receiver<V>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
+    fn receive(receiver: Receiver<O>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
         receiver.run(items, ch, rng)
     }
 }

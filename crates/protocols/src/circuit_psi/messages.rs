@@ -13,7 +13,8 @@ impl Fixed for Salt {
     const STEP: Step = Step { protocol: "circuit-psi", number: 1, from: Role::Sender, carries: "the salt" };
 }
 
-/// Before the multiplexer, where the sender has shares of its own: how they differ from its masks.
+/// Before the multiplexer, where a matching leaves the sender other shares of payloads than the
+/// masks that it was given: how the two differ.
 pub(super) enum Differences {}
 
 impl Stream for Differences {

@@ -21,6 +21,13 @@
 //! What is in this folder itself is common to the papers: bins and keys, steps 1 to 8 around any OPPRF ([`BinOpprf`]), and the multiplexer around any way to find out what matched
 //! ([`Matching`]). A paper's folder has what it does for steps 4, 6 and 7, or for all up to the tests.
 //!
+//! Two interfaces are enough. [`BinOpprf`] is what papers differ in most: polynomials, VOLE, or the
+//! broken hint, around the same bins and tests. [`Matching`] is there because one paper (`cgs22`)
+//! does not test what an OPPRF gives but has two OPPRFs and a membership test, while the
+//! multiplexer behind it is the same. Both end alike: the sender's shares of payloads are the masks
+//! that it was given. A row itself is a plain [`Protocol`](vesica_party::Protocol): it names its
+//! description, a matching and the equality test, by one use of `circuit_row`.
+//!
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a cheating sender may program what it likes.
 
 mod bins;
@@ -40,23 +47,13 @@ use std::ops::RangeInclusive;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::{PrfOutputs, Programmed};
-use vesica_party::{Abort, Channel, Entry, Party, Security};
+use vesica_party::{Abort, Channel, Party, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+pub use matching::OpprfMatching;
 pub use params::Params;
-pub use shares::CircuitPsi;
-
-/// A circuit PSI whose bins are tested once each, after an OPPRF.
-pub trait Variant: Send + Sync + 'static {
-    /// The description.
-    const ENTRY: Entry;
-    /// The equality test of bins.
-    const EQUALITY: peqt::Variant;
-    /// Steps 4, 6 and 7.
-    type Opprf: BinOpprf;
-}
 
 /// An oblivious programmable PRF whose keys lie in bins, at most one of the receiver's in each.
 pub trait BinOpprf: Send + Sync + 'static {
@@ -117,10 +114,23 @@ impl Asked {
     }
 }
 
+/// What a row asks of a [`Matching`].
+#[derive(Clone, Copy, Debug)]
+pub struct MatchingRequest {
+    /// `n_s`.
+    pub sender_items: usize,
+    /// `n_r`.
+    pub receiver_items: usize,
+    /// The least resistance asked for.
+    pub security: Security,
+    /// Width of the sender's payload, in bytes.
+    pub carried_bytes: usize,
+    /// How bins are tested.
+    pub equality: peqt::Variant,
+}
+
 /// Steps 1 to 8 without the multiplexer: how the sides come to shares of what matched.
 pub trait Matching: Send + Sync + 'static {
-    /// The description.
-    const ENTRY: Entry;
     /// The parameters of the parts in which the sides differ.
     type Parts: Clone + Debug + Send + Sync;
     /// The sender, set up.
@@ -128,22 +138,16 @@ pub trait Matching: Send + Sync + 'static {
     /// The receiver, set up.
     type Receiver: Send;
 
-    /// The parameters for sets of these sizes and a payload of the sender's.
-    fn derive(
-        sender_items: usize,
-        receiver_items: usize,
-        security: Security,
-        carried_bytes: usize,
-    ) -> Result<Params<Self::Parts>, Unsupported>;
+    /// The parameters for a request.
+    fn derive(request: &MatchingRequest) -> Result<Params<Self::Parts>, Unsupported>;
     /// Bytes of all messages.
     fn predicted_bytes(params: &Params<Self::Parts>) -> RangeInclusive<u64>;
     /// The sender's set-up.
     fn sender(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Sender, Abort>;
     /// The receiver's set-up.
     fn receiver(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort>;
-    /// Whether the sender ends with shares of its own of what the receiver carries, and not with the masks that it was given. Then those masks are for the multiplexer only.
-    const SHARES: bool;
-    /// The sender's run, with masks for each bin: its shares of membership, and its own shares of the sender's payload where it has such.
+    /// The sender's run: its shares of membership. `masks` are its shares of the payload in each
+    /// bin, and hide nothing else.
     fn send(
         sender: Self::Sender,
         items: &[u128],
@@ -151,7 +155,7 @@ pub trait Matching: Send + Sync + 'static {
         masks: &[u8],
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<(Bits, Secret<Vec<u8>>), Abort>;
+    ) -> Result<Bits, Abort>;
     /// The receiver's run.
     fn receive(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort>;
 }
@@ -162,7 +166,8 @@ pub struct Matched {
     pub items: Vec<Option<u32>>,
     /// The share of whether the item is common.
     pub membership: Bits,
-    /// The share of the sender's payload if the item is common; random otherwise.
+    /// The share of the sender's payload if the item is common (the payload masked by the sender's
+    /// masks); random otherwise.
     pub carried: Secret<Vec<u8>>,
 }
 

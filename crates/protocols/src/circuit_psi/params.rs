@@ -7,7 +7,7 @@ use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::hashing::cuckoo_bins;
 
-use super::{BinOpprf, OpprfSizes, Variant};
+use super::{BinOpprf, MatchingRequest, OpprfSizes};
 
 pub(super) use crate::bins::POSITIONS;
 
@@ -65,23 +65,21 @@ pub(super) fn bits_with(bits: u32, bytes: usize) -> Result<u32, Unsupported> {
 }
 
 impl<P> Params<P> {
-    /// Parameters of row `V` for sets of these sizes.
+    /// Parameters of a matching on the OPPRF `O`.
     ///
     /// # Errors
     /// Against malicious parties, and for sizes beyond the bounds of the parts.
-    pub fn derive<V>(sender_items: usize, receiver_items: usize, security: Security, carried_bytes: usize) -> Result<Self, Unsupported>
-    where
-        V: Variant<Opprf: BinOpprf<Params = P>>,
-    {
+    pub fn derive<O: BinOpprf<Params = P>>(request: &MatchingRequest) -> Result<Self, Unsupported> {
+        let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality } = request;
         check_semi_honest(security)?;
         let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
         let sender_keys = POSITIONS * sender_items;
-        let sigma = sigma(bins, V::Opprf::failure(sender_keys));
+        let sigma = sigma(bins, O::failure(sender_keys));
         let mut params = Self { sender_items, receiver_items, bins, sigma, carried_bytes, parts: None };
         if sender_items > 0 && receiver_items > 0 {
             let output_bits = bits_with(sigma, carried_bytes)?;
-            let opprf = V::Opprf::derive(&OpprfSizes { receiver_keys: receiver_items, sender_keys, bins, output_bits })?;
-            params.parts = Some((opprf, peqt::Params::with(bins, sigma, V::EQUALITY)?));
+            let opprf = O::derive(&OpprfSizes { receiver_keys: receiver_items, sender_keys, bins, output_bits })?;
+            params.parts = Some((opprf, peqt::Params::with(bins, sigma, equality)?));
         }
         Ok(params)
     }
@@ -105,14 +103,18 @@ mod tests {
     use vesica_mpc::oprf::value_bits;
 
     use super::*;
-    use crate::circuit_psi::vole::VesicaCircuit;
+    use crate::circuit_psi::vole::BandOpprf;
+
+    fn derive(sender_items: usize, receiver_items: usize) -> Result<Params<opprf::Params>, Unsupported> {
+        let (security, equality) = (Security::SemiHonest, peqt::Variant::Cubic);
+        Params::derive::<BandOpprf>(&MatchingRequest { sender_items, receiver_items, security, carried_bytes: 0, equality })
+    }
 
     #[test]
     fn widths_are_within_the_budget_and_one_bit_less_is_not() {
         let budget = f64::exp2(-41.0) + f64::exp2(-42.0) - f64::exp2(-46.0);
         for (n_s, n_r) in [(1, 1), (1 << 10, 1 << 12), (1 << 20, 1 << 20), (1_234_567, 7_654_321), (1 << 22, 1 << 22)] {
-            let params = Params::<opprf::Params>::derive::<VesicaCircuit>(n_s, n_r, Security::SemiHonest, 0);
-            let Ok(params) = params else {
+            let Ok(params) = derive(n_s, n_r) else {
                 assert!(n_r > 1 << 22);
                 continue;
             };
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_million_items_take_sixty_two_bits_and_four_million_are_served() {
-        let derive = |log: u32| Params::<opprf::Params>::derive::<VesicaCircuit>(1 << log, 1 << log, Security::SemiHonest, 0).unwrap();
+        let derive = |log: u32| derive(1 << log, 1 << log).unwrap();
         assert_eq!((derive(20).sigma, derive(22).sigma), (62, 64));
         let bytes = *derive(20).predicted_bytes(opprf::Params::predicted_bytes).end();
         assert!(bytes < 80_000_000, "{bytes}");

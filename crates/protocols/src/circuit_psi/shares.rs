@@ -1,20 +1,16 @@
 //! The figure in full: exclusive-or shares of membership and of both payloads.
 
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
+use vesica_mpc::peqt;
 use vesica_mpc::share_conversion::{MultiplexParams, MultiplexReceiver, MultiplexSender, Multiplexer};
 use vesica_mpc::tasks::{MultiplexRequest, SharedRows};
-use vesica_party::{Abort, Channel, Entry, Party, Phase, Protocol};
+use vesica_party::{Abort, Channel, Party, Phase, Protocol};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::messages::Differences;
-use super::{Matching, params};
-use crate::tasks::{ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest};
-
-/// The circuit PSI of row `M`.
-pub struct CircuitPsi<M>(PhantomData<fn() -> M>);
+use super::{Matching, MatchingRequest, params};
+use crate::tasks::{ReceiverShares, SenderShares, SharesInput, SharesRequest};
 
 /// The agreed parameters.
 #[derive(Clone, Debug)]
@@ -26,17 +22,13 @@ pub struct Params<P> {
     multiplexer: Option<MultiplexParams<u8>>,
 }
 
-impl<M: Matching> Protocol for CircuitPsi<M> {
-    const ENTRY: Entry = M::ENTRY;
-    type Task = Shares;
-    type Params = Params<M::Parts>;
-    type Sender = Sender<M>;
-    type Receiver = Receiver<M>;
-
-    fn derive(request: &SharesRequest) -> Result<Params<M::Parts>, Unsupported> {
+impl<P> Params<P> {
+    /// Parameters of a row on the matching `M`.
+    pub(super) fn derive<M: Matching<Parts = P>>(request: &SharesRequest, equality: peqt::Variant) -> Result<Self, Unsupported> {
         request.check_sizes()?;
         let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } = request;
-        let matching = M::derive(sender_items, receiver_items, security, sender_payload_bytes)?;
+        let carried_bytes = sender_payload_bytes;
+        let matching = M::derive(&MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality })?;
         let width = sender_payload_bytes + receiver_payload_bytes;
         let multiplexer = match width {
             0 => None,
@@ -49,26 +41,19 @@ impl<M: Matching> Protocol for CircuitPsi<M> {
                 security,
             })?),
         };
-        Ok(Params { matching, sender_payload_bytes, receiver_payload_bytes, multiplexer })
+        Ok(Self { matching, sender_payload_bytes, receiver_payload_bytes, multiplexer })
     }
 
-    fn predicted_bytes(params: &Params<M::Parts>) -> RangeInclusive<u64> {
-        let matching = M::predicted_bytes(&params.matching);
-        let multiplexer = params.multiplexer.as_ref().map_or(0..=0, Multiplexer::<u8>::predicted_bytes);
-        let differences = if params.tells_differences::<M>() { (params.matching.bins * params.sender_payload_bytes) as u64 } else { 0 };
-        matching.start() + differences + multiplexer.start()..=matching.end() + differences + multiplexer.end()
+    /// Bytes of all messages.
+    pub(super) fn predicted_bytes<M: Matching<Parts = P>>(&self) -> RangeInclusive<u64> {
+        let matching = M::predicted_bytes(&self.matching);
+        let multiplexer = self.multiplexer.as_ref().map_or(0..=0, Multiplexer::<u8>::predicted_bytes);
+        matching.start() + multiplexer.start()..=matching.end() + multiplexer.end()
     }
-}
 
-impl<P> Params<P> {
     /// Bytes of a bin's payloads.
     fn width(&self) -> usize {
         self.sender_payload_bytes + self.receiver_payload_bytes
-    }
-
-    /// Whether the sender tells how its shares of its payloads differ from the multiplexer's masks, which then hide nothing else.
-    fn tells_differences<M: Matching>(&self) -> bool {
-        M::SHARES && self.sender_payload_bytes > 0 && self.multiplexer.is_some()
     }
 }
 
@@ -94,16 +79,13 @@ impl<M: Matching> Party for Sender<M> {
         let own = params.sender_payload_bytes;
         input.check(params.matching.sender_items, own)?;
         let masks = multiplexer.as_ref().map_or(&[][..], MultiplexSender::masks);
-        let (membership, shares) = M::send(matching, &input.items, &input.payloads, masks, ch, rng)?;
+        let membership = M::send(matching, &input.items, &input.payloads, masks, ch, rng)?;
         let bits: Vec<bool> = membership.iter().collect();
         let Some(multiplexer) = multiplexer else {
             return Ok(SenderShares { payloads: vec![0; bits.len() * params.width()], membership: bits });
         };
         // Step 8.
         let _phase = ch.phase(Phase::Payload);
-        if params.tells_differences::<M>() {
-            ch.send_stream::<Differences>(&shares.iter().zip(multiplexer.masks()).map(|(share, mask)| share ^ mask).collect::<Vec<u8>>())?;
-        }
         let shares = multiplexer.multiply(&bits, ch)?;
         Ok(SenderShares { membership: bits, payloads: shares.values.clone() })
     }
@@ -138,15 +120,9 @@ impl<M: Matching> Party for Receiver<M> {
         // Step 8.
         let _phase = ch.phase(Phase::Payload);
         let theirs = params.sender_payload_bytes;
-        let mut carried = matched.carried;
-        if params.tells_differences::<M>() {
-            let mut differences = vec![0; carried.len()];
-            ch.recv_stream::<Differences>(&mut differences)?;
-            carried.iter_mut().zip(differences).for_each(|(carried, difference)| *carried ^= difference);
-        }
         let mut values = vec![0; params.matching.bins * params.width()];
         for (bin, (row, item)) in values.chunks_exact_mut(params.width()).zip(&matched.items).enumerate() {
-            row[..theirs].copy_from_slice(&carried[bin * theirs..][..theirs]);
+            row[..theirs].copy_from_slice(&matched.carried[bin * theirs..][..theirs]);
             if let Some(item) = item {
                 row[theirs..].copy_from_slice(&input.payloads[*item as usize * own..][..own]);
             }

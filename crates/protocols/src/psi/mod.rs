@@ -1,10 +1,10 @@
 //! Private set intersection: the receiver learns which of its items the sender has.
 //!
-//! One folder a paper, and two pieces that all of them share: `payload` (labelled PSI) and `both_learn` (proofs of matches).
+//! One folder a paper. What all papers share after their pseudo-random function is in `finish`:
+//! tags, payloads, proofs of matches.
 
-mod both_learn;
+pub mod finish;
 pub mod hfh99;
 pub mod ltsxq26;
-mod payload;
 pub mod prty19;
 pub mod vole;

@@ -22,7 +22,7 @@ struct Assumed {
 }
 
 impl Suite for Assumed {
-    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+    fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
         let using = &mut self.using;
         self.trials.modes(rows, |row, mode| {
             let (request, sent, asked) = T::example(row, mode.security, [ITEMS; 2], 20, 2);

@@ -5,7 +5,7 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest};
 use vesica_testkit::{Runnable, Trials, conformance_of};
 
-use crate::inputs::{Aggregate, Row, aggregate_inputs, inputs, request, total};
+use crate::inputs::{Aggregate, Row, aggregate_inputs, every, inputs, request, total};
 
 /// Sizes that every row must serve.
 const SIZES: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)];
@@ -44,7 +44,7 @@ fn check(row: Row, request: &IntersectRequest, overlap: usize) {
 #[test]
 fn every_row_computes_the_intersection() {
     let mut trials = Trials::of("intersection");
-    trials.modes(registry::intersect(), |row, mode| {
+    trials.modes(&every(registry::intersect()), |row, mode| {
         for (n_s, n_r) in SIZES {
             // A run of a broken row takes its base OTs; it is kept for what it does, and not for use.
             let overlaps = overlaps(n_s, n_r);
@@ -61,7 +61,7 @@ fn every_row_computes_the_intersection() {
 fn every_row_carries_payloads_and_lets_both_learn() {
     let mut trials = Trials::of("payloads and both learn");
     trials.modes_where(
-        registry::intersect(),
+        &every(registry::intersect()),
         |row, mode| is_labelled(row, mode.security),
         |row, mode| {
             for (n_s, n_r, overlap) in [(0, 5, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
@@ -81,7 +81,7 @@ fn every_row_carries_payloads_and_lets_both_learn() {
 fn payloads_and_proofs_survive_many_parts() {
     let mut trials = Trials::of("payloads of many parts");
     let serves = |row: Row, mode: &Mode| !is_slow(row.entry()) && is_labelled(row, mode.security);
-    trials.modes_where(registry::intersect(), serves, |row, mode| {
+    trials.modes_where(&every(registry::intersect()), serves, |row, mode| {
         for (n_s, n_r, overlap) in [(70_001, 3, 2), (3, 70_001, 2), (40_000, 120_000, 20_001)] {
             check(row, &IntersectRequest { payload_bytes: 5, both_learn: true, ..request(n_s, n_r, mode.security) }, overlap);
         }
@@ -136,7 +136,8 @@ fn the_recommended_rows_serve_a_million_items() {
 fn all_rows_give_the_same_output_on_the_same_inputs() {
     let outputs = |request: &IntersectRequest| {
         let (sent, asked) = inputs(request, 123, 9);
-        let serving = registry::intersect().iter().filter(|row| row.predicted_bytes(request).is_ok());
+        let all = every(registry::intersect());
+        let serving = all.iter().filter(|row| row.predicted_bytes(request).is_ok());
         serving
             .map(|row| {
                 let run = conformance_of(*row, request, sent.clone(), asked.clone());

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use vesica_party::{Resistance, Security, Status};
+use vesica_party::variants::resolve;
+use vesica_party::{ChoiceValue, Resistance, Security, Status, Task};
 use vesica_protocols::{catalogue_markdown, registry};
-use vesica_testkit::BLESS;
+use vesica_testkit::{BLESS, Runnable};
 
 #[test]
 fn names_are_unique_and_found() {
@@ -21,6 +22,68 @@ fn names_are_unique_and_found() {
     for row in registry::intersect() {
         assert_eq!(registry::find_intersect(row.entry().id).map(|row| row.entry()), Some(row.entry()));
     }
+}
+
+/// Each combination of a row's choices exists under its canonical name, and says of itself what its
+/// values say.
+fn check_variants<T: Task>(rows: &'static [Runnable<T>]) -> usize {
+    let mut variants = 0;
+    for row in rows {
+        let entry = row.entry();
+        let mut combinations: Vec<Vec<(&str, &ChoiceValue)>> = vec![Vec::new()];
+        for choice in entry.variants {
+            assert!(choice.values.len() > 1 && choice.what.ends_with('.'), "{}: {}", entry.id, choice.name);
+            let with =
+                |chosen: &Vec<_>| choice.values.iter().map(|value| [&chosen[..], &[(choice.name, value)]].concat()).collect::<Vec<_>>();
+            combinations = combinations.iter().flat_map(with).collect();
+        }
+        assert_eq!(combinations.len() - 1, row.variants().len(), "{} has another number of variants than of combinations", entry.id);
+        for chosen in combinations.into_iter().filter(|chosen| !chosen.is_empty()) {
+            let typed: Vec<String> = chosen.iter().rev().map(|(name, value)| format!("{name}={}", value.name)).collect();
+            let name = format!("{}:{}", entry.aliases.first().unwrap_or(&entry.id), typed.join(","));
+            let found = resolve(rows.iter().copied(), &name).expect("it exists").expect("a row").entry();
+            assert_eq!(found.id, entry.canonical(&typed.join(",")).expect("choices of the row"));
+            // The default of each choice is the row itself.
+            let others = chosen
+                .iter()
+                .filter(|(name, value)| entry.variants.iter().any(|choice| choice.name == *name && choice.values[0] != **value));
+            let others: Vec<&ChoiceValue> = others.map(|(_, value)| *value).collect();
+            assert_eq!(others.is_empty(), found == entry, "{name}");
+            if others.is_empty() {
+                continue;
+            }
+            assert!(others.iter().all(|value| value.what.ends_with('.')), "{name}");
+            let changed = entry
+                .variants
+                .iter()
+                .filter(|choice| chosen.iter().any(|(name, value)| *name == choice.name && **value != choice.values[0]));
+            let gone: Vec<&str> = changed.flat_map(|choice| choice.values[0].deviations).copied().collect();
+            assert!(
+                gone.iter().all(|deviation| entry.deviations.contains(deviation)),
+                "{name}: the row does not say what its default does"
+            );
+            let kept = entry.deviations.iter().filter(|deviation| !gone.contains(deviation));
+            let deviations: Vec<&str> = kept.chain(others.iter().flat_map(|value| value.deviations)).copied().collect();
+            assert_eq!(found.deviations, deviations, "{name}");
+            assert_eq!(found.modes, others.iter().filter_map(|value| value.modes).next_back().unwrap_or(entry.modes), "{name}");
+            assert_eq!((found.task, found.paper, found.status), (entry.task, entry.paper, entry.status), "{name}");
+            assert!(found.is_variant() && found.variants.is_empty() && found.aliases.is_empty(), "{name}");
+            assert_eq!(found.row_id(), entry.id);
+            variants += 1;
+        }
+    }
+    variants
+}
+
+#[test]
+fn every_combination_of_choices_is_a_variant_that_says_what_it_changes() {
+    assert!(check_variants(registry::intersect()) >= 8);
+    assert!(check_variants(registry::shares()) >= 4);
+    let others = [check_variants(registry::cardinality()), check_variants(registry::sum()), check_variants(registry::join_and_compute())];
+    assert_eq!(others, [0; 3], "tests of aggregates do not run over variants yet");
+    let find = |name| registry::find_intersect(name).map(|row| row.entry().id);
+    assert_eq!(find("blazing-fast-psi:tags=sorted,okvs=band"), Some("rr22:okvs=band,tags=sorted"));
+    assert_eq!((find("rr22:okvs=clustered"), find("rr22:okvs=paxos"), find("rr22:")), (Some("rr22"), None, None));
 }
 
 #[test]

@@ -18,10 +18,10 @@ struct Faults {
 }
 
 impl Suite for Faults {
-    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+    fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
         let struck = &mut self.struck;
         // What is used comes first, and with it the messages that other rows have too.
-        let is_recommended = |row: Runnable<T>| row.entry().status == Status::Recommended;
+        let is_recommended = |row: Runnable<T>| row.entry().status == Status::Recommended && !row.entry().is_variant();
         let mut rows = rows.to_vec();
         rows.sort_by_key(|row| !is_recommended(*row));
         self.trials.modes(&rows, |row, mode| {

@@ -14,18 +14,24 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
+/// The name of a row's or variant's file in a mode, without the characters that some file systems
+/// refuse.
+fn file_name(id: &str, mode: &Mode) -> String {
+    format!("{}.{}.txt", id.replace([':', ','], "."), mode.security)
+}
+
 struct Golden {
     trials: Trials,
     files: BTreeSet<String>,
 }
 
 impl Suite for Golden {
-    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+    fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
         let files = &mut self.files;
-        files.extend(rows.iter().flat_map(|row| row.entry().modes.iter().map(|mode| format!("{}.{}.txt", row.entry().id, mode.security))));
+        files.extend(rows.iter().flat_map(|row| row.entry().modes.iter().map(|mode| file_name(row.entry().id, mode))));
         self.trials.modes(rows, |row, mode| {
             let (request, sent, asked) = T::example(row, mode.security, [60, 50], 20, 2);
-            let file = folder().join(format!("{}.{}.txt", row.entry().id, mode.security));
+            let file = folder().join(file_name(row.entry().id, mode));
             assert_listed(&transcript_of(row, &request, sent.clone(), asked.clone()));
             // What depends on sizes goes by the widths of tests and by whether trees make a vector.
             let rounds = [[60, 50], [300, 300], [5000, 5000]].map(|sizes| {
@@ -48,14 +54,14 @@ fn transcripts_and_rounds_are_those_in_the_tree() {
     suite.trials.end();
     let names = std::fs::read_dir(folder()).expect("the folder of golden files").map(|file| file.expect("a file").file_name());
     let files: BTreeSet<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
-    assert_eq!(files, suite.files, "one file for each mode of each row, and none that no row writes");
+    assert_eq!(files, suite.files, "one file for each mode of each row and variant, and none that no row writes");
 }
 
 /// The upper ends of the entries' rounds, where they depend on sizes.
 struct Largest(Trials);
 
 impl Suite for Largest {
-    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+    fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
         let depends_on_sizes = |_: Runnable<T>, mode: &Mode| mode.rounds.least < mode.rounds.most;
         self.0.modes_where(rows, depends_on_sizes, |row, mode| {
             let (request, sent, asked) = T::example(row, mode.security, [1 << 20; 2], 1 << 19, 2);

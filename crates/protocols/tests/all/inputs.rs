@@ -1,5 +1,6 @@
 //! Requests, and inputs with a chosen overlap.
 
+use vesica_party::variants::with_variants;
 use vesica_party::{Security, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
@@ -11,6 +12,11 @@ use vesica_testkit::Runnable;
 
 /// A row of the registry of intersections.
 pub(crate) type Row = Runnable<Intersect>;
+
+/// Rows and their variants.
+pub(crate) fn every<T: Task>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
+    with_variants(rows.iter().copied()).collect()
+}
 
 /// A request without payload in which only the receiver learns.
 pub(crate) fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
@@ -153,18 +159,18 @@ aggregate_example!(Cardinality, 0, false);
 aggregate_example!(Sum, 2, false);
 aggregate_example!(JoinAndCompute, 2, true);
 
-/// A suite over all rows.
+/// A suite over all rows and their variants.
 pub(crate) trait Suite {
     /// Goes through the rows of one registry.
-    fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]);
+    fn rows<T: Example>(&mut self, rows: &[Runnable<T>]);
 
-    /// Goes through all registries.
+    /// Goes through all registries, each row followed by its variants.
     fn all(&mut self) {
-        self.rows(registry::intersect());
-        self.rows(registry::shares());
-        self.rows(registry::cardinality());
-        self.rows(registry::sum());
-        self.rows(registry::join_and_compute());
+        self.rows(&every(registry::intersect()));
+        self.rows(&every(registry::shares()));
+        self.rows(&every(registry::cardinality()));
+        self.rows(&every(registry::sum()));
+        self.rows(&every(registry::join_and_compute()));
     }
 }
 
@@ -172,11 +178,13 @@ pub(crate) trait Suite {
 fn suites_go_through_every_row() {
     struct Ids(Vec<&'static str>);
     impl Suite for Ids {
-        fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
+        fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
             self.0.extend(rows.iter().map(|row| row.entry().id));
         }
     }
     let mut ids = Ids(Vec::new());
     ids.all();
-    assert_eq!(ids.0, registry::own_entries().map(|entry| entry.id).collect::<Vec<_>>());
+    let (variants, rows): (Vec<&str>, Vec<&str>) = ids.0.into_iter().partition(|id| id.contains(':'));
+    assert_eq!(rows, registry::own_entries().map(|entry| entry.id).collect::<Vec<_>>());
+    assert!(variants.contains(&"rr22:okvs=band,tags=sorted"), "{variants:?}");
 }

@@ -6,7 +6,7 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
 use vesica_testkit::{Runnable, Trials, options, run_over};
 
-use crate::inputs::{Aggregate, aggregate_inputs, inputs, request, total};
+use crate::inputs::{Aggregate, aggregate_inputs, every, inputs, request, total};
 
 const N: usize = 200;
 /// Nothing, half and all in common.
@@ -23,7 +23,7 @@ fn assert_alike(receivers: Vec<Vec<(Phase, u64)>>) {
 #[test]
 fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
     let mut trials = Trials::of("what a receiver of intersections sends");
-    trials.modes(registry::intersect(), |row, mode| {
+    trials.modes(&every(registry::intersect()), |row, mode| {
         for payload_bytes in [0, 24] {
             let request = IntersectRequest { payload_bytes, ..request(N, N, mode.security) };
             if row.predicted_bytes(&request).is_err() {

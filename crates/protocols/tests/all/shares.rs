@@ -5,12 +5,12 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesRequest};
 use vesica_testkit::{Run, Runnable, Trials, assert_uniform, conformance_of, transcript_of};
 
-use crate::inputs::{shares_inputs, shares_request};
+use crate::inputs::{every, shares_inputs, shares_request};
 
 fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
     let mut runs = Vec::new();
     let mut trials = Trials::of("shares");
-    trials.modes(registry::shares(), |row, mode| {
+    trials.modes(&every(registry::shares()), |row, mode| {
         let of = SharesRequest { security: mode.security, ..of };
         let (sent, asked) = shares_inputs(&of, overlap);
         let run = conformance_of(row, &of, sent, asked);

@@ -212,7 +212,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(ch: &mut Channel, negotiation: &Neg
         Role::Sender => recv(ch)?,
     };
     let allowed = negotiation.ours.protocols.contains(&choice.protocol);
-    let Some(entry) = workload.entries().into_iter().find(|entry| allowed && entry.id == choice.protocol) else {
+    let Some(entry) = workload.entries_with_variants().into_iter().find(|entry| allowed && entry.id == choice.protocol) else {
         return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow").into());
     };
     negotiation.afford(workload, entry.id, &view.candidates)?;

@@ -7,6 +7,7 @@
 //! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak and, up to rounding, on some; docs/parameters/plan-memory.md says how they
 //! are made. Tables' own rows come on top of it, and are there before sizes are agreed.
 
+use vesica_party::variants::split;
 use vesica_party::{Role, Security};
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_protocols::tasks::Extent;
@@ -61,8 +62,17 @@ impl Memory {
     }
 }
 
-/// What protocol `id` takes for a workload that it serves. `None` for one that was never measured, which no registry has.
+/// What protocol `id` takes for a workload that it serves. `None` for one that was never measured,
+/// which no registry has. A variant without coefficients of its own takes its row's and half as
+/// much again: the choices that exist change the receiver's by a quarter at most (`vole-fast`
+/// beside `vole-lean`).
 pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
+    let row = split(id).0;
+    if row != id && !FOOTPRINTS.iter().any(|footprint| footprint.id == id) {
+        let Memory { sender, receiver } = memory(row, workload)?;
+        let [sender, receiver] = [sender, receiver].map(|bytes| bytes.saturating_add(bytes.saturating_sub(PROCESS_MEMORY) / 2));
+        return Some(Memory { sender, receiver });
+    }
     let extent = workload.extent();
     let find = |security| FOOTPRINTS.iter().find(|footprint| (footprint.id, footprint.security) == (id, security));
     let narrow = find(extent.security)?;

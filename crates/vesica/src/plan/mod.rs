@@ -13,7 +13,7 @@ mod model;
 mod prices;
 mod workload;
 
-use vesica_party::{Entry, Extra, Security, Status};
+use vesica_party::{Entry, Extra, Security, Status, variants};
 
 pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
@@ -48,8 +48,9 @@ fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> O
     entry.mode(security)?.extras().find(|&extra| !permissions.include(extra))
 }
 
-/// Of the protocols `entries` of a task, those that a side allows: the one named, or all that reach `security` and show no more than is permitted, in the
-/// registry's order.
+/// Of the protocols of a task and their variants, `entries`, those that a side allows: the one
+/// named, or all rows that reach `security` and show no more than is permitted, in the registry's
+/// order. A variant runs only where both sides name it.
 pub(crate) fn allowed(
     task: &str,
     entries: &[&'static Entry],
@@ -58,8 +59,8 @@ pub(crate) fn allowed(
     permissions: Permissions,
 ) -> Result<Vec<&'static Entry>, Failure> {
     if let Some(name) = named {
-        let entry = entries.iter().copied().find(|entry| entry.id == name || entry.aliases.contains(&name)).ok_or_else(|| {
-            let known: Vec<&str> = entries.iter().map(|entry| entry.id).collect();
+        let entry = variants::find(entries, name)?.ok_or_else(|| {
+            let known: Vec<&str> = entries.iter().filter(|entry| !entry.is_variant()).map(|entry| entry.id).collect();
             Failure::new(
                 code::REFUSED,
                 format_args!("there is no protocol {name:?} for {task}"),
@@ -83,7 +84,7 @@ pub(crate) fn allowed(
         return Ok(vec![entry]);
     }
     let reach = |security| {
-        let reaches = |entry: &&'static Entry| entry.mode(security).is_some() && entry.broken().is_none();
+        let reaches = |entry: &&'static Entry| !entry.is_variant() && entry.mode(security).is_some() && entry.broken().is_none();
         entries.iter().copied().filter(reaches).collect::<Vec<_>>()
     };
     let found = reach(security);
@@ -136,7 +137,7 @@ pub(crate) fn choose(workload: &dyn Workload, ours: &[String], theirs: &[String]
     let both_allow = |entry: &&Entry| [ours, theirs].iter().all(|list| list.iter().any(|id| id == entry.id));
     let mut serving = Vec::new();
     let mut refusal = None;
-    for entry in workload.entries().into_iter().filter(both_allow) {
+    for entry in workload.entries_with_variants().into_iter().filter(both_allow) {
         match workload.predicted_bytes(entry) {
             Ok(bytes) => serving.push((entry, middle(&bytes))),
             Err(refused) => refusal = refusal.or(Some(refused)),
@@ -194,7 +195,7 @@ impl Chosen {
 /// # Errors
 /// If no protocol serves them.
 pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions) -> Result<&'static Entry, Failure> {
-    let allowed = allowed(workload.task(), &workload.entries(), None, workload.extent().security, permissions)?;
+    let allowed = allowed(workload.task(), &workload.entries_with_variants(), None, workload.extent().security, permissions)?;
     let all: Vec<String> = allowed.into_iter().map(|entry| entry.id.to_owned()).collect();
     Ok(choose(workload, &all, &all, link)?.entry)
 }
@@ -345,7 +346,7 @@ mod tests {
         security: Security,
         permissions: Permissions,
     ) -> Result<Vec<&'static Entry>, Failure> {
-        super::allowed(task.name(), &task.entries(), named, security, permissions)
+        super::allowed(task.name(), &task.entries_with_variants(), named, security, permissions)
     }
 
     const DEFAULT: Permissions = Permissions { broken: false, count: false };
@@ -540,6 +541,33 @@ mod tests {
         assert_eq!(allowed(Some("md5"), Security::SemiHonest).err().map(|failure| failure.code), Some(code::REFUSED));
         let failure = allowed(Some("ecdh-hfh99"), Security::Malicious).expect_err("it has no such mode");
         assert!(failure.mend.contains("--security semi-honest"), "{failure}");
+    }
+
+    #[test]
+    fn a_variant_runs_only_where_both_sides_name_it() {
+        let id = |name| allowed(Some(name), Security::SemiHonest).map(|entries| entries[0].id);
+        assert_eq!(id("blazing-fast-psi:tags=shuffled,okvs=band").ok(), Some("rr22:okvs=band"));
+        assert_eq!(id("rr22:okvs=clustered").ok(), Some("rr22"));
+        for (name, mend) in [("rr22:okvs=paxos", "okvs=band"), ("rr22:hash=sha", "okvs=clustered"), ("ecdh-hfh99:okvs=band", "ecdh-hfh99")]
+        {
+            let failure = id(name).expect_err("no such variant");
+            assert!(failure.code == code::REFUSED && failure.mend.contains(mend), "{failure}");
+        }
+        assert!(id("rr22:okvs=paxos").is_err_and(|failure| failure.fault.contains("paxos")));
+
+        let (all, variant) = (ids(Security::SemiHonest), vec!["rr22:okvs=band".to_owned()]);
+        assert!(all.iter().all(|id| !id.contains(':')), "auto lists rows only");
+        let joined = joined(5000, Security::SemiHonest);
+        assert_eq!(chosen(&*joined, &variant, &variant, &Link::ASSUMED), "rr22:okvs=band");
+        for (ours, theirs) in [(&all, &variant), (&variant, &all), (&variant, &vec!["rr22".to_owned()])] {
+            let choice = choose(joined.workload(), ours, theirs, &Link::ASSUMED);
+            assert_eq!(choice.err().map(|failure| failure.code), Some(code::MISMATCH));
+        }
+
+        // What was not measured by itself is taken for its row, with room for the difference.
+        let [row, variant] = ["rr22", "rr22:okvs=band"].map(|id| memory(id, joined.workload()).expect("measured"));
+        assert!(variant.sender > row.sender && variant.receiver > row.receiver);
+        assert!(memory("no-such-protocol:okvs=band", joined.workload()).is_none());
     }
 
     /// Two insecure stand-ins for each new task: the first is large and recommended, the second small.

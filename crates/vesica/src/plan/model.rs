@@ -11,6 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
+use vesica_party::variants::split;
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
@@ -146,9 +147,11 @@ impl Prediction {
     }
 }
 
-/// The costs of a protocol in a mode; `None` for one that was never measured.
+/// The costs of a protocol in a mode, for a variant that was never measured those of its row;
+/// `None` for a row that was never measured.
 fn costs(id: &str, security: Security) -> Option<&'static Costs> {
-    COSTS.iter().find(|costs| costs.id == id && costs.security == security)
+    let of = |id: &str| COSTS.iter().find(|costs| costs.id == id && costs.security == security);
+    of(id).or_else(|| of(split(id).0))
 }
 
 /// What protocol `id` takes for a workload that it serves with `bytes` bytes. `None` if it was never measured. Groups, thresholds and noise are left out.

@@ -33,7 +33,7 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
 /// If no protocol is allowed, or the task has too much to say.
 pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure> {
     let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
-    let (task, entries) = (config.task, config.task.entries());
+    let (task, entries) = (config.task, config.task.entries_with_variants());
     let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
     let proposal = job.proposal();
     if proposal.len() > MOST_TASK_BYTES {

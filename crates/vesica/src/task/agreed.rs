@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Task};
+use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Task, variants};
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -85,8 +85,13 @@ pub(super) fn rows<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::
     J::registry().iter().copied().chain(stand_ins)
 }
 
+/// The protocols of a job, each followed by its variants.
+pub(super) fn rows_with_variants<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
+    variants::with_variants(rows::<J>())
+}
+
 fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality>, Unsupported> {
-    rows::<J>().find(|row| row.entry().id == entry.id).ok_or_else(|| {
+    rows_with_variants::<J>().find(|row| row.entry().id == entry.id).ok_or_else(|| {
         let task = J::Functionality::NAME;
         Unsupported::new(format_args!("there is no protocol '{}' for {task}", entry.id), "`vesica protocols` lists them")
     })
@@ -122,6 +127,10 @@ impl<J: Job> Workload for TypedWorkload<J> {
 
     fn entries(&self) -> Vec<&'static Entry> {
         rows::<J>().map(|row| row.entry()).collect()
+    }
+
+    fn entries_with_variants(&self) -> Vec<&'static Entry> {
+        rows_with_variants::<J>().map(|row| row.entry()).collect()
     }
 
     fn predicted_bytes(&self, entry: &Entry) -> Result<RangeInclusive<u64>, Unsupported> {

@@ -27,7 +27,7 @@ mod sum;
 use std::fmt;
 use std::marker::PhantomData;
 
-use vesica_party::{Entry, Role, Task};
+use vesica_party::{Entry, Role, Task, variants};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
@@ -39,7 +39,7 @@ pub use settings::{Columns, Flags, Settings, Side};
 
 pub use crate::table::ResultKind;
 
-use agreed::{Configured, TypedWorkload, rows};
+use agreed::{Configured, TypedWorkload, rows, rows_with_variants};
 use job::Job;
 
 use crate::failure::Failure;
@@ -59,6 +59,8 @@ pub trait AnyTask: Sync {
     fn name(&self) -> &'static str;
     /// The protocols, in the registry's order.
     fn entries(&self) -> Vec<&'static Entry>;
+    /// The protocols, each followed by its variants.
+    fn entries_with_variants(&self) -> Vec<&'static Entry>;
     /// The protocols without the tests' INSECURE stand-ins.
     #[cfg(test)]
     fn shipped_entries(&self) -> Vec<&'static Entry>;
@@ -86,9 +88,13 @@ pub trait AnyTask: Sync {
 }
 
 impl dyn AnyTask {
-    /// The protocol with this id or alias.
-    pub fn find(&self, name: &str) -> Option<&'static Entry> {
-        self.entries().into_iter().find(|entry| entry.id == name || entry.aliases.contains(&name))
+    /// The protocol of this name: an id or alias, and choices behind a colon for a variant. `None` if
+    /// there is no such protocol.
+    ///
+    /// # Errors
+    /// If the protocol has no such variant.
+    pub fn find(&self, name: &str) -> Result<Option<&'static Entry>, Unsupported> {
+        variants::find(&self.entries_with_variants(), name)
     }
 }
 
@@ -149,6 +155,10 @@ impl<J: Job> AnyTask for Face<J> {
 
     fn entries(&self) -> Vec<&'static Entry> {
         rows::<J>().map(|row| row.entry()).collect()
+    }
+
+    fn entries_with_variants(&self) -> Vec<&'static Entry> {
+        rows_with_variants::<J>().map(|row| row.entry()).collect()
     }
 
     #[cfg(test)]
@@ -275,9 +285,9 @@ pub(crate) mod tests {
     fn every_task_has_its_name_and_its_registry() {
         for task in all() {
             assert_eq!(find(task.name()).map(|found| found.name()), Ok(task.name()));
-            for entry in task.entries() {
+            for entry in task.entries_with_variants() {
                 assert_eq!(entry.task, task.name());
-                assert!(task.find(entry.id).is_some_and(|found| found.id == entry.id), "{}", entry.id);
+                assert!(task.find(entry.id).is_ok_and(|found| found.is_some_and(|found| found.id == entry.id)), "{}", entry.id);
             }
         }
         assert!(find("no-such-task").unwrap_err().mend.contains("join-and-compute"));

@@ -37,10 +37,10 @@ pub fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Every row in each of its modes, in the registries' order.
+/// Every row and variant in each of its modes, in the registries' order.
 pub fn rows() -> Vec<(&'static dyn AnyTask, &'static Entry, Security)> {
     let of = |task: &'static dyn AnyTask| {
-        task.entries().into_iter().flat_map(move |entry| entry.modes.iter().map(move |mode| (task, entry, mode.security)))
+        task.entries_with_variants().into_iter().flat_map(move |entry| entry.modes.iter().map(move |mode| (task, entry, mode.security)))
     };
     TASKS.iter().flat_map(|task| of(*task)).collect()
 }

@@ -1,10 +1,11 @@
 //! Runs of the protocol with an honest sender, for the receiver's view of them.
 
 use rand_core::Rng;
+use vesica_mpc::peqt;
 use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, ChannelOptions, Party, Protocol, Security};
-use vesica_protocols::circuit_psi::Matching;
-use vesica_protocols::circuit_psi::ltsxq26::{BinsView, Circuit};
+use vesica_protocols::circuit_psi::ltsxq26::{BinsView, BrokenOpprf};
+use vesica_protocols::circuit_psi::{Matching, MatchingRequest, OpprfMatching};
 use vesica_protocols::psi::ltsxq26::{Ltsxq26, Receiver, Sender, Variant, View};
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 use vesica_structures::fields::Cell;
@@ -43,6 +44,9 @@ pub fn psi<V: Variant>(scene: &Scene, security: Security, conduct: Conduct) -> V
     play(|ch, rng| Sender::<V>::setup(&params, ch, rng)?.run(sent, ch, rng).map(drop), receive)
 }
 
+/// Steps 1 to 8 of Figure 16.
+type Broken = OpprfMatching<BrokenOpprf>;
+
 /// Bits of a payload of Figure 16.
 pub const PAYLOAD_BITS: u32 = u64::BITS;
 
@@ -54,13 +58,20 @@ pub fn payload(item: u128) -> u64 {
 /// A run of Figure 16 with an honest receiver, up to the tests: `ltsxq26-circuit` with a payload of the sender's.
 pub fn circuit(scene: &Scene) -> BinsView {
     let bytes = PAYLOAD_BITS as usize / 8;
-    let params = Circuit::derive(scene.sent.len(), scene.asked.len(), Security::SemiHonest, bytes).expect("sizes that are served");
+    let request = MatchingRequest {
+        sender_items: scene.sent.len(),
+        receiver_items: scene.asked.len(),
+        security: Security::SemiHonest,
+        carried_bytes: bytes,
+        equality: peqt::Variant::AndTree,
+    };
+    let params = Broken::derive(&request).expect("sizes that are served");
     let payloads: Vec<u8> = scene.sent.iter().flat_map(|&item| payload(item).to_le_bytes()).collect();
     let send = |ch: &mut Channel, rng: &mut SecretRng| {
-        let sender = Circuit::sender(&params, ch, rng)?;
+        let sender = Broken::sender(&params, ch, rng)?;
         let mut tags = vec![0; params.bins * bytes];
         rng.fill_bytes(&mut tags);
-        Circuit::send(sender, &scene.sent, &payloads, &tags, ch, rng).map(drop)
+        Broken::send(sender, &scene.sent, &payloads, &tags, ch, rng).map(drop)
     };
     play(send, |ch, rng| Ok(BinsView::observe(&params, &scene.asked, ch, rng)?.1)).expect("sets that are not empty")
 }

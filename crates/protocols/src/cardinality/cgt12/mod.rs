@@ -53,6 +53,7 @@ impl Protocol for EcdhCaCgt12 {
     const ENTRY: Entry = Entry {
         id: "ecdh-ca-cgt12",
         aliases: &["cgt12", "psi-ca"],
+        variants: &[],
         task: Cardinality::NAME,
         paper: Paper {
             key: "CGT12",

@@ -46,6 +46,7 @@ impl Protocol for EcdhCaHfh99 {
     const ENTRY: Entry = Entry {
         id: "ecdh-ca-hfh99",
         aliases: &["hfh99-ca"],
+        variants: &[],
         task: Cardinality::NAME,
         paper: Paper {
             key: "HFH99",

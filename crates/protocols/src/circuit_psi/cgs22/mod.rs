@@ -23,6 +23,9 @@
 //!                                [ 10: equality tests, roles swapped ]
 //!   share of q_i = (s_i = s'_i)                                       share of q_i
 //!   p_i unmasked by tau_i                                             u_i
+//!                                (payloads) how that differs from the mask that the multiplexer gave
+//!      ------------------------------------------------------------------------>
+//!   that mask                                                         u_i plus the difference
 //! ```
 //!
 //! Steps 4 to 7 are the *relaxed* batch OPPRF: a programmed value is among three candidates, which a cuckoo table answers in linear time. Steps 8 to 10 are the private set membership: whether `r_i` is one of
@@ -48,27 +51,25 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Channel, CostClass, Entry, Rounds, Security, Status, Task};
+use vesica_mpc::peqt;
+use vesica_party::{Abort, Channel, CostClass, Entry, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
 pub use params::Parts;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{BINS, OT_AND_TESTS, mode};
-use super::{Matched, Matching, Params};
+use super::entry::{BINS, OT_AND_TESTS, circuit_row, mode};
+use super::{Matched, Matching, MatchingRequest, Params};
 use crate::tasks::Shares;
 
-/// `cgs22`.
-#[derive(Clone, Copy, Debug)]
-pub enum Cgs22 {}
-
-impl Matching for Cgs22 {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `cgs22`.
+    Cgs22, RelaxedMatching, peqt::Variant::Leaves, Entry {
         id: "cgs22",
         aliases: &[],
+        variants: &[],
         task: Shares::NAME,
         paper: Paper {
             key: "CGS22",
@@ -87,18 +88,24 @@ impl Matching for Cgs22 {
             BINS,
         ],
         modes: &[mode(Rounds::between(20, 36), OT_AND_TESTS)],
-    };
-    const SHARES: bool = true;
+    }
+);
+
+/// Steps 1 to 10 of the figure.
+#[derive(Clone, Copy, Debug)]
+pub enum RelaxedMatching {}
+
+impl Matching for RelaxedMatching {
     type Parts = Parts;
     type Sender = Sender;
     type Receiver = Receiver;
 
-    fn derive(sender_items: usize, receiver_items: usize, security: Security, carried_bytes: usize) -> Result<Params<Parts>, Unsupported> {
-        params::derive(sender_items, receiver_items, security, carried_bytes)
+    fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
+        params::derive(request)
     }
 
     fn predicted_bytes(params: &Params<Parts>) -> RangeInclusive<u64> {
-        params.predicted_bytes(|parts| parts.predicted_bytes(params.bins))
+        params.predicted_bytes(|parts| parts.predicted_bytes(params.bins) + (params.bins * params.carried_bytes) as u64)
     }
 
     fn sender(params: &Params<Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender, Abort> {
@@ -109,15 +116,8 @@ impl Matching for Cgs22 {
         Receiver::setup(params, ch, rng)
     }
 
-    fn send(
-        sender: Sender,
-        items: &[u128],
-        payloads: &[u8],
-        _masks: &[u8],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<(Bits, Secret<Vec<u8>>), Abort> {
-        sender.run(items, payloads, ch, rng)
+    fn send(sender: Sender, items: &[u128], payloads: &[u8], masks: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+        sender.run(items, payloads, masks, ch, rng)
     }
 
     fn receive(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {

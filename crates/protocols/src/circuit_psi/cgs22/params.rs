@@ -5,11 +5,12 @@ use vesica_mpc::opprf::params::block_widths;
 use vesica_mpc::oprf::table;
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::BatchPrfRequest;
-use vesica_party::{Protocol, Security};
+use vesica_party::Protocol;
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::hashing::cuckoo_bins;
 
 use super::quads;
+use crate::circuit_psi::MatchingRequest;
 use crate::circuit_psi::params::{POSITIONS, Params, bits_with, check_semi_honest, least_width, unit};
 
 /// The parts in which this protocol differs.
@@ -29,13 +30,9 @@ pub struct Parts {
     pub quad_bits: u32,
 }
 
-/// Parameters for sets of these sizes. `sigma` is the width of the `s_i`.
-pub(super) fn derive(
-    sender_items: usize,
-    receiver_items: usize,
-    security: Security,
-    carried_bytes: usize,
-) -> Result<Params<Parts>, Unsupported> {
+/// Parameters for a request. `sigma` is the width of the `s_i`.
+pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
+    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality } = request;
     check_semi_honest(security)?;
     let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
     // In a bin with no common item s'_i is random.
@@ -59,7 +56,7 @@ pub(super) fn derive(
         cells: cuckoo_bins(pairs, FailureEvent::Encoding.bits())?,
         quad_bits,
     };
-    params.parts = Some((parts, peqt::Params::with(bins, sigma, peqt::Variant::Leaves)?));
+    params.parts = Some((parts, peqt::Params::with(bins, sigma, equality)?));
     Ok(params)
 }
 
@@ -75,12 +72,21 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
+    use vesica_party::Security;
+
     use super::*;
 
     #[test]
     fn four_million_items_are_served_and_widths_are_within_the_budget() {
         for log in [0, 10, 20, 22] {
-            let params = derive(1 << log, 1 << log, Security::SemiHonest, 0).unwrap();
+            let request = MatchingRequest {
+                sender_items: 1 << log,
+                receiver_items: 1 << log,
+                security: Security::SemiHonest,
+                carried_bytes: 0,
+                equality: peqt::Variant::Leaves,
+            };
+            let params = derive(&request).unwrap();
             let parts = &params.parts.as_ref().unwrap().0;
             let probability = |bins: f64, bits: u32| params.bins as f64 * bins * f64::exp2(-f64::from(bits));
             assert!(params.sigma <= 64);

@@ -16,6 +16,7 @@ use super::messages::{Hint, Quads as QuadsArrow};
 use super::quads::{self, CELLS, Quads};
 use crate::circuit_psi::bins::{Hashes, join, split};
 use crate::circuit_psi::matching::{place, receive_salt, unmatched};
+use crate::circuit_psi::messages::Differences;
 use crate::circuit_psi::params::POSITIONS;
 use crate::circuit_psi::{Asked, Matched, Params};
 
@@ -46,8 +47,22 @@ impl Receiver {
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, first, second)) })
     }
 
-    /// Steps 2 and 4 to 10.
+    /// Steps 2 and 4 to 10. The sender then tells how its shares of payloads differ from the masks
+    /// that it was given.
     pub(super) fn run(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
+        let is_told = !self.params.is_empty() && self.params.carried_bytes > 0;
+        let mut matched = self.run_to_shares(items, ch, rng)?;
+        if is_told {
+            let _phase = ch.phase(Phase::Payload);
+            let mut differences = vec![0; matched.carried.len()];
+            ch.recv_stream::<Differences>(&mut differences)?;
+            matched.carried.iter_mut().zip(differences).for_each(|(carried, difference)| *carried ^= difference);
+        }
+        Ok(matched)
+    }
+
+    /// Steps 2 and 4 to 10.
+    pub(super) fn run_to_shares(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
         let Self { params, parts } = self;
         let (Some((hashes, peqt, first, second)), Some((sizes, _))) = (parts, &params.parts) else { return Ok(unmatched(&params)) };
         // Step 2.
@@ -134,6 +149,7 @@ mod tests {
     use vesica_testkit::{assert_uniform, try_two_party, two_party};
 
     use super::*;
+    use crate::circuit_psi::MatchingRequest;
     use crate::circuit_psi::cgs22::{Sender, params};
 
     const ITEMS: usize = 300;
@@ -143,9 +159,17 @@ mod tests {
     #[test]
     fn payloads_are_masked_at_every_step() {
         let items: Vec<u128> = (0..ITEMS as u128).collect();
-        let params = params::derive(ITEMS, ITEMS, Security::SemiHonest, OWN).unwrap();
-        let send = |ch: &mut Channel, rng: &mut SecretRng| Sender::setup(&params, ch, rng)?.run(&items, &[7; ITEMS * OWN], ch, rng);
-        let ((_, sender), receiver) = two_party(send, |ch, rng| Receiver::setup(&params, ch, rng)?.run(&items, ch, rng));
+        let request = MatchingRequest {
+            sender_items: ITEMS,
+            receiver_items: ITEMS,
+            security: Security::SemiHonest,
+            carried_bytes: OWN,
+            equality: peqt::Variant::Leaves,
+        };
+        let params = params::derive(&request).unwrap();
+        let send =
+            |ch: &mut Channel, rng: &mut SecretRng| Sender::setup(&params, ch, rng)?.run_to_shares(&items, &[7; ITEMS * OWN], ch, rng);
+        let ((_, sender), receiver) = two_party(send, |ch, rng| Receiver::setup(&params, ch, rng)?.run_to_shares(&items, ch, rng));
         assert_uniform(&sender, "the sender's share");
         assert_uniform(&receiver.carried, "the receiver's share");
 

@@ -18,6 +18,7 @@ use super::quads::{self, CELLS, Quads};
 use crate::circuit_psi::Params;
 use crate::circuit_psi::bins::{Hashes, split};
 use crate::circuit_psi::matching::{masked, pairs, send_salt};
+use crate::circuit_psi::messages::Differences;
 
 /// The sender, set up. Empty where a set is.
 pub struct Sender {
@@ -38,8 +39,20 @@ impl Sender {
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, first, second)) })
     }
 
+    /// Steps 3 to 10: shares of membership. Those of the payloads become `masks`, by differences
+    /// that the receiver is told.
+    pub(super) fn run(self, items: &[u128], payloads: &[u8], masks: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+        let tells = !self.params.is_empty() && self.params.carried_bytes > 0;
+        let (membership, shares) = self.run_to_shares(items, payloads, ch, rng)?;
+        if tells {
+            let _phase = ch.phase(Phase::Payload);
+            ch.send_stream::<Differences>(&shares.iter().zip(masks).map(|(share, mask)| share ^ mask).collect::<Vec<u8>>())?;
+        }
+        Ok(membership)
+    }
+
     /// Steps 3 to 10: shares of membership and of the payload, for each bin.
-    pub(super) fn run(
+    pub(super) fn run_to_shares(
         self,
         items: &[u128],
         payloads: &[u8],

@@ -8,20 +8,18 @@ use vesica_structures::rng::SecretRng;
 
 use super::{Params, Receiver, Sender, View};
 use crate::circuit_psi::bins::Hashes;
-use crate::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS};
+use crate::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS, circuit_row};
 use crate::circuit_psi::matching;
 use crate::circuit_psi::params::POSITIONS;
-use crate::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfSizes, Pairs, Variant};
+use crate::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfMatching, OpprfSizes, Pairs};
 use crate::tasks::{SIZES, Shares};
 
-/// `ltsxq26-circuit`: SHA-256 and the clustered OKVS, AND trees.
-#[derive(Clone, Copy, Debug)]
-pub enum Circuit {}
-
-impl Variant for Circuit {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `ltsxq26-circuit`: SHA-256 and the clustered OKVS, AND trees.
+    Circuit, OpprfMatching<BrokenOpprf>, peqt::Variant::AndTree, Entry {
         id: "ltsxq26-circuit",
         aliases: &[],
+        variants: &[],
         task: Shares::NAME,
         paper: Paper {
             key: "LTSXQ26",
@@ -54,10 +52,8 @@ impl Variant for Circuit {
                 },
             ],
         }],
-    };
-    const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
-    type Opprf = BrokenOpprf;
-}
+    }
+);
 
 /// Steps 4, 6 and 7. Empty bins are filled with random keys, as the figure has it.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +116,7 @@ impl BinsView {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<(Matched, Option<Self>), Abort> {
-        let receiver = matching::Receiver::<Circuit>::setup(params, ch, rng)?;
+        let receiver = matching::Receiver::<BrokenOpprf>::setup(params, ch, rng)?;
         let (matched, besides) = receiver.run_with(items, ask_observed, ch, rng)?;
         let view = besides.map(|(hashes, opprf)| Self { hashes, opprf, items: matched.items.clone() });
         Ok((matched, view))

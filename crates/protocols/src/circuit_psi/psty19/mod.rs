@@ -35,7 +35,7 @@ mod sender;
 
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{Abort, Channel, CostClass, Entry, Party, Rounds, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Rounds, Status, Task, deviations};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -43,18 +43,18 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{AND_TREES, BINS, OT_AND_TESTS, mode};
-use super::{Asked, BinOpprf, OpprfSizes, Pairs, Variant};
+use super::entry::{AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OT_AND_TESTS, TREE_TESTS, circuit_row, mode};
+use super::{Asked, BinOpprf, OpprfMatching, OpprfSizes, Pairs};
 use crate::tasks::Shares;
 
-/// `psty19`.
-#[derive(Clone, Copy, Debug)]
-pub enum Psty19 {}
+const MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_TESTS)];
 
-impl Variant for Psty19 {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `psty19`.
+    Psty19, OpprfMatching<PolynomialOpprf>, peqt::Variant::AndTree, Entry {
         id: "psty19",
         aliases: &[],
+        variants: &[EQUALITY],
         task: Shares::NAME,
         paper: Paper {
             key: "PSTY19",
@@ -71,11 +71,15 @@ impl Variant for Psty19 {
             BINS,
             AND_TREES,
         ],
-        modes: &[mode(Rounds::between(18, 32), OT_AND_TESTS)],
-    };
-    const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
-    type Opprf = PolynomialOpprf;
-}
+        modes: MODES,
+    }
+);
+
+circuit_row!(
+    /// `psty19:equality=cubic`.
+    Psty19Cubic, OpprfMatching<PolynomialOpprf>, peqt::Variant::Cubic,
+    Psty19::ENTRY.variant("psty19:equality=cubic", deviations![Psty19::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
+);
 
 /// The OPPRF of the figure.
 #[derive(Clone, Copy, Debug)]

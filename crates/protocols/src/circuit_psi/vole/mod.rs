@@ -17,5 +17,9 @@ pub(crate) mod aggregate;
 pub(super) mod opprf;
 mod variants;
 
-pub use aggregate::{Aggregate, AggregateRow};
-pub use variants::{Rr22Circuit, Rs21Circuit, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum};
+#[cfg(test)]
+pub(super) use variants::BandOpprf;
+pub use variants::{
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit, VesicaCircuitClustered,
+    VesicaJoinAndCompute, VesicaSum,
+};

@@ -1,19 +1,25 @@
-//! The rows.
+//! The rows and their variants.
+
+use std::ops::RangeInclusive;
 
 use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::peqt;
-use vesica_party::{CostClass, Entry, Rounds, Status, Task, assumptions};
-use vesica_structures::facts::Paper;
+use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations};
+use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::okvs::{Band, Clustered};
 
-use super::aggregate::AggregateRow;
+use super::aggregate;
 use super::opprf::VoleOpprf;
-use crate::circuit_psi::Variant;
-use crate::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS, mode, semi_honest};
-use crate::tasks::{Cardinality, JoinAndCompute, Shares, Sum};
+use crate::circuit_psi::OpprfMatching;
+use crate::circuit_psi::entry::{
+    AND_TREES, BINS, CUBIC, CUBIC_TESTS, EQUALITY, EQUALITY_TESTS, TREE_TESTS, circuit_row, mode, semi_honest,
+};
+use crate::tasks::{AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum};
 
 const ASSUMPTIONS: &[&str] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
+
+const MODES: &[Mode] = &[mode(Rounds::between(16, 32), ASSUMPTIONS)];
 
 /// Products and groups take inner products.
 const AGGREGATE_ASSUMPTIONS: &[&str] = assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()];
@@ -24,38 +30,44 @@ const FASTER: Paper = Paper {
     reference: "Figures 16 to 19, on the OPRF of Raghuraman, Rindal (CCS 2022, ePrint 2022/320)",
 };
 
+/// The OPPRF of the recommended rows: the band OKVS, narrow values.
+pub(crate) type BandOpprf = VoleOpprf<Band, false>;
+
 const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for all 3 n_s evaluations, and its outputs for r_i and payload.";
 const EMPTY_BINS: &str =
     "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table holds n_r keys, not one a bin.";
-const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
 
-/// `vesica-circuit`: the band OKVS, narrow values, tests by cubic polynomials.
-#[derive(Clone, Copy, Debug)]
-pub enum VesicaCircuit {}
+/// Which OKVS holds keys and hint.
+const OKVS: Choice = Choice {
+    name: "okvs",
+    what: "The table of the OPRF and of the hint.",
+    values: &[
+        ChoiceValue::new("band", "The band table of one row of bits a key: 1.05 cells a key, the least traffic."),
+        ChoiceValue::new("clustered", "The clustered 3-hash table: 1.3 cells a key, faster."),
+    ],
+};
 
-impl Variant for VesicaCircuit {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `vesica-circuit`: the band OKVS, narrow values, tests by cubic polynomials.
+    VesicaCircuit, OpprfMatching<BandOpprf>, peqt::Variant::Cubic, Entry {
         id: "vesica-circuit",
         aliases: &[],
+        variants: &[OKVS],
         task: Shares::NAME,
         paper: FASTER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC],
-        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
-    };
-    const EQUALITY: peqt::Variant = peqt::Variant::Cubic;
-    type Opprf = VoleOpprf<Band, false>;
-}
+        modes: MODES,
+    }
+);
 
-/// `rs21-circuit`: everything in `F`, AND trees.
-#[derive(Clone, Copy, Debug)]
-pub enum Rs21Circuit {}
-
-impl Variant for Rs21Circuit {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `rs21-circuit`: everything in `F`, AND trees.
+    Rs21Circuit, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::AndTree, Entry {
         id: "rs21-circuit",
         aliases: &[],
+        variants: &[EQUALITY],
         task: Shares::NAME,
         paper: Paper {
             key: "RS21",
@@ -71,20 +83,16 @@ impl Variant for Rs21Circuit {
             EMPTY_BINS,
             BINS,
         ],
-        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
-    };
-    const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
-    type Opprf = VoleOpprf<Clustered, true>;
-}
+        modes: MODES,
+    }
+);
 
-/// `rr22-circuit`: the table in a subfield, AND trees.
-#[derive(Clone, Copy, Debug)]
-pub enum Rr22Circuit {}
-
-impl Variant for Rr22Circuit {
-    const ENTRY: Entry = Entry {
+circuit_row!(
+    /// `rr22-circuit`: the table in a subfield, AND trees.
+    Rr22Circuit, OpprfMatching<VoleOpprf<Clustered, false>>, peqt::Variant::AndTree, Entry {
         id: "rr22-circuit",
         aliases: &[],
+        variants: &[EQUALITY],
         task: Shares::NAME,
         paper: Paper {
             key: "RR22",
@@ -100,27 +108,43 @@ impl Variant for Rr22Circuit {
             EMPTY_BINS,
             BINS,
         ],
-        modes: &[mode(Rounds::between(16, 32), ASSUMPTIONS)],
-    };
-    const EQUALITY: peqt::Variant = peqt::Variant::AndTree;
-    type Opprf = VoleOpprf<Clustered, false>;
-}
+        modes: MODES,
+    }
+);
 
 const COUNT: &str =
     "Shares of bits become additive ones by one OT each, modulo the power of two that holds the count; the sender opens its sum.";
 const MASKED_SUM: &str = "The hint carries values that are masked additively, by masks out of the multiplexer's random OTs: it takes 66 bits a bin for a column; only sums are opened.";
 const PRODUCT: &str = "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
 
+circuit_row!(
+    /// `vesica-circuit:okvs=clustered`.
+    VesicaCircuitClustered, OpprfMatching<VoleOpprf<Clustered, false>>, peqt::Variant::Cubic,
+    VesicaCircuit::ENTRY.variant("vesica-circuit:okvs=clustered", VesicaCircuit::ENTRY.deviations, MODES)
+);
+circuit_row!(
+    /// `rs21-circuit:equality=cubic`.
+    Rs21CircuitCubic, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::Cubic,
+    Rs21Circuit::ENTRY.variant("rs21-circuit:equality=cubic", deviations![Rs21Circuit::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
+);
+circuit_row!(
+    /// `rr22-circuit:equality=cubic`.
+    Rr22CircuitCubic, OpprfMatching<VoleOpprf<Clustered, false>>, peqt::Variant::Cubic,
+    Rr22Circuit::ENTRY.variant("rr22-circuit:equality=cubic", deviations![Rr22Circuit::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
+);
+
+/// An aggregate: its name and id, the task, whether the receiver brings values, rounds, and deviations.
 macro_rules! aggregate_row {
     ($(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $valued:literal, $rounds:expr, $deviations:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
 
-        impl AggregateRow for $name {
+        impl Protocol for $name {
             const ENTRY: Entry = Entry {
                 id: $id,
                 aliases: &[],
+                variants: &[],
                 task: $task::NAME,
                 paper: FASTER,
                 status: Status::Recommended,
@@ -129,8 +153,17 @@ macro_rules! aggregate_row {
                 modes: &[mode($rounds, AGGREGATE_ASSUMPTIONS)],
             };
             type Task = $task;
-            type Variant = VesicaCircuit;
-            const VALUED: bool = $valued;
+            type Params = aggregate::Params;
+            type Sender = aggregate::Sender<BandOpprf>;
+            type Receiver = aggregate::Receiver<BandOpprf>;
+
+            fn derive(request: &AggregateRequest) -> Result<aggregate::Params, Unsupported> {
+                aggregate::Params::derive::<BandOpprf>(request, $valued)
+            }
+
+            fn predicted_bytes(params: &aggregate::Params) -> RangeInclusive<u64> {
+                params.predicted_bytes()
+            }
         }
     };
 }

@@ -25,6 +25,7 @@ impl For<Intersect> for Czz24 {
     const ENTRY: Entry = Entry {
         id: "czz24",
         aliases: &["mqrpmt"],
+        variants: &[],
         task: Intersect::NAME,
         paper: PAPER,
         // ecdh-hfh99 sends less, and carries payloads.
@@ -43,6 +44,7 @@ impl For<Cardinality> for Czz24 {
     const ENTRY: Entry = Entry {
         id: "czz24-cardinality",
         aliases: &[],
+        variants: &[],
         task: Cardinality::NAME,
         paper: PAPER,
         status: Status::Recommended,
@@ -56,6 +58,7 @@ impl For<Sum> for Czz24 {
     const ENTRY: Entry = Entry {
         id: "czz24-sum",
         aliases: &[],
+        variants: &[],
         task: Sum::NAME,
         paper: PAPER,
         status: Status::Recommended,

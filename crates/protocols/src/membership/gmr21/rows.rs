@@ -36,6 +36,7 @@ impl For<Intersect> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21",
         aliases: &[],
+        variants: &[],
         task: Intersect::NAME,
         paper: PAPER,
         // The VOLE rows send a tenth of it.
@@ -50,6 +51,7 @@ impl For<Cardinality> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21-cardinality",
         aliases: &[],
+        variants: &[],
         task: Cardinality::NAME,
         paper: PAPER,
         // vesica-cardinality sends a third of it.
@@ -64,6 +66,7 @@ impl For<Sum> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21-sum",
         aliases: &[],
+        variants: &[],
         task: Sum::NAME,
         paper: PAPER,
         status: Status::Sound,

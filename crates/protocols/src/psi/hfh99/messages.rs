@@ -4,6 +4,7 @@
 use vesica_party::{Role, Step, Stream};
 
 use crate::ecdh::Point;
+use crate::psi::finish;
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "ecdh-hfh99", number, from, carries }
@@ -47,4 +48,13 @@ pub(super) enum Proofs {}
 impl Stream for Proofs {
     const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
     type Element = u128;
+}
+
+/// Arrows 3 to 5.
+pub(super) enum FinishArrows {}
+
+impl finish::Arrows for FinishArrows {
+    type Tags = Tags;
+    type Payloads = Payloads;
+    type Proofs = Proofs;
 }

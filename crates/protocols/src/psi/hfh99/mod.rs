@@ -55,6 +55,7 @@ impl Protocol for EcdhHfh99 {
     const ENTRY: Entry = Entry {
         id: "ecdh-hfh99",
         aliases: &["hfh99", "ecdh", "dh-psi"],
+        variants: &[],
         task: Intersect::NAME,
         paper: Paper {
             key: "HFH99",

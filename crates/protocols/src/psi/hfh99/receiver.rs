@@ -6,14 +6,12 @@ use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use vesica_structures::tags::TagFinder;
 
-use super::messages::{Blinded, DoublyBlinded, Payloads, Proofs, Tags};
-use super::oprf::{Output, blind_items, tags_of};
+use super::messages::{Blinded, DoublyBlinded, FinishArrows};
+use super::oprf::{Outputs, blind_items};
 use super::params::Params;
 use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_points, inverse, random_exponent};
-use crate::psi::{both_learn, payload};
-use crate::tags;
+use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, with its blinding `b`.
@@ -34,38 +32,18 @@ impl Party for Receiver {
 
     fn run(self, input: IntersectReceiverInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
         let params = &self.params;
-        input.check(params.receiver_items)?;
+        params.finish.check_receiver(&input)?;
         let session = ch.session();
 
         // Steps 1 and 2.
-        let points = self.ask(&session, &input.items, ch)?;
+        let outputs = Outputs { session, points: self.ask(&session, &input.items, ch)? };
 
-        // Step 3.
+        // Steps 3 to 5.
         let phase = ch.phase(Phase::Match);
-        let mut own = TagFinder::new(params.receiver_items, params.tag_bits, params.payload_bytes > 0);
-        own.add(&tags_of(&session, &points), 0..);
-        own.prepare();
+        let mut tags = finish::Receiver::new(&params.finish);
+        tags.add(&outputs.tags(), 0..);
         drop(phase);
-        let phase = ch.phase(Phase::Masks);
-        tags::receive::<Tags>(&mut own, params.sender_items, params.tag_bits, ch)?;
-        let found = own.found();
-        let matches = found.list();
-        let proofs = |item: &u32| Output::of(&session, &points[*item as usize]).proof;
-        let proofs: Option<Vec<u128>> = params.both_learn.then(|| matches.iter().map(proofs).collect());
-        drop(phase);
-
-        // Step 4.
-        let phase = ch.phase(Phase::Payload);
-        let keystream = move |item: usize, out: &mut [u8]| Output::of(&session, &points[item]).fill_keystream(out);
-        let payloads = payload::receive::<Payloads>(params.sender_items, params.payload_bytes, found, keystream, ch)?;
-        drop(phase);
-
-        // Step 5.
-        if let Some(proofs) = proofs {
-            let _phase = ch.phase(Phase::Match);
-            both_learn::send::<Proofs>(params.sender_items.min(params.receiver_items), proofs, ch)?;
-        }
-        Ok(IntersectReceiverOutput { matches, payloads })
+        tags.finish::<FinishArrows>(input, outputs, ch)
     }
 }
 

@@ -10,7 +10,7 @@ use vesica_structures::facts::{FailureEvent, KAPPA, LAMBDA, Unsupported, ceil_lo
 use vesica_structures::okvs::Okvs;
 
 use super::{Ltsxq26, Variant};
-use crate::tags::{self, TagCoding};
+use crate::tags::TagCoding;
 use crate::tasks::IntersectRequest;
 
 /// The parameters that both sides derive from the request.
@@ -103,13 +103,7 @@ impl Params {
         if self.is_empty() {
             return 0..=0;
         }
-        let tags = match self.coding {
-            TagCoding::SortedCoded => tags::predicted_bytes(self.sender_items, self.tag_bits),
-            TagCoding::Shuffled => {
-                let bytes = tags::shuffled_bytes(self.sender_items, self.tag_bits);
-                bytes..=bytes
-            }
-        };
+        let tags = self.coding.predicted_bytes(self.sender_items, self.tag_bits);
         let fixed = self.bytes_before_tags();
         fixed + tags.start()..=fixed + tags.end()
     }

@@ -156,7 +156,7 @@ impl<V: Variant> Receiver<V> {
         finder.prepare();
         drop(phase);
         let phase = ch.phase(Phase::Masks);
-        tags::receive_unlabelled::<Tags>(params.coding, params.sender_items, params.tag_bits, ch, |tags| {
+        tags::receive_each::<Tags>(params.coding, params.sender_items, params.tag_bits, ch, |tags| {
             finder.find(tags);
             if let Some(seen) = &mut seen {
                 seen.tags.extend_from_slice(tags);

@@ -51,6 +51,7 @@ macro_rules! broken_row {
             const ENTRY: Entry = Entry {
                 id: $id,
                 aliases: &[],
+                variants: &[],
                 task: Intersect::NAME,
                 paper: PAPER,
                 status: Status::Broken { how: HOW },
@@ -95,6 +96,7 @@ impl Variant for Wide {
     const ENTRY: Entry = Entry {
         id: "ltsxq26-wide",
         aliases: &[],
+        variants: &[],
         task: Intersect::NAME,
         paper: Paper {
             reference: "Ling, Tang, Shan, Xiang, Qiu. 2026; widened as Pinkas, Rosulek, Trieu, Yanai (Crypto 2019, ePrint 2019/634) have it",

@@ -10,12 +10,12 @@ use vesica_structures::polynomial::{LANES, Row, Small, evaluate_small};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::rows::rows_of;
 use vesica_structures::secret::Secret;
-use vesica_structures::tags::{TagFinder, TagSorter};
 
 use super::bins::Bins;
-use super::keys::{OprfOutputs, StoredOutputs};
+use super::keys::{Collected, OprfOutputs};
 use super::messages::Polynomials;
 use super::rows::{ReceiverRows, SenderRows};
+use crate::psi::finish;
 
 /// Bins whose polynomials are sent at a time, and those that are a task of a thread.
 const BINS_PER_MESSAGE: usize = 256;
@@ -29,7 +29,7 @@ pub(super) fn send_polynomials(
     rows: &ReceiverRows<'_>,
     table: TwoChoiceShape,
     items: &[u128],
-    (finder, kept): (&mut TagFinder, &mut StoredOutputs),
+    collected: &mut Collected<finish::Receiver>,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
@@ -48,8 +48,7 @@ pub(super) fn send_polynomials(
             ch.send_stream::<Polynomials>(&words)?;
             // Step 3, the receiver's side of it: H(T(y || b)) for its own items.
             let numbers = bins.order[places].iter().map(|evaluation| evaluation / 2);
-            finder.add(&made.tags, numbers.clone());
-            kept.put(&made, numbers);
+            collected.add(&made, numbers);
         }
     }
     Ok(())
@@ -137,7 +136,7 @@ pub(super) fn evaluate_polynomials(
     rows: &SenderRows<'_>,
     table: TwoChoiceShape,
     items: &[u128],
-    (sorter, kept): (&mut TagSorter<u32>, &mut StoredOutputs),
+    collected: &mut Collected<finish::Sender>,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     let positions = rows.keys.positions(items);
@@ -156,8 +155,7 @@ pub(super) fn evaluate_polynomials(
         // Step 3, the sender's side of it: H of these.
         for (made, places) in tasks.collect::<Vec<_>>() {
             let numbers = bins.order[places].iter().copied();
-            sorter.add(&made.tags, numbers.clone());
-            kept.put(&made, numbers);
+            collected.add(&made, numbers);
         }
     }
     Ok(())

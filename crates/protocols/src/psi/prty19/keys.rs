@@ -10,6 +10,10 @@ use vesica_structures::secret::Secret;
 
 use super::messages::Salt;
 use super::params::{Layout, Params};
+use crate::psi::finish::{self, StoredOutputs};
+
+/// Separates the keystreams of payloads from those of other protocols.
+const DOMAIN: &[u8; 16] = b"spot-light paylo";
 
 /// The public functions of a run.
 #[derive(Debug)]
@@ -108,8 +112,8 @@ impl Keys {
 /// The outputs of some evaluations.
 pub(super) struct OprfOutputs {
     pub(super) tags: Secret<Vec<u128>>,
-    proofs: Secret<Vec<u128>>,
-    payload_keys: Secret<Vec<u128>>,
+    pub(super) proofs: Secret<Vec<u128>>,
+    pub(super) payload_keys: Secret<Vec<u128>>,
 }
 
 impl OprfOutputs {
@@ -118,37 +122,41 @@ impl OprfOutputs {
         let wanted = |part, wanted: bool| keys.output(part, if wanted { rows } else { &[] });
         Self {
             tags: keys.output(Part::Tag, rows),
-            proofs: wanted(Part::Proof, params.both_learn),
-            payload_keys: wanted(Part::PayloadKey, params.payload_bytes > 0),
+            proofs: wanted(Part::Proof, params.finish.both_learn),
+            payload_keys: wanted(Part::PayloadKey, params.finish.payload_bytes > 0),
         }
     }
 }
 
-/// The outputs that are needed once the tags have gone, by number.
-pub(super) struct StoredOutputs {
-    pub(super) proofs: Secret<Vec<u128>>,
-    pub(super) payload_keys: Secret<Vec<u128>>,
+/// The outputs of a party's evaluations, collected as rows are hashed; `T` takes the tags.
+pub(super) struct Collected<T> {
+    pub(super) tags: T,
+    pub(super) stored: StoredOutputs,
 }
 
-impl StoredOutputs {
-    pub(super) fn new(params: &Params, count: usize) -> Self {
-        let space = |wanted| Secret::new(vec![0; if wanted { count } else { 0 }]);
-        Self { proofs: space(params.both_learn), payload_keys: space(params.payload_bytes > 0) }
+impl Collected<finish::Sender> {
+    /// For the sender.
+    pub(super) fn of_sender(params: &Params) -> Self {
+        Self { tags: finish::Sender::new(&params.finish), stored: StoredOutputs::new(&params.finish, params.finish.tags(), DOMAIN) }
     }
 
-    /// Puts outputs in their places.
-    pub(super) fn put(&mut self, made: &OprfOutputs, numbers: impl Iterator<Item = u32> + Clone) {
-        for (kept, made) in [(&mut self.proofs, &made.proofs), (&mut self.payload_keys, &made.payload_keys)] {
-            for (&output, number) in made.iter().zip(numbers.clone()) {
-                kept[number as usize] = output;
-            }
-        }
+    /// Takes the outputs of some evaluations.
+    pub(super) fn add(&mut self, outputs: &OprfOutputs, numbers: impl Iterator<Item = u32> + Clone) {
+        self.tags.add(&outputs.tags, numbers.clone());
+        self.stored.put(&outputs.proofs, &outputs.payload_keys, numbers);
+    }
+}
+
+impl Collected<finish::Receiver> {
+    /// For the receiver.
+    pub(super) fn of_receiver(params: &Params) -> Self {
+        let items = params.finish.receiver_items;
+        Self { tags: finish::Receiver::new(&params.finish), stored: StoredOutputs::new(&params.finish, items, DOMAIN) }
     }
 
-    /// The keystream of a payload: BLAKE3's extended output under the 128 bits of its key, of its item, so that a guess at a key tests one payload.
-    pub(super) fn fill_keystream(&self, number: usize, item: u128, out: &mut [u8]) {
-        let mut key = *b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0spot-light paylo";
-        key[..16].copy_from_slice(&self.payload_keys[number].to_le_bytes());
-        blake3::Hasher::new_keyed(&key).update(&item.to_le_bytes()).finalize_xof().fill(out);
+    /// Takes the outputs of some items.
+    pub(super) fn add(&mut self, outputs: &OprfOutputs, numbers: impl Iterator<Item = u32> + Clone) {
+        self.tags.add(&outputs.tags, numbers.clone());
+        self.stored.put(&outputs.proofs, &outputs.payload_keys, numbers);
     }
 }

@@ -10,12 +10,12 @@ use vesica_structures::fields::Gf64;
 use vesica_structures::polynomial::{Interpolator, LANES, Row, Space, Tree, inverse, scale_add};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use vesica_structures::tags::{TagFinder, TagSorter};
 
 use super::bins::Bins;
-use super::keys::{Hashed, OprfOutputs, StoredOutputs};
+use super::keys::{Collected, Hashed, OprfOutputs};
 use super::messages::Polynomials;
 use super::rows::{ReceiverRows, SenderRows, fill_rows};
+use crate::psi::finish;
 
 /// Bins whose rows are made at a time.
 const BINS_PER_BATCH: usize = 32;
@@ -38,7 +38,7 @@ pub(super) fn send_polynomial(
     rows: &ReceiverRows<'_>,
     bins: usize,
     items: &[u128],
-    (finder, kept): (&mut TagFinder, &mut StoredOutputs),
+    collected: &mut Collected<finish::Receiver>,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
@@ -58,8 +58,7 @@ pub(super) fn send_polynomial(
     // Step 3, the receiver's side of it: H(T(y)) for its own items.
     for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
         let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
-        finder.add(&made.tags, numbers.iter().copied());
-        kept.put(&made, numbers.iter().copied());
+        collected.add(&made, numbers.iter().copied());
     }
     drop(phase);
 
@@ -103,7 +102,7 @@ pub(super) fn evaluate_polynomial(
     rows: &SenderRows<'_>,
     bins: usize,
     items: &[u128],
-    (sorter, kept): (&mut TagSorter<u32>, &mut StoredOutputs),
+    collected: &mut Collected<finish::Sender>,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     // Step 2: the rows Q(x).
@@ -118,7 +117,7 @@ pub(super) fn evaluate_polynomial(
 
     // Step 2: Q(x) + s P(x), a slice at a time; all slices share the trees of the coordinates (section 5.2).
     let phase = ch.phase(Phase::Decode);
-    let coefficients = rows.params.receiver_items;
+    let coefficients = rows.params.finish.receiver_items;
     let space = Space::new(coefficients);
     let trees: Vec<Tree<'_>> = hashed.coordinates.chunks(space.len()).map(|points| Tree::new(&space, points)).collect();
     let mut polynomial = vec![0; space.len()];
@@ -144,8 +143,7 @@ pub(super) fn evaluate_polynomial(
     }
     for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
         let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
-        sorter.add(&made.tags, numbers.iter().copied());
-        kept.put(&made, numbers.iter().copied());
+        collected.add(&made, numbers.iter().copied());
     }
     Ok(())
 }

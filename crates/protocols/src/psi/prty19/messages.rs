@@ -4,6 +4,8 @@
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
 
+use crate::psi::finish;
+
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "spot-light", number, from, carries }
 }
@@ -47,6 +49,15 @@ pub(super) enum Proofs {}
 impl Stream for Proofs {
     const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
     type Element = u128;
+}
+
+/// Arrows 3 to 5.
+pub(super) enum FinishArrows {}
+
+impl finish::Arrows for FinishArrows {
+    type Tags = Tags;
+    type Payloads = Payloads;
+    type Proofs = Proofs;
 }
 
 vesica_party::messages![Salt];

@@ -30,8 +30,8 @@
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | Alice, `X`, `n_1` | [`Sender`], `items`, `sender_items` | the sender, its set, its size |
-//! | Bob, `Y`, `n_2` | [`Receiver`], `items`, `receiver_items` | the receiver, its set, its size |
+//! | Alice, `X`, `n_1` | [`Sender`], `items`, `finish.sender_items` | the sender, its set, its size |
+//! | Bob, `Y`, `n_2` | [`Receiver`], `items`, `finish.receiver_items` | the receiver, its set, its size |
 //! | `l` | [`COLUMNS`](vesica_structures::rows::COLUMNS) | width of a row |
 //! | `s`, `q_i` | `rows::SenderColumns` | the sender's choices, and the keys of the columns that it chose |
 //! | `t_i`, `u_i` | `rows::ReceiverColumns` | both keys of each column |
@@ -135,6 +135,7 @@ impl Variant for SpotLow {
     const ENTRY: Entry = Entry {
         id: "spot-low",
         aliases: &[],
+        variants: &[],
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
@@ -161,6 +162,7 @@ impl Variant for SpotFast {
     const ENTRY: Entry = Entry {
         id: "spot-fast",
         aliases: &["spot-light"],
+        variants: &[],
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,

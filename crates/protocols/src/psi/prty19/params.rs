@@ -11,8 +11,8 @@ use vesica_structures::polynomial::LANES;
 use vesica_structures::rows::COLUMNS;
 
 use super::{Prty19, Variant};
-use crate::psi::both_learn;
-use crate::tags;
+use crate::psi::finish;
+use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
 /// Items of the receiver for each bin of the rows where its polynomial is one. With `b` items in a bin a further row is in their span with probability
@@ -30,20 +30,12 @@ const MOST_FAST: usize = 1 << 26;
 pub struct Params {
     /// The row's id, for the derivation of keys.
     pub id: &'static str,
-    /// `n_1`.
-    pub sender_items: usize,
-    /// `n_2`.
-    pub receiver_items: usize,
     /// An OT for each column.
     pub transfers: OtParams,
     /// The layout of the polynomials.
     pub layout: Layout,
-    /// Width of a tag of arrow 3.
-    pub tag_bits: u32,
-    /// Width of a payload, in bytes.
-    pub payload_bytes: usize,
-    /// Whether arrow 5 is sent.
-    pub both_learn: bool,
+    /// Arrows 3 to 5, and the sizes of the sets.
+    pub finish: finish::Params,
 }
 
 /// The layout of the polynomials.
@@ -125,33 +117,26 @@ impl Params {
                 format_args!("use fewer, for rows of {COLUMNS} bits, or another protocol"),
             ));
         }
+        let tag_bits = tags::tag_bits(evaluations, request.receiver_items);
         Ok(Self {
             id: V::ENTRY.id,
-            sender_items: request.sender_items,
-            receiver_items: request.receiver_items,
             transfers: OtExtension::derive(&CorrelationRequest { len: COLUMNS, security: Security::SemiHonest, width: None })?,
             layout,
-            tag_bits: tags::tag_bits(evaluations, request.receiver_items),
-            payload_bytes: request.payload_bytes,
-            both_learn: request.both_learn,
+            finish: finish::Params { tags_per_item: layout.choices(), ..finish::Params::new(request, tag_bits, TagCoding::SortedCoded) },
         })
     }
 
     /// Whether a set is empty: then nothing is sent and nothing matches.
     pub fn is_empty(&self) -> bool {
-        self.sender_items == 0 || self.receiver_items == 0
-    }
-
-    /// Tags of arrow 3.
-    pub fn evaluations(&self) -> usize {
-        self.layout.choices() * self.sender_items
+        self.finish.is_empty()
     }
 
     /// All that the keys of a run are bound to, besides session and salt.
     pub(super) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 spot-light 2026 parameters");
-        hasher.update(self.id.as_bytes()).update(&[0, u8::from(self.both_learn)]);
-        for size in [self.sender_items, self.receiver_items, self.layout.bins(), self.tag_bits as usize, self.payload_bytes] {
+        let finish = &self.finish;
+        hasher.update(self.id.as_bytes()).update(&[0, u8::from(finish.both_learn)]);
+        for size in [finish.sender_items, finish.receiver_items, self.layout.bins(), finish.tag_bits as usize, finish.payload_bytes] {
             hasher.update(&(size as u64).to_le_bytes());
         }
         *hasher.finalize().as_bytes()
@@ -163,10 +148,9 @@ impl Params {
             return 0..=0;
         }
         let base = OtExtension::predicted_bytes(&self.transfers);
-        let tags = tags::predicted_bytes(self.evaluations(), self.tag_bits);
-        let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
-        let fixed = 32 + 8 * self.layout.words(self.receiver_items) as u64 + (self.evaluations() * self.payload_bytes) as u64;
-        fixed + base.start() + tags.start() + proofs.start()..=fixed + base.end() + tags.end() + proofs.end()
+        let finish = self.finish.predicted_bytes();
+        let fixed = 32 + 8 * self.layout.words(self.finish.receiver_items) as u64;
+        fixed + base.start() + finish.start()..=fixed + base.end() + finish.end()
     }
 }
 

@@ -4,15 +4,12 @@ use std::marker::PhantomData;
 
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::tags::TagSorter;
 
-use super::keys::{Keys, StoredOutputs};
-use super::messages::{Payloads, Proofs, Tags};
+use super::keys::{Collected, Keys};
+use super::messages::FinishArrows;
 use super::params::{Layout, Params};
 use super::rows::{SenderColumns, SenderRows};
 use super::{fast, low};
-use crate::psi::{both_learn, payload};
-use crate::tags;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, Alice, set up.
@@ -38,46 +35,23 @@ impl<V> Party for Sender<V> {
         Ok(Self { params: params.clone(), ready, variant: PhantomData })
     }
 
-    fn run(self, input: IntersectSenderInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+    fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
         let params = &self.params;
-        input.check(params.sender_items, params.payload_bytes)?;
-        let Some((keys, columns)) = &self.ready else {
-            return Ok(IntersectSenderOutput { matches: params.both_learn.then(Vec::new) });
-        };
+        params.finish.check_sender(&input)?;
+        let Some((keys, columns)) = &self.ready else { return Ok(params.finish.no_matches()) };
         let rows = SenderRows { params, keys, own: columns };
-        let mut own = TagSorter::new(params.evaluations(), params.tag_bits);
-        let mut kept = StoredOutputs::new(params, params.evaluations());
+        let mut collected = Collected::of_sender(params);
 
         // Step 2.
         match params.layout {
-            Layout::Low { bins } => low::evaluate_polynomial(&rows, bins, &input.items, (&mut own, &mut kept), ch)?,
+            Layout::Low { bins } => low::evaluate_polynomial(&rows, bins, &input.items, &mut collected, ch)?,
             Layout::Fast(table) => {
                 let _phase = ch.phase(Phase::Decode);
-                fast::evaluate_polynomials(&rows, table, &input.items, (&mut own, &mut kept), ch)?;
+                fast::evaluate_polynomials(&rows, table, &input.items, &mut collected, ch)?;
             }
         }
 
-        // Step 3.
-        let phase = ch.phase(Phase::Masks);
-        let order = tags::send::<Tags, u32>(own, params.evaluations(), params.tag_bits, ch)?;
-        drop(phase);
-
-        // Step 4: an item's payload under each of its tags.
-        if params.payload_bytes > 0 {
-            let _phase = ch.phase(Phase::Payload);
-            let choices = params.layout.choices();
-            let payloads = input.payloads.chunks_exact(params.payload_bytes);
-            let payloads: Vec<u8> = payloads.flat_map(|payload| std::iter::repeat_n(payload, choices).flatten().copied()).collect();
-            let keystream = |number: usize, out: &mut [u8]| kept.fill_keystream(number, input.items[number / choices], out);
-            payload::send::<Payloads>(&payloads, params.payload_bytes, &order, keystream, ch)?;
-        }
-
-        // Step 5.
-        if !params.both_learn {
-            return Ok(IntersectSenderOutput { matches: None });
-        }
-        let _phase = ch.phase(Phase::Match);
-        let most = params.sender_items.min(params.receiver_items);
-        Ok(IntersectSenderOutput { matches: Some(both_learn::receive::<Proofs>(most, &kept.proofs, ch)?) })
+        // Steps 3 to 5; an item's payload travels under each of its tags.
+        collected.tags.finish::<FinishArrows>(&input, collected.stored, ch, rng)
     }
 }

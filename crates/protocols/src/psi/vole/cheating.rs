@@ -140,7 +140,7 @@ fn a_proof_of_no_match_is_caught() {
                 ch.send_stream::<Table>(bytemuck::cast_slice(&vec![Gf128(rng.block()); params.table_len]))?;
                 ch.send(&OffsetShare([0; 16]))?;
                 let OffsetOpening(_) = ch.recv(())?;
-                tags::receive::<Tags>(&mut TagFinder::new(0, params.tag_bits, false), N, params.tag_bits, ch)?;
+                tags::receive::<Tags>(&mut TagFinder::new(0, params.finish.tag_bits, false), N, params.finish.tag_bits, ch)?;
                 ch.send_stream::<Proofs>(proofs)
             },
         );
@@ -178,7 +178,7 @@ fn stray_bits_behind_the_table_are_caught() {
             |ch, rng| {
                 let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
                 ch.send_stream::<Table>(&table)?;
-                tags::receive::<Tags>(&mut TagFinder::new(0, params.tag_bits, false), N, params.tag_bits, ch)?;
+                tags::receive::<Tags>(&mut TagFinder::new(0, params.finish.tag_bits, false), N, params.finish.tag_bits, ch)?;
                 ch.send_stream::<Proofs>(&[0])
             },
         );
@@ -193,7 +193,7 @@ fn malformed_masks_are_caught() {
     let step = Tags::STEP.number;
     assert_blamed(receive_tags::<VoleFast>(|_| u32::MAX.to_le_bytes().to_vec()), step);
     assert_blamed(receive_tags::<VoleFast>(|_| 0u32.to_le_bytes().to_vec()), step);
-    let longest = |params: &Params| *Code::new(N, params.tag_bits).len_range().end();
+    let longest = |params: &Params| *Code::new(N, params.finish.tag_bits).len_range().end();
     let coded = |byte: u8, params: &Params| {
         let length = longest(params);
         let mut bytes = (length as u32).to_le_bytes().to_vec();
@@ -207,9 +207,9 @@ fn malformed_masks_are_caught() {
 
 #[test]
 fn tags_wider_than_agreed_are_caught() {
-    let width = |params: &Params| params.tag_bits.div_ceil(8) as usize;
+    let width = |params: &Params| params.finish.tag_bits.div_ceil(8) as usize;
     let shuffled = params::<Rr22>(Security::SemiHonest);
-    assert_eq!(shuffled.coding, TagCoding::Shuffled);
-    assert!(!shuffled.tag_bits.is_multiple_of(8), "there are bits to be wider in");
+    assert_eq!(shuffled.finish.coding, TagCoding::Shuffled);
+    assert!(!shuffled.finish.tag_bits.is_multiple_of(8), "there are bits to be wider in");
     assert_blamed(receive_tags::<Rr22>(|params| vec![0xff; N * width(params)]), Tags::STEP.number);
 }

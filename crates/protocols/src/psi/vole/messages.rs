@@ -4,6 +4,8 @@
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
 
+use crate::psi::finish;
+
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "vole-psi", number, from, carries }
 }
@@ -92,6 +94,15 @@ pub(super) enum Proofs {}
 impl Stream for Proofs {
     const STEP: Step = step(10, Role::Receiver, "the proofs of matches");
     type Element = u128;
+}
+
+/// Arrows 8 to 10.
+pub(super) enum FinishArrows {}
+
+impl finish::Arrows for FinishArrows {
+    type Tags = Tags;
+    type Payloads = Payloads;
+    type Proofs = Proofs;
 }
 
 vesica_party::messages![SaltCommitment, SaltShare, SaltOpening, OffsetCommitment, OffsetShare, OffsetOpening];

@@ -71,7 +71,6 @@ pub mod params;
 mod receiver;
 mod salt;
 mod sender;
-mod tags;
 mod variants;
 
 use std::marker::PhantomData;
@@ -84,12 +83,15 @@ use vesica_structures::okvs::Okvs;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub use variants::{Rr22, Rs21, VoleFast, VoleLean};
+pub use variants::{
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled, VoleLean,
+    VoleLeanShuffled,
+};
 
 use crate::tasks::{Intersect, IntersectRequest};
 use params::{TagCoding, Values};
 
-/// A row of the registry: what distinguishes one VOLE-PSI from another.
+/// A row of the registry or a variant of one: what distinguishes one VOLE-PSI from another.
 pub trait Variant: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
@@ -108,8 +110,8 @@ impl<V: Variant> Protocol for VolePsi<V> {
     const ENTRY: Entry = V::ENTRY;
     type Task = Intersect;
     type Params = Params;
-    type Sender = Sender<V>;
-    type Receiver = Receiver<V>;
+    type Sender = Sender<V::Okvs>;
+    type Receiver = Receiver<V::Okvs>;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
         Params::derive::<V>(request)

@@ -10,6 +10,10 @@ use vesica_structures::okvs::Arrangement;
 use vesica_structures::secret::Secret;
 
 use super::salt::Keys;
+use crate::psi::finish::{Outputs, fill_keystream};
+
+/// Separates the keystreams of payloads from those of other protocols.
+const DOMAIN: &[u8; 16] = b"vesica payload 2";
 
 /// Outputs that are handed over at a time: enough for all threads.
 const OUTPUTS_PER_BATCH: usize = 1 << 15;
@@ -54,7 +58,7 @@ impl<'a> Output<'a> {
     }
 
     /// `part` of the outputs, by the items' own numbers.
-    pub(super) fn by_item(&self, part: Part) -> Secret<Vec<u128>> {
+    fn by_item(&self, part: Part) -> Secret<Vec<u128>> {
         let mut by_item = Secret::new(vec![0; self.inner.len()]);
         self.each(part, 0..self.inner.len(), |outputs, places| {
             for (&output, place) in outputs.iter().zip(places) {
@@ -65,10 +69,13 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The keystream of a payload under its key: BLAKE3's extended output, keyed by the 128 bits of the key and 128 fixed ones, of the item, so
-/// that a guess at a key tests one payload.
-pub(super) fn fill_keystream(key: u128, item: u128, out: &mut [u8]) {
-    let mut keyed = *b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0vesica payload 2";
-    keyed[..16].copy_from_slice(&key.to_le_bytes());
-    blake3::Hasher::new_keyed(&keyed).update(&item.to_le_bytes()).finalize_xof().fill(out);
+impl Outputs for Output<'_> {
+    fn proofs(&mut self) -> Secret<Vec<u128>> {
+        self.by_item(Part::Proof)
+    }
+
+    fn into_keystream(self) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
+        let payload_keys = self.by_item(Part::PayloadKey);
+        move |number, item, out| fill_keystream(DOMAIN, payload_keys[number], item, out)
+    }
 }

@@ -10,13 +10,13 @@ use vesica_structures::fields::{Cell, Gf64, Gf128};
 use vesica_structures::okvs::Okvs;
 
 use super::{Variant, VolePsi, correlation};
-use crate::psi::both_learn;
+use crate::psi::finish;
 use crate::tags;
 pub use crate::tags::TagCoding;
 use crate::tasks::IntersectRequest;
 
 /// Width of a tag in the malicious mode, in bits: the simulator finds a corrupt sender's items by their tags.
-pub const MALICIOUS_MASK_BITS: u32 = 128;
+pub const MALICIOUS_TAG_BITS: u32 = 128;
 
 /// The width of a row's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,24 +36,14 @@ pub struct Params {
     pub id: &'static str,
     /// The mode.
     pub security: Security,
-    /// `n_s`.
-    pub sender_items: usize,
-    /// `n_r`.
-    pub receiver_items: usize,
     /// The field of `B`.
     pub field: ValueField,
     /// Width of `B` in bits: all of the field, or the subspace over GF(2) of its elements below `2^value_bits`.
     pub value_bits: u32,
     /// `m`, the cells of the table.
     pub table_len: usize,
-    /// The coding of the tags.
-    pub coding: TagCoding,
-    /// `l`, the width of a tag.
-    pub tag_bits: u32,
-    /// Width of a payload, in bytes.
-    pub payload_bytes: usize,
-    /// Whether arrow 10 is sent.
-    pub both_learn: bool,
+    /// Arrows 8 to 10, and the sizes of the sets.
+    pub finish: finish::Params,
     /// Bytes of arrow 5.
     pub table_bytes: u64,
     /// Bytes of the VOLE, both sides together.
@@ -75,24 +65,19 @@ impl Params {
         let okvs = V::Okvs::new(request.receiver_items, FailureEvent::Encoding.bits(), 0)?;
         let tag_bits = match request.security {
             Security::SemiHonest => tags::tag_bits(request.sender_items, request.receiver_items),
-            Security::Malicious => MALICIOUS_MASK_BITS,
+            Security::Malicious => MALICIOUS_TAG_BITS,
         };
         let mut params = Self {
             id: V::ENTRY.id,
             security: request.security,
-            sender_items: request.sender_items,
-            receiver_items: request.receiver_items,
             field,
             value_bits,
             table_len: okvs.len(),
-            coding: V::CODING,
-            tag_bits,
-            payload_bytes: request.payload_bytes,
-            both_learn: request.both_learn,
+            finish: finish::Params::new(request, tag_bits, V::CODING),
             table_bytes: table::predicted_bytes(&okvs.parts(), value_bits),
             vole_bytes: 0..=0,
         };
-        if !params.is_empty() {
+        if !params.finish.is_empty() {
             params.vole_bytes = correlation::predicted_bytes(&params)?;
         }
         Ok(params)
@@ -100,25 +85,21 @@ impl Params {
 
     /// Whether a set is empty: then nothing is sent and nothing matches.
     pub fn is_empty(&self) -> bool {
-        self.sender_items == 0 || self.receiver_items == 0
-    }
-
-    /// The most matches there can be.
-    pub fn most_matches(&self) -> usize {
-        self.sender_items.min(self.receiver_items)
+        self.finish.is_empty()
     }
 
     /// All that the keys of a run are bound to, besides session and salt.
     pub(super) fn fingerprint(&self) -> [u8; 32] {
+        let finish = &self.finish;
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 vole-psi 2026 parameters");
         hasher.update(self.id.as_bytes()).update(&[
             0,
             self.security as u8,
             self.value_bits as u8,
-            self.coding as u8,
-            u8::from(self.both_learn),
+            finish.coding as u8,
+            u8::from(finish.both_learn),
         ]);
-        for size in [self.sender_items, self.receiver_items, self.table_len, self.tag_bits as usize, self.payload_bytes] {
+        for size in [finish.sender_items, finish.receiver_items, self.table_len, finish.tag_bits as usize, finish.payload_bytes] {
             hasher.update(&(size as u64).to_le_bytes());
         }
         *hasher.finalize().as_bytes()
@@ -134,16 +115,8 @@ impl Params {
             Security::SemiHonest => 32,
             Security::Malicious => 3 * 32 + 32 + 16 + 48,
         };
-        let tags = match self.coding {
-            TagCoding::SortedCoded => tags::predicted_bytes(self.sender_items, self.tag_bits),
-            TagCoding::Shuffled => {
-                let bytes = tags::shuffled_bytes(self.sender_items, self.tag_bits);
-                bytes..=bytes
-            }
-        };
-        let proofs = if self.both_learn { both_learn::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
-        let fixed = tosses + self.table_bytes + (self.sender_items * self.payload_bytes) as u64;
-        fixed + vole.start() + tags.start() + proofs.start()..=fixed + vole.end() + tags.end() + proofs.end()
+        let (fixed, finish) = (tosses + self.table_bytes, self.finish.predicted_bytes());
+        fixed + vole.start() + finish.start()..=fixed + vole.end() + finish.end()
     }
 }
 

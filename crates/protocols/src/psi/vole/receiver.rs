@@ -11,20 +11,19 @@ use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Payloads, Proofs, Table};
-use super::oprf::{Output, Part, fill_keystream};
+use super::correlation;
+use super::messages::{FinishArrows, Table};
+use super::oprf::{Output, Part};
 use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
-use super::tags::OwnMasks;
-use super::{Variant, correlation};
-use crate::psi::{both_learn, payload};
-use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
+use crate::psi::finish;
+use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, set up.
-pub struct Receiver<V> {
+pub struct Receiver<O> {
     params: Params,
     correlation: Option<Correlation>,
-    variant: PhantomData<fn() -> V>,
+    okvs: PhantomData<fn() -> O>,
 }
 
 /// The result of the set-up, unless a set is empty.
@@ -40,26 +39,26 @@ enum Vole {
     Gf128(silent::Receiver<Gf128>),
 }
 
-impl<V: Variant> Party for Receiver<V> {
+impl<O: Okvs> Party for Receiver<O> {
     type Params = Params;
     type Input = IntersectReceiverInput;
     type Output = IntersectReceiverOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let correlation = if params.is_empty() { None } else { Some(Correlation::setup(params, ch, rng)?) };
-        Ok(Self { params: params.clone(), correlation, variant: PhantomData })
+        Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
     }
 
     fn run(self, input: IntersectReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
         let params = &self.params;
-        input.check(params.receiver_items)?;
+        params.finish.check_receiver(&input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
             return Ok(IntersectReceiverOutput::default());
         };
 
         // Steps 5 to 7.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
+        let okvs = O::new(params.finish.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
@@ -68,28 +67,8 @@ impl<V: Variant> Party for Receiver<V> {
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
-        // Step 8.
-        let found = tags.receive(params, ch)?;
-        let matches = found.list();
-
-        // Step 9.
-        let payloads = if params.payload_bytes > 0 {
-            let _phase = ch.phase(Phase::Payload);
-            let (payload_keys, items) = (output.by_item(Part::PayloadKey), input.items);
-            let keystream = move |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], items[item], out);
-            payload::receive::<Payloads>(params.sender_items, params.payload_bytes, found, keystream, ch)?
-        } else {
-            SealedPayloads::default()
-        };
-
-        // Step 10.
-        if params.both_learn {
-            let _phase = ch.phase(Phase::Match);
-            let proofs = output.by_item(Part::Proof);
-            let proofs = matches.iter().map(|&item| proofs[item as usize]).collect();
-            both_learn::send::<Proofs>(params.most_matches(), proofs, ch)?;
-        }
-        Ok(IntersectReceiverOutput { matches, payloads })
+        // Steps 8 to 10.
+        tags.finish::<FinishArrows>(input, output, ch)
     }
 }
 
@@ -126,13 +105,13 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         offset: Option<AwaitedOffset>,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<(OwnMasks, Output<'a>), Abort> {
+    ) -> Result<(finish::Receiver, Output<'a>), Abort> {
         self.send_table(vole.values(), ch)?;
         let share = offset.as_ref().map_or(Ok(0), |offset| offset.send_share(ch, rng))?;
         let mut vole = vole.run((), ch, rng)?;
         let a = Secret::new(std::mem::take(&mut vole.a));
         drop(vole);
-        let mut tags = OwnMasks::new(self.params);
+        let mut tags = finish::Receiver::new(&self.params.finish);
         let mut output = Output::new(self.keys, self.items);
         let _phase = ch.phase(Phase::Decode);
         for part in 0..self.okvs.parts().len() {

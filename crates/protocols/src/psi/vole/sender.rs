@@ -11,20 +11,19 @@ use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 
-use super::messages::{Payloads, Proofs, Table};
-use super::oprf::{Output, Part, fill_keystream};
+use super::correlation;
+use super::messages::{FinishArrows, Table};
+use super::oprf::{Output, Part};
 use super::params::Params;
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
-use super::tags::SentMasks;
-use super::{Variant, correlation};
-use crate::psi::{both_learn, payload};
+use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, set up.
-pub struct Sender<V> {
+pub struct Sender<O> {
     params: Params,
     correlation: Option<Correlation>,
-    variant: PhantomData<fn() -> V>,
+    okvs: PhantomData<fn() -> O>,
 }
 
 /// The result of the set-up, unless a set is empty.
@@ -40,26 +39,26 @@ enum Vole {
     Gf128(silent::Sender<Gf128>),
 }
 
-impl<V: Variant> Party for Sender<V> {
+impl<O: Okvs> Party for Sender<O> {
     type Params = Params;
     type Input = IntersectSenderInput;
     type Output = IntersectSenderOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let correlation = if params.is_empty() { None } else { Some(Correlation::setup(params, ch, rng)?) };
-        Ok(Self { params: params.clone(), correlation, variant: PhantomData })
+        Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
     }
 
     fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
         let params = &self.params;
-        input.check(params.sender_items, params.payload_bytes)?;
+        params.finish.check_sender(&input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
-            return Ok(IntersectSenderOutput { matches: params.both_learn.then(Vec::new) });
+            return Ok(params.finish.no_matches());
         };
 
         // Steps 5 to 7.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
+        let okvs = O::new(params.finish.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
@@ -68,27 +67,8 @@ impl<V: Variant> Party for Sender<V> {
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
-        // Step 8.
-        let phase = ch.phase(Phase::Masks);
-        let order = tags.send(params, ch, rng)?;
-        drop(phase);
-
-        // Step 9.
-        if params.payload_bytes > 0 {
-            let _phase = ch.phase(Phase::Payload);
-            let payload_keys = output.by_item(Part::PayloadKey);
-            let keystream = |item: usize, out: &mut [u8]| fill_keystream(payload_keys[item], input.items[item], out);
-            payload::send::<Payloads>(&input.payloads, params.payload_bytes, &order, keystream, ch)?;
-        }
-
-        // Step 10.
-        if !params.both_learn {
-            return Ok(IntersectSenderOutput { matches: None });
-        }
-        let _phase = ch.phase(Phase::Match);
-        let proofs = output.by_item(Part::Proof);
-        let matches = both_learn::receive::<Proofs>(params.most_matches(), &proofs, ch)?;
-        Ok(IntersectSenderOutput { matches: Some(matches) })
+        // Steps 8 to 10.
+        tags.finish::<FinishArrows>(&input, output, ch, rng)
     }
 }
 
@@ -124,9 +104,9 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         offset: Option<CommittedOffset>,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<(SentMasks, Output<'a>), Abort> {
+    ) -> Result<(finish::Sender, Output<'a>), Abort> {
         let mut vole = vole.run((), ch, rng)?;
-        let mut tags = SentMasks::new(self.params);
+        let mut tags = finish::Sender::new(&self.params.finish);
         let mut output = Output::new(self.keys, self.items);
         let _phase = ch.phase(Phase::Decode);
         // K = b + delta A, instead of b.

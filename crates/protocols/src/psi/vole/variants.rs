@@ -1,7 +1,9 @@
-//! The rows.
+//! The rows and their variants.
 
 use vesica_mpc::silent::SilentVole;
-use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{
+    Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, deviations,
+};
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs;
@@ -87,6 +89,9 @@ const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, 
 const NARROW_VALUES: &str = "Semi-honest mode: B is a subspace over GF(2) of 41 + log2(n_s) bits, which is closed under all that is done with values, \
      for rows, code and packing are linear over GF(2).";
 
+const NO_PAXOS: &str = "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.";
+const NO_INPUT_ORDER: &str = "Tags are shuffled; the paper's code sends them in the order of the input, which leaks.";
+
 /// `rs21`: everything in `F`.
 #[derive(Clone, Copy, Debug)]
 pub enum Rs21 {}
@@ -95,6 +100,7 @@ impl Variant for Rs21 {
     const ENTRY: Entry = Entry {
         id: "rs21",
         aliases: &["vole-psi"],
+        variants: &[okvs(&[CLUSTERED_FOR_PAXOS, BAND]), tags(&[SHUFFLED, SORTED])],
         task: Intersect::NAME,
         paper: Paper {
             key: "RS21",
@@ -104,7 +110,7 @@ impl Variant for Rs21 {
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
-            "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
+            NO_PAXOS,
             "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
             OUTER_HASH,
             SALT,
@@ -125,6 +131,7 @@ impl Variant for Rr22 {
     const ENTRY: Entry = Entry {
         id: "rr22",
         aliases: &["blazing-fast-psi"],
+        variants: &[okvs(&[CLUSTERED, BAND]), tags(&[SHUFFLED_FOR_UNSHUFFLED, SORTED])],
         task: Intersect::NAME,
         paper: Paper {
             key: "RR22",
@@ -134,7 +141,7 @@ impl Variant for Rr22 {
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
-            "Tags are shuffled; the paper's code sends them in the order of the input, which leaks.",
+            NO_INPUT_ORDER,
             "Semi-honest mode: B = GF(2^64) while 41 + log2(n_s) <= 64, else GF(2^128).",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
             OUTER_HASH,
@@ -160,6 +167,7 @@ impl Variant for VoleFast {
     const ENTRY: Entry = Entry {
         id: "vole-fast",
         aliases: &[],
+        variants: &[tags(&[SORTED, SHUFFLED])],
         task: Intersect::NAME,
         paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded tags", reference: THIS_WORK },
         status: Status::Recommended,
@@ -180,6 +188,7 @@ impl Variant for VoleLean {
     const ENTRY: Entry = Entry {
         id: "vole-lean",
         aliases: &[],
+        variants: &[tags(&[SORTED, SHUFFLED])],
         task: Intersect::NAME,
         paper: Paper {
             key: "this work",
@@ -195,6 +204,64 @@ impl Variant for VoleLean {
     const VALUES: Values = Values::Narrow;
     const CODING: TagCoding = TagCoding::SortedCoded;
 }
+
+const CLUSTERED: ChoiceValue = ChoiceValue::new("clustered", "The clustered 3-hash table: 1.3 cells an item, the fastest.");
+/// As [`CLUSTERED`], where the paper has another table.
+const CLUSTERED_FOR_PAXOS: ChoiceValue = CLUSTERED.deviating(&[NO_PAXOS]);
+const BAND: ChoiceValue =
+    ChoiceValue::new("band", "The band table, one row of bits an item: 1.05 cells an item, the least traffic, and slower.").deviating(&[
+        "The band OKVS (Bienstock, Patel, Seo, Yeo, USENIX Security 2023) instead of the paper's, at the failure bound of the row.",
+    ]);
+
+const SHUFFLED: ChoiceValue = ChoiceValue::new("shuffled", "In a random order, in whole bytes, as papers count them.");
+/// As [`SHUFFLED`], where the paper's code does not shuffle.
+const SHUFFLED_FOR_UNSHUFFLED: ChoiceValue = SHUFFLED.deviating(&[NO_INPUT_ORDER]);
+const SORTED: ChoiceValue =
+    ChoiceValue::new("sorted", "Sorted on all bits and Golomb-Rice coded: about log2(n_s) - 1.5 bits less a tag.").deviating(&[CODED]);
+
+/// Which OKVS, the first value being the default. `vole-fast` and `vole-lean` leave it fixed: they
+/// differ in nothing else.
+const fn okvs(values: &'static [ChoiceValue]) -> Choice {
+    Choice { name: "okvs", what: "The table that encodes the receiver's items.", values }
+}
+
+/// Which coding of the tags, the first value being the default.
+const fn tags(values: &'static [ChoiceValue]) -> Choice {
+    Choice { name: "tags", what: "How the sender's tags travel; no order says anything of its items'.", values }
+}
+
+/// A variant of a row: its type, the row, the canonical spelling, the OKVS, the coding, and which
+/// values make way for which.
+macro_rules! vole_variant {
+    ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident) => {
+        vole_variant!(@ $name, $row, $id, $okvs, $coding, deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen]);
+    };
+    ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident, $other:ident => $second:ident) => {
+        vole_variant!(@ $name, $row, $id, $okvs, $coding,
+            deviations![deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen], $other => $second]);
+    };
+    (@ $name:ident, $row:ident, $id:literal, $okvs:ty, $coding:ident, $deviations:expr) => {
+        #[doc = concat!("`", $id, "`.")]
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl Variant for $name {
+            const ENTRY: Entry = <$row as Variant>::ENTRY.variant($id, $deviations, <$row as Variant>::ENTRY.modes);
+            type Okvs = $okvs;
+            const VALUES: Values = <$row as Variant>::VALUES;
+            const CODING: TagCoding = TagCoding::$coding;
+        }
+    };
+}
+
+vole_variant!(Rs21Band: Rs21, "rs21:okvs=band", okvs::Band, Shuffled, CLUSTERED_FOR_PAXOS => BAND);
+vole_variant!(Rs21Sorted: Rs21, "rs21:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED => SORTED);
+vole_variant!(Rs21BandSorted: Rs21, "rs21:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED_FOR_PAXOS => BAND, SHUFFLED => SORTED);
+vole_variant!(Rr22Band: Rr22, "rr22:okvs=band", okvs::Band, Shuffled, CLUSTERED => BAND);
+vole_variant!(Rr22Sorted: Rr22, "rr22:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED_FOR_UNSHUFFLED => SORTED);
+vole_variant!(Rr22BandSorted: Rr22, "rr22:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED => BAND, SHUFFLED_FOR_UNSHUFFLED => SORTED);
+vole_variant!(VoleFastShuffled: VoleFast, "vole-fast:tags=shuffled", okvs::Clustered, Shuffled, SORTED => SHUFFLED);
+vole_variant!(VoleLeanShuffled: VoleLean, "vole-lean:tags=shuffled", okvs::Band, Shuffled, SORTED => SHUFFLED);
 
 #[cfg(test)]
 mod tests {

@@ -60,6 +60,7 @@ impl Protocol for Ikn20 {
     const ENTRY: Entry = Entry {
         id: "ikn20",
         aliases: &["intersection-sum"],
+        variants: &[],
         task: Sum::NAME,
         paper: Paper {
             key: "IKN20",

@@ -21,53 +21,6 @@ mod receiver;
 mod sender;
 mod threshold;
 
-use std::marker::PhantomData;
-use std::ops::RangeInclusive;
-
-use vesica_mpc::opprf;
-use vesica_party::{Entry, Protocol, Task};
-use vesica_structures::facts::Unsupported;
-
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-use crate::circuit_psi::{BinOpprf, Variant};
-use crate::tasks::{AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput};
-
-/// What distinguishes one aggregate from another.
-pub trait AggregateRow: Send + Sync + 'static {
-    /// The description.
-    const ENTRY: Entry;
-    /// The task.
-    type Task: Task<
-            Request = AggregateRequest,
-            SenderInput = AggregateSenderInput,
-            ReceiverInput = AggregateReceiverInput,
-            SenderOutput = (),
-            ReceiverOutput = AggregateOutput,
-        >;
-    /// The circuit PSI below it.
-    type Variant: Variant<Opprf: BinOpprf<Params = opprf::Params>>;
-    /// Whether the receiver brings values.
-    const VALUED: bool;
-}
-
-/// The aggregate of row `R`.
-pub struct Aggregate<R>(PhantomData<fn() -> R>);
-
-impl<R: AggregateRow> Protocol for Aggregate<R> {
-    const ENTRY: Entry = R::ENTRY;
-    type Task = R::Task;
-    type Params = Params;
-    type Sender = Sender<R>;
-    type Receiver = Receiver<R>;
-
-    fn derive(request: &AggregateRequest) -> Result<Params, Unsupported> {
-        Params::derive::<R>(request)
-    }
-
-    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
-        params.predicted_bytes()
-    }
-}

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use vesica_mpc::inner_product::{self, InnerProduct};
 use vesica_mpc::share_conversion::{BitsParams, BitsToRing, MultiplexParams, Multiplexer};
 use vesica_mpc::tasks::{BitsToRingRequest, InnerProductRequest, MultiplexRequest};
-use vesica_mpc::{gmw, opprf, share_conversion};
+use vesica_mpc::{gmw, opprf, peqt, share_conversion};
 use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
-use super::{AggregateRow, threshold};
-use crate::circuit_psi;
+use super::threshold;
+use crate::circuit_psi::{self, BinOpprf, MatchingRequest};
 use crate::tasks::AggregateRequest;
 
 /// Entries of the receiver's vectors: 8 bytes each are held at a time.
@@ -20,6 +20,8 @@ const MOST_ENTRIES: usize = 1 << 28;
 #[derive(Clone, Debug)]
 pub struct Params {
     pub(super) request: AggregateRequest,
+    /// Whether the receiver brings values, which those of common items are multiplied by.
+    pub(super) valued: bool,
     pub(super) matching: circuit_psi::Params<opprf::Params>,
     /// Shares of the bits, if they are counted: as the result, or for the threshold.
     pub(super) count: Option<BitsParams>,
@@ -34,10 +36,13 @@ pub struct Params {
 }
 
 impl Params {
-    pub(super) fn derive<R: AggregateRow>(request: &AggregateRequest) -> Result<Self, Unsupported> {
+    pub(crate) fn derive<O>(request: &AggregateRequest, valued: bool) -> Result<Self, Unsupported>
+    where
+        O: BinOpprf<Params = opprf::Params>,
+    {
         request.check_sizes()?;
         let &AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, noisy } = request;
-        if R::VALUED && columns == 0 {
+        if valued && columns == 0 {
             return Err(Unsupported::new("products with no values of the sender", "give a column of values, or ask for a sum"));
         }
         let most = sender_items.min(receiver_items) as u64;
@@ -47,9 +52,11 @@ impl Params {
                 "lower the threshold",
             ));
         }
-        let matching = circuit_psi::Params::derive::<R::Variant>(sender_items, receiver_items, security, 8 * columns)?;
+        let (carried_bytes, equality) = (8 * columns, peqt::Variant::Cubic);
+        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality };
+        let matching = circuit_psi::Params::derive::<O>(&matching)?;
         let len = matching.bins;
-        if (R::VALUED || groups > 1) && len * groups > MOST_ENTRIES {
+        if (valued || groups > 1) && len * groups > MOST_ENTRIES {
             return Err(Unsupported::new(
                 format_args!("{groups} groups of {receiver_items} items"),
                 format_args!("use at most {} groups: merge rare ones into one", MOST_ENTRIES / len),
@@ -57,7 +64,8 @@ impl Params {
         }
         // Noise may lead below zero.
         let count_bits = if columns == 0 && noisy { 64 } else { share_conversion::count_bits(len) };
-        let mut params = Self { request: *request, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
+        let mut params =
+            Self { request: *request, valued, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
         if params.matching.is_empty() {
             return Ok(params);
         }
@@ -68,10 +76,10 @@ impl Params {
             params.columns =
                 Some(Multiplexer::<u64>::derive(&MultiplexRequest { len, masked: columns, width: columns, bits: 64, security })?);
         }
-        if R::VALUED || groups > 1 {
+        if valued || groups > 1 {
             for total in 0..params.totals() {
                 // Where a count is not the result, it is of items, whatever their values.
-                let bits = if R::VALUED && total < request.results() { 63 } else { 0 };
+                let bits = if valued && total < request.results() { 63 } else { 0 };
                 let request = InnerProductRequest { len, vectors: groups, products: params.totals(), bits, security };
                 params.products.push(InnerProduct::derive(&request)?);
             }
@@ -114,7 +122,7 @@ impl Params {
     }
 
     /// Bytes of all parts and of what is opened.
-    pub(super) fn predicted_bytes(&self) -> RangeInclusive<u64> {
+    pub(crate) fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_silent() {
             return 0..=0;
         }

@@ -1,30 +1,30 @@
 //! The right column.
 
 use vesica_mpc::gmw::{Evaluator, open_to_receiver};
-use vesica_mpc::inner_product;
 use vesica_mpc::share_conversion::{BitsReceiver, MultiplexReceiver};
 use vesica_mpc::tasks::{RingVectors, SharedBits, SharedRows};
+use vesica_mpc::{inner_product, opprf};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::Params;
 use super::messages::Opened;
 use super::threshold::{known, unknown, words};
-use super::{AggregateRow, Params};
-use crate::circuit_psi::matching;
+use crate::circuit_psi::{BinOpprf, matching};
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
 /// The receiver, set up.
-pub struct Receiver<R: AggregateRow> {
+pub struct Receiver<O: BinOpprf<Params = opprf::Params>> {
     params: Params,
     count: Option<BitsReceiver>,
     columns: Option<MultiplexReceiver<u64>>,
     products: Vec<inner_product::Receiver>,
     circuit: Option<Evaluator>,
-    matching: matching::Receiver<R::Variant>,
+    matching: matching::Receiver<O>,
 }
 
-impl<R: AggregateRow> Party for Receiver<R> {
+impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
     type Params = Params;
     type Input = AggregateReceiverInput;
     type Output = AggregateOutput;
@@ -42,7 +42,7 @@ impl<R: AggregateRow> Party for Receiver<R> {
 
     fn run(self, input: AggregateReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
         let Self { params, count, columns, products, circuit, matching } = self;
-        input.check(&params.request, R::VALUED)?;
+        input.check(&params.request, params.valued)?;
         let (groups, width) = (params.request.groups, params.request.columns);
         if params.is_silent() {
             return Ok(AggregateOutput { groups: vec![Some(vec![0; params.request.results()]); groups] });

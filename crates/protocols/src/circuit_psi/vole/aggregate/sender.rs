@@ -1,30 +1,30 @@
 //! The left column.
 
 use vesica_mpc::gmw::{Evaluator, open_to_receiver};
-use vesica_mpc::inner_product;
 use vesica_mpc::share_conversion::{BitsSender, MultiplexSender};
 use vesica_mpc::tasks::{RingVector, SharedBits};
+use vesica_mpc::{inner_product, opprf};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::Params;
 use super::messages::Opened;
 use super::threshold::{known, unknown};
-use super::{AggregateRow, Params};
-use crate::circuit_psi::matching;
+use crate::circuit_psi::{BinOpprf, matching};
 use crate::tasks::AggregateSenderInput;
 
 /// The sender, set up.
-pub struct Sender<R: AggregateRow> {
+pub struct Sender<O: BinOpprf<Params = opprf::Params>> {
     params: Params,
     count: Option<BitsSender>,
     columns: Option<MultiplexSender<u64>>,
     products: Vec<inner_product::Sender>,
     circuit: Option<Evaluator>,
-    matching: matching::Sender<R::Variant>,
+    matching: matching::Sender<O>,
 }
 
-impl<R: AggregateRow> Party for Sender<R> {
+impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
     type Params = Params;
     type Input = AggregateSenderInput;
     type Output = ();

@@ -1,14 +1,16 @@
-//! The sender's share of the result: for each match the receiver returns the second half of the pseudo-random function's output, which
-//! it can know for items of the sender only where it holds the item too. No fairness (the receiver knows first, and may stop) and no
-//! completeness (it may keep matches back).
+//! The sender's share of the result: for each match the receiver returns the second half of the
+//! pseudo-random function's output, which it can know for items of the sender only where it holds
+//! the item too. No fairness (the receiver knows first, and may stop) and no completeness (it may
+//! keep matches back).
 
 use std::ops::RangeInclusive;
 
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::tags::TagFinder;
 
-/// Bytes of the arrow: a count and up to `min(n_s, n_r)` proofs of 128 bits; nothing where either set is empty.
-pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> RangeInclusive<u64> {
+/// Bytes of the arrow: a count and up to `min(n_s, n_r)` proofs of 128 bits; nothing where either
+/// set is empty.
+pub(super) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> RangeInclusive<u64> {
     match sender_items.min(receiver_items) as u64 {
         0 => 0..=0,
         most => 16..=16 + 16 * most,
@@ -16,7 +18,7 @@ pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> Ran
 }
 
 /// Sends the matches' proofs, sorted, so that their order says nothing of the receiver's.
-pub(crate) fn send<S: Stream<Element = u128>>(most: usize, mut proofs: Vec<u128>, ch: &mut Channel) -> Result<(), Abort> {
+pub(super) fn send<S: Stream<Element = u128>>(most: usize, mut proofs: Vec<u128>, ch: &mut Channel) -> Result<(), Abort> {
     if most == 0 {
         return Ok(());
     }
@@ -25,9 +27,9 @@ pub(crate) fn send<S: Stream<Element = u128>>(most: usize, mut proofs: Vec<u128>
     ch.send_stream::<S>(&proofs)
 }
 
-/// Receives at most `most` proofs and returns the indices of the items they prove, ascending. `expected[i]` is the proof of item
-/// `i`, pseudo-random.
-pub(crate) fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
+/// Receives at most `most` proofs and returns the indices of the items they prove, ascending.
+/// `expected[i]` is the proof of item `i`, pseudo-random.
+pub(super) fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
     if most == 0 {
         return Ok(Vec::new());
     }

@@ -1,5 +1,6 @@
-//! Labelled PSI: the sender's payloads, in the order of its sorted tags, each under a keystream that only the receiver's output for
-//! the same item gives. Fixed width, so that lengths say nothing.
+//! Labelled PSI: the sender's payloads, in the order of its sorted tags, each under a keystream
+//! that only the receiver's output for the same item gives. Fixed width, so that lengths say
+//! nothing.
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
@@ -12,44 +13,40 @@ const BYTES_PER_PART: usize = 1 << 18;
 /// Fewest items that are worth a task of a thread.
 const MIN_ITEMS: usize = 256;
 
-/// Sends `width` bytes an item, item `order[p]` at place `p`; `keystream(item, out)` fills `out` with the item's keystream.
-pub(crate) fn send<S: Stream<Element = u8>>(
-    payloads: &[u8],
+/// Sends `width` bytes a tag: at place `p` what `payload` gives for the number `order[p]`, under
+/// what `keystream` fills in for that number.
+pub(super) fn send<'a, S: Stream<Element = u8>>(
+    payload: impl Fn(usize) -> &'a [u8] + Sync,
     width: usize,
     order: &[u32],
     keystream: impl Fn(usize, &mut [u8]) + Sync,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
-    if width == 0 {
-        return Ok(());
-    }
     let part_items = (BYTES_PER_PART / width).max(1);
     let mut part = vec![0; part_items.min(order.len()) * width];
-    for items in order.chunks(part_items) {
-        let part = &mut part[..items.len() * width];
-        part.par_chunks_exact_mut(width).zip(items).with_min_len(MIN_ITEMS).for_each(|(cell, &item)| {
-            let item = item as usize;
-            keystream(item, cell);
-            add(cell, &payloads[item * width..][..width]);
+    for numbers in order.chunks(part_items) {
+        let part = &mut part[..numbers.len() * width];
+        part.par_chunks_exact_mut(width).zip(numbers).with_min_len(MIN_ITEMS).for_each(|(cell, &number)| {
+            keystream(number as usize, cell);
+            add(cell, payload(number as usize));
         });
         ch.send_stream::<S>(part)?;
     }
     Ok(())
 }
 
-/// Receives the `count` payloads and keeps those of `found`, which noted the places of the sender's masks. `keystream` is called when the seal is opened.
+/// Receives the `count` payloads and keeps those of `found`, which noted the places of the sender's
+/// tags. `keystream` is called when the seal is opened.
 ///
-/// Each cell is copied once, to its match's place or to one that nobody reads, so that the work is the same whatever was found.
-pub(crate) fn receive<S: Stream<Element = u8>>(
+/// Each cell is copied once, to its match's place or to one that nobody reads, so that the work is
+/// the same whatever was found.
+pub(super) fn receive<S: Stream<Element = u8>>(
     count: usize,
     width: usize,
     found: Found,
     keystream: impl Fn(usize, &mut [u8]) + Send + Sync + 'static,
     ch: &mut Channel,
 ) -> Result<SealedPayloads, Abort> {
-    if width == 0 {
-        return Ok(SealedPayloads::default());
-    }
     let matches = found.count();
     let cell_of = cells(&found, count);
     let mut kept = vec![0; (matches + 1) * width];
@@ -69,7 +66,8 @@ pub(crate) fn receive<S: Stream<Element = u8>>(
     Ok(SealedPayloads::new(width, kept, matches, keystream))
 }
 
-/// For each of `count` places of the sender the match whose payload comes there, and the number of matches where there is none. The same work whatever was found.
+/// For each of `count` places of the sender the match whose payload comes there, and the number of
+/// matches where there is none. The same work whatever was found.
 fn cells(found: &Found, count: usize) -> Vec<u32> {
     let none = found.count() as u32;
     // One more: for own items that were not found.
@@ -110,7 +108,8 @@ mod tests {
         type Element = u8;
     }
 
-    /// Of items with these numbers, 24 bytes each, in parts; two own tags are equal, and so are two of the sender's.
+    /// Of items with these numbers, 24 bytes each, in parts; two own tags are equal, and so are two
+    /// of the sender's.
     fn received(own: &[u128], theirs: &'static [u128], width: usize) -> (SealedPayloads, Arc<AtomicUsize>, Vec<u32>) {
         let mut finder = TagFinder::new(own.len(), 128, true);
         finder.add(own, 0..);
@@ -125,7 +124,15 @@ mod tests {
         let payloads: Vec<u8> = (0..theirs.len()).flat_map(|place| vec![place as u8; width]).collect();
         let order: Vec<u32> = (0..theirs.len() as u32).collect();
         let ((), sealed) = two_party(
-            |ch, _| send::<Cells>(&payloads, width, &order, |place, out| out.fill(theirs[place] as u8 ^ 0x55), ch),
+            |ch, _| {
+                send::<Cells>(
+                    |place| &payloads[place * width..][..width],
+                    width,
+                    &order,
+                    |place, out| out.fill(theirs[place] as u8 ^ 0x55),
+                    ch,
+                )
+            },
             |ch, _| receive::<Cells>(theirs.len(), width, found, keystream, ch),
         );
         (sealed, calls, list)

@@ -1,0 +1,73 @@
+//! All numbers of the figure.
+
+use std::ops::RangeInclusive;
+
+use super::proofs;
+use crate::tags::TagCoding;
+use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput};
+use vesica_structures::facts::Unsupported;
+
+/// What both sides have agreed on, as far as it concerns tags, payloads and proofs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// `n_s`.
+    pub sender_items: usize,
+    /// `n_r`.
+    pub receiver_items: usize,
+    /// Tags that the sender sends of each of its items.
+    pub tags_per_item: usize,
+    /// Width of a tag, in bits.
+    pub tag_bits: u32,
+    /// How tags travel.
+    pub coding: TagCoding,
+    /// Width of a payload, in bytes.
+    pub payload_bytes: usize,
+    /// Whether arrow 3 is sent.
+    pub both_learn: bool,
+}
+
+impl Params {
+    /// Parameters of a request, with one tag an item.
+    pub(crate) fn new(request: &IntersectRequest, tag_bits: u32, coding: TagCoding) -> Self {
+        let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, .. } = request;
+        Self { sender_items, receiver_items, tags_per_item: 1, tag_bits, coding, payload_bytes, both_learn }
+    }
+
+    /// Whether a set is empty, so that nothing matches.
+    pub fn is_empty(&self) -> bool {
+        self.sender_items == 0 || self.receiver_items == 0
+    }
+
+    /// Tags of arrow 1.
+    pub fn tags(&self) -> usize {
+        self.tags_per_item * self.sender_items
+    }
+
+    /// The most matches there can be.
+    pub fn most_matches(&self) -> usize {
+        self.sender_items.min(self.receiver_items)
+    }
+
+    /// Bytes of the three arrows.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        let tags = self.coding.predicted_bytes(self.tags(), self.tag_bits);
+        let payloads = (self.tags() * self.payload_bytes) as u64;
+        let proofs = if self.both_learn { proofs::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
+        payloads + tags.start() + proofs.start()..=payloads + tags.end() + proofs.end()
+    }
+
+    /// Refuses an input of the sender that is not of the agreed sizes.
+    pub(crate) fn check_sender(&self, input: &IntersectSenderInput) -> Result<(), Unsupported> {
+        input.check(self.sender_items, self.payload_bytes)
+    }
+
+    /// Refuses an input of the receiver that is not of the agreed size.
+    pub(crate) fn check_receiver(&self, input: &IntersectReceiverInput) -> Result<(), Unsupported> {
+        input.check(self.receiver_items)
+    }
+
+    /// The sender's output where nothing was sent because a set is empty.
+    pub(crate) fn no_matches(&self) -> IntersectSenderOutput {
+        IntersectSenderOutput { matches: self.both_learn.then(Vec::new) }
+    }
+}

@@ -1,0 +1,74 @@
+//! The right column of the figure.
+
+use vesica_party::{Abort, Channel, Phase};
+use vesica_structures::tags::TagFinder;
+
+use super::{Arrows, Outputs, Params, payload, proofs};
+use crate::tags;
+use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
+
+/// The receiver, which collects its tags as its OPRF gives them.
+pub(crate) struct Receiver {
+    params: Params,
+    tags: TagFinder,
+}
+
+impl Receiver {
+    /// A receiver without tags yet.
+    pub(crate) fn new(params: &Params) -> Self {
+        // Where payloads follow, the places of the sender's tags say which payload belongs to which
+        // match.
+        let tags = TagFinder::new(params.receiver_items, params.tag_bits, params.payload_bytes > 0);
+        Self { params: params.clone(), tags }
+    }
+
+    /// Takes some outputs, of which tags are the low bits, with their items' numbers. Each number
+    /// comes once.
+    pub(crate) fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
+        self.tags.add(outputs, numbers);
+    }
+
+    /// Steps 1 to 3, once all tags have come. The payloads stay sealed until the caller opens them;
+    /// the proofs go last, when the own result is complete.
+    pub(crate) fn finish<A: Arrows>(
+        self,
+        input: IntersectReceiverInput,
+        mut outputs: impl Outputs,
+        ch: &mut Channel,
+    ) -> Result<IntersectReceiverOutput, Abort> {
+        let Self { params, mut tags } = self;
+        // Step 1.
+        let phase = ch.phase(Phase::Match);
+        tags.prepare();
+        drop(phase);
+        let phase = ch.phase(Phase::Masks);
+        tags::receive_each::<A::Tags>(params.coding, params.tags(), params.tag_bits, ch, |theirs| tags.find(theirs))?;
+        let found = tags.found();
+        let matches = found.list();
+        drop(phase);
+
+        let phase = ch.phase(Phase::Match);
+        let proofs: Option<Vec<u128>> = params.both_learn.then(|| {
+            let proofs = outputs.proofs();
+            matches.iter().map(|&item| proofs[item as usize]).collect()
+        });
+        drop(phase);
+
+        // Step 2.
+        let payloads = if params.payload_bytes > 0 {
+            let _phase = ch.phase(Phase::Payload);
+            let (keystream, items) = (outputs.into_keystream(), input.items);
+            let keystream = move |item: usize, out: &mut [u8]| keystream(item, items[item], out);
+            payload::receive::<A::Payloads>(params.tags(), params.payload_bytes, found, keystream, ch)?
+        } else {
+            SealedPayloads::default()
+        };
+
+        // Step 3.
+        if let Some(proofs) = proofs {
+            let _phase = ch.phase(Phase::Match);
+            proofs::send::<A::Proofs>(params.most_matches(), proofs, ch)?;
+        }
+        Ok(IntersectReceiverOutput { matches, payloads })
+    }
+}

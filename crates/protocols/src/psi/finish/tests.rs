@@ -1,0 +1,102 @@
+//! The figure around a pseudo-random function that both sides know.
+
+use vesica_party::{Role, Security, Step, Stream, Task};
+use vesica_structures::rng::SecretRng;
+use vesica_testkit::two_party;
+
+use super::{Arrows, Params, Receiver, Sender, StoredOutputs};
+use crate::tags::{TagCoding, tag_bits};
+use crate::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+
+const DOMAIN: &[u8; 16] = b"a test of finish";
+
+macro_rules! arrow {
+    ($name:ident, $number:literal, $from:ident, $element:ty) => {
+        enum $name {}
+
+        impl Stream for $name {
+            const STEP: Step = Step { protocol: "test", number: $number, from: Role::$from, carries: "outputs" };
+            type Element = $element;
+        }
+    };
+}
+
+arrow!(Tags, 1, Sender, u8);
+arrow!(Payloads, 2, Sender, u8);
+arrow!(Proofs, 3, Receiver, u128);
+
+enum TestArrows {}
+
+impl Arrows for TestArrows {
+    type Tags = Tags;
+    type Payloads = Payloads;
+    type Proofs = Proofs;
+}
+
+/// Tag, proof and key of an item in its place `b`.
+fn outputs(item: u128, b: usize) -> [u128; 3] {
+    let mut hash = [0; 48];
+    blake3::Hasher::new().update(&item.to_le_bytes()).update(&[b as u8]).finalize_xof().fill(&mut hash);
+    bytemuck::cast(hash)
+}
+
+/// Hands the outputs of these evaluations over in two parts, the last ones first, as rows do that
+/// evaluate bins or parts of a table.
+fn evaluate(params: &Params, evaluations: &[(u32, u128, usize)], mut add: impl FnMut(&[u128], std::vec::IntoIter<u32>)) -> StoredOutputs {
+    let mut stored = StoredOutputs::new(params, evaluations.len(), DOMAIN);
+    let (first, last) = evaluations.split_at(evaluations.len() / 3);
+    for part in [last, first] {
+        let made: Vec<[u128; 3]> = part.iter().map(|&(_, item, b)| outputs(item, b)).collect();
+        let of = |which: usize, wanted: bool| made.iter().filter(|_| wanted).map(|made| made[which]).collect::<Vec<_>>();
+        let numbers: Vec<u32> = part.iter().map(|&(number, ..)| number).collect();
+        add(&of(0, true), numbers.clone().into_iter());
+        stored.put(&of(1, params.both_learn), &of(2, params.payload_bytes > 0), numbers.into_iter());
+    }
+    stored
+}
+
+fn check(params: &Params, common: usize) {
+    let mut rng = SecretRng::insecure_from_seed(common as u64);
+    let sent: Vec<u128> = (0..params.sender_items).map(|_| rng.block()).collect();
+    let foreign = (common..params.receiver_items).map(|_| rng.block());
+    let asked: Vec<u128> = sent[..common].iter().rev().copied().chain(foreign).collect();
+    let payloads = (0..params.sender_items * params.payload_bytes).map(|place| place as u8).collect();
+    let (sent, asked) = (IntersectSenderInput { items: sent, payloads }, IntersectReceiverInput { items: asked });
+    let per_item = params.tags_per_item;
+    let ((sender, bytes_of_sender), (receiver, bytes_of_receiver)) = two_party(
+        |ch, rng| {
+            let mut tags = Sender::new(params);
+            let numbered = (0..).zip(sent.items.iter().flat_map(|&item| (0..per_item).map(move |b| (item, b))));
+            let evaluations: Vec<_> = numbered.map(|(number, (item, b))| (number, item, b)).collect();
+            let stored = evaluate(params, &evaluations, |outputs, numbers| tags.add(outputs, numbers));
+            Ok((tags.finish::<TestArrows>(&sent, stored, ch, rng)?, ch.tally().total().sent_payload))
+        },
+        |ch, _| {
+            let mut tags = Receiver::new(params);
+            let evaluations: Vec<_> = (0..).zip(&asked.items).map(|(number, &item)| (number, item, item as usize % per_item)).collect();
+            let stored = evaluate(params, &evaluations, |outputs, numbers| tags.add(outputs, numbers));
+            Ok((tags.finish::<TestArrows>(asked.clone(), stored, ch)?, ch.tally().total().sent_payload))
+        },
+    );
+    Intersect::holds(&sent, &asked, &sender, &receiver).unwrap_or_else(|wrong| panic!("{params:?}: {wrong}"));
+    assert_eq!((receiver.matches.len(), sender.matches.is_some()), (common, params.both_learn), "{params:?}");
+    assert!(params.predicted_bytes().contains(&(bytes_of_sender + bytes_of_receiver)), "{params:?}");
+}
+
+#[test]
+fn tags_payloads_and_proofs_belong_to_their_items() {
+    for coding in [TagCoding::SortedCoded, TagCoding::Shuffled] {
+        for (payload_bytes, both_learn) in [(0, false), (5, false), (0, true), (5, true)] {
+            for (sender_items, receiver_items, common) in [(0, 3, 0), (3, 0, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
+                let security = Security::SemiHonest;
+                let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn };
+                let params = Params::new(&request, tag_bits(sender_items, receiver_items), coding);
+                check(&params, common);
+                // Where an item has two tags, the receiver returns no proofs.
+                if !both_learn {
+                    check(&Params { tags_per_item: 2, ..params }, common);
+                }
+            }
+        }
+    }
+}
