@@ -174,27 +174,27 @@ impl Entry {
     }
 }
 
-/// The one of these descriptions of rows and variants that `name` names: a row by its id or an
-/// alias, or a variant of a row by its choices. `None` if there is no such row.
+/// The description that `name` names, of `entries` of rows and of their variants: a row by its id
+/// or an alias, or a variant by its row and choices. `None` if there is no such row.
 ///
 /// # Errors
 /// If the row has no such variant.
-pub fn find(entries: &[&'static Entry], name: &str) -> Result<Option<&'static Entry>, Unsupported> {
-    let (row_name, choices) = split(name);
-    let Some(row) = entries.iter().copied().find(|entry| entry.answers_to(row_name)) else { return Ok(None) };
+pub fn find<'a>(entries: &[&'a Entry], name: &str) -> Result<Option<&'a Entry>, Unsupported> {
+    let (row, choices) = split(name);
+    let Some(row) = entries.iter().copied().find(|entry| entry.answers_to(row)) else {
+        return Ok(None);
+    };
     let Some(choices) = choices else { return Ok(Some(row)) };
     let canonical = row.canonical(choices)?;
-    match entries.iter().copied().find(|entry| entry.id == canonical) {
-        Some(found) => Ok(Some(found)),
-        None => {
-            let variants = entries.iter().filter(|entry| entry.is_variant() && entry.row_id() == row.id);
-            let known: Vec<&str> = variants.map(|entry| entry.id).collect();
-            Err(Unsupported::new(
-                format_args!("the variant {canonical} does not exist in this version"),
-                format_args!("choose one of {}", known.join(" ")),
-            ))
-        }
-    }
+    let found = entries.iter().copied().find(|entry| entry.id == canonical);
+    found.map(Some).ok_or_else(|| {
+        let of_row = entries.iter().filter(|entry| entry.row_id() == row.id);
+        let known: Vec<&str> = of_row.map(|entry| entry.id).collect();
+        Unsupported::new(
+            format_args!("the variant {canonical} does not exist in this version"),
+            format_args!("choose one of {}", known.join(" ")),
+        )
+    })
 }
 
 /// The protocol that `name` names among these rows and their variants, as [`find`] finds it.
@@ -262,6 +262,21 @@ mod tests {
         }
         assert_eq!(split("row:fruit=pear"), ("row", Some("fruit=pear")));
         assert_eq!((split("row"), split("row:")), (("row", None), ("row", Some(""))));
+    }
+
+    #[test]
+    fn names_find_rows_and_variants_among_entries() {
+        let [pear, tea] = ["row:fruit=pear", "row:drink=tea"].map(|id| ENTRY.variant(id, &[], &[]));
+        let other = Entry { id: "other", aliases: &[], variants: &[], ..ENTRY };
+        let entries = [&ENTRY, &pear, &tea, &other];
+        let found = |name| find(&entries, name).map(|entry| entry.map(|entry| entry.id));
+        assert_eq!(found("alias"), Ok(Some("row")));
+        assert_eq!(found("alias:drink=water,fruit=pear"), Ok(Some("row:fruit=pear")));
+        assert_eq!((found("nothing"), found("nothing:fruit=pear")), (Ok(None), Ok(None)));
+        let refused = found("row:fruit=pear,drink=tea").expect_err("it is not among them");
+        assert!(refused.what.contains("row:fruit=pear,drink=tea"), "{refused:?}");
+        assert!(refused.mend.ends_with("row row:fruit=pear row:drink=tea"), "{refused:?}");
+        assert_eq!((pear.row_id(), pear.is_variant(), ENTRY.is_variant()), ("row", true, false));
     }
 
     #[test]
