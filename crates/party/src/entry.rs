@@ -109,7 +109,7 @@ impl fmt::Display for CostClass {
 }
 
 /// The number of rounds of a run, set-up included: of messages of which each is sent after the one before has arrived. Messages that cross each other
-/// are of one round. Sets of a few items may take fewer; groups of an aggregate, and thresholds on them, some more.
+/// are of one round. Sets of a few items may take fewer; groups of an aggregate, thresholds on them and further columns some more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     /// For sets of some tens of items, or at the sizes that take the fewest.
