@@ -8,7 +8,10 @@ use vesica_fuzz::{TARGETS, Target};
 
 static CHOSEN: LazyLock<&'static Target> = LazyLock::new(|| {
     let name = std::env::var("VESICA_TARGET").expect("VESICA_TARGET names the target");
-    TARGETS.iter().find(|target| target.name == name).expect("VESICA_TARGET is one of the targets in crates/fuzz/src/lib.rs")
+    TARGETS
+        .iter()
+        .find(|target| target.name == name)
+        .expect("VESICA_TARGET is one of the targets in crates/fuzz/src/lib.rs")
 });
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,5 +1,7 @@
-//! Fits the constants of the cost model to the runs of `bench/plan`, and prints them as `crates/vesica/src/plan/constants.rs`; on standard error, how far the
-//! model is off for each run. `cargo run --release --locked -p vesica-bench --example fit_plan -- FOLDER > crates/vesica/src/plan/constants.rs`
+//! Fits the constants of the cost model to the runs of `bench/plan`, and prints them as
+//! `crates/vesica/src/plan/constants.rs`; on standard error, how far the model is off for each run.
+//! `cargo run --release --locked -p vesica-bench --example fit_plan -- FOLDER >
+//! crates/vesica/src/plan/constants.rs`
 //!
 //! Of each run the least time counts: what disturbs a run only ever adds to it.
 
@@ -65,7 +67,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let names: Vec<_> = folders.iter().map(|folder| name_of(folder)).collect();
-    println!("//! The constants of the cost model. Made by `fit_plan` from the runs of {}; do not edit.", names.join(" and "));
+    println!(
+        "//! The constants of the cost model. Made by `fit_plan` from the runs of {}; do not edit.",
+        names.join(" and ")
+    );
     println!("\nuse vesica_party::Security;\n\nuse super::model::{{Costs, Surface, Work}};\n");
     let fits: Vec<_> = all.iter().filter_map(|(name, runs)| Some((name, runs, fit(runs)?))).collect();
     println!("/// Ascending by id.");
@@ -76,9 +81,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         for run in runs.iter().filter(|run| run.extras == 0.0) {
             let error = fit.seconds(run) / run.seconds - 1.0;
             errors.push(error.abs());
-            let link = run.link.map_or("loopback".into(), |(rate, trip)| format!("{} Mbit/s {} ms", rate / 1e6, trip * 1e3));
+            let link =
+                run.link.map_or("loopback".into(), |(rate, trip)| format!("{} Mbit/s {} ms", rate / 1e6, trip * 1e3));
             eprintln!(
-                "{id:12} {security:12} {:>9} x {:<9} {link:20} measured {:8.3} s, model {:8.3} s, {:+.0}%; memory {:+.0}% {:+.0}%, receiver's bytes {:+.1}%",
+                "{id:12} {security:12} {:>9} x {:<9} {link:20} measured {:8.3} s, model {:8.3} s, {:+.0}%; memory \
+                 {:+.0}% {:+.0}%, receiver's bytes {:+.1}%",
                 run.senders,
                 run.receivers,
                 run.seconds,
@@ -114,7 +121,9 @@ fn read(report: &Value) -> Option<Run> {
     let task = report["task"].as_str()?;
     let (senders, receivers) = (number("sender_items")?, number("receiver_items")?);
     let extras = match task {
-        "intersect" | "shares" => senders * number("payload_bytes")? + receivers * number("receiver_payload_bytes").unwrap_or(0.0),
+        "intersect" | "shares" => {
+            senders * number("payload_bytes")? + receivers * number("receiver_payload_bytes").unwrap_or(0.0)
+        }
         _ => senders.max(receivers) * (number("columns")? - 1.0).max(0.0),
     };
     let samples = report["samples"].as_array()?;
@@ -139,7 +148,9 @@ fn read(report: &Value) -> Option<Run> {
 
 /// Adds a run. Of several of one kind the least disturbed time and the most memory count.
 fn add(runs: &mut Vec<Run>, run: Run) {
-    let same = |old: &&mut Run| (old.senders, old.receivers, old.link, old.extras) == (run.senders, run.receivers, run.link, run.extras);
+    let same = |old: &&mut Run| {
+        (old.senders, old.receivers, old.link, old.extras) == (run.senders, run.receivers, run.link, run.extras)
+    };
     match runs.iter_mut().find(same) {
         None => runs.push(run),
         Some(old) => {
@@ -182,20 +193,25 @@ impl Surface {
         let equal = runs.iter().filter(|run| run.senders == run.receivers);
         let mut points: Vec<(u32, f64)> = equal.map(|run| (run.senders.log2().round() as u32, figure(run))).collect();
         points.sort_by_key(|&(log, _)| log);
-        // No figure falls with the size: where it seems to, the smaller run was the more disturbed of the two.
+        // No figure falls with the size: where it seems to, the smaller run was the more disturbed of the
+        // two.
         for i in (1..points.len()).rev() {
             points[i - 1].1 = points[i - 1].1.min(points[i].1);
         }
         points.first()?;
         let of = |share| Self { points: points.clone(), sender_share: share };
         let unequal = || runs.iter().filter(|run| run.senders != run.receivers);
-        let misfit = |surface: &Self| -> f64 { unequal().map(|run| (surface.at(run) / figure(run)).ln().powi(2)).sum() };
+        let misfit =
+            |surface: &Self| -> f64 { unequal().map(|run| (surface.at(run) / figure(run)).ln().powi(2)).sum() };
         (0..=1000).map(|permille| of(f64::from(permille) / 1e3)).min_by(|a, b| misfit(a).total_cmp(&misfit(b)))
     }
 
     fn equal(&self, n: f64) -> f64 {
-        let points: Vec<(f64, f64)> = self.points.iter().map(|&(log, figure)| (f64::from(log).exp2(), figure)).collect();
-        let Some(at) = points.windows(2).position(|pair| n <= pair[1].0).or(points.len().checked_sub(2)) else { return points[0].1 };
+        let points: Vec<(f64, f64)> =
+            self.points.iter().map(|&(log, figure)| (f64::from(log).exp2(), figure)).collect();
+        let Some(at) = points.windows(2).position(|pair| n <= pair[1].0).or(points.len().checked_sub(2)) else {
+            return points[0].1;
+        };
         let [(x0, y0), (x1, y1)] = [points[at], points[at + 1]];
         if n <= x0 { y0 } else { y0 + (y1 - y0) * (n - x0) / (x1 - x0) }
     }
@@ -205,19 +221,27 @@ impl Surface {
     }
 
     fn print(&self, name: &str, unit: f64) {
-        let points: Vec<String> = self.points.iter().map(|&(log, figure)| format!("({log}, {:.0})", figure * unit)).collect();
-        println!("        {name}: Surface {{ points: &[{}], sender_share: {:.0} }},", points.join(", "), self.sender_share * 1e3);
+        let points: Vec<String> =
+            self.points.iter().map(|&(log, figure)| format!("({log}, {:.0})", figure * unit)).collect();
+        println!(
+            "        {name}: Surface {{ points: &[{}], sender_share: {:.0} }},",
+            points.join(", "),
+            self.sender_share * 1e3
+        );
     }
 }
 
 impl Fit {
     fn seconds(&self, run: &Run) -> f64 {
         let (rate, trip) = run.link.unwrap_or((f64::INFINITY, 0.0));
-        self.seconds.at(run) + run.bytes * 8.0 / rate + (self.round_trips + run.receivers / self.items_a_round_trip) * trip
+        self.seconds.at(run)
+            + run.bytes * 8.0 / rate
+            + (self.round_trips + run.receivers / self.items_a_round_trip) * trip
     }
 }
 
-/// Seconds for each of a row's extras: the most that its runs with some show above the model without; of another row of the task if it has no such run.
+/// Seconds for each of a row's extras: the most that its runs with some show above the model
+/// without; of another row of the task if it has no such run.
 fn extra_seconds(fits: &[(&(String, String), &Vec<Run>, Fit)], id: &str, task: &str) -> f64 {
     let of = |belongs: &dyn Fn(&str, &Run) -> bool| {
         let rows = fits.iter().flat_map(|((id, _), runs, fit)| runs.iter().map(move |run| (id, run, fit)));
@@ -230,7 +254,8 @@ fn extra_seconds(fits: &[(&(String, String), &Vec<Run>, Fit)], id: &str, task: &
 
 fn print(id: &str, security: &str, fit: &Fit, extra_seconds: f64) {
     let curve = registry::find(id).is_some_and(|entry| entry.cost == CostClass::GroupOperations);
-    let (security, work) = (if security == "malicious" { "Malicious" } else { "SemiHonest" }, if curve { "Curve" } else { "Vole" });
+    let (security, work) =
+        (if security == "malicious" { "Malicious" } else { "SemiHonest" }, if curve { "Curve" } else { "Vole" });
     let a_trip = if fit.items_a_round_trip.is_finite() { fit.items_a_round_trip.round() } else { 0.0 };
     println!("    Costs {{");
     println!("        id: {id:?},");

@@ -1,4 +1,5 @@
-//! One party: connects, waits at the barrier, runs, checks its output, reports; again for each repeat.
+//! One party: connects, waits at the barrier, runs, checks its output, reports; again for each
+//! repeat.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::collections::BTreeMap;
@@ -27,8 +28,14 @@ pub struct Ends<R, W> {
     pub output: W,
 }
 
-/// Plays `role` for a parent that measures: what a child process does. `address` is where the receiver listens, for the sender.
-pub fn play<R: Read, W: Write>(settings: &Settings, role: Role, address: Option<SocketAddr>, ends: Ends<R, W>) -> Result<(), BenchError> {
+/// Plays `role` for a parent that measures: what a child process does. `address` is where the
+/// receiver listens, for the sender.
+pub fn play<R: Read, W: Write>(
+    settings: &Settings,
+    role: Role,
+    address: Option<SocketAddr>,
+    ends: Ends<R, W>,
+) -> Result<(), BenchError> {
     let mut parent = Parent { from: BufReader::new(ends.input), to: ends.output };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().map_err(std::io::Error::other)?;
     let outcome = rounds(settings, role, address, &mut parent, &pool);
@@ -121,7 +128,13 @@ fn over(network: Network, connection: Connection) -> Connection {
 }
 
 /// One timed run and its untimed check.
-fn run(plan: &Plan, role: Role, sample: &Sample, channel: &mut Channel, rng: &mut SecretRng) -> Result<PartyRound, Abort> {
+fn run(
+    plan: &Plan,
+    role: Role,
+    sample: &Sample,
+    channel: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<PartyRound, Abort> {
     // The channel was opened before the barrier: what it counted until then is not part of the run.
     let before = channel.tally();
     let cpu = clock::processor();
@@ -134,9 +147,13 @@ fn run(plan: &Plan, role: Role, sample: &Sample, channel: &mut Channel, rng: &mu
     let correct = output(sample, channel)?;
     let phases = tally.phases.iter().map(|(&phase, count)| {
         let before = before.phase(phase);
-        (phase.name().to_owned(), PhaseFigures { seconds: count.seconds - before.seconds, bytes: count.sent() - before.sent() })
+        (
+            phase.name().to_owned(),
+            PhaseFigures { seconds: count.seconds - before.seconds, bytes: count.sent() - before.sent() },
+        )
     });
-    // What a service prepares before its first query needs the inputs, so that it comes after the set-up and counts for it.
+    // What a service prepares before its first query needs the inputs, so that it comes after the
+    // set-up and counts for it.
     let setup_done = setup_done + (tally.precompute_seconds - before.precompute_seconds);
     Ok(PartyRound {
         setup_done,

@@ -1,4 +1,5 @@
-//! Whole commands, as a user runs them: two CSV files, which `receive` and `send` read, join over TLS and write.
+//! Whole commands, as a user runs them: two CSV files, which `receive` and `send` read, join over
+//! TLS and write.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -40,7 +41,10 @@ impl FromStr for KeyBytes {
         let (least, most) = text.split_once("..").unwrap_or((text, text));
         match (least.parse(), most.parse()) {
             (Ok(least), Ok(most)) if (COUNTER..=most).contains(&least) && most <= 4096 => Ok(Self { least, most }),
-            _ => Err(Unsupported::new(format!("the key length '{text}' is not understood"), "write 24, or 8..64 for lengths between")),
+            _ => Err(Unsupported::new(
+                format!("the key length '{text}' is not understood"),
+                "write 24, or 8..64 for lengths between",
+            )),
         }
     }
 }
@@ -76,7 +80,8 @@ pub struct CommandsReport {
     pub peak_rss_receiver: u64,
 }
 
-/// Times `receive` and `send` of `program` on two CSV files, after one warm-up; what `receive` writes is compared with a plain join.
+/// Times `receive` and `send` of `program` on two CSV files, after one warm-up; what `receive`
+/// writes is compared with a plain join.
 pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) -> Result<CommandsReport, BenchError> {
     // A refusal needs no command to say it.
     let plan = Plan::new(settings)?;
@@ -86,8 +91,11 @@ pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) 
     let folder = Folder::new()?;
     let expected = write_tables(&folder.0, settings, key_bytes)?;
     for name in ["us", "them"] {
-        let status =
-            Command::new(program).args(["identity", "new", "--out", &format!("{name}.key")]).current_dir(&folder.0).output()?.status;
+        let status = Command::new(program)
+            .args(["identity", "new", "--out", &format!("{name}.key")])
+            .current_dir(&folder.0)
+            .output()?
+            .status;
         if !status.success() {
             return Err(BenchError::Process(io::Error::other(format!("`identity new` ended with {status}"))));
         }
@@ -97,7 +105,8 @@ pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) 
     let mut peaks = [0; 2];
     for repeat in settings.repeats() {
         let begin = clock::monotonic();
-        let mut receiver = Party::start(program, &folder.0, settings, Role::Receiver, "us.key", &["--listen", "127.0.0.1:0"])?;
+        let mut receiver =
+            Party::start(program, &folder.0, settings, Role::Receiver, "us.key", &["--listen", "127.0.0.1:0"])?;
         let address = receiver.address()?;
         let sender = Party::start(program, &folder.0, settings, Role::Sender, "them.key", &["--connect", &address])?;
         let mut parties = [sender, receiver];
@@ -110,7 +119,10 @@ pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) 
             *peak = party.peak.max(*peak);
         }
         if fs::read(folder.0.join("matches.csv"))? != expected {
-            return Err(BenchError::Party { role: Role::Receiver, fault: "what it wrote is not the join of the tables".into() });
+            return Err(BenchError::Party {
+                role: Role::Receiver,
+                fault: "what it wrote is not the join of the tables".into(),
+            });
         }
         // Repeat 0 warms up.
         if repeat > 0 {
@@ -146,11 +158,13 @@ fn key(number: u64, bytes: KeyBytes) -> String {
     let mut random = ChaCha20Rng::seed_from_u64(number);
     let length = random.random_range(bytes.least..=bytes.most);
     let letter = |five_bits: u64| char::from(b"abcdefghijklmnopqrstuvwxyz.-_@01"[five_bits as usize % 32]);
-    (0..length).map(|place| if place < COUNTER { letter(spread >> (5 * place)) } else { letter(random.next_u64()) }).collect()
+    (0..length)
+        .map(|place| if place < COUNTER { letter(spread >> (5 * place)) } else { letter(random.next_u64()) })
+        .collect()
 }
 
-/// Writes both tables, rows in random order; gives the plain join. The receiver has the keys from zero on, the sender the last ones of
-/// these that both have, and then its own.
+/// Writes both tables, rows in random order; gives the plain join. The receiver has the keys from
+/// zero on, the sender the last ones of these that both have, and then its own.
 fn write_tables(folder: &Path, settings: &Settings, bytes: KeyBytes) -> io::Result<Vec<u8>> {
     let own = (settings.receiver_items - settings.overlap()) as u64;
     let mut order = ChaCha20Rng::seed_from_u64(0);
@@ -188,9 +202,18 @@ struct Party {
 }
 
 impl Party {
-    fn start(program: &Path, folder: &Path, settings: &Settings, role: Role, identity: &str, end: &[&str]) -> Result<Self, BenchError> {
+    fn start(
+        program: &Path,
+        folder: &Path,
+        settings: &Settings,
+        role: Role,
+        identity: &str,
+        end: &[&str],
+    ) -> Result<Self, BenchError> {
         let (own, peer) = match role {
-            Role::Receiver => (["receive", "--input", "ours.csv", "--output", "matches.csv", "--force"].as_slice(), "them.pub"),
+            Role::Receiver => {
+                (["receive", "--input", "ours.csv", "--output", "matches.csv", "--force"].as_slice(), "them.pub")
+            }
             Role::Sender => (["send", "--input", "theirs.csv"].as_slice(), "us.pub"),
         };
         let mut command = Command::new(program);
@@ -231,7 +254,10 @@ impl Party {
         }
         let mut said = String::new();
         self.says.read_to_string(&mut said)?;
-        Err(BenchError::Party { role: self.role, fault: format!("its command ended with {status}: {}", said.trim_end()) })
+        Err(BenchError::Party {
+            role: self.role,
+            fault: format!("its command ended with {status}: {}", said.trim_end()),
+        })
     }
 }
 

@@ -8,7 +8,8 @@ use vesica_party::Role;
 
 use crate::Settings;
 
-/// The inputs of `role` in repeat `round`: the first `overlap` items come from a generator that both share; the order is random.
+/// The inputs of `role` in repeat `round`: the first `overlap` items come from a generator that
+/// both share; the order is random.
 pub fn make(settings: &Settings, role: Role, round: u64) -> Sample {
     let (items, salt) = match role {
         Role::Sender => (settings.sender_items, 1),
@@ -45,10 +46,14 @@ mod tests {
 
     #[test]
     fn the_overlap_is_the_plain_intersection() {
-        let settings = Settings { overlap: Some(70), ..Settings::new("intersect", "any", vesica_party::Security::SemiHonest, 300, 200) };
+        let settings = Settings {
+            overlap: Some(70),
+            ..Settings::new("intersect", "any", vesica_party::Security::SemiHonest, 300, 200)
+        };
         let (sent, asked) = (make(&settings, Role::Sender, 3), make(&settings, Role::Receiver, 3));
         let theirs: std::collections::HashSet<u128> = sent.digests().into_iter().collect();
-        let plain: Vec<u32> = asked.digests().iter().enumerate().filter(|(_, d)| theirs.contains(d)).map(|(i, _)| i as u32).collect();
+        let plain: Vec<u32> =
+            asked.digests().iter().enumerate().filter(|(_, d)| theirs.contains(d)).map(|(i, _)| i as u32).collect();
         assert_eq!(plain, asked.common);
         assert_eq!(plain.len(), 70);
     }

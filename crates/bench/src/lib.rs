@@ -1,11 +1,14 @@
 //! The benchmark harness: two processes, medians, bytes and memory.
 //!
-//! - [`two_processes`] starts two children, which [`play`] one role each over loopback TCP and live through all repeats. [`in_process`] runs
-//!   both roles on two threads. [`whole_commands`] times `receive` and `send` from file to file.
-//! - [`Settings`] say what to measure, over which [`Link`]. [`Report`] and [`CommandsReport`] hold the figures.
+//! - [`two_processes`] starts two children, which [`play`] one role each over loopback TCP and live
+//!   through all repeats. [`in_process`] runs both roles on two threads. [`whole_commands`] times
+//!   `receive` and `send` from file to file.
+//! - [`Settings`] say what to measure, over which [`Link`]. [`Report`] and [`CommandsReport`] hold
+//!   the figures.
 //!
-//! For each repeat the children connect and make their inputs, the parent reads its clock and releases both. The clock stops when the later
-//! child has its output. Children and parent read the same monotonic clock. Outputs are checked after the clock has stopped.
+//! For each repeat the children connect and make their inputs, the parent reads its clock and
+//! releases both. The clock stops when the later child has its output. Children and parent read the
+//! same monotonic clock. Outputs are checked after the clock has stopped.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

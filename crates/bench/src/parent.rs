@@ -79,8 +79,8 @@ impl Wire {
     }
 }
 
-/// Runs the benchmark in two child processes. `child` gives the command that calls [`play`] for a role; `address` is where the
-/// receiver listens (given to the sender only).
+/// Runs the benchmark in two child processes. `child` gives the command that calls [`play`] for a
+/// role; `address` is where the receiver listens (given to the sender only).
 pub fn two_processes(
     settings: &Settings,
     mut child: impl FnMut(Role, Option<SocketAddr>) -> Result<Command, BenchError>,
@@ -136,7 +136,8 @@ fn measure(
         let begin = clock::monotonic();
         sender.go()?;
         receiver.go()?;
-        // The receiver is heard first: where both fail, its error is the one that says what the peer reported.
+        // The receiver is heard first: where both fail, its error is the one that says what the peer
+        // reported.
         let asked = round(&mut receiver)?;
         let sent = round(&mut sender)?;
         // Repeat 0 warms up.

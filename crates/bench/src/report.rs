@@ -126,7 +126,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Medians of what both parties saw. `rounds` holds barrier time, sender's and receiver's figures for each counted repeat.
+    /// Medians of what both parties saw. `rounds` holds barrier time, sender's and receiver's
+    /// figures for each counted repeat.
     pub(crate) fn from_rounds(
         settings: &Settings,
         in_process: bool,

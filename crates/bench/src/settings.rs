@@ -85,7 +85,8 @@ pub struct Settings {
     pub receiver_items: usize,
     /// Items in both sets; half of the smaller set unless given.
     pub overlap: Option<usize>,
-    /// Bytes of an item. 16 random bytes are their own digest; others are hashed inside of the measured time.
+    /// Bytes of an item. 16 random bytes are their own digest; others are hashed inside of the
+    /// measured time.
     pub item_bytes: usize,
     /// Bytes of payload for each sender item (intersect, shares).
     pub payload_bytes: usize,
@@ -164,7 +165,10 @@ impl Settings {
         }
         self.workload()?;
         if self.item_bytes < 16 {
-            return Err(Unsupported::new("items below 16 bytes would collide at random", "give --item-bytes of at least 16"));
+            return Err(Unsupported::new(
+                "items below 16 bytes would collide at random",
+                "give --item-bytes of at least 16",
+            ));
         }
         Ok(self)
     }

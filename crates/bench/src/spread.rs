@@ -35,7 +35,8 @@ impl Spread {
     }
 }
 
-/// The middle of the values; the mean of the two middle ones where their number is even; zero for none.
+/// The middle of the values; the mean of the two middle ones where their number is even; zero for
+/// none.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     Spread::of(values).median
 }
@@ -56,7 +57,10 @@ mod tests {
     fn quartiles() {
         let spread = Spread::of([5.0, 1.0, 4.0, 2.0, 3.0]);
         assert_eq!(spread, Spread { least: 1.0, lower_quartile: 2.0, median: 3.0, upper_quartile: 4.0, most: 5.0 });
-        assert_eq!(Spread::of([4.0, 0.0]), Spread { least: 0.0, lower_quartile: 1.0, median: 2.0, upper_quartile: 3.0, most: 4.0 });
+        assert_eq!(
+            Spread::of([4.0, 0.0]),
+            Spread { least: 0.0, lower_quartile: 1.0, median: 2.0, upper_quartile: 3.0, most: 4.0 }
+        );
         assert_eq!(Spread::of([7.0]).upper_quartile, 7.0);
     }
 }

@@ -1,4 +1,5 @@
-//! The harness itself: both parties in one process, right figures, clear refusals. Two processes are tested with the command line.
+//! The harness itself: both parties in one process, right figures, clear refusals. Two processes
+//! are tested with the command line.
 
 use vesica::task::{Amounts, AnyTask, TASKS};
 use vesica_bench::{BenchError, Settings, in_process, two_processes};
@@ -54,7 +55,16 @@ fn figures_are_whole_and_outputs_checked() {
     assert!(report.total_bytes >= report.predicted_bytes[0], "{report:?}");
     assert!(report.setup_seconds <= report.total_seconds);
     let json = serde_json::to_value(&report).expect("JSON");
-    for field in ["protocol", "bits_per_item", "total_spread", "peak_rss_sender", "cost_usd", "phases", "link", "threads_per_party"] {
+    for field in [
+        "protocol",
+        "bits_per_item",
+        "total_spread",
+        "peak_rss_sender",
+        "cost_usd",
+        "phases",
+        "link",
+        "threads_per_party",
+    ] {
         assert!(json.get(field).is_some(), "{field}");
     }
 }
@@ -81,7 +91,10 @@ fn what_the_protocol_refuses_is_refused_before_a_party_starts() {
     let mut settings = settings("ecdh-hfh99");
     settings.security = Security::Malicious;
     let refused = two_processes(&settings, |_, _| panic!("a party is started"));
-    assert!(matches!(&refused, Err(BenchError::Unsupported(refused)) if refused.what.contains("no malicious mode")), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(BenchError::Unsupported(refused)) if refused.what.contains("no malicious mode")),
+        "{refused:?}"
+    );
 }
 
 #[test]

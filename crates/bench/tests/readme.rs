@@ -1,6 +1,8 @@
-//! The README's section on speed is made from the newest recorded runs: no figure in it can be invented.
+//! The README's section on speed is made from the newest recorded runs: no figure in it can be
+//! invented.
 //!
-//! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes it, and docs/paper-tables.md.
+//! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes it, and
+//! docs/paper-tables.md.
 
 mod papers;
 mod recorded;
@@ -17,10 +19,12 @@ use vesica_testkit::BLESS;
 
 use recorded::Line;
 
-const BEGIN: &str = "<!-- Made from bench/runs by a test of the bench crate (bench/record says how): do not edit from here -->\n";
+const BEGIN: &str =
+    "<!-- Made from bench/runs by a test of the bench crate (bench/record says how): do not edit from here -->\n";
 const END: &str = "<!-- to here -->\n";
 
-/// What [`Report`](vesica_bench::Report), [`CommandsReport`](vesica_bench::CommandsReport) and runs of other programs have in common.
+/// What [`Report`](vesica_bench::Report), [`CommandsReport`](vesica_bench::CommandsReport) and runs
+/// of other programs have in common.
 #[derive(Deserialize)]
 struct Run {
     protocol: String,
@@ -41,8 +45,8 @@ struct Run {
     peak_rss_receiver: u64,
 }
 
-/// Another program, measured beside this one: the line `public-<name>` of a folder of runs. Its runs need no more fields than
-/// [`Run`] has.
+/// Another program, measured beside this one: the line `public-<name>` of a folder of runs. Its
+/// runs need no more fields than [`Run`] has.
 #[derive(Deserialize)]
 struct Peer {
     name: String,
@@ -53,7 +57,11 @@ struct Peer {
 
 impl Run {
     fn spread(&self) -> Spread {
-        Spread::of(self.samples.iter().map(|sample| sample.as_f64().unwrap_or_else(|| sample["total_seconds"].as_f64().expect("seconds"))))
+        Spread::of(
+            self.samples
+                .iter()
+                .map(|sample| sample.as_f64().unwrap_or_else(|| sample["total_seconds"].as_f64().expect("seconds"))),
+        )
     }
 
     fn is_plain(&self, log: u32) -> bool {
@@ -79,7 +87,8 @@ fn top() -> PathBuf {
 
 /// The wanted lines of the newest folder of runs that has any.
 fn newest(is_wanted: fn(&str) -> bool) -> Option<(String, Vec<Line>)> {
-    let folders = fs::read_dir(top().join("bench/runs")).expect("recorded runs").map(|entry| entry.expect("a folder").path());
+    let folders =
+        fs::read_dir(top().join("bench/runs")).expect("recorded runs").map(|entry| entry.expect("a folder").path());
     // Names begin with their dates.
     let folders: BTreeSet<PathBuf> = folders.filter(|path| path.join(recorded::FILE).is_file()).collect();
     folders.into_iter().rev().find_map(|folder| {
@@ -119,7 +128,12 @@ fn sizes_row(title: &str, security: &str, runs: &[&Run]) -> String {
     let of = |log: u32| runs.iter().copied().find(|run| run.is_plain(log));
     let middle = |run: &Run| {
         let spread = run.spread();
-        format!("{} s ({} to {})", seconds(spread.median), seconds(spread.lower_quartile), seconds(spread.upper_quartile))
+        format!(
+            "{} s ({} to {})",
+            seconds(spread.median),
+            seconds(spread.lower_quartile),
+            seconds(spread.upper_quartile)
+        )
     };
     format!(
         "| {title} | {security} | {} | {} | {} | {} | {} | {} |\n",
@@ -146,9 +160,9 @@ fn section() -> String {
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
 
     let mut text = format!(
-        "Two processes over loopback TCP, one thread each, set-up included; medians, and quartiles at 2^20. Machine: {processor}.\n\n\
-         | protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x 2^22 | 2^24 x 2^24 |\n\
-         |---|---|---|---|---|---|---|---|\n"
+        "Two processes over loopback TCP, one thread each, set-up included; medians, and quartiles at 2^20. Machine: \
+         {processor}.\n\n| protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x \
+         2^22 | 2^24 x 2^24 |\n|---|---|---|---|---|---|---|---|\n"
     );
     let of = |protocol: &str, security: &str| -> Vec<&Run> {
         runs.iter().filter(|run| run.protocol == protocol && run.security == security).collect()
@@ -166,7 +180,8 @@ fn section() -> String {
                 text.push_str(&sizes_row(&peer.name, security, &runs));
             }
             peers.push_str(&format!(
-                "{} is [{}](https://{}) at {}, built and measured beside ours ([bench/runs/{folder}](bench/runs/{folder})).\n",
+                "{} is [{}](https://{}) at {}, built and measured beside ours \
+                 ([bench/runs/{folder}](bench/runs/{folder})).\n",
                 peer.name, peer.source, peer.source, peer.commit
             ));
         }
@@ -176,19 +191,23 @@ fn section() -> String {
     text.push('\n');
     text.push_str(&peers);
     text.push_str(&format!(
-        "Runs with their commands: [bench/runs/{folder}](bench/runs/{folder}), made by `bench/record`; measure yours with `vesica bench`.\n"
+        "Runs with their commands: [bench/runs/{folder}](bench/runs/{folder}), made by `bench/record`; measure yours \
+         with `vesica bench`.\n"
     ));
     text
 }
 
-/// The second table: links, overlaps, unequal sizes, whole commands; a column for each protocol and mode. Empty where nothing was run.
+/// The second table: links, overlaps, unequal sizes, whole commands; a column for each protocol and
+/// mode. Empty where nothing was run.
 fn other_runs(runs: &[Run]) -> String {
     let shaped: Network = "100mbit,40ms".parse().expect("a link");
-    let one_in =
-        |run: &Run, share: u64| run.has_sizes(20, 20) && run.is_intersect(Network::Loopback) && run.intersection == (share << 20) / 100;
+    let one_in = |run: &Run, share: u64| {
+        run.has_sizes(20, 20) && run.is_intersect(Network::Loopback) && run.intersection == (share << 20) / 100
+    };
     let unequal = |run: &Run, sender, receiver| run.is_intersect(Network::Loopback) && run.has_sizes(sender, receiver);
-    let commands =
-        |run: &Run, least, most| run.task == "commands" && run.has_sizes(20, 20) && run.key_bytes == Some(KeyBytes { least, most });
+    let commands = |run: &Run, least, most| {
+        run.task == "commands" && run.has_sizes(20, 20) && run.key_bytes == Some(KeyBytes { least, most })
+    };
     type Wanted<'a> = &'a dyn Fn(&Run) -> bool;
     let rows: [(&str, Wanted); 8] = [
         ("2^20 x 2^20, 100 Mbit/s, 40 ms round trip", &|run| run.has_sizes(20, 20) && run.is_intersect(shaped)),
@@ -204,7 +223,8 @@ fn other_runs(runs: &[Run]) -> String {
     for (title, is_wanted) in rows {
         let columns = PROTOCOLS.iter().flat_map(|protocol| MODES.map(|security| (protocol, security)));
         let find = |(protocol, security): (&&str, &str)| {
-            let run = runs.iter().find(|run| run.protocol == **protocol && run.security == security && is_wanted(run))?;
+            let run =
+                runs.iter().find(|run| run.protocol == **protocol && run.security == security && is_wanted(run))?;
             Some(median(run))
         };
         let cells: Vec<Option<String>> = columns.map(find).collect();
@@ -237,7 +257,15 @@ fn the_readme_states_what_was_recorded() {
 
 #[test]
 fn two_digits_of_seconds_count() {
-    for (value, text) in [(0.0491, "0.049"), (0.0996, "0.10"), (0.449, "0.45"), (0.996, "1.0"), (2.44, "2.4"), (9.96, "10"), (17.6, "18")] {
+    for (value, text) in [
+        (0.0491, "0.049"),
+        (0.0996, "0.10"),
+        (0.449, "0.45"),
+        (0.996, "1.0"),
+        (2.44, "2.4"),
+        (9.96, "10"),
+        (17.6, "18"),
+    ] {
         assert_eq!(seconds(value), text);
     }
 }

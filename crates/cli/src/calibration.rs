@@ -41,10 +41,12 @@ pub struct Known {
     pub fresh: bool,
 }
 
-/// The kept calibration if it holds for this program, machine and number of threads, else a new one; a new one in any case if `again`.
+/// The kept calibration if it holds for this program, machine and number of threads, else a new
+/// one; a new one in any case if `again`.
 pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
     let file = file();
-    let holds_here = |kept: &Calibration| *kept == Calibration { measured_at: kept.measured_at, speed: kept.speed, ..here(threads) };
+    let holds_here =
+        |kept: &Calibration| *kept == Calibration { measured_at: kept.measured_at, speed: kept.speed, ..here(threads) };
     if let (Some(file), false) = (&file, again)
         && let Some(kept) = load(file).into_iter().find(holds_here)
     {
@@ -65,15 +67,20 @@ fn file() -> Option<PathBuf> {
 /// Longest file of calibrations that is read.
 const FILE_LIMIT: u64 = 1 << 20;
 
-/// One for each number of threads; none where the file is missing or not of this release's kind: it can be measured again at any time.
+/// One for each number of threads; none where the file is missing or not of this release's kind: it
+/// can be measured again at any time.
 fn load(file: &Path) -> Vec<Calibration> {
     read_text(file, FILE_LIMIT).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Replaces what was kept for the same machine and threads. `None`: nothing could be written, which only costs the time to measure again.
+/// Replaces what was kept for the same machine and threads. `None`: nothing could be written, which
+/// only costs the time to measure again.
 fn keep(file: &Path, new: &Calibration) -> Option<()> {
     let mut all = load(file);
-    all.retain(|old| (old.threads, &old.machine, &old.kernels) != (new.threads, &new.machine, &new.kernels) && old.vesica == new.vesica);
+    all.retain(|old| {
+        (old.threads, &old.machine, &old.kernels) != (new.threads, &new.machine, &new.kernels)
+            && old.vesica == new.vesica
+    });
     all.push(new.clone());
     fs::create_dir_all(file.parent()?).ok()?;
     // A reader never sees half a file.
@@ -86,7 +93,10 @@ fn keep(file: &Path, new: &Calibration) -> Option<()> {
 fn here(threads: NonZeroUsize) -> Calibration {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':')).map_or("", |(_, model)| model.trim());
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+        .map_or("", |(_, model)| model.trim());
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     Calibration {
         vesica: env!("CARGO_PKG_VERSION").into(),

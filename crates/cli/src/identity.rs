@@ -27,14 +27,19 @@ pub fn own(path: Option<&Path>) -> Result<Identity, Failure> {
 
 /// A fresh key pair.
 pub fn fresh() -> Result<Identity, Failure> {
-    Identity::generate().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
+    Identity::generate()
+        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
 /// Writes a key pair: the private file, and the public line beside it.
 pub fn save(identity: &Identity, private: &Path, comment: &str) -> Result<PathBuf, Failure> {
     let public = private.with_extension("pub");
     if public == private {
-        return Err(Failure::new(code::USAGE, "the private key file would be called .pub", "give a name that ends in .key"));
+        return Err(Failure::new(
+            code::USAGE,
+            "the private key file would be called .pub",
+            "give a name that ends in .key",
+        ));
     }
     // Looked at first, so that no private key is left without its line.
     if public.exists() {
@@ -51,7 +56,11 @@ fn default() -> Result<Identity, Failure> {
     let configuration = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     let folder = configuration
         .ok_or_else(|| {
-            Failure::new(code::IDENTITY, "there is no home directory for a default identity", "name a key file with --identity")
+            Failure::new(
+                code::IDENTITY,
+                "there is no home directory for a default identity",
+                "name a key file with --identity",
+            )
         })?
         .join("vesica");
     let private = folder.join("identity.key");

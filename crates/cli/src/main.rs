@@ -1,5 +1,5 @@
-//! The `vesica` command: [`args`] is its grammar and help, [`commands`] has one module for each subcommand, [`outcome`] prints results and
-//! errors and gives the exit code.
+//! The `vesica` command: [`args`] is its grammar and help, [`commands`] has one module for each
+//! subcommand, [`outcome`] prints results and errors and gives the exit code.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
@@ -53,8 +53,8 @@ fn dispatch(cli: Cli) -> Outcome {
     }
 }
 
-/// Help and version go to standard output; a wrong usage is also told in JSON where that was asked for. It ends the command at once: how to reach the
-/// partner, so as to tell it, is not known then.
+/// Help and version go to standard output; a wrong usage is also told in JSON where that was asked
+/// for. It ends the command at once: how to reach the partner, so as to tell it, is not known then.
 fn usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return outcome::report(false, outcome::printed(error.print()));

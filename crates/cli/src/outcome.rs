@@ -31,8 +31,9 @@ pub fn catching(command: impl FnOnce() -> Outcome) -> Outcome {
     })
 }
 
-/// Says a line on standard error. That nobody can read it, because standard error is full, closed or a broken pipe, ends nothing: unlike with the macros
-/// of the standard library, which panic then.
+/// Says a line on standard error. That nobody can read it, because standard error is full, closed
+/// or a broken pipe, ends nothing: unlike with the macros of the standard library, which panic
+/// then.
 pub fn say(line: impl Display) {
     write_to_stderr(&format!("{line}\n"));
 }
@@ -61,7 +62,8 @@ pub fn report(json: bool, outcome: Outcome) -> ExitCode {
 
 /// The failure as an object on standard output.
 pub fn print_json_failure(failure: &Failure) {
-    let object = json!({ "ok": false, "error": { "code": failure.code, "fault": failure.fault, "mend": failure.mend } });
+    let object =
+        json!({ "ok": false, "error": { "code": failure.code, "fault": failure.fault, "mend": failure.mend } });
     // Whoever closed the pipe does not want it.
     let _ = writeln!(io::stdout(), "{object}");
 }
@@ -79,14 +81,19 @@ pub fn printed(written: io::Result<()>) -> Outcome {
     }
 }
 
-/// Prints the report of a run to standard output. Nobody can have it a second time, so that a closed pipe is an error too.
+/// Prints the report of a run to standard output. Nobody can have it a second time, so that a
+/// closed pipe is an error too.
 pub fn print_report(text: &str) -> Outcome {
     let written = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
     written.map_err(|error| unprinted(&error))
 }
 
 fn unprinted(error: &io::Error) -> Failure {
-    Failure::new(code::OUTPUT, format_args!("cannot write to standard output: {error}"), "free space or choose another place")
+    Failure::new(
+        code::OUTPUT,
+        format_args!("cannot write to standard output: {error}"),
+        "free space or choose another place",
+    )
 }
 
 #[cfg(test)]
@@ -112,7 +119,13 @@ mod tests {
     fn a_panic_is_caught_though_standard_error_is_full() {
         let this = std::env::current_exe().expect("the tests' own program");
         let status = Command::new(this)
-            .args(["--ignored", "--exact", "outcome::tests::panic_in_a_process_of_its_own", "--nocapture", "--test-threads=1"])
+            .args([
+                "--ignored",
+                "--exact",
+                "outcome::tests::panic_in_a_process_of_its_own",
+                "--nocapture",
+                "--test-threads=1",
+            ])
             .stdout(Stdio::null())
             .stderr(File::create("/dev/full").expect("there"))
             .status();

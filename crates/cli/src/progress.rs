@@ -18,7 +18,8 @@ use vesica::session::Events;
 use crate::args::ProgressName;
 use crate::outcome::{say, say_failure};
 
-/// Logs events of the libraries to standard error: none by default, phases with `-v`, all with `-vv`. None of them holds a key.
+/// Logs events of the libraries to standard error: none by default, phases with `-v`, all with
+/// `-vv`. None of them holds a key.
 pub fn log_to_stderr(verbose: u8) {
     let level = match verbose {
         0 => return,
@@ -28,7 +29,8 @@ pub fn log_to_stderr(verbose: u8) {
     tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lossy).with_target(false).init();
 }
 
-/// Standard error as a writer that never fails: the subscriber answers a failure with a macro that panics on the next one.
+/// Standard error as a writer that never fails: the subscriber answers a failure with a macro that
+/// panics on the next one.
 struct Lossy;
 
 impl Write for Lossy {
@@ -65,8 +67,10 @@ impl Progress {
             if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
                 line.set_style(style);
             }
-            // No other subscriber is there, since nothing is logged when the line is shown; were there one, the line would lack phases.
-            let _ = tracing_subscriber::registry().with(Phases(line.clone()).with_filter(LevelFilter::DEBUG)).try_init();
+            // No other subscriber is there, since nothing is logged when the line is shown; were there one, the
+            // line would lack phases.
+            let _ =
+                tracing_subscriber::registry().with(Phases(line.clone()).with_filter(LevelFilter::DEBUG)).try_init();
             line.enable_steady_tick(Duration::from_millis(100));
         }
         Self { line, verbose: verbose > 0, warned: Mutex::default() }

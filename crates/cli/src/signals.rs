@@ -1,4 +1,5 @@
-//! SIGHUP, SIGINT and SIGTERM end a run: the peer is told, no output is left, the exit code says which it was.
+//! SIGHUP, SIGINT and SIGTERM end a run: the peer is told, no output is left, the exit code says
+//! which it was.
 
 use std::fs;
 use std::process;
@@ -17,20 +18,21 @@ use vesica::session::Interrupt;
 /// How long a run that was interrupted may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(7);
 
-/// A write beyond the limit on file sizes is to fail, with a message, instead of ending the process: what handles its
-/// signal does nothing.
+/// A write beyond the limit on file sizes is to fail, with a message, instead of ending the
+/// process: what handles its signal does nothing.
 pub fn outlive_file_size_limit() {
     // Where the handler cannot be set, all else works.
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
-/// From now on signals raise `interrupt`; a second signal, or a run that does not end, ends the process at once.
-/// A SIGHUP that was ignored when the process started (`nohup`) stays ignored.
+/// From now on signals raise `interrupt`; a second signal, or a run that does not end, ends the
+/// process at once. A SIGHUP that was ignored when the process started (`nohup`) stays ignored.
 pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
     let all = [SIGHUP, SIGINT, SIGTERM];
     let watched = if hangup_is_ignored() { &all[1..] } else { &all[..] };
-    let mut signals = Signals::new(watched)
-        .map_err(|error| Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this"))?;
+    let mut signals = Signals::new(watched).map_err(|error| {
+        Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
+    })?;
     let interrupt = interrupt.clone();
     thread::spawn(move || {
         let mut code = None;
@@ -44,7 +46,11 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
                 _ => (code::TERMINATED, "SIGTERM"),
             };
             code = Some(i32::from(number));
-            interrupt.raise(Failure::new(number, format_args!("interrupted by {name}"), "start again when you are ready"));
+            interrupt.raise(Failure::new(
+                number,
+                format_args!("interrupted by {name}"),
+                "start again when you are ready",
+            ));
             let interrupt = interrupt.clone();
             thread::spawn(move || {
                 thread::sleep(GOODBYE);

@@ -1,16 +1,18 @@
-//! Parsers of bytes that a table file or a peer brings, as plain functions for fuzzers and property tests. No public API.
+//! Parsers of bytes that a table file or a peer brings, as plain functions for fuzzers and property
+//! tests. No public API.
 
 pub mod seeds;
 
 use crate::key::{DateFormat, KeySpec};
 use crate::table::{
-    ColumnarReader, ExpectedRange, Format, Input, InputOptions, PayloadSchema, ReceivedPayload, TableError, ValueSpec, read_keys,
-    read_values,
+    ColumnarReader, ExpectedRange, Format, Input, InputOptions, PayloadSchema, ReceivedPayload, TableError, ValueSpec,
+    read_keys, read_values,
 };
 
 pub use crate::table::csv::{Field, Split, split_line, split_record};
 
-/// Reads bytes as a table with the key `email`, all its columns where these have types: its rows. Leaves no file behind.
+/// Reads bytes as a table with the key `email`, all its columns where these have types: its rows.
+/// Leaves no file behind.
 ///
 /// # Errors
 /// If it is no such table.
@@ -25,7 +27,8 @@ pub fn table(bytes: &[u8], format: Format) -> Result<u64, TableError> {
         Ok(rows)
     };
     let whole = if format == Format::Csv { Ok(u64::MAX) } else { all() };
-    let keyed = KeySpec::parse(&["email"], &[]).map(|spec| read_keys(&input, &spec, None).map(|table| table.stats.rows));
+    let keyed =
+        KeySpec::parse(&["email"], &[]).map(|spec| read_keys(&input, &spec, None).map(|table| table.stats.rows));
     match keyed {
         Ok(Ok(rows)) if whole.as_ref().is_ok_and(|&whole| whole != rows && whole != u64::MAX) => {
             panic!("{rows} rows in one pass, {whole:?} in another")
@@ -92,7 +95,8 @@ pub fn date(text: &str) -> bool {
     })
 }
 
-/// Reads a text as a range that is expected of the partner, and as one that this side keeps. How many it is.
+/// Reads a text as a range that is expected of the partner, and as one that this side keeps. How
+/// many it is.
 pub fn ranges(text: &str) -> usize {
     let expected = ExpectedRange::parse(text).is_ok();
     let own = ValueSpec::parse(&["a".to_owned()], &["a=2".to_owned()], &[text.to_owned()]);
@@ -107,7 +111,8 @@ pub fn parquet_structures(bytes: &[u8]) {
     crate::table::fuzz_parquet_structures(bytes);
 }
 
-/// Splits a whole CSV text; both splitters must agree on every record. Returns the fields' bytes as they stand, by record.
+/// Splits a whole CSV text; both splitters must agree on every record. Returns the fields' bytes as
+/// they stand, by record.
 pub fn csv(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
     let (mut fields, mut unused) = (Vec::new(), Vec::new());
     let mut records = Vec::new();
@@ -120,7 +125,12 @@ pub fn csv(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
         assert_eq!(split, split_line(rest, true, delimiter, &mut unused), "the splitters differ");
         match split {
             Split::Record { len, end, lines } => {
-                assert!(end <= len && len > 0 && lines > 0 && fields.iter().all(|field| field.start <= field.end && field.end <= end));
+                assert!(
+                    end <= len
+                        && len > 0
+                        && lines > 0
+                        && fields.iter().all(|field| field.start <= field.end && field.end <= end)
+                );
                 records.push(fields.iter().map(|field| rest[field.start..field.end].to_vec()).collect());
                 rest = &rest[len..];
             }

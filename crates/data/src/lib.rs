@@ -1,11 +1,13 @@
-//! Tables, the keys in them, and the rows of a result. This crate knows neither protocols nor partners.
+//! Tables, the keys in them, and the rows of a result. This crate knows neither protocols nor
+//! partners.
 //!
 //! - [`table`] reads CSV, Parquet and Arrow, and writes the rows that a session keeps.
-//! - [`key`] says which columns form the key, brings their values to one canonical form, and derives digests from them.
+//! - [`key`] says which columns form the key, brings their values to one canonical form, and
+//!   derives digests from them.
 //! - [`profile`] reports on the key columns of a table in counts, as `vesica check` prints it.
 //!
-//! A table is a [`table::Source`], and a result goes to a [`table::Sink`]. Files, standard input and output, and Arrow record batches
-//! in memory are both:
+//! A table is a [`table::Source`], and a result goes to a [`table::Sink`]. Files, standard input
+//! and output, and Arrow record batches in memory are both:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -33,9 +35,9 @@
 //! # }
 //! ```
 //!
-//! To add a kind of table, implement [`table::Source`] in one file; [`table::scan_batch`] and [`table::keep_batch`] do it for record
-//! batches. To add a file format, add a variant to [`table::Format`] and its `schema`, `scan`, `keep` and `sample` to
-//! `table/file.rs`.
+//! To add a kind of table, implement [`table::Source`] in one file; [`table::scan_batch`] and
+//! [`table::keep_batch`] do it for record batches. To add a file format, add a variant to
+//! [`table::Format`] and its `schema`, `scan`, `keep` and `sample` to `table/file.rs`.
 #![forbid(unsafe_code)]
 // What a file says must not end the process. The modules that parse it deny indexing as well.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

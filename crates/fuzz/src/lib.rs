@@ -1,7 +1,8 @@
-//! Every parser of bytes that a peer or a file brings, as plain functions. A smoke run drives them on stable Rust, libFuzzer on nightly.
+//! Every parser of bytes that a peer or a file brings, as plain functions. A smoke run drives them
+//! on stable Rust, libFuzzer on nightly.
 //!
-//! [`TARGETS`] lists the parsers with their seeds. `tests/smoke.rs` mutates the seeds; the workspace in `fuzz/` drives the same functions
-//! under `cargo fuzz`.
+//! [`TARGETS`] lists the parsers with their seeds. `tests/smoke.rs` mutates the seeds; the
+//! workspace in `fuzz/` drives the same functions under `cargo fuzz`.
 #![forbid(unsafe_code)]
 
 mod seeds;
@@ -17,7 +18,8 @@ use vesica_structures::golomb::Code;
 pub struct Target {
     /// Its name, also that of its corpus folder.
     pub name: &'static str,
-    /// Takes any bytes without a panic. Whether it read them to their end as what they are meant to be.
+    /// Takes any bytes without a panic. Whether it read them to their end as what they are meant to
+    /// be.
     pub run: fn(&[u8]) -> bool,
     /// Well-formed inputs to mutate.
     pub seeds: fn() -> Vec<Vec<u8>>,
@@ -79,7 +81,12 @@ pub const TARGETS: &[Target] = &[
     target("epsilon", |bytes| text(bytes, fuzzing::epsilon), seeds::epsilons, Reach::All),
     target("key-specification", |bytes| text(bytes, fuzzing::key_specification), seeds::key_specifications, Reach::All),
     target("date", |bytes| text(bytes, fuzzing::date), seeds::dates, Reach::All),
-    target("link", |bytes| text(bytes, |text| text.parse::<vesica_party::transport::Link>().is_ok()), seeds::links, Reach::All),
+    target(
+        "link",
+        |bytes| text(bytes, |text| text.parse::<vesica_party::transport::Link>().is_ok()),
+        seeds::links,
+        Reach::All,
+    ),
     target("keys", |bytes| text(bytes, |text| vesica_party::fuzzing::keys(text) > 0), seeds::keys, Reach::All),
 ];
 

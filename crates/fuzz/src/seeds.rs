@@ -177,7 +177,8 @@ pub fn receipt() -> Vec<Vec<u8>> {
 }
 
 pub fn shares() -> Vec<Vec<u8>> {
-    let header = br#"{"role":"receiver","session":"00","protocol":"any","bins":2,"sender_columns":[],"receiver_columns":[]}"#;
+    let header =
+        br#"{"role":"receiver","session":"00","protocol":"any","bins":2,"sender_columns":[],"receiver_columns":[]}"#;
     let (version, length) = (1u32.to_le_bytes(), (header.len() as u32).to_le_bytes());
     vec![[&b"vesica\0S"[..], &version, &length, header, &[0; 9]].concat()]
 }

@@ -1,5 +1,6 @@
-//! Runs every target on its corpus and on seeded mutations of it, on stable Rust: 1000 of each, or as many as `VESICA_FUZZ` says.
-//! `VESICA_SEED` starts from another number, `VESICA_TARGET` chooses one target.
+//! Runs every target on its corpus and on seeded mutations of it, on stable Rust: 1000 of each, or
+//! as many as `VESICA_FUZZ` says. `VESICA_SEED` starts from another number, `VESICA_TARGET` chooses
+//! one target.
 
 use std::path::Path;
 
@@ -9,10 +10,13 @@ use vesica_fuzz::{Reach, TARGETS};
 
 #[test]
 fn no_bytes_make_a_parser_panic() {
-    let number = |name, default| std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
+    let number = |name, default| {
+        std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+    };
     let (mutations, seed) = (number("VESICA_FUZZ", 1000u64), number("VESICA_SEED", 1));
     let chosen = std::env::var("VESICA_TARGET").ok();
-    let targets: Vec<_> = TARGETS.iter().filter(|target| chosen.as_deref().is_none_or(|chosen| chosen == target.name)).collect();
+    let targets: Vec<_> =
+        TARGETS.iter().filter(|target| chosen.as_deref().is_none_or(|chosen| chosen == target.name)).collect();
     let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
     assert!(!targets.is_empty(), "VESICA_TARGET is one of {}", names.join(", "));
     for target in targets {
@@ -38,7 +42,9 @@ fn seeds_reach_the_inside() {
     for target in TARGETS {
         let reached: Vec<bool> = (target.seeds)().iter().map(|seed| (target.run)(seed)).collect();
         match target.reach {
-            Reach::All => assert!(!reached.is_empty() && reached.iter().all(|&reached| reached), "{}: {reached:?}", target.name),
+            Reach::All => {
+                assert!(!reached.is_empty() && reached.iter().all(|&reached| reached), "{}: {reached:?}", target.name)
+            }
             Reach::Some => assert!(reached.contains(&true), "{}: {reached:?}", target.name),
             Reach::Unknown => {}
         }
@@ -60,11 +66,13 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// An input of the corpus after one to eight edits: flipped bits, set bytes, cut, repeated or spliced parts.
+/// An input of the corpus after one to eight edits: flipped bits, set bytes, cut, repeated or
+/// spliced parts.
 fn mutant(corpus: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let below = |n: usize, rng: &mut ChaCha8Rng| (rng.next_u64() % n.max(1) as u64) as usize;
     let mut bytes = corpus[below(corpus.len(), rng)].clone();
-    // Where places are written down, inserting a byte breaks all of them: half of the inputs keep theirs.
+    // Where places are written down, inserting a byte breaks all of them: half of the inputs keep
+    // theirs.
     let kinds = if below(2, rng) == 0 { 3 } else { 8 };
     for _ in 0..=below(8, rng) {
         let at = below(bytes.len(), rng);

@@ -1,13 +1,17 @@
-//! Throughput of each kernel on each backend of the machine, one thread, in elements (blocks, products, rows) a second.
+//! Throughput of each kernel on each backend of the machine, one thread, in elements (blocks,
+//! products, rows) a second.
 //!
-//! Inputs are 2^13 elements, which stay in the second-level cache. `cargo bench -p vesica-kernels -- --test` runs each once.
+//! Inputs are 2^13 elements, which stay in the second-level cache. `cargo bench -p vesica-kernels
+//! -- --test` runs each once.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_kernels::{Backend, aes, blake3, clmul, gf64, ntt, ristretto, selection, sha256, transpose, with_backend, xor};
+use vesica_kernels::{
+    Backend, aes, blake3, clmul, gf64, ntt, ristretto, selection, sha256, transpose, with_backend, xor,
+};
 
 /// Elements of each input.
 const LEN: usize = 1 << 13;
@@ -165,7 +169,13 @@ fn rows(criterion: &mut Criterion) {
     let lines: Vec<gf64::Row> = x.as_chunks::<8>().0.to_vec();
     on_backends(criterion, "gf64/combine-41", 80, || {
         let (x, lines, mut out) = (&x, &lines, vec![[0; 8]; 80]);
-        move || gf64::combine(gf64::Matrix { elements: black_box(x), row: 1, column: 80 }, &lines[..41], black_box(&mut out))
+        move || {
+            gf64::combine(
+                gf64::Matrix { elements: black_box(x), row: 1, column: 80 },
+                &lines[..41],
+                black_box(&mut out),
+            )
+        }
     });
     let (lines, selectors) = (lines.first_chunk::<128>().expect("1024 lines"), random_blocks(rng, 80));
     on_backends(criterion, "selection/128-rows", 80, || {
@@ -218,7 +228,9 @@ fn blake_3(criterion: &mut Criterion) {
     });
     on_backends(criterion, "blake3/256-bits", LEN, || {
         let (mut low, mut high) = (vec![0; LEN], vec![0; LEN]);
-        move || blake3::keyed_digests_256(&[1; 32], black_box(messages), lengths, black_box(&mut low), black_box(&mut high))
+        move || {
+            blake3::keyed_digests_256(&[1; 32], black_box(messages), lengths, black_box(&mut low), black_box(&mut high))
+        }
     });
 }
 

@@ -1,14 +1,16 @@
-//! The convolution of an expand-convolute code (see `mpc::silent::code`): a linear map over GF(2) with public coefficients, applied in
-//! place to long vectors.
+//! The convolution of an expand-convolute code (see `mpc::silent::code`): a linear map over GF(2)
+//! with public coefficients, applied in place to long vectors.
 //!
-//! With `K = 24`, bit `d - 1` of `taps[i]` says whether element `i`, once final, is added to element `i + d`, for `d` in `1..=K`.
+//! With `K = 24`, bit `d - 1` of `taps[i]` says whether element `i`, once final, is added to
+//! element `i + d`, for `d` in `1..=K`.
 
 use crate::dispatch::{backend, dispatch};
 
 /// How far an element reaches: `taps` have this many bits.
 pub const WINDOW: usize = 24;
 
-/// For `i` ascending and `d` in `1..=WINDOW`: `x[i + d] ^= x[i]` where bit `d - 1` of `taps[i]` is set. Bits above are ignored.
+/// For `i` ascending and `d` in `1..=WINDOW`: `x[i + d] ^= x[i]` where bit `d - 1` of `taps[i]` is
+/// set. Bits above are ignored.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -200,7 +202,8 @@ mod x86 {
         bits
     };
 
-    /// A lane of 32 bits for each bit of the elements: what is to be added to this element and to those after it, the next one higher.
+    /// A lane of 32 bits for each bit of the elements: what is to be added to this element and to
+    /// those after it, the next one higher.
     #[inline(always)]
     fn by_lanes(x: &mut [u8], taps: &[u32]) {
         // SAFETY: SSE2 is part of x86-64.
@@ -234,7 +237,8 @@ mod x86 {
         _pdep_u64(u64::from(bits), 0x5555_5555_5555_5555) * 3
     }
 
-    /// Four elements are a register; a group's sources reach into the six groups after it, which stay in registers.
+    /// Four elements are a register; a group's sources reach into the six groups after it, which
+    /// stay in registers.
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi2")]
     pub(super) fn avx512_128(x: &mut [u128], taps: &[u32]) {
         const LANES: usize = 4;
@@ -357,7 +361,11 @@ mod tests {
                     assert_eq!(narrow, expected_halves, "{} at {len}", backend.name());
                     let mut narrowest = nibbles.clone();
                     convolve_u4(&mut narrowest, &taps);
-                    assert!(narrowest.iter().zip(&expected).all(|(&x, &wide)| x == wide as u8 & 15), "{} at {len}", backend.name());
+                    assert!(
+                        narrowest.iter().zip(&expected).all(|(&x, &wide)| x == wide as u8 & 15),
+                        "{} at {len}",
+                        backend.name()
+                    );
                 });
             }
         }

@@ -1,7 +1,8 @@
 //! BLAKE3 of many short messages at once, under one key.
 //!
-//! A message of at most 64 bytes is one compression (BLAKE3 paper, section 2.2: a root chunk of one block), too little work for the
-//! usual vectors across chunks; here each lane of a vector is another message.
+//! A message of at most 64 bytes is one compression (BLAKE3 paper, section 2.2: a root chunk of one
+//! block), too little work for the usual vectors across chunks; here each lane of a vector is
+//! another message.
 
 #[cfg(target_arch = "x86_64")]
 use bytemuck::must_cast;
@@ -26,7 +27,8 @@ const SCHEDULE: [[usize; 16]; 7] = {
     schedule
 };
 
-/// `out[i]` = the first 128 bits of BLAKE3's keyed hash of the first `lengths[i]` bytes of `messages[i]`, whose other bytes are zero.
+/// `out[i]` = the first 128 bits of BLAKE3's keyed hash of the first `lengths[i]` bytes of
+/// `messages[i]`, whose other bytes are zero.
 ///
 /// # Panics
 /// If the slices differ in length, or a length is above 64.
@@ -105,14 +107,17 @@ fn digests_along<const N: usize>(words: [[u32; N]; 4]) -> [u128; N] {
     std::array::from_fn(|i| (0..4).rev().fold(0, |digest, word| digest << 32 | u128::from(words[word][i])))
 }
 
-/// The compression function (BLAKE3 paper, section 2.2) on vectors of words, up to the eight words of a hash, in two halves.
+/// The compression function (BLAKE3 paper, section 2.2) on vectors of words, up to the eight words
+/// of a hash, in two halves.
 macro_rules! compress {
     ($key:expr, $message:expr, $length:expr, $splat:expr, $add:expr, $xor:expr, $by16:expr, $by12:expr, $by8:expr, $by7:expr) => {{
         let (add, xor, message) = ($add, $xor, $message);
         let key = $key.map($splat);
         let [i0, i1, i2, i3] = IV.map($splat);
         let (zero, flags) = ($splat(0), $splat(FLAGS));
-        let mut s = [key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], i0, i1, i2, i3, zero, zero, $length, flags];
+        let mut s = [
+            key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], i0, i1, i2, i3, zero, zero, $length, flags,
+        ];
         for order in &SCHEDULE {
             macro_rules! mix {
                 ($a:literal, $b:literal, $c:literal, $d:literal, $i:literal) => {
@@ -174,8 +179,9 @@ fn avx2<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u
     let splat = |word: u32| _mm256_set1_epi32(word as i32);
     let (add, xor) = (|a, b| _mm256_add_epi32(a, b), |a, b| _mm256_xor_si256(a, b));
     // Rotations by whole bytes are shuffles of the bytes of each word.
-    let by_bytes =
-        |bytes: usize| -> __m256i { must_cast::<[u8; 32], _>(std::array::from_fn(|i| ((i / 4 % 4) * 4 + (i + bytes) % 4) as u8)) };
+    let by_bytes = |bytes: usize| -> __m256i {
+        must_cast::<[u8; 32], _>(std::array::from_fn(|i| ((i / 4 % 4) * 4 + (i + bytes) % 4) as u8))
+    };
     let (two_bytes, one_byte) = (by_bytes(2), by_bytes(1));
     in_lanes(messages, lengths, out, |messages: &[[u8; 64]; 8], lengths| {
         let digest = compress!(
@@ -200,7 +206,8 @@ fn avx2<const HALVES: usize>(key: &[u32; 8], messages: &[[u8; 64]], lengths: &[u
     });
 }
 
-/// Vector `i` of the result has words `i` (low half) and `i + 4` (high half) of each of the four vectors, in their order.
+/// Vector `i` of the result has words `i` (low half) and `i + 4` (high half) of each of the four
+/// vectors, in their order.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn quarters_avx2([a, b, c, d]: [std::arch::x86_64::__m256i; 4]) -> [std::arch::x86_64::__m256i; 4] {
@@ -224,7 +231,8 @@ fn words_across_avx2(messages: &[[u8; 64]; 8]) -> [std::arch::x86_64::__m256i; 1
     let halves = messages.map(must_cast::<_, [__m256i; 2]>);
     for (half, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let row = |i: usize| halves[i][half];
-        let (top, bottom) = (quarters_avx2([row(0), row(1), row(2), row(3)]), quarters_avx2([row(4), row(5), row(6), row(7)]));
+        let (top, bottom) =
+            (quarters_avx2([row(0), row(1), row(2), row(3)]), quarters_avx2([row(4), row(5), row(6), row(7)]));
         for (i, (top, bottom)) in top.into_iter().zip(bottom).enumerate() {
             words[i] = _mm256_permute2x128_si256::<0x20>(top, bottom);
             words[i + 4] = _mm256_permute2x128_si256::<0x31>(top, bottom);
@@ -283,8 +291,9 @@ fn quarters_avx512([a, b, c, d]: [std::arch::x86_64::__m512i; 4]) -> [std::arch:
 fn words_across_avx512(messages: &[[u8; 64]; 16]) -> [std::arch::x86_64::__m512i; 16] {
     use std::arch::x86_64::*;
     let row = |i: usize| must_cast::<[u8; 64], __m512i>(messages[i]);
-    let fours: [[__m512i; 4]; 4] =
-        std::array::from_fn(|four| quarters_avx512([row(4 * four), row(4 * four + 1), row(4 * four + 2), row(4 * four + 3)]));
+    let fours: [[__m512i; 4]; 4] = std::array::from_fn(|four| {
+        quarters_avx512([row(4 * four), row(4 * four + 1), row(4 * four + 2), row(4 * four + 3)])
+    });
     let mut words = [_mm512_setzero_si512(); 16];
     for i in 0..4 {
         let [a, b, c, d] = fours.map(|four| four[i]);
@@ -304,7 +313,8 @@ mod tests {
     use crate::testing::{on_every_backend, words};
     use bytemuck::cast_slice;
 
-    /// Against the reference implementation, at every length of a message and around every number of lanes.
+    /// Against the reference implementation, at every length of a message and around every number
+    /// of lanes.
     #[test]
     fn digests_are_those_of_blake3_on_every_backend() {
         let key: [u8; 32] = must_cast([words(1, 2)[0], words(1, 2)[1]]);

@@ -1,8 +1,10 @@
-//! A global allocator for tests of memory: it counts what is allocated and not yet freed, for each of a few groups of threads.
+//! A global allocator for tests of memory: it counts what is allocated and not yet freed, for each
+//! of a few groups of threads.
 //!
-//! A block belongs to the group of the thread that asked for it, whichever thread frees it. So two parties in one process, each on threads of its own, are
-//! counted apart. What is counted are the bytes asked for, touched or not: a program that reserves memory on its peer's word is seen even where
-//! the system would never have to provide it.
+//! A block belongs to the group of the thread that asked for it, whichever thread frees it. So two
+//! parties in one process, each on threads of its own, are counted apart. What is counted are the
+//! bytes asked for, touched or not: a program that reserves memory on its peer's word is seen even
+//! where the system would never have to provide it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -57,7 +59,8 @@ fn sub(group: usize, bytes: usize) {
     LIVE[group].fetch_sub(bytes, Ordering::SeqCst);
 }
 
-/// Bytes before a block that hold its group: a multiple of its alignment, and 16, which programs are used to.
+/// Bytes before a block that hold its group: a multiple of its alignment, and 16, which programs
+/// are used to.
 fn prefix(layout: &Layout) -> usize {
     layout.align().max(16)
 }
@@ -78,7 +81,8 @@ unsafe fn begin(start: *mut u8, layout: &Layout) -> *mut u8 {
     }
     let group = GROUP.get();
     add(group, layout.size());
-    // SAFETY: the prefix has room for a number before the block, aligned since the prefix is a multiple of that alignment.
+    // SAFETY: the prefix has room for a number before the block, aligned since the prefix is a multiple
+    // of that alignment.
     unsafe {
         let block = start.add(prefix(layout));
         block.cast::<usize>().sub(1).write(group);
@@ -86,8 +90,8 @@ unsafe fn begin(start: *mut u8, layout: &Layout) -> *mut u8 {
     }
 }
 
-// SAFETY: every block lies, `prefix` bytes from its start, in a block of the system allocator's of layout `whole`, which is a function of the
-// layout, so that it is freed as it was allocated.
+// SAFETY: every block lies, `prefix` bytes from its start, in a block of the system allocator's of
+// layout `whole`, which is a function of the layout, so that it is freed as it was allocated.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(whole) = whole(&layout) else { return std::ptr::null_mut() };
@@ -118,7 +122,8 @@ mod tests {
     #[test]
     fn blocks_count_for_the_group_of_the_thread_that_asked() {
         // Not this program's allocator: only these blocks are counted.
-        let layouts = [(1, 1), (100, 8), (4096, 4096), (1 << 20, 64)].map(|(size, align)| Layout::from_size_align(size, align).unwrap());
+        let layouts = [(1, 1), (100, 8), (4096, 4096), (1 << 20, 64)]
+            .map(|(size, align)| Layout::from_size_align(size, align).unwrap());
         let total: usize = layouts.iter().map(Layout::size).sum();
         let blocks: Vec<usize> = std::thread::spawn(move || {
             Counting::join(2);

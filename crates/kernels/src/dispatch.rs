@@ -1,4 +1,5 @@
-//! Which code runs: detection, the `VESICA_BACKEND` variable, and an override for tests and benches.
+//! Which code runs: detection, the `VESICA_BACKEND` variable, and an override for tests and
+//! benches.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -9,7 +10,8 @@ const VARIABLE: &str = "VESICA_BACKEND";
 /// A set of instructions that kernels are written for, in ascending order of speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Backend {
-    /// No assumption about the machine. (AES comes from the `aes` crate, constant-time in software or on the machine's own instructions.)
+    /// No assumption about the machine. (AES comes from the `aes` crate, constant-time in software
+    /// or on the machine's own instructions.)
     Portable,
     /// AES-NI, PCLMULQDQ, AVX2.
     Avx2,
@@ -97,10 +99,11 @@ fn detect() -> Backend {
     Backend::Portable
 }
 
-/// The backend that the machine and `VESICA_BACKEND` give; the variable is read once, at the first call of this or [`backend`].
+/// The backend that the machine and `VESICA_BACKEND` give; the variable is read once, at the first
+/// call of this or [`backend`].
 ///
-/// A program calls this at its start and shows the error: kernels themselves cannot fail, and take the best backend the machine has
-/// where the variable is wrong.
+/// A program calls this at its start and shows the error: kernels themselves cannot fail, and take
+/// the best backend the machine has where the variable is wrong.
 pub fn backend_from_env() -> Result<Backend, BackendError> {
     static FROM_ENV: OnceLock<Result<Backend, BackendError>> = OnceLock::new();
     FROM_ENV
@@ -116,7 +119,10 @@ fn parse(value: Option<&str>) -> Result<Backend, BackendError> {
     let Some(value) = value.filter(|value| !value.is_empty()) else {
         return Ok(detected());
     };
-    let named = Backend::ALL.into_iter().find(|backend| backend.name() == value).ok_or_else(|| BackendError::Unknown(value.to_owned()))?;
+    let named = Backend::ALL
+        .into_iter()
+        .find(|backend| backend.name() == value)
+        .ok_or_else(|| BackendError::Unknown(value.to_owned()))?;
     if named.is_available() { Ok(named) } else { Err(BackendError::Unavailable(named)) }
 }
 
@@ -125,7 +131,8 @@ thread_local! {
     static CURRENT: Cell<Option<Backend>> = const { Cell::new(None) };
 }
 
-/// The backend that kernels called from this thread run on. Always one that the machine has: `unsafe` code relies on it.
+/// The backend that kernels called from this thread run on. Always one that the machine has:
+/// `unsafe` code relies on it.
 #[inline]
 pub fn backend() -> Backend {
     CURRENT.get().unwrap_or_else(first_call)
@@ -140,8 +147,9 @@ fn first_call() -> Backend {
 
 /// Runs `body` with this thread's kernels on `backend`; for tests and benches.
 ///
-/// The override does not cross threads: what `body` gives to rayon or to threads of its own runs there on the process's backend
-/// (except through an [`aes::Aes128`](crate::aes::Aes128) or [`aes::GgmPrg`](crate::aes::GgmPrg), which keep the backend they were made on).
+/// The override does not cross threads: what `body` gives to rayon or to threads of its own runs
+/// there on the process's backend (except through an [`aes::Aes128`](crate::aes::Aes128) or
+/// [`aes::GgmPrg`](crate::aes::GgmPrg), which keep the backend they were made on).
 ///
 /// # Panics
 /// If the machine lacks `backend`; see [`Backend::available`].
@@ -159,7 +167,8 @@ pub fn with_backend<R>(backend: Backend, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Calls the twin of a kernel for `$backend` (a [`Backend`] that [`backend`] gave): that of the backend itself, or of the next below that has one.
+/// Calls the twin of a kernel for `$backend` (a [`Backend`] that [`backend`] gave): that of the
+/// backend itself, or of the next below that has one.
 macro_rules! dispatch {
     ($backend:expr, portable: $portable:expr, avx2: $avx2:expr $(, avx512: $avx512:expr)? $(, vaes: $vaes:expr)? $(,)?) => {
         match $backend {

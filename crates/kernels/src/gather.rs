@@ -1,8 +1,9 @@
-//! Adding lines of a table, taken at random and put in random order, to a vector: the expander of an expand-convolute code (see
-//! `mpc::silent::code`). Places are public.
+//! Adding lines of a table, taken at random and put in random order, to a vector: the expander of
+//! an expand-convolute code (see `mpc::silent::code`). Places are public.
 //!
-//! The table outgrows the second-level cache, but all places are known ahead, so lines are fetched while earlier ones are added. Whoever aligns tables
-//! to 64 bytes has every line of 128-bit elements in one line of the cache.
+//! The table outgrows the second-level cache, but all places are known ahead, so lines are fetched
+//! while earlier ones are added. Whoever aligns tables to 64 bytes has every line of 128-bit
+//! elements in one line of the cache.
 
 use std::ops::BitXorAssign;
 
@@ -14,11 +15,13 @@ pub const LINE: usize = 4;
 /// The orders in which a line can be put.
 const ORDERS: [[u8; LINE]; 24] = orders();
 
-/// For each group of [`LINE`] elements of `out`, numbered `g`: `out[4 g + j] ^= table[4 line + order[j]]`. The draw of the group names one of the table's
-/// lines and one of 24 orders: it stands for the number `24 line + order = floor(draws[g] * 24 * lines / 2^32)`.
+/// For each group of [`LINE`] elements of `out`, numbered `g`: `out[4 g + j] ^= table[4 line +
+/// order[j]]`. The draw of the group names one of the table's lines and one of 24 orders: it stands
+/// for the number `24 line + order = floor(draws[g] * 24 * lines / 2^32)`.
 ///
 /// # Panics
-/// If `out` is not of as many lines as there are draws, or the table is empty, not of whole lines, or has more than `2^27` of them.
+/// If `out` is not of as many lines as there are draws, or the table is empty, not of whole lines,
+/// or has more than `2^27` of them.
 pub fn gather(out: &mut [u128], table: &[u128], draws: &[u32]) {
     check(out.len(), table.len(), draws.len());
     dispatch!(
@@ -74,8 +77,8 @@ const fn orders() -> [[u8; LINE]; 24] {
     orders
 }
 
-/// The line of a draw among `lines`, and its order. The number that a draw stands for is `24 line + order`: the product's high half and a
-/// 24th share of its low half.
+/// The line of a draw among `lines`, and its order. The number that a draw stands for is `24 line +
+/// order`: the product's high half and a 24th share of its low half.
 #[inline(always)]
 fn place(draw: u32, lines: usize) -> (usize, usize) {
     let product = u64::from(draw) * lines as u64;
@@ -114,7 +117,8 @@ mod x86 {
     /// The 32-bit lanes of a line of 64-bit elements in each order.
     static NARROW: Lanes<8> = lanes();
 
-    /// The 64-bit lanes of a line of 128-bit elements in each order, in pairs of 32 bits as permutations of 64-bit lanes have them.
+    /// The 64-bit lanes of a line of 128-bit elements in each order, in pairs of 32 bits as
+    /// permutations of 64-bit lanes have them.
     static WIDE: Lanes<16> = lanes();
 
     /// The bytes of a line of bytes in each order.
@@ -124,7 +128,8 @@ mod x86 {
     #[repr(align(64))]
     struct Lanes<const N: usize>([[u32; N]; ORDERS.len()]);
 
-    /// For eight lanes: lane `2 j + h` comes from lane `2 order[j] + h`. For sixteen: the same of eight lanes of 64 bits, whose high halves are zero.
+    /// For eight lanes: lane `2 j + h` comes from lane `2 order[j] + h`. For sixteen: the same of
+    /// eight lanes of 64 bits, whose high halves are zero.
     const fn lanes<const N: usize>() -> Lanes<N> {
         let mut lanes = [[0; N]; ORDERS.len()];
         let mut i = 0;
@@ -136,9 +141,15 @@ mod x86 {
         Lanes(lanes)
     }
 
-    /// Calls `add` with each group's elements of `out`, its line of `table` and its order, with the lines on their way some time before.
+    /// Calls `add` with each group's elements of `out`, its line of `table` and its order, with the
+    /// lines on their way some time before.
     #[inline(always)]
-    fn prefetching<T>(out: &mut [T], table: &[T], draws: &[u32], mut add: impl FnMut(&mut [T; LINE], &[T; LINE], usize)) {
+    fn prefetching<T>(
+        out: &mut [T],
+        table: &[T],
+        draws: &[u32],
+        mut add: impl FnMut(&mut [T; LINE], &[T; LINE], usize),
+    ) {
         let (groups, _) = out.as_chunks_mut::<LINE>();
         let (table, _) = table.as_chunks::<LINE>();
         let mut places = [(0, 0); DRAWS_PER_BATCH + PREFETCH_DISTANCE];
@@ -181,21 +192,25 @@ mod x86 {
         });
     }
 
-    /// Eight groups at a time. A table of bytes is small enough for the second-level cache: nothing is fetched ahead.
+    /// Eight groups at a time. A table of bytes is small enough for the second-level cache: nothing
+    /// is fetched ahead.
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2_8(out: &mut [u8], table: &[u8], draws: &[u32]) {
         const GROUPS: usize = 8;
         let lines = _mm256_set1_epi64x((table.len() / LINE) as i64);
         let orders = _mm256_set1_epi64x(ORDERS.len() as i64);
         // Byte j of 32-bit lane l of a 128-bit half comes from a byte of the same lane.
-        let own_lane = _mm256_set_epi32(0x0c0c_0c0c, 0x0808_0808, 0x0404_0404, 0, 0x0c0c_0c0c, 0x0808_0808, 0x0404_0404, 0);
+        let own_lane =
+            _mm256_set_epi32(0x0c0c_0c0c, 0x0808_0808, 0x0404_0404, 0, 0x0c0c_0c0c, 0x0808_0808, 0x0404_0404, 0);
         let (groups, out_rest) = out.as_chunks_mut::<{ GROUPS * LINE }>();
         let (eights, rest) = draws.as_chunks::<GROUPS>();
         for (out, draws) in groups.iter_mut().zip(eights) {
-            // SAFETY: a chunk of draws has 32 bytes and one of out as many; lines are below the table's, orders below 24, both as in `place`.
+            // SAFETY: a chunk of draws has 32 bytes and one of out as many; lines are below the table's, orders
+            // below 24, both as in `place`.
             unsafe {
                 let draws = _mm256_loadu_si256(draws.as_ptr().cast());
-                let (even, odd) = (_mm256_mul_epu32(draws, lines), _mm256_mul_epu32(_mm256_srli_epi64::<32>(draws), lines));
+                let (even, odd) =
+                    (_mm256_mul_epu32(draws, lines), _mm256_mul_epu32(_mm256_srli_epi64::<32>(draws), lines));
                 // High halves are lines; those of 24 times the low halves are orders.
                 let line = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<32>(even), odd);
                 let (even, odd) = (_mm256_mul_epu32(even, orders), _mm256_mul_epu32(odd, orders));

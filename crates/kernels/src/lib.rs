@@ -1,18 +1,21 @@
 //! Fast loops of the Vesica private set operations engine, each with a portable twin.
 //!
-//! Every kernel is a safe function over slices. Which code runs is chosen at run time (see [`backend`]): the same call gives the same result
-//! on every backend, and the tests compare them. Blocks are `u128`, their bytes little-endian (`to_le_bytes`).
+//! Every kernel is a safe function over slices. Which code runs is chosen at run time (see
+//! [`backend`]): the same call gives the same result on every backend, and the tests compare them.
+//! Blocks are `u128`, their bytes little-endian (`to_le_bytes`).
 //!
 //! - **Ciphers and hashes**: [`aes`], [`blake3`], [`sha256`].
-//! - **Fields**: [`clmul`] and [`gf64`] (characteristic two), [`ntt`] (prime fields), [`ristretto`] (points times one scalar).
+//! - **Fields**: [`clmul`] and [`gf64`] (characteristic two), [`ntt`] (prime fields), [`ristretto`]
+//!   (points times one scalar).
 //! - **Linear algebra over GF(2)**: [`transpose`], [`band`], [`selection`], [`xor`].
 //! - **Codes**: [`accumulate`] and [`gather`] are the two halves of the expand-convolute code.
 //! - **Allocators**: [`memory`] takes huge pages, [`counting`] counts for tests.
 //!
-//! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target feature, each guarded by [`backend`], and the
-//! allocators of [`memory`] and [`counting`].
-//! The kernels of [`aes`], [`blake3`], [`clmul`], [`gf64`], [`ntt`], [`ristretto`], [`sha256`], [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only lengths, which are
-//! public, decide their running time.
+//! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target
+//! feature, each guarded by [`backend`], and the allocators of [`memory`] and [`counting`].
+//! The kernels of [`aes`], [`blake3`], [`clmul`], [`gf64`], [`ntt`], [`ristretto`], [`sha256`],
+//! [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only
+//! lengths, which are public, decide their running time.
 
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 

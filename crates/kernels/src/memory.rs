@@ -1,26 +1,29 @@
-//! A global allocator for programs that fill long vectors: blocks of two mebibytes and more come straight from the system, aligned for huge
-//! pages and with the advice to use them.
+//! A global allocator for programs that fill long vectors: blocks of two mebibytes and more come
+//! straight from the system, aligned for huge pages and with the advice to use them.
 //!
-//! A vector of a million elements spans thousands of ordinary pages. Each costs a fault when it is first written, and random reads (the
-//! expander of a code, the cells of a table) miss the address caches. A huge page takes the place of 512 of them. Where the system grants none,
-//! the blocks are ordinary memory.
+//! A vector of a million elements spans thousands of ordinary pages. Each costs a fault when it is
+//! first written, and random reads (the expander of a code, the cells of a table) miss the address
+//! caches. A huge page takes the place of 512 of them. Where the system grants none, the blocks are
+//! ordinary memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The size of a huge page on x86-64 and on AArch64 with pages of four kibibytes; elsewhere merely an alignment.
+/// The size of a huge page on x86-64 and on AArch64 with pages of four kibibytes; elsewhere merely
+/// an alignment.
 const HUGE: usize = 1 << 21;
 
 /// The allocator: `#[global_allocator] static MEMORY: HugePages = HugePages;`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HugePages;
 
-/// Whether a block is mapped by itself: a function of the layout, so that it is freed as it was allocated.
+/// Whether a block is mapped by itself: a function of the layout, so that it is freed as it was
+/// allocated.
 fn mapped(layout: &Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= HUGE && layout.align() <= HUGE
 }
 
-// SAFETY: blocks that `mapped` names are fresh private mappings of at least their size, aligned to `HUGE`, that only `dealloc` of the same layout
-// unmaps; all others are the system allocator's.
+// SAFETY: blocks that `mapped` names are fresh private mappings of at least their size, aligned to
+// `HUGE`, that only `dealloc` of the same layout unmaps; all others are the system allocator's.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if mapped(&layout) {
@@ -62,7 +65,8 @@ unsafe impl GlobalAlloc for HugePages {
                 // SAFETY: `new` is a valid layout, not of size zero by the caller's promise.
                 let moved = unsafe { self.alloc(new) };
                 if !moved.is_null() {
-                    // SAFETY: both blocks have at least the lesser size, and are distinct; the old one is given back once, by its layout.
+                    // SAFETY: both blocks have at least the lesser size, and are distinct; the old one is given back
+                    // once, by its layout.
                     unsafe {
                         std::ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
                         self.dealloc(block, layout);
@@ -92,13 +96,16 @@ mod mapping {
         // A layout's size is at most `isize::MAX`, so that neither sum overflows.
         let len = len(size);
         // SAFETY: a new mapping at an address of the system's choice touches no memory in use.
-        let Ok(start) = (unsafe { mmap_anonymous(null_mut(), len + HUGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) }) else {
+        let Ok(start) =
+            (unsafe { mmap_anonymous(null_mut(), len + HUGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) })
+        else {
             return null_mut();
         };
         let before = start.cast::<u8>().align_offset(HUGE);
         let block = start.cast::<u8>().wrapping_add(before);
-        // SAFETY: `block..block + len` lies within the new mapping, and so do the parts before and after it, which nobody has seen. Where a call
-        // fails, the block still serves: advice is advice, and what stays mapped is address space only.
+        // SAFETY: `block..block + len` lies within the new mapping, and so do the parts before and after
+        // it, which nobody has seen. Where a call fails, the block still serves: advice is advice,
+        // and what stays mapped is address space only.
         unsafe {
             if before > 0 {
                 let _ = munmap(start, before);
@@ -114,7 +121,8 @@ mod mapping {
     /// # Safety
     /// `block` came from `map(size)`, and is not used again.
     pub(super) unsafe fn unmap(block: *mut u8, size: usize) {
-        // SAFETY: by the contract this is a whole mapping of that length. It cannot fail but for a lack of kernel memory, and then leaks.
+        // SAFETY: by the contract this is a whole mapping of that length. It cannot fail but for a lack of
+        // kernel memory, and then leaks.
         let _ = unsafe { munmap(block.cast(), len(size)) };
     }
 }

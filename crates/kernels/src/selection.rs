@@ -8,8 +8,8 @@ use crate::gf64::Row;
 
 /// `out[i]` = the sum of all `rows[j]` for which bit `j` of `selectors[i]` is set.
 ///
-/// Sums of four rows at a time are looked up in tables, at places that depend on the selectors; those of half the rows at a time, 16 KiB, so that they stay in the
-/// first-level cache.
+/// Sums of four rows at a time are looked up in tables, at places that depend on the selectors;
+/// those of half the rows at a time, 16 KiB, so that they stay in the first-level cache.
 ///
 /// # Panics
 /// If there is not one selector for each of `out`.
@@ -23,7 +23,8 @@ pub fn select(rows: &[Row; 128], selectors: &[u128], out: &mut [Row]) {
     );
 }
 
-/// The loop itself: inlined into the AVX2 twin, where the compiler turns it into that feature's vectors.
+/// The loop itself: inlined into the AVX2 twin, where the compiler turns it into that feature's
+/// vectors.
 #[inline(always)]
 fn portable(rows: &[Row; 128], selectors: &[u128], out: &mut [Row]) {
     out.fill(Row::default());

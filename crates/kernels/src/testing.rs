@@ -32,7 +32,8 @@ pub fn blocks() -> impl Strategy<Value = Vec<u128>> {
     proptest::collection::vec(block(), 0..70)
 }
 
-/// Checks that `kernel` gives on every backend of this machine what it gives on the portable one, and returns that.
+/// Checks that `kernel` gives on every backend of this machine what it gives on the portable one,
+/// and returns that.
 pub fn on_every_backend<R: PartialEq + std::fmt::Debug>(kernel: impl Fn() -> R) -> R {
     let expected = with_backend(Backend::Portable, &kernel);
     for backend in Backend::available() {

@@ -32,7 +32,8 @@ pub fn xor_into_u64(acc: &mut [u64], x: &[u64]) {
     );
 }
 
-/// The loop itself: inlined into each twin, where the compiler turns it into that feature's vectors.
+/// The loop itself: inlined into each twin, where the compiler turns it into that feature's
+/// vectors.
 #[inline(always)]
 fn portable<T: Copy + BitXorAssign>(acc: &mut [T], x: &[T]) {
     for (acc, &x) in acc.iter_mut().zip(x) {

@@ -12,7 +12,8 @@ use vesica_mpc::share_conversion::{BitsToRing, Multiplexer, count_bits};
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::{
-    BitsToRingRequest, CorrelationRequest, InnerProductRequest, MultiplexRequest, RingVector, RingVectors, SharedBits, SharedRows,
+    BitsToRingRequest, CorrelationRequest, InnerProductRequest, MultiplexRequest, RingVector, RingVectors, SharedBits,
+    SharedRows,
 };
 use vesica_party::{Party, Phase, Protocol, Security, Task};
 use vesica_structures::fields::{Gf64, Gf128};
@@ -61,7 +62,12 @@ where
                 .iter()
                 .map(|&phase| format!("{} {:.1} ms", phase.name(), 1e3 * tally.phase(phase).seconds))
                 .collect();
-            eprintln!("{} of {len}, {security}, {role}: {}, {} bytes", P::ENTRY.id, parts.join(", "), tally.total().sent_payload);
+            eprintln!(
+                "{} of {len}, {security}, {role}: {}, {} bytes",
+                P::ENTRY.id,
+                parts.join(", "),
+                tally.total().sent_payload
+            );
         }
     }
     sender.result.unwrap();
@@ -79,7 +85,9 @@ fn correlations(criterion: &mut Criterion) {
             run::<$protocol>($len, $width, Security::$security, true);
             run::<$protocol>($len, $width, Security::$security, true);
             let name = format!("{} {} {}", <$protocol>::ENTRY.id, $len, Security::$security);
-            group.bench_function(name, |bencher| bencher.iter(|| run::<$protocol>($len, $width, Security::$security, false)));
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| run::<$protocol>($len, $width, Security::$security, false))
+            });
         };
     }
     case!(BaseOt, 128, Malicious);
@@ -110,7 +118,12 @@ fn shares(_: &mut Criterion) {
             })
             .collect();
         seconds.sort_by(f64::total_cmp);
-        eprintln!("{} with {request:?}: {:.3} s, median {:.3} s, {bytes} bytes with the set-up", P::ENTRY.id, seconds[0], seconds[2]);
+        eprintln!(
+            "{} with {request:?}: {:.3} s, median {:.3} s, {bytes} bytes with the set-up",
+            P::ENTRY.id,
+            seconds[0],
+            seconds[2]
+        );
     }
     let security = Security::SemiHonest;
     let words: Vec<u64> = (0..BINS as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
@@ -118,7 +131,11 @@ fn shares(_: &mut Criterion) {
     let shared = SharedBits { bits: bits.clone() };
     measure::<BitsToRing>(&BitsToRingRequest { len: BINS, bits: count_bits(BINS), security }, &shared, &shared);
     let rows = SharedRows { bits: bits.clone(), values: words.clone() };
-    measure::<Multiplexer<u64>>(&MultiplexRequest { len: BINS, masked: 1, width: 1, bits: 64, security }, &shared, &rows);
+    measure::<Multiplexer<u64>>(
+        &MultiplexRequest { len: BINS, masked: 1, width: 1, bits: 64, security },
+        &shared,
+        &rows,
+    );
     let rows = SharedRows { bits, values: vec![7u8; 8 * BINS] };
     measure::<Multiplexer<u8>>(&MultiplexRequest { len: BINS, masked: 8, width: 8, bits: 8, security }, &shared, &rows);
     let (u, y) = (RingVector { values: words.clone() }, RingVectors { vectors: vec![words] });

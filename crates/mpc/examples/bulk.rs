@@ -1,6 +1,8 @@
-//! Nanoseconds an element of bulk correlations: whole protocols, each side on one thread, and the parts they are made of.
+//! Nanoseconds an element of bulk correlations: whole protocols, each side on one thread, and the
+//! parts they are made of.
 //!
-//! `cargo run --release -p vesica-mpc --example bulk -- 22` takes 2^22 elements; the least of five runs is printed.
+//! `cargo run --release -p vesica-mpc --example bulk -- 22` takes 2^22 elements; the least of five
+//! runs is printed.
 
 use std::time::Instant;
 
@@ -37,7 +39,8 @@ where
     P: Protocol,
     P::Task: Task<Request = CorrelationRequest, SenderInput = (), ReceiverInput = ()>,
 {
-    let params = P::derive(&CorrelationRequest { len, security: Security::SemiHonest, width }).expect("a length that is served");
+    let params =
+        P::derive(&CorrelationRequest { len, security: Security::SemiHonest, width }).expect("a length that is served");
     let [wall, sender, receiver] = least(|| {
         let start = Instant::now();
         let (sender, receiver) = try_two_party(
@@ -50,7 +53,13 @@ where
     });
     let ns = |seconds: f64| seconds * 1e9 / len as f64;
     let bytes = P::predicted_bytes(&params).end() / 1000;
-    println!("{}: {:.1} ns in all; expansion: sender {:.1}, receiver {:.1}; {bytes} kB", P::ENTRY.id, ns(wall), ns(sender), ns(receiver));
+    println!(
+        "{}: {:.1} ns in all; expansion: sender {:.1}, receiver {:.1}; {bytes} kB",
+        P::ENTRY.id,
+        ns(wall),
+        ns(sender),
+        ns(receiver)
+    );
 }
 
 /// The kernels, on vectors as a batch of `len` has them.
@@ -76,7 +85,9 @@ fn parts(len: usize) {
 
     // All levels together have twice the leaves: the last one twice, into the cache.
     let mut leaves = vec![0; block];
-    part("trees", &mut || x.chunks(block).for_each(|x| (0..2).for_each(|_| _ = prg.expand(&x[..block / 2], &mut leaves))));
+    part("trees", &mut || {
+        x.chunks(block).for_each(|x| (0..2).for_each(|_| _ = prg.expand(&x[..block / 2], &mut leaves)))
+    });
     part("convolve", &mut || convolve(&mut x, words));
     part("gather", &mut || {
         for (sums, draws) in sums.chunks_mut(1 << 14).zip(draws.chunks(1 << 12)) {
@@ -90,11 +101,14 @@ fn parts(len: usize) {
     part("hash to tables of 8 (sender)", &mut || cipher.mmo_tables(&sums, &[0, 1, 2, 3, 4, 5, 6, 7], &mut tables));
     part("hash to one bit (receiver)", &mut || cipher.mmo_tables(&sums, &[0], &mut tables));
     part("convolve c (receiver)", &mut || convolve_u4(&mut narrow, words));
-    part("gather c (receiver)", &mut || (0..weight).for_each(|s| gather_u8(&mut narrow_sums, &narrow[stratum(s)], draws)));
+    part("gather c (receiver)", &mut || {
+        (0..weight).for_each(|s| gather_u8(&mut narrow_sums, &narrow[stratum(s)], draws))
+    });
 }
 
 fn main() {
-    let log: u32 = std::env::args().nth(1).map_or(Ok(22), |log| log.parse()).expect("the logarithm of a number of elements");
+    let log: u32 =
+        std::env::args().nth(1).map_or(Ok(22), |log| log.parse()).expect("the logarithm of a number of elements");
     println!("2^{log} elements, ns an element");
     protocol::<OneOfN>(1 << log, Some(3));
     protocol::<SilentOt>(1 << log, None);

@@ -1,26 +1,35 @@
-//! What is known of the distance of the expand-convolute code, for the tables of docs/parameters/silent-vole.md: first moments over random codes, and the box rule.
+//! What is known of the distance of the expand-convolute code, for the tables of
+//! docs/parameters/silent-vole.md: first moments over random codes, and the box rule.
 //!
-//! All exponents are in nats for each of the `m` outputs. A message selects rows; a group of which it selects `k = 1..4` rows puts a random set of `k` of
-//! the four places of one random line into each of `w` strata. With `b_k m` such groups, `b_0 m` unselected ones, and `L m` lines a stratum, the convolution's state is
-//! random on a share `f` of the lines (*active*) and zero on the rest (*inactive*), where sets must cancel. The expected number of words of relative weight up to
-//! `delta` is then `exp(m E)`, with
+//! All exponents are in nats for each of the `m` outputs. A message selects rows; a group of which
+//! it selects `k = 1..4` rows puts a random set of `k` of the four places of one random line into
+//! each of `w` strata. With `b_k m` such groups, `b_0 m` unselected ones, and `L m` lines a
+//! stratum, the convolution's state is random on a share `f` of the lines (*active*) and zero on
+//! the rest (*inactive*), where sets must cancel. The expected number of words of relative weight
+//! up to `delta` is then `exp(m E)`, with
 //!
 //! ```text
 //! E = H(b) + sum b_k ln C(4, k) + w P(b, f) + ln Pr[a random word of active positions has so few ones]
 //! ```
 //!
-//! and `P` the exponent of the chance that all inactive lines of a stratum cancel, by the saddle point of the generating function
-//! `phi(x)^(1 - f) e^(f sum x_k)`. There `phi(x) = sum_v C(4, v) / 16 exp(sum x_k K_k(v) / C(4, k))`, with Krawtchouk polynomials `K_k`, is that of
-//! a line: the Fourier sum over the characters of GF(2)^4. As `b` follows from `x` at the saddle point, the search runs over `x`.
-//! (Single places drawn alone, for comparison, have `cosh(x)` instead of `phi`.)
+//! and `P` the exponent of the chance that all inactive lines of a stratum cancel, by the saddle
+//! point of the generating function `phi(x)^(1 - f) e^(f sum x_k)`. There `phi(x) = sum_v C(4, v) /
+//! 16 exp(sum x_k K_k(v) / C(4, k))`, with Krawtchouk polynomials `K_k`, is that of a line: the
+//! Fourier sum over the characters of GF(2)^4. As `b` follows from `x` at the saddle point, the
+//! search runs over `x`. (Single places drawn alone, for comparison, have `cosh(x)` instead of
+//! `phi`.)
 //!
-//! The *distance* of the first table is the least `delta` with `E > 10^-6` for some share of selected rows above 10^-4. Below that share `E` may be positive at
-//! every `delta`: those are the box words and their likes, which lengths decide. For them the second table keeps what vanishes in the
-//! exponent: `24 floor(w / 2)` conditions that end activity below each pair of strata, and a factor of the number of places for each of `w - 1` free sides of a box. The
-//! least `f` at which `m E`, with both, is not negative bounds all words of few rows: `f / 2`.
+//! The *distance* of the first table is the least `delta` with `E > 10^-6` for some share of
+//! selected rows above 10^-4. Below that share `E` may be positive at every `delta`: those are the
+//! box words and their likes, which lengths decide. For them the second table keeps what vanishes
+//! in the exponent: `24 floor(w / 2)` conditions that end activity below each pair of strata, and a
+//! factor of the number of places for each of `w - 1` free sides of a box. The least `f` at which
+//! `m E`, with both, is not negative bounds all words of few rows: `f / 2`.
 //!
-//! The third table is for rank tests, by the count over sets of groups in `vesica_mpc::silent::lucky`, which states what it counts: for each weight the longest vector that
-//! it serves, the share of the average box, that of the luckiest region, and the bits that its test leaves.
+//! The third table is for rank tests, by the count over sets of groups in
+//! `vesica_mpc::silent::lucky`, which states what it counts: for each weight the longest vector
+//! that it serves, the share of the average box, that of the luckiest region, and the bits that its
+//! test leaves.
 
 use std::f64::consts::LN_2;
 
@@ -33,9 +42,14 @@ const LINE: usize = 4;
 /// Binomials of 4.
 const CHOOSE: [f64; LINE + 1] = [1.0, 4.0, 6.0, 4.0, 1.0];
 
-/// `K_k(v) / C(4, k)` for `k` in `1..=4`: the mean of a character of weight `v` over the sets of `k` places.
-const CHARACTERS: [[f64; LINE + 1]; LINE] =
-    [[1.0, 0.5, 0.0, -0.5, -1.0], [1.0, 0.0, -1.0 / 3.0, 0.0, 1.0], [1.0, -0.5, 0.0, 0.5, -1.0], [1.0, -1.0, 1.0, -1.0, 1.0]];
+/// `K_k(v) / C(4, k)` for `k` in `1..=4`: the mean of a character of weight `v` over the sets of
+/// `k` places.
+const CHARACTERS: [[f64; LINE + 1]; LINE] = [
+    [1.0, 0.5, 0.0, -0.5, -1.0],
+    [1.0, 0.0, -1.0 / 3.0, 0.0, 1.0],
+    [1.0, -0.5, 0.0, 0.5, -1.0],
+    [1.0, -1.0, 1.0, -1.0, 1.0],
+];
 
 /// The binary entropy.
 fn entropy(p: f64) -> f64 {
@@ -55,7 +69,8 @@ enum Form {
     Lines,
 }
 
-/// `E` without the last term, and the share of selected rows, where the saddle point has `x_k = exp(logs[k - 1])`; nothing if no message has it there.
+/// `E` without the last term, and the share of selected rows, where the saddle point has `x_k =
+/// exp(logs[k - 1])`; nothing if no message has it there.
 fn exponent(form: Form, logs: &[f64; LINE], f: f64, weight: f64) -> Option<(f64, f64)> {
     let x = logs.map(f64::exp);
     let (kinds, bins) = match form {
@@ -67,12 +82,14 @@ fn exponent(form: Form, logs: &[f64; LINE], f: f64, weight: f64) -> Option<(f64,
         Form::Single => vec![(0.5, [1.0; LINE]), (0.5, [-1.0; LINE])],
         Form::Lines => (0..=LINE).map(|v| (CHOOSE[v] / 16.0, std::array::from_fn(|k| CHARACTERS[k][v]))).collect(),
     };
-    let terms: Vec<f64> = characters.iter().map(|(share, mean)| share.ln() + (0..kinds).map(|k| x[k] * mean[k]).sum::<f64>()).collect();
+    let terms: Vec<f64> =
+        characters.iter().map(|(share, mean)| share.ln() + (0..kinds).map(|k| x[k] * mean[k]).sum::<f64>()).collect();
     let greatest = terms.iter().copied().fold(f64::MIN, f64::max);
     let sum: f64 = terms.iter().map(|term| (term - greatest).exp()).sum();
     let (mut groups, mut strata) = ([0.0; LINE], bins * (1.0 - f) * (greatest + sum.ln()));
     for k in 0..kinds {
-        let slope: f64 = terms.iter().zip(&characters).map(|(term, (_, mean))| (term - greatest).exp() / sum * mean[k]).sum();
+        let slope: f64 =
+            terms.iter().zip(&characters).map(|(term, (_, mean))| (term - greatest).exp() / sum * mean[k]).sum();
         groups[k] = x[k] * bins * ((1.0 - f) * slope + f);
         strata += bins * f * x[k] - groups[k] * logs[k] + plogp(groups[k]) - groups[k] - groups[k] * bins.ln();
     }
@@ -103,14 +120,17 @@ fn greatest(form: Form, f: f64, weight: f64, value: impl Fn(f64, f64) -> f64) ->
     for start in 0..15 * (kinds + 1) {
         let level = -14.0 + f64::from(start as u32 / (kinds as u32 + 1));
         let alone = start % (kinds + 1);
-        let mut logs: [f64; LINE] = std::array::from_fn(|k| if alone == kinds || alone == k { level } else { level - 8.0 });
+        let mut logs: [f64; LINE] =
+            std::array::from_fn(|k| if alone == kinds || alone == k { level } else { level - 8.0 });
         let (mut found, mut step) = (at(&logs), 2.0);
         while step > 1e-4 {
             let before = found;
             for direction in 0..=kinds {
                 for signed in [step, -step] {
                     let mut next = logs;
-                    (0..kinds).filter(|&k| direction == kinds || direction == k).for_each(|k| next[k] = (next[k] + signed).max(-30.0));
+                    (0..kinds)
+                        .filter(|&k| direction == kinds || direction == k)
+                        .for_each(|k| next[k] = (next[k] + signed).max(-30.0));
                     let there = at(&next);
                     if there > found {
                         (logs, found) = (next, there);
@@ -126,7 +146,8 @@ fn greatest(form: Form, f: f64, weight: f64, value: impl Fn(f64, f64) -> f64) ->
     best
 }
 
-/// The least relative weight at which words are expected as lengths grow, and the share of active positions of such words.
+/// The least relative weight at which words are expected as lengths grow, and the share of active
+/// positions of such words.
 fn distance(form: Form, weight: usize) -> (f64, f64) {
     let exponents: Vec<(f64, f64)> = (1..=60)
         .map(|i| f64::from(i) / 60.0)
@@ -173,7 +194,10 @@ fn main() {
         let weight = expander_weight(len, 64);
         let word = box_share(len, weight) / 2.0;
         let [bound, less] = [weight, weight - 1].map(|weight| lightest(Form::Lines, len, weight));
-        println!("| 2^{log} | {weight} | {word:.3} | {bound:.3} | {less:.3} | {:.3} |", lightest(Form::Single, len, weight));
+        println!(
+            "| 2^{log} | {weight} | {word:.3} | {bound:.3} | {less:.3} | {:.3} |",
+            lightest(Form::Single, len, weight)
+        );
         assert!(bound > DISTANCE);
     }
     println!();

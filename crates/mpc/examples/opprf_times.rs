@@ -1,4 +1,5 @@
-//! Seconds of both sides of an OPPRF, in one process over memory, by phase: `cargo run --release -p vesica-mpc --example opprf_times -- LOG2_RECEIVER_KEYS OUTPUT_BITS band|clustered`.
+//! Seconds of both sides of an OPPRF, in one process over memory, by phase: `cargo run --release -p
+//! vesica-mpc --example opprf_times -- LOG2_RECEIVER_KEYS OUTPUT_BITS band|clustered`.
 
 use std::time::Instant;
 
@@ -41,7 +42,9 @@ fn run<O: Store>(log: u32, output_bits: u32) {
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let [_, log, bits, store] = &args[..] else { panic!("usage: opprf_times LOG2_RECEIVER_KEYS OUTPUT_BITS band|clustered") };
+    let [_, log, bits, store] = &args[..] else {
+        panic!("usage: opprf_times LOG2_RECEIVER_KEYS OUTPUT_BITS band|clustered")
+    };
     let (log, bits) = (log.parse().expect("a number"), bits.parse().expect("a number"));
     rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool").install(|| match store.as_str() {
         "band" => run::<Band>(log, bits),

@@ -1,4 +1,5 @@
-//! Ways to test equality with shared output, measured side by side: bits and polynomials a test, and time over memory, both sides on a thread each.
+//! Ways to test equality with shared output, measured side by side: bits and polynomials a test,
+//! and time over memory, both sides on a thread each.
 //!
 //! `cargo run --release -p vesica-mpc --example peqt_compare -- [tests [bits [repeats]]]`
 
@@ -53,9 +54,13 @@ fn run(params: &Params) -> [Part; 2] {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<usize>().expect("a number"));
-    let (len, width, repeats) = (arguments.next().unwrap_or(1 << 18), arguments.next().unwrap_or(63), arguments.next().unwrap_or(5));
+    let (len, width, repeats) =
+        (arguments.next().unwrap_or(1 << 18), arguments.next().unwrap_or(63), arguments.next().unwrap_or(5));
     println!("{len} tests of {width} bits, least of {repeats} runs");
-    println!("| way | polynomials | bits a test online | set-up MB | online MB | set-up s | online s |\n|---|---|---|---|---|---|---|");
+    println!(
+        "| way | polynomials | bits a test online | set-up MB | online MB | set-up s | online s \
+         |\n|---|---|---|---|---|---|---|"
+    );
     for variant in [Variant::Cubic, Variant::AndTree, Variant::Leaves] {
         let params = Params::with(len, width as u32, variant).expect("a width of 1 to 64 bits");
         let runs: Vec<[Part; 2]> = (0..repeats.max(1)).map(|_| run(&params)).collect();

@@ -2,12 +2,14 @@
 
 use vesica_party::Channel;
 
-/// Version, session, place in the conversation, protocol and, once [`extend`](Binding::extend)ed, public messages of the run. Both parties hold the same.
+/// Version, session, place in the conversation, protocol and, once [`extend`](Binding::extend)ed,
+/// public messages of the run. Both parties hold the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
-    /// Binds to this version, the channel's session, its fork and who is the sender there, and a protocol.
+    /// Binds to this version, the channel's session, its fork and who is the sender there, and a
+    /// protocol.
     pub fn new(ch: &Channel, protocol: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("vesica mpc 2026 v1: binding of a run");
         let (path, reversed) = ch.place();

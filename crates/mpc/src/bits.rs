@@ -1,4 +1,5 @@
-//! Packed bits, which hold shares of truth values, and the transposition of values into planes of bits and back.
+//! Packed bits, which hold shares of truth values, and the transposition of values into planes of
+//! bits and back.
 
 use std::fmt;
 use std::ops::BitXorAssign;
@@ -6,7 +7,8 @@ use std::ops::BitXorAssign;
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
-/// Bits, 64 a word, the first one lowest; those of the last word beyond the length are zero. Wiped on drop and never printed.
+/// Bits, 64 a word, the first one lowest; those of the last word beyond the length are zero. Wiped
+/// on drop and never printed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Bits {
     words: Vec<u64>,

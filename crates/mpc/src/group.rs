@@ -11,21 +11,25 @@ const BLOCK_BYTES: usize = 128;
 /// Output of SHA-512, in bytes (`b_in_bytes` in RFC 9380).
 const DIGEST_BYTES: usize = 64;
 
-/// `hash_to_ristretto255` of RFC 9380, appendix B: the suite `ristretto255_XMD:SHA-512_R255MAP_RO_`.
+/// `hash_to_ristretto255` of RFC 9380, appendix B: the suite
+/// `ristretto255_XMD:SHA-512_R255MAP_RO_`.
 ///
-/// `dst` is the domain separation tag, of at most 255 bytes; a longer one is hashed first, as section 5.3.3 says.
+/// `dst` is the domain separation tag, of at most 255 bytes; a longer one is hashed first, as
+/// section 5.3.3 says.
 pub fn hash_to_group(dst: &[u8], message: &[u8]) -> RistrettoPoint {
     RistrettoPoint::from_uniform_bytes(&hash_to_uniform(dst, message))
 }
 
-/// The uniform bytes from which [`hash_to_group`] derives its element, as [`map_and_multiply`] does.
+/// The uniform bytes from which [`hash_to_group`] derives its element, as [`map_and_multiply`]
+/// does.
 pub fn hash_to_uniform(dst: &[u8], message: &[u8]) -> Uniform {
     let mut uniform = [0u8; 64];
     expand_message_xmd(dst, message, &mut uniform);
     uniform
 }
 
-/// `expand_message_xmd` with SHA-512 (RFC 9380, section 5.3.1), for at most 64 bytes of output: one block `b_1` is enough then.
+/// `expand_message_xmd` with SHA-512 (RFC 9380, section 5.3.1), for at most 64 bytes of output: one
+/// block `b_1` is enough then.
 fn expand_message_xmd(dst: &[u8], message: &[u8], out: &mut [u8]) {
     assert!(out.len() <= DIGEST_BYTES, "one block of output");
     let hashed_dst;
@@ -72,7 +76,8 @@ mod tests {
         }
     }
 
-    /// RFC 9497, appendix A.1.1 (OPRF(ristretto255, SHA-512)): `BlindedElement = blind * HashToGroup(input)`.
+    /// RFC 9497, appendix A.1.1 (OPRF(ristretto255, SHA-512)): `BlindedElement = blind *
+    /// HashToGroup(input)`.
     #[test]
     fn points_match_rfc_9497() {
         let dst = [&b"HashToGroup-OPRFV1-"[..], &[0], b"-ristretto255-SHA512"].concat();

@@ -1,13 +1,18 @@
-//! Two-party building blocks that know nothing of sets. Each module states its functionality, figure and glossary.
+//! Two-party building blocks that know nothing of sets. Each module states its functionality,
+//! figure and glossary.
 //!
-//! - **Oblivious transfer**: [`base_ot`] makes a few OTs from Diffie-Hellman, [`ot_extension`] many from few, [`silent_ot`] millions with
-//!   little traffic, and [`random_one_of_n_ot`] random tables of up to 16 bits.
+//! - **Oblivious transfer**: [`base_ot`] makes a few OTs from Diffie-Hellman, [`ot_extension`] many
+//!   from few, [`silent_ot`] millions with little traffic, and [`random_one_of_n_ot`] random tables
+//!   of up to 16 bits.
 //! - **Vector OLE**: [`small_field_vole`] makes short vectors, [`silent`] long ones from LPN.
-//! - **Oblivious functions**: [`kkrt16`] is a batched OPRF from OT extension, [`oprf`] has the parts of an OPRF from VOLE, and [`opprf`] is
-//!   an OPRF whose sender programs some values.
-//! - **Computing on shares**: [`gmw`] evaluates Boolean circuits, [`peqt`] tests equality, [`share_conversion`] turns shared bits into additive
-//!   shares and multiplies by them, [`inner_product`] multiplies long vectors, [`permute_share`] permutes values in a hidden order.
-//! - [`tasks`] are the ideal functionalities that tests hold these protocols to, and [`registry`] lists the protocols.
+//! - **Oblivious functions**: [`kkrt16`] is a batched OPRF from OT extension, [`oprf`] has the
+//!   parts of an OPRF from VOLE, and [`opprf`] is an OPRF whose sender programs some values.
+//! - **Computing on shares**: [`gmw`] evaluates Boolean circuits, [`peqt`] tests equality,
+//!   [`share_conversion`] turns shared bits into additive shares and multiplies by them,
+//!   [`inner_product`] multiplies long vectors, [`permute_share`] permutes values in a hidden
+//!   order.
+//! - [`tasks`] are the ideal functionalities that tests hold these protocols to, and [`registry`]
+//!   lists the protocols.
 #![forbid(unsafe_code)]
 // What a peer sends must not end the process. The modules of messages deny indexing as well.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

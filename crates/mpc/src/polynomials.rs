@@ -1,11 +1,16 @@
-//! Random polynomials over GF(2), one in each of many instances. A table of a 1-of-2^k OT is such a polynomial in the bits of the choice.
+//! Random polynomials over GF(2), one in each of many instances. A table of a 1-of-2^k OT is such a
+//! polynomial in the bits of the choice.
 //!
-//! The sender's table `m` is the polynomial `p(c) = sum a_S c^S` over the subsets `S` of the `k` bits of `c`, where `c^S` is their product; a Moebius
-//! transform gives the coefficients `a_S`. The receiver has `c` and `p(c)`. To it all tables with this value at `c` are equally likely. Given `c`, tables
-//! and coefficients determine each other, and so do `(a_S for all S)` and `(p(c), a_S for S not empty)`: hence the `2^k - 1` coefficients besides
-//! `a_0` are uniform and independent of all that the receiver has. That is the one fact on which [`crate::peqt`] and [`crate::gmw`] stand.
+//! The sender's table `m` is the polynomial `p(c) = sum a_S c^S` over the subsets `S` of the `k`
+//! bits of `c`, where `c^S` is their product; a Moebius transform gives the coefficients `a_S`. The
+//! receiver has `c` and `p(c)`. To it all tables with this value at `c` are equally likely. Given
+//! `c`, tables and coefficients determine each other, and so do `(a_S for all S)` and `(p(c), a_S
+//! for S not empty)`: hence the `2^k - 1` coefficients besides `a_0` are uniform and independent of
+//! all that the receiver has. That is the one fact on which [`crate::peqt`] and [`crate::gmw`]
+//! stand.
 //!
-//! All is kept in planes: a word holds one coefficient, or one bit of `c`, of 64 instances. Instances beyond the number asked for have zeros.
+//! All is kept in planes: a word holds one coefficient, or one bit of `c`, of 64 instances.
+//! Instances beyond the number asked for have zeros.
 
 use std::ops::RangeInclusive;
 
@@ -27,7 +32,8 @@ pub(crate) type Coefficients = Secret<Vec<Vec<u64>>>;
 /// `k + 1` planes: the bits of `c`, then `p(c)`.
 pub(crate) type Evaluations = Secret<Vec<Vec<u64>>>;
 
-/// `groups` groups of polynomials in `variables` variables, with one polynomial of each group in each of `len` instances.
+/// `groups` groups of polynomials in `variables` variables, with one polynomial of each group in
+/// each of `len` instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polynomials {
     pub groups: usize,
@@ -115,7 +121,8 @@ impl Polynomials {
         ))
     }
 
-    /// What there is where there are no instances; the vector to which the groups are added, otherwise.
+    /// What there is where there are no instances; the vector to which the groups are added,
+    /// otherwise.
     fn none(&self) -> Vec<Secret<Vec<Vec<u64>>>> {
         let empty = if self.len == 0 { self.groups } else { 0 };
         (0..empty).map(|_| Secret::new(vec![Vec::new(); 1 << self.variables])).collect()
@@ -178,7 +185,8 @@ mod tests {
             for (own, seen) in own.iter().zip(&seen) {
                 for i in 0..len {
                     let point = (0..variables as usize).fold(0, |point, j| point | (bit(&seen[j], i) as usize) << j);
-                    let value = (0..own.len()).filter(|set| set & !point == 0).fold(0, |sum, set| sum ^ bit(&own[set], i));
+                    let value =
+                        (0..own.len()).filter(|set| set & !point == 0).fold(0, |sum, set| sum ^ bit(&own[set], i));
                     assert_eq!(value, bit(&seen[variables as usize], i));
                 }
             }

@@ -1,13 +1,15 @@
 //! Puncturable PRFs as GGM trees [GGM86, KPTZ13], level by level.
 //!
-//! A tree starts at its two nodes of level 1. Whoever expands it publishes, under pads of which the other party knows one of each pair, the
-//! sum of all left and the sum of all right children of every further level, and the tree's *total* under a mask. Who knows the pads that
-//! turn away from the path to a leaf `alpha` gets every leaf but that one.
+//! A tree starts at its two nodes of level 1. Whoever expands it publishes, under pads of which the
+//! other party knows one of each pair, the sum of all left and the sum of all right children of
+//! every further level, and the tree's *total* under a mask. Who knows the pads that turn away from
+//! the path to a leaf `alpha` gets every leaf but that one.
 //!
-//! **Phantoms.** The leaves need not be a power of two. Where a level would have an odd number of nodes, its last, a right child, is a
-//! phantom: never expanded and in nobody's output, but part of the level's right sum and of the total. The pads allow *any* vector of turns,
-//! also one that leaves the tree. Were nothing there, its owner would miss nothing, and unmask the total; as it is, every vector of turns misses
-//! exactly one term of the total, a leaf or a phantom.
+//! **Phantoms.** The leaves need not be a power of two. Where a level would have an odd number of
+//! nodes, its last, a right child, is a phantom: never expanded and in nobody's output, but part of
+//! the level's right sum and of the total. The pads allow *any* vector of turns, also one that
+//! leaves the tree. Were nothing there, its owner would miss nothing, and unmask the total; as it
+//! is, every vector of turns misses exactly one term of the total, a leaf or a phantom.
 
 use vesica_kernels::aes::GgmPrg;
 use vesica_structures::facts::ceil_log2;
@@ -15,7 +17,8 @@ use zeroize::Zeroize;
 
 use crate::binding::Binding;
 
-/// The shape of a tree: `leaves >= 2` need not be a power of two; a level keeps the nodes above the first `leaves` leaves.
+/// The shape of a tree: `leaves >= 2` need not be a power of two; a level keeps the nodes above the
+/// first `leaves` leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TreeShape {
     /// Leaves of a tree.
@@ -39,8 +42,8 @@ impl TreeShape {
     }
 }
 
-/// A generator for each tree of a run, one after the other. With keys of its own for each tree, who inverts nodes by brute force works on one tree at a
-/// time.
+/// A generator for each tree of a run, one after the other. With keys of its own for each tree, who
+/// inverts nodes by brute force works on one tree at a time.
 pub(crate) fn generators(binding: Binding, label: &str) -> impl Iterator<Item = GgmPrg> {
     let mut stream = binding.stream(label);
     std::iter::repeat_with(move || {
@@ -68,7 +71,8 @@ impl Tree {
         Self { shape, nodes: Vec::new(), parents: Vec::new() }
     }
 
-    /// All leaves of the tree whose first level is `first`, and the sums `[left, right]` of level `l` in `sums[l - 2]`; returns the total.
+    /// All leaves of the tree whose first level is `first`, and the sums `[left, right]` of level
+    /// `l` in `sums[l - 2]`; returns the total.
     pub fn expand(&mut self, prg: &GgmPrg, first: [u128; 2], leaves: &mut [u128], sums: &mut [[u128; 2]]) -> u128 {
         self.start(first);
         let (mut phantoms, mut sides) = (0, first);
@@ -81,9 +85,17 @@ impl Tree {
         phantoms ^ sides[0] ^ sides[1]
     }
 
-    /// All leaves but `point`, which is left zero; returns the total without it. `first` is the node of level 1 that turns away from the point,
-    /// `sums[l - 2]` the sum of level `l` on the side that does.
-    pub fn expand_punctured(&mut self, prg: &GgmPrg, point: usize, first: u128, sums: &[u128], leaves: &mut [u128]) -> u128 {
+    /// All leaves but `point`, which is left zero; returns the total without it. `first` is the
+    /// node of level 1 that turns away from the point, `sums[l - 2]` the sum of level `l` on
+    /// the side that does.
+    pub fn expand_punctured(
+        &mut self,
+        prg: &GgmPrg,
+        point: usize,
+        first: u128,
+        sums: &[u128],
+        leaves: &mut [u128],
+    ) -> u128 {
         let depth = self.shape.depth();
         let turns_right = (point >> (depth - 1) & 1) as u128;
         self.start([first & turns_right.wrapping_neg(), first & !turns_right.wrapping_neg()]);
@@ -108,7 +120,8 @@ impl Tree {
         self.nodes.extend(first);
     }
 
-    /// From `level - 1` to `level`, phantom included; returns the phantom of `level - 1` or zero, and the sums of the new level's left and right nodes.
+    /// From `level - 1` to `level`, phantom included; returns the phantom of `level - 1` or zero,
+    /// and the sums of the new level's left and right nodes.
     fn grow(&mut self, prg: &GgmPrg, level: usize, leaves: &mut [u128]) -> (u128, [u128; 2]) {
         let parents = self.shape.width(level - 1);
         let phantom = self.nodes.get(parents).copied().unwrap_or(0);
@@ -147,9 +160,15 @@ pub(crate) mod tests {
 
     const SHAPES: [usize; 18] = [2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 33, 63, 64, 65, 77, 100, 129, 257];
 
-    /// All that follows from the pads for `turns`, any vector of as many bits as there are levels: `None` for the terms of the total that stay unknown.
-    /// Leaves come first.
-    pub(crate) fn derivable(shape: TreeShape, prg: &GgmPrg, turns: usize, first: u128, sums: &[u128]) -> Vec<Option<u128>> {
+    /// All that follows from the pads for `turns`, any vector of as many bits as there are levels:
+    /// `None` for the terms of the total that stay unknown. Leaves come first.
+    pub(crate) fn derivable(
+        shape: TreeShape,
+        prg: &GgmPrg,
+        turns: usize,
+        first: u128,
+        sums: &[u128],
+    ) -> Vec<Option<u128>> {
         let depth = shape.depth();
         let away = |level: usize| (turns >> (depth - level) & 1) ^ 1;
         let mut nodes = vec![None; 2];
@@ -168,7 +187,8 @@ pub(crate) mod tests {
                     None => [None; 2],
                 });
             }
-            let unknown: Vec<usize> = (away(level)..children.len()).step_by(2).filter(|&i| children[i].is_none()).collect();
+            let unknown: Vec<usize> =
+                (away(level)..children.len()).step_by(2).filter(|&i| children[i].is_none()).collect();
             if let [i] = unknown[..] {
                 let known = children.iter().skip(away(level)).step_by(2).flatten().fold(0, |sum, node| sum ^ node);
                 children[i] = Some(sums[level - 2] ^ known);

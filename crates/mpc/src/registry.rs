@@ -18,7 +18,8 @@ use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
 use crate::small_field_vole::SmallFieldVole;
 use crate::tasks::{
-    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOneOfNOt, RandomOt, SubfieldVole,
+    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOneOfNOt, RandomOt,
+    SubfieldVole,
 };
 
 registries! {
@@ -55,7 +56,8 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     own_entries()
 }
 
-/// The messages of this crate's protocols that are read from a frame; streams have nothing to read. A test holds the list against the source.
+/// The messages of this crate's protocols that are read from a frame; streams have nothing to read.
+/// A test holds the list against the source.
 pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
     let files = [
         crate::base_ot::messages::MESSAGES,

@@ -24,12 +24,13 @@ pub struct CorrelationRequest {
     pub len: usize,
     /// Against which parties.
     pub security: Security,
-    /// VOLE: `c` lies in the elements of `B` below `2^width`, a subspace over GF(2), if this says so; else anywhere in `B`. Random tables: the bits of a choice.
+    /// VOLE: `c` lies in the elements of `B` below `2^width`, a subspace over GF(2), if this says
+    /// so; else anywhere in `B`. Random tables: the bits of a choice.
     pub width: Option<u32>,
 }
 
-/// Random oblivious transfer of 128-bit blocks: the sender gets pairs, the receiver one of each pair by a random bit of its own.
-/// A corrupt party may choose its own outputs.
+/// Random oblivious transfer of 128-bit blocks: the sender gets pairs, the receiver one of each
+/// pair by a random bit of its own. A corrupt party may choose its own outputs.
 #[derive(Debug)]
 pub struct RandomOt;
 
@@ -74,7 +75,8 @@ impl Task for RandomOt {
     }
 }
 
-/// Random 1-of-2^k OT of bits: the sender gets tables of `2^k` bits each, the receiver one bit of each by a random choice of its own.
+/// Random 1-of-2^k OT of bits: the sender gets tables of `2^k` bits each, the receiver one bit of
+/// each by a random choice of its own.
 #[derive(Debug)]
 pub struct RandomOneOfNOt;
 
@@ -112,13 +114,18 @@ impl Task for RandomOneOfNOt {
         let right = |i: &usize| {
             let (entry, table) = (receiver.entries[*i], u32::from(sender.tables[*i]));
             let choice = u32::from(entry & 0x7f);
-            choice >> sender.width == 0 && table >> (1 << sender.width) == 0 && table >> choice & 1 == u32::from(entry >> 7)
+            choice >> sender.width == 0
+                && table >> (1 << sender.width) == 0
+                && table >> choice & 1 == u32::from(entry >> 7)
         };
-        (0..len).find(|i| !right(i)).map_or(Ok(()), |i| Err(format!("entry {i} of {len} is not the chosen bit of its table")))
+        (0..len)
+            .find(|i| !right(i))
+            .map_or(Ok(()), |i| Err(format!("entry {i} of {len} is not the chosen bit of its table")))
     }
 }
 
-/// Oblivious programmable PRF: the receiver learns the function at its keys, and where the sender programmed a value there, that value.
+/// Oblivious programmable PRF: the receiver learns the function at its keys, and where the sender
+/// programmed a value there, that value.
 #[derive(Debug)]
 pub struct ProgrammedPrf;
 
@@ -142,7 +149,8 @@ pub struct OpprfRequest {
 pub struct Programmed {
     /// 128-bit digests.
     pub keys: Vec<u128>,
-    /// For each block of 128 bits of an output, in order: a value for each key. The bits above an output's width are not used.
+    /// For each block of 128 bits of an output, in order: a value for each key. The bits above an
+    /// output's width are not used.
     pub values: Vec<u128>,
 }
 
@@ -172,7 +180,10 @@ impl PrfOutputs {
         if asked.len() == keys {
             return Ok(());
         }
-        Err(Unsupported::new(format_args!("{} keys asked of an OPPRF", asked.len()), format_args!("ask for {keys}, as agreed")))
+        Err(Unsupported::new(
+            format_args!("{} keys asked of an OPPRF", asked.len()),
+            format_args!("ask for {keys}, as agreed"),
+        ))
     }
 }
 
@@ -184,13 +195,16 @@ impl Task for ProgrammedPrf {
     type SenderOutput = ();
     type ReceiverOutput = PrfOutputs;
 
-    /// Where nothing is programmed any output holds, but not twice the same: the function is random.
+    /// Where nothing is programmed any output holds, but not twice the same: the function is
+    /// random.
     fn holds(sent: &Programmed, asked: &Vec<u128>, (): &(), out: &PrfOutputs) -> Result<(), String> {
         if asked.is_empty() || sent.keys.is_empty() {
             return Ok(());
         }
         let programmed: HashMap<u128, usize> = sent.keys.iter().enumerate().map(|(i, &key)| (key, i)).collect();
-        for (block, (got, values)) in out.values.chunks(asked.len()).zip(sent.values.chunks(sent.keys.len())).enumerate() {
+        for (block, (got, values)) in
+            out.values.chunks(asked.len()).zip(sent.values.chunks(sent.keys.len())).enumerate()
+        {
             // As many bits as the widest value has.
             let used = got.iter().fold(0, |used, value| used | value);
             let mask = if used == 0 { 0 } else { u128::MAX >> used.leading_zeros() };
@@ -206,7 +220,8 @@ impl Task for ProgrammedPrf {
     }
 }
 
-/// Subfield VOLE: `a[i] = b[i] + delta * c[i]` with `c[i]` in `B`, or in a subspace of it, and the rest in `F`. A corrupt party may choose its own outputs.
+/// Subfield VOLE: `a[i] = b[i] + delta * c[i]` with `c[i]` in `B`, or in a subspace of it, and the
+/// rest in `F`. A corrupt party may choose its own outputs.
 #[derive(Debug)]
 pub struct SubfieldVole<B>(PhantomData<fn() -> B>);
 
@@ -246,8 +261,8 @@ macro_rules! secret_output {
 mod ring;
 
 pub use ring::{
-    BitsToRing, BitsToRingRequest, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, Multiplexed, RingVector, RingVectors,
-    Share, SharedBits, SharedRows, Shares,
+    BitsToRing, BitsToRingRequest, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, Multiplexed,
+    RingVector, RingVectors, Share, SharedBits, SharedRows, Shares,
 };
 
 secret_output!([] OtPairs: pairs);

@@ -44,7 +44,8 @@ pub enum Abort {
         /// The time after which the wait ended.
         after: Duration,
     },
-    /// A local failure outside of the protocol (input, output, interruption), told to the peer as `fault` and `mend`.
+    /// A local failure outside of the protocol (input, output, interruption), told to the peer as
+    /// `fault` and `mend`.
     #[error("{fault}; {mend}")]
     Local {
         /// The exit code of the command line for it.
@@ -56,7 +57,8 @@ pub enum Abort {
     },
 }
 
-/// What a peer's abort frame says. Its texts are bounded and stripped of control characters on arrival.
+/// What a peer's abort frame says. Its texts are bounded and stripped of control characters on
+/// arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerFault {
     /// The peer's role.
@@ -89,9 +91,13 @@ impl Abort {
     pub fn mend(&self) -> &str {
         match self {
             Self::Link(_) => "check the network and run both sides again",
-            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => "both sides must run the same version of an unmodified program",
+            Self::PeerMisbehaved(..) | Self::OutOfStep { .. } => {
+                "both sides must run the same version of an unmodified program"
+            }
             Self::StatisticalFailure(_) => "run both sides again; if it happens twice, report it",
-            Self::Timeout { .. } => "check that both sides run and reach each other, or allow more time with --deadline",
+            Self::Timeout { .. } => {
+                "check that both sides run and reach each other, or allow more time with --deadline"
+            }
             Self::PeerAborted(fault) => &fault.mend,
             Self::Unsupported(refusal) => &refusal.mend,
             Self::Local { mend, .. } => mend,

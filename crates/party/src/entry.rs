@@ -1,4 +1,5 @@
-//! A protocol's description as data: security, assumptions, leakage, deviations. Docs and choices are made from it.
+//! A protocol's description as data: security, assumptions, leakage, deviations. Docs and choices
+//! are made from it.
 
 use std::fmt;
 
@@ -80,7 +81,8 @@ pub struct Leak {
     pub to: Learner,
     /// The information, in words.
     pub what: &'static str,
-    /// What it is, if the task's name promises that it stays hidden: `auto` takes such a protocol only if both sides permit it.
+    /// What it is, if the task's name promises that it stays hidden: `auto` takes such a protocol
+    /// only if both sides permit it.
     pub extra: Option<Extra>,
 }
 
@@ -89,7 +91,8 @@ pub struct Leak {
 pub enum CostClass {
     /// Operations in a group, some for each item: tens of microseconds an item.
     GroupOperations,
-    /// Ciphers, hashes and linear algebra over small fields. Operations in a group are as many for any number of items.
+    /// Ciphers, hashes and linear algebra over small fields. Operations in a group are as many for
+    /// any number of items.
     Symmetric,
     /// Interpolation and evaluation of polynomials over the sets, or over parts of them.
     Polynomials,
@@ -108,8 +111,9 @@ impl fmt::Display for CostClass {
     }
 }
 
-/// The number of rounds of a run, set-up included: of messages of which each is sent after the one before has arrived. Messages that cross each other
-/// are of one round. Sets of a few items may take fewer; groups of an aggregate, thresholds on them and further columns some more.
+/// The number of rounds of a run, set-up included: of messages of which each is sent after the one
+/// before has arrived. Messages that cross each other are of one round. Sets of a few items may
+/// take fewer; groups of an aggregate, thresholds on them and further columns some more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     /// For sets of some tens of items, or at the sizes that take the fewest.
@@ -182,8 +186,9 @@ pub enum Status {
     Recommended,
     /// No attack known; kept for comparison.
     Sound,
-    /// Attacked. Never chosen by `auto`; sessions and benchmarks run it only with an explicit permission. This library asks for none, for it is also
-    /// where such a protocol is attacked: whoever runs rows past `vesica`'s engine looks at [`Entry::broken`] first.
+    /// Attacked. Never chosen by `auto`; sessions and benchmarks run it only with an explicit
+    /// permission. This library asks for none, for it is also where such a protocol is
+    /// attacked: whoever runs rows past `vesica`'s engine looks at [`Entry::broken`] first.
     Broken {
         /// The way in which the protocol fails.
         how: &'static str,
@@ -227,8 +232,9 @@ impl Entry {
         self.broken().map(|how| format!("protocol {} is broken: {how}", self.id))
     }
 
-    /// The mode that a request for `security` selects: the one of that name that also meets it. What is broken meets nothing, and goes by the name
-    /// alone: who may run it is asked before.
+    /// The mode that a request for `security` selects: the one of that name that also meets it.
+    /// What is broken meets nothing, and goes by the name alone: who may run it is asked
+    /// before.
     pub fn mode(&self, security: Security) -> Option<&'static Mode> {
         self.modes.iter().find(|mode| mode.security == security && (self.broken().is_some() || mode.meets(security)))
     }

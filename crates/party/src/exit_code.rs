@@ -1,4 +1,5 @@
-//! Exit codes of the command line, by which a failure is also told to the peer. 129, 130 and 143 follow signals.
+//! Exit codes of the command line, by which a failure is also told to the peer. 129, 130 and 143
+//! follow signals.
 
 /// Wrong usage.
 pub const USAGE: u8 = 2;

@@ -1,4 +1,5 @@
-//! Plain functions for fuzzing: each takes any bytes and must neither panic nor allocate more than a small multiple of them.
+//! Plain functions for fuzzing: each takes any bytes and must neither panic nor allocate more than
+//! a small multiple of them.
 
 use std::io;
 
@@ -110,7 +111,8 @@ pub fn key_seeds() -> Option<[String; 2]> {
 pub struct AnyMessage {
     /// The arrow of the figure.
     pub step: Step,
-    /// Takes any bytes, of which the first chooses a shape. Whether the others were a message of that shape, to their end.
+    /// Takes any bytes, of which the first chooses a shape. Whether the others were a message of
+    /// that shape, to their end.
     pub read: fn(&[u8]) -> bool,
     /// Bytes that `read` reads so, for the shapes of some numbers.
     pub seeds: fn() -> Vec<Vec<u8>>,

@@ -1,4 +1,5 @@
-//! Typed messages, one for each arrow of a figure. The reader knows every size before a byte is allocated.
+//! Typed messages, one for each arrow of a figure. The reader knows every size before a byte is
+//! allocated.
 
 use std::ops::RangeInclusive;
 
@@ -24,11 +25,13 @@ pub trait Message: Sized {
     /// Appends the encoding of the message.
     fn write(&self, out: &mut Writer);
 
-    /// Parses the encoding. Total: any input gives a value or `Malformed`, never a panic. The channel checks that nothing is left over.
+    /// Parses the encoding. Total: any input gives a value or `Malformed`, never a panic. The
+    /// channel checks that nothing is left over.
     fn read(bytes: &mut Reader<'_>, shape: Self::Shape) -> Result<Self, Malformed>;
 }
 
-/// A message of one frame and one size, of which every bit pattern is valid. Travels in little-endian memory order.
+/// A message of one frame and one size, of which every bit pattern is valid. Travels in
+/// little-endian memory order.
 pub trait Fixed: Pod {
     /// The arrow of the figure.
     const STEP: Step;
@@ -51,8 +54,8 @@ impl<T: Fixed> Message for T {
     }
 }
 
-/// A message that is a sequence of fixed-size elements, sent and received in chunks; the count comes from agreed parameters.
-/// Elements travel in little-endian memory order.
+/// A message that is a sequence of fixed-size elements, sent and received in chunks; the count
+/// comes from agreed parameters. Elements travel in little-endian memory order.
 pub trait Stream {
     /// The arrow of the figure.
     const STEP: Step;

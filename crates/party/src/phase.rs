@@ -8,7 +8,8 @@ pub enum Phase {
     Other,
     /// Agreement on the configuration.
     Handshake,
-    /// The one-time work of a service ([`crate::service`]) before its first query: preparing the server's set and enrolling the client.
+    /// The one-time work of a service ([`crate::service`]) before its first query: preparing the
+    /// server's set and enrolling the client.
     Precompute,
     /// Base oblivious transfers on the curve.
     BaseOt,
@@ -82,11 +83,12 @@ impl Phase {
 mod tests {
     use super::Phase;
 
-    /// Recorded benchmark runs and reports of users hold these names: a name may be added, but none may change.
+    /// Recorded benchmark runs and reports of users hold these names: a name may be added, but none
+    /// may change.
     #[test]
     fn names_and_their_order_stay() {
-        let names =
-            "other handshake precompute base-ot ot-extension expand check hash-items encode decode masks match permute equality payload";
+        let names = "other handshake precompute base-ot ot-extension expand check hash-items encode decode masks \
+                     match permute equality payload";
         assert_eq!(Phase::ALL.map(Phase::name).join(" "), names);
         assert!(Phase::ALL.is_sorted());
     }

@@ -1,4 +1,5 @@
-//! The contract of a protocol and of its two sides, and the type-erased row by which registries hold it.
+//! The contract of a protocol and of its two sides, and the type-erased row by which registries
+//! hold it.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -33,18 +34,25 @@ pub trait Protocol: 'static {
     /// All numbers that both sides derive from the request.
     type Params: Send + Sync;
     /// The left column of the figure.
-    type Sender: Party<Params = Self::Params, Input = <Self::Task as Task>::SenderInput, Output = <Self::Task as Task>::SenderOutput>
-        + Send
+    type Sender: Party<
+            Params = Self::Params,
+            Input = <Self::Task as Task>::SenderInput,
+            Output = <Self::Task as Task>::SenderOutput,
+        > + Send
         + 'static;
     /// The right column of the figure.
-    type Receiver: Party<Params = Self::Params, Input = <Self::Task as Task>::ReceiverInput, Output = <Self::Task as Task>::ReceiverOutput>
-        + Send
+    type Receiver: Party<
+            Params = Self::Params,
+            Input = <Self::Task as Task>::ReceiverInput,
+            Output = <Self::Task as Task>::ReceiverOutput,
+        > + Send
         + 'static;
 
     /// Parameters for a request, or why it cannot be served.
     fn derive(request: &<Self::Task as Task>::Request) -> Result<Self::Params, Unsupported>;
 
-    /// Bytes that both sides together send (payload of messages, without frames), by the paper's formula; a range where coding varies.
+    /// Bytes that both sides together send (payload of messages, without frames), by the paper's
+    /// formula; a range where coding varies.
     fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64>;
 }
 
@@ -112,16 +120,27 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
         Ok(P::predicted_bytes(&P::derive(request)?))
     }
 
-    fn sender(&self, request: &<P::Task as Task>::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnySender<P::Task>, Abort> {
+    fn sender(
+        &self,
+        request: &<P::Task as Task>::Request,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<AnySender<P::Task>, Abort> {
         Ok(Box::new(P::Sender::setup(&P::derive(request)?, ch, rng)?))
     }
 
-    fn receiver(&self, request: &<P::Task as Task>::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnyReceiver<P::Task>, Abort> {
+    fn receiver(
+        &self,
+        request: &<P::Task as Task>::Request,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<AnyReceiver<P::Task>, Abort> {
         Ok(Box::new(P::Receiver::setup(&P::derive(request)?, ch, rng)?))
     }
 }
 
-/// The registries of a crate: a function for each that gives its rows, and `own_entries`, the descriptions of all rows in the order of the list.
+/// The registries of a crate: a function for each that gives its rows, and `own_entries`, the
+/// descriptions of all rows in the order of the list.
 ///
 /// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes
 /// `fn sum() -> &'static [&'static dyn Registered<Sum>]`. The variants of a row follow it:

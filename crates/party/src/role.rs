@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// One of the two parties of a protocol. Which of them listens for connections does not depend on it.
+/// One of the two parties of a protocol. Which of them listens for connections does not depend on
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

@@ -62,9 +62,17 @@ pub trait Service: 'static {
     /// All numbers that both sides derive from the request.
     type Params: Clone + Send + Sync;
     /// The side that holds the set.
-    type Server: Server<Params = Self::Params, Set = <Self::Task as Task>::SenderInput, Output = <Self::Task as Task>::SenderOutput>;
+    type Server: Server<
+            Params = Self::Params,
+            Set = <Self::Task as Task>::SenderInput,
+            Output = <Self::Task as Task>::SenderOutput,
+        >;
     /// The side that asks.
-    type Client: Client<Params = Self::Params, Query = <Self::Task as Task>::ReceiverInput, Output = <Self::Task as Task>::ReceiverOutput>;
+    type Client: Client<
+            Params = Self::Params,
+            Query = <Self::Task as Task>::ReceiverInput,
+            Output = <Self::Task as Task>::ReceiverOutput,
+        >;
 
     /// Parameters for a request, or why it cannot be served.
     fn derive(request: &<Self::Task as Task>::Request) -> Result<Self::Params, Unsupported>;
@@ -103,11 +111,23 @@ pub trait Server: Sized + Send + Sync + 'static {
 
     /// The server's half of [`Client::enrol`] for a client that is [`New`](Standing::New), of
     /// [`Client::rejoin`] for another one.
-    fn admit(&self, client: &ClientIdentity, standing: Standing, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Session, Abort>;
+    fn admit(
+        &self,
+        client: &ClientIdentity,
+        standing: Standing,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Self::Session, Abort>;
 
     /// The server's half of [`Client::query`]. A failure ends this client's connection and no
     /// other.
-    fn answer(&self, session: &mut Self::Session, query: Query, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Output, Abort>;
+    fn answer(
+        &self,
+        session: &mut Self::Session,
+        query: Query,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Self::Output, Abort>;
 }
 
 /// The side of a service that asks: enrolled once, then used for many queries, over as many
@@ -129,7 +149,13 @@ pub trait Client: Sized + Send + 'static {
     ///
     /// As provided, a client says nothing if the state is current and enrols anew if it is not; a
     /// service with smaller updates overrides it, and [`Server::admit`] with it.
-    fn rejoin(&mut self, params: &Self::Params, standing: Standing, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn rejoin(
+        &mut self,
+        params: &Self::Params,
+        standing: Standing,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(), Abort> {
         if standing != Standing::Current {
             *self = Self::enrol(params, ch, rng)?;
         }
@@ -137,7 +163,13 @@ pub trait Client: Sized + Send + 'static {
     }
 
     /// Asks. After a failure the client must still be usable over another connection.
-    fn query(&mut self, number: u64, query: Self::Query, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Output, Abort>;
+    fn query(
+        &mut self,
+        number: u64,
+        query: Self::Query,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Self::Output, Abort>;
 }
 
 /// Which query of which client.

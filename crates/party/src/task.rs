@@ -15,7 +15,8 @@ pub trait Task: 'static {
     /// What the receiver learns.
     type ReceiverOutput: Send;
 
-    /// Whether the outputs are what the functionality gives for the inputs; if not, how they differ.
+    /// Whether the outputs are what the functionality gives for the inputs; if not, how they
+    /// differ.
     fn holds(
         sent: &Self::SenderInput,
         asked: &Self::ReceiverInput,

@@ -143,7 +143,10 @@ impl Entry {
     fn assignment(&self, assignment: &str) -> Result<(usize, usize), Unsupported> {
         let id = self.id;
         if self.variants.is_empty() {
-            return Err(Unsupported::new(format_args!("protocol {id} has no variants"), format_args!("leave the choices away: {id}")));
+            return Err(Unsupported::new(
+                format_args!("protocol {id} has no variants"),
+                format_args!("leave the choices away: {id}"),
+            ));
         }
         let Some((name, value)) = assignment.split_once('=') else {
             return Err(Unsupported::new(
@@ -237,7 +240,11 @@ mod tests {
             Choice {
                 name: "drink",
                 what: "What to drink.",
-                values: &[ChoiceValue::new("water", "Cold."), ChoiceValue::new("tea", "Hot."), ChoiceValue::new("juice", "Sweet.")],
+                values: &[
+                    ChoiceValue::new("water", "Cold."),
+                    ChoiceValue::new("tea", "Hot."),
+                    ChoiceValue::new("juice", "Sweet."),
+                ],
             },
         ],
         task: "intersect",

@@ -1,4 +1,5 @@
-//! Every row at 2^16 items a side (2^10 where a point is multiplied for each), set-up included, both parties in one process over memory.
+//! Every row at 2^16 items a side (2^10 where a point is multiplied for each), set-up included,
+//! both parties in one process over memory.
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use vesica_party::CostClass;
@@ -14,8 +15,13 @@ fn psi(criterion: &mut Criterion) {
     for row in registry::intersect() {
         for mode in row.entry().modes {
             let n: usize = if row.entry().cost == CostClass::GroupOperations { 1 << 10 } else { 1 << 16 };
-            let request =
-                IntersectRequest { sender_items: n, receiver_items: n, security: mode.security, payload_bytes: 0, both_learn: false };
+            let request = IntersectRequest {
+                sender_items: n,
+                receiver_items: n,
+                security: mode.security,
+                payload_bytes: 0,
+                both_learn: false,
+            };
             let mut rng = SecretRng::insecure_from_seed(1);
             let items: Vec<u128> = (0..n + n / 2).map(|_| rng.block()).collect();
             let sent = IntersectSenderInput { items: items[..n].to_vec(), payloads: Vec::new() };
@@ -23,7 +29,8 @@ fn psi(criterion: &mut Criterion) {
             group.throughput(Throughput::Elements(n as u64));
             group.bench_function(BenchmarkId::new(row.entry().id, mode.security), |bencher| {
                 bencher.iter(|| {
-                    let (sender, receiver) = run_over(memory::pair(), options(), *row, &request, sent.clone(), asked.clone());
+                    let (sender, receiver) =
+                        run_over(memory::pair(), options(), *row, &request, sent.clone(), asked.clone());
                     sender.result.expect("the sender succeeds");
                     receiver.result.expect("the receiver succeeds")
                 });

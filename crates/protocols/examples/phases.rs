@@ -1,13 +1,14 @@
 //! Where the time and the bytes of a protocol go, both parties in one process over memory:
-//! `cargo run --release -p vesica-protocols --example phases -- vole-fast semi-honest 20`. Values of 64 bits, one an item, where the task takes any.
+//! `cargo run --release -p vesica-protocols --example phases -- vole-fast semi-honest 20`. Values
+//! of 64 bits, one an item, where the task takes any.
 
 use std::time::Instant;
 
 use vesica_party::{ChannelOptions, Registered, Security, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
-    AggregateReceiverInput, AggregateRequest, AggregateSenderInput, IntersectReceiverInput, IntersectRequest, IntersectSenderInput,
-    SharesInput, SharesRequest,
+    AggregateReceiverInput, AggregateRequest, AggregateSenderInput, IntersectReceiverInput, IntersectRequest,
+    IntersectSenderInput, SharesInput, SharesRequest,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{options, two_party_over};
@@ -21,11 +22,20 @@ fn main() {
     let items: Vec<u128> = (0..n + n / 2).map(|_| rng.block()).collect();
     let (x, y) = (items[..n].to_vec(), items[n / 2..].to_vec());
     let name = format!("{id}, {security}, 2^{log_n}");
-    let total = |columns| AggregateRequest { sender_items: n, receiver_items: n, security, columns, groups: 1, at_least: 0, noisy: false };
+    let total = |columns| AggregateRequest {
+        sender_items: n,
+        receiver_items: n,
+        security,
+        columns,
+        groups: 1,
+        at_least: 0,
+        noisy: false,
+    };
     let values = |columns| vec![7; n * columns];
 
     if let Some(row) = registry::find_intersect(id) {
-        let request = IntersectRequest { sender_items: n, receiver_items: n, security, payload_bytes: 0, both_learn: false };
+        let request =
+            IntersectRequest { sender_items: n, receiver_items: n, security, payload_bytes: 0, both_learn: false };
         let sent = IntersectSenderInput { items: x, payloads: Vec::new() };
         let output = show(&name, n, row, &request, sent, IntersectReceiverInput { items: y });
         println!("  {} matches", output.matches.len());
@@ -33,7 +43,13 @@ fn main() {
     }
     let task = registry::find(id).expect("an id of `vesica protocols`").task;
     if task == "shares" {
-        let request = SharesRequest { sender_items: n, receiver_items: n, security, sender_payload_bytes: 0, receiver_payload_bytes: 0 };
+        let request = SharesRequest {
+            sender_items: n,
+            receiver_items: n,
+            security,
+            sender_payload_bytes: 0,
+            receiver_payload_bytes: 0,
+        };
         let input = |items| SharesInput { items, payloads: Vec::new() };
         let output = show(&name, n, *row_of(registry::shares(), id), &request, input(x), input(y));
         println!("  {} bins", output.items.len());

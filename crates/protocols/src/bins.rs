@@ -1,5 +1,5 @@
-//! The public functions that map items to bins, for protocols in which one side has a cuckoo table and the other side puts each item into
-//! all three of its bins.
+//! The public functions that map items to bins, for protocols in which one side has a cuckoo table
+//! and the other side puts each item into all three of its bins.
 
 use rayon::prelude::*;
 use vesica_party::Channel;
@@ -20,7 +20,8 @@ pub(crate) struct Hashes {
 }
 
 impl Hashes {
-    /// Among `bins` bins; bound to the protocol by `context`, to the session, the salt and the sizes.
+    /// Among `bins` bins; bound to the protocol by `context`, to the session, the salt and the
+    /// sizes.
     pub(crate) fn new(context: &str, ch: &Channel, salt: &[u8; 32], sizes: &[usize], bins: usize) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(context);
         hasher.update(&ch.session()).update(salt);

@@ -1,7 +1,7 @@
 //! The catalogue of protocols as a document: PROTOCOLS.md is exactly this text.
 //!
-//! Protocols are grouped by task. A statement (an assumption, a deviation, a leak) that several entries share word for word gets a
-//! label and is printed once; entries name the label.
+//! Protocols are grouped by task. A statement (an assumption, a deviation, a leak) that several
+//! entries share word for word gets a label and is printed once; entries name the label.
 
 use std::fmt::{Display, Write};
 
@@ -11,31 +11,63 @@ use crate::registry;
 
 /// The tasks in the order of the document, each with one sentence on what it computes.
 const TASKS: &[(&str, &str)] = &[
-    ("intersect", "The receiver learns which of its items the sender has as well, with the sender's payload of these on request."),
+    (
+        "intersect",
+        "The receiver learns which of its items the sender has as well, with the sender's payload of these on request.",
+    ),
     ("cardinality", "The receiver learns how many items both sides have, for each of its groups."),
     ("sum", "The receiver learns the sum of the sender's values over the common items, for each of its groups."),
-    ("join-and-compute", "The receiver learns the sum of products of the sender's values with its own over the common items."),
-    ("shares", "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing."),
-    ("random-ot", "The sender gets pairs of random blocks. The receiver gets random bits, and of each pair the block that its bit names."),
-    ("random-tables", "The sender gets tables of 2^k random bits. The receiver gets a random place in each table, and the bit there."),
+    (
+        "join-and-compute",
+        "The receiver learns the sum of products of the sender's values with its own over the common items.",
+    ),
+    (
+        "shares",
+        "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing.",
+    ),
+    (
+        "random-ot",
+        "The sender gets pairs of random blocks. The receiver gets random bits, and of each pair the block that its \
+         bit names.",
+    ),
+    (
+        "random-tables",
+        "The sender gets tables of 2^k random bits. The receiver gets a random place in each table, and the bit there.",
+    ),
     (
         "subfield-vole",
-        "The sender gets `delta` and `b`, the receiver `c` and `a = b + delta c`, all of them random; `c` lies in a subfield.",
+        "The sender gets `delta` and `b`, the receiver `c` and `a = b + delta c`, all of them random; `c` lies in a \
+         subfield.",
     ),
     (
         "batch-oprf",
-        "For each instance there is a random function. The receiver gets its value at one key; the sender evaluates it where it likes.",
+        "For each instance there is a random function. The receiver gets its value at one key; the sender evaluates \
+         it where it likes.",
     ),
     (
         "opprf",
-        "The receiver gets a random value for each of its keys. For a key that the sender has programmed it gets the sender's value.",
+        "The receiver gets a random value for each of its keys. For a key that the sender has programmed it gets the \
+         sender's value.",
     ),
     ("equality", "Both sides get shares of one bit for each pair of values: whether the two are equal."),
     ("bits-to-ring", "Both sides hold exclusive-or shares of bits and get additive shares of the same bits."),
-    ("multiplex-ring", "Both sides get shares of the rows of numbers whose shared bit is set, and of zeros for the others."),
-    ("multiplex-bytes", "Both sides get shares of the rows of bytes whose shared bit is set, and of zeros for the others."),
-    ("inner-product", "Both sides get shares of the inner products of the sender's vector with each of the receiver's vectors."),
-    ("permute-share", "The sender's values are permuted in an order that only the receiver knows; both sides get shares of the result."),
+    (
+        "multiplex-ring",
+        "Both sides get shares of the rows of numbers whose shared bit is set, and of zeros for the others.",
+    ),
+    (
+        "multiplex-bytes",
+        "Both sides get shares of the rows of bytes whose shared bit is set, and of zeros for the others.",
+    ),
+    (
+        "inner-product",
+        "Both sides get shares of the inner products of the sender's vector with each of the receiver's vectors.",
+    ),
+    (
+        "permute-share",
+        "The sender's values are permuted in an order that only the receiver knows; both sides get shares of the \
+         result.",
+    ),
 ];
 
 /// Statements of at least this many entries are printed once.
@@ -46,17 +78,16 @@ pub fn catalogue_markdown() -> String {
     let entries: Vec<&Entry> = registry::entries().collect();
     let shared = Shared::of(&entries);
     let mut text = String::from(
-        "# Protocols\n\n\
-         Generated from the registry by `VESICA_BLESS=1 cargo test --release -p vesica-protocols`; do not edit. `vesica protocols` prints the same facts.\n\n\
-         - A *mode* is what `--security` selects. It names how the protocol resists a corrupt sender and a corrupt receiver.\n\
-         - *Recommended* means that we would use it. It does not mean audited (see SECURITY.md).\n\
-         - *Sound* means that no attack is known. The protocol is kept for comparison.\n\
-         - *Broken* protocols run only with `--allow-broken`.\n\
-         - A *round* is one of a chain of messages that wait for each other. Messages that cross belong to one round.\n\
-         - *Cost* names what takes most of the time of a run on large sets.\n\
-         - A *deviation* says where our protocol differs from its paper.\n\
-         - A *choice* is what a protocol leaves open. `rr22:okvs=band` names the variant of `rr22` in which `okvs` is `band`; `auto` takes no variant.\n\
-         - A label such as A1 stands for a statement that several protocols share. [Shared statements](#shared-statements) spells them out.\n\n",
+        "# Protocols\n\nGenerated from the registry by `VESICA_BLESS=1 cargo test --release -p vesica-protocols`; do \
+         not edit. `vesica protocols` prints the same facts.\n\n- A *mode* is what `--security` selects. It names how \
+         the protocol resists a corrupt sender and a corrupt receiver.\n- *Recommended* means that we would use it. \
+         It does not mean audited (see SECURITY.md).\n- *Sound* means that no attack is known. The protocol is kept \
+         for comparison.\n- *Broken* protocols run only with `--allow-broken`.\n- A *round* is one of a chain of \
+         messages that wait for each other. Messages that cross belong to one round.\n- *Cost* names what takes most \
+         of the time of a run on large sets.\n- A *deviation* says where our protocol differs from its paper.\n- A \
+         *choice* is what a protocol leaves open. `rr22:okvs=band` names the variant of `rr22` in which `okvs` is \
+         `band`; `auto` takes no variant.\n- A label such as A1 stands for a statement that several protocols share. \
+         [Shared statements](#shared-statements) spells them out.\n\n",
     );
     for task in tasks(&entries) {
         let ids: Vec<String> = of_task(&entries, task).map(|entry| format!("[`{id}`](#{id})", id = entry.id)).collect();
@@ -69,7 +100,8 @@ pub fn catalogue_markdown() -> String {
     text
 }
 
-/// The tasks of these entries, in the order of the document; a task that [`TASKS`] lacks comes last.
+/// The tasks of these entries, in the order of the document; a task that [`TASKS`] lacks comes
+/// last.
 fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
     let mut tasks: Vec<&str> = Vec::new();
     for entry in entries {
@@ -92,7 +124,8 @@ fn describe_task(text: &mut String, entries: &[&Entry], task: &str, shared: &Sha
     }
     line(text, format_args!("| id | modes (rounds) | cost | status | paper |\n|---|---|---|---|---|"));
     for entry in of_task(entries, task) {
-        let modes: Vec<String> = entry.modes.iter().map(|mode| format!("{} ({})", mode.security, mode.rounds)).collect();
+        let modes: Vec<String> =
+            entry.modes.iter().map(|mode| format!("{} ({})", mode.security, mode.rounds)).collect();
         let (modes, status, key) = (modes.join(", "), status(entry), entry.paper.key);
         line(text, format_args!("| [`{id}`](#{id}) | {modes} | {} | {status} | {key} |", entry.cost, id = entry.id));
     }
@@ -115,7 +148,10 @@ fn describe(text: &mut String, entry: &Entry, shared: &Shared) {
     for mode in entry.modes {
         line(
             text,
-            format_args!("\n**{}**: corrupt sender {}, corrupt receiver {}\n", mode.security, mode.corrupt_sender, mode.corrupt_receiver),
+            format_args!(
+                "\n**{}**: corrupt sender {}, corrupt receiver {}\n",
+                mode.security, mode.corrupt_sender, mode.corrupt_receiver
+            ),
         );
         list(text, "Assumes", mode.assumptions, &shared.assumptions);
         let leakage: Vec<LeakStatement> = mode.leakage.iter().map(LeakStatement).collect();
@@ -137,7 +173,10 @@ fn describe_choice(text: &mut String, choice: &Choice, shared: &Shared) {
             let (sender, receiver) = (mode.corrupt_sender, mode.corrupt_receiver);
             line(
                 text,
-                format_args!("    - {}: corrupt sender {sender}, corrupt receiver {receiver}, rounds {}", mode.security, mode.rounds),
+                format_args!(
+                    "    - {}: corrupt sender {sender}, corrupt receiver {receiver}, rounds {}",
+                    mode.security, mode.rounds
+                ),
             );
             let words = |what: &&'static str| shared.assumptions.link(what).unwrap_or_else(|| (*what).to_owned());
             let assumptions: Vec<String> = mode.assumptions.iter().map(words).collect();
@@ -188,8 +227,12 @@ struct Shared {
 impl Shared {
     fn of(entries: &[&'static Entry]) -> Self {
         Self {
-            assumptions: Labels::of('A', entries, |entry| entry.modes.iter().flat_map(|mode| mode.assumptions).copied().collect()),
-            leakage: Labels::of('L', entries, |entry| entry.modes.iter().flat_map(|mode| mode.leakage).map(LeakStatement).collect()),
+            assumptions: Labels::of('A', entries, |entry| {
+                entry.modes.iter().flat_map(|mode| mode.assumptions).copied().collect()
+            }),
+            leakage: Labels::of('L', entries, |entry| {
+                entry.modes.iter().flat_map(|mode| mode.leakage).map(LeakStatement).collect()
+            }),
             deviations: Labels::of('D', entries, |entry| entry.deviations.to_vec()),
         }
     }
@@ -204,7 +247,8 @@ impl Shared {
     }
 }
 
-/// Statements of one kind with their labels: a letter, and their place in the order in which the document meets them.
+/// Statements of one kind with their labels: a letter, and their place in the order in which the
+/// document meets them.
 struct Labels<T> {
     letter: char,
     statements: Vec<T>,
@@ -290,7 +334,9 @@ mod tests {
         for entry in &entries {
             lines.extend(entry.deviations.iter().map(|statement| sentence("Deviation", statement, &shared.deviations)));
             for mode in entry.modes {
-                lines.extend(mode.assumptions.iter().map(|statement| sentence("Assumes", statement, &shared.assumptions)));
+                lines.extend(
+                    mode.assumptions.iter().map(|statement| sentence("Assumes", statement, &shared.assumptions)),
+                );
                 let leakage = mode.leakage.iter().map(LeakStatement);
                 lines.extend(leakage.map(|statement| sentence("Leaks", &statement, &shared.leakage)));
             }

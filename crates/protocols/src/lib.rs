@@ -1,9 +1,12 @@
 //! Private set protocols: one folder a paper, and the registry that lists them.
 //!
-//! - [`psi`], [`membership`], [`cardinality`], [`sum`] and [`circuit_psi`] hold the papers, by functionality. Each folder has the figure and a
-//!   glossary in `mod.rs`, its numbers in `params.rs`, one type an arrow in `messages.rs`, and the two columns in `sender.rs` and `receiver.rs`.
+//! - [`psi`], [`membership`], [`cardinality`], [`sum`] and [`circuit_psi`] hold the papers, by
+//!   functionality. Each folder has the figure and a glossary in `mod.rs`, its numbers in
+//!   `params.rs`, one type an arrow in `messages.rs`, and the two columns in `sender.rs` and
+//!   `receiver.rs`.
 //! - [`tasks`] are the ideal functionalities: what a protocol must compute.
-//! - [`registry`] lists every protocol of every task. [`catalogue_markdown`] makes PROTOCOLS.md of it.
+//! - [`registry`] lists every protocol of every task. [`catalogue_markdown`] makes PROTOCOLS.md of
+//!   it.
 //!
 //! A whole run over memory, a thread for each side:
 //!

@@ -10,8 +10,8 @@ use crate::circuit_psi;
 use crate::circuit_psi::cgs22::Cgs22;
 use crate::circuit_psi::psty19::{Psty19, Psty19Cubic};
 use crate::circuit_psi::vole::{
-    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit, VesicaCircuitClustered,
-    VesicaJoinAndCompute, VesicaSum,
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
+    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum,
 };
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
@@ -20,8 +20,8 @@ use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
 use crate::psi::vole::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled, VoleLean,
-    VoleLeanShuffled, VolePsi,
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
+    VoleLean, VoleLeanShuffled, VolePsi,
 };
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
@@ -91,7 +91,8 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     entries().find(|entry| entry.answers_to(name))
 }
 
-/// The messages of this crate's protocols that are read from a frame; streams have nothing to read. A test holds the list against the source.
+/// The messages of this crate's protocols that are read from a frame; streams have nothing to read.
+/// A test holds the list against the source.
 pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
     let files = [
         crate::circuit_psi::messages::MESSAGES,

@@ -1,6 +1,8 @@
-//! An arrow that many set protocols end with: one side's tags, sorted on all their bits and Golomb-Rice coded, and the other side's search in them.
+//! An arrow that many set protocols end with: one side's tags, sorted on all their bits and
+//! Golomb-Rice coded, and the other side's search in them.
 //!
-//! The sort is a shuffle: a sorted list of tags says nothing of the order of its items. Rows that send what their papers count shuffle.
+//! The sort is a shuffle: a sorted list of tags says nothing of the order of its items. Rows that
+//! send what their papers count shuffle.
 
 use std::ops::RangeInclusive;
 
@@ -40,8 +42,8 @@ impl TagCoding {
     }
 }
 
-/// Width of a tag, in bits, such that a tag of the receiver equals one of a different item of the sender with probability at most
-/// [`FailureEvent::TagCollision`]: one of `n_s n_r` pairs of `l`-bit tags is equal with probability at most `n_s n_r 2^-l`.
+/// Width of a tag, in bits, such that a tag of the receiver equals one of a different item of the
+/// sender with probability at most [`FailureEvent::TagCollision`]: one of `n_s n_r` pairs of `l`-bit tags is equal with probability at most `n_s n_r 2^-l`.
 pub(crate) fn tag_bits(sender_items: usize, receiver_items: usize) -> u32 {
     FailureEvent::TagCollision.bits() + ceil_log2(sender_items) + ceil_log2(receiver_items)
 }
@@ -59,7 +61,8 @@ pub(crate) fn predicted_bytes(count: usize, bits: u32) -> RangeInclusive<u64> {
     lengths + *coded.start() as u64..=lengths + *coded.end() as u64
 }
 
-/// Sends all of the sorter's tags, of `bits` bits, as arrow `S`, each part as soon as it is sorted; the labels in the order of the tags.
+/// Sends all of the sorter's tags, of `bits` bits, as arrow `S`, each part as soon as it is sorted;
+/// the labels in the order of the tags.
 pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Sync>(
     tags: TagSorter<T>,
     count: usize,
@@ -94,13 +97,25 @@ pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Syn
     Ok(order)
 }
 
-/// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and looks for them as they come.
-pub(crate) fn receive<S: Stream<Element = u8>>(own: &mut TagFinder, count: usize, bits: u32, ch: &mut Channel) -> Result<(), Abort> {
+/// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and looks for them as
+/// they come.
+pub(crate) fn receive<S: Stream<Element = u8>>(
+    own: &mut TagFinder,
+    count: usize,
+    bits: u32,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
     receive_sorted::<S>(count, bits, ch, |tags| own.find(tags))
 }
 
-/// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and hands them to `take` as they come.
-fn receive_sorted<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel, mut take: impl FnMut(&[u128])) -> Result<(), Abort> {
+/// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and hands them to `take`
+/// as they come.
+fn receive_sorted<S: Stream<Element = u8>>(
+    count: usize,
+    bits: u32,
+    ch: &mut Channel,
+    mut take: impl FnMut(&[u128]),
+) -> Result<(), Abort> {
     let code = Code::new(count, bits);
     let (mut coded, mut tags, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
     for values in code.parts() {
@@ -113,7 +128,8 @@ fn receive_sorted<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Cha
         coded.resize(length, 0);
         ch.recv_stream::<S>(&mut coded)?;
         tags.clear();
-        code.decode(&coded, values, previous, &mut tags).map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded tags are malformed"))?;
+        code.decode(&coded, values, previous, &mut tags)
+            .map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded tags are malformed"))?;
         previous = tags[values - 1];
         take(&tags);
     }
@@ -125,7 +141,8 @@ fn shuffled_bytes(count: usize, bits: u32) -> u64 {
     count as u64 * u64::from(bits.div_ceil(8))
 }
 
-/// Sends the low `bits` bits of each tag in a random order as arrow `S`, in whole bytes. Returns which tag stands at which place.
+/// Sends the low `bits` bits of each tag in a random order as arrow `S`, in whole bytes. Returns
+/// which tag stands at which place.
 pub(crate) fn send_shuffled<S: Stream<Element = u8>>(
     tags: &[u128],
     bits: u32,

@@ -1,4 +1,5 @@
-//! The band OKVS on one thread: putting keys in order, encoding and decoding by size and value. `cargo bench -p vesica-structures --bench band`.
+//! The band OKVS on one thread: putting keys in order, encoding and decoding by size and value.
+//! `cargo bench -p vesica-structures --bench band`.
 
 use std::hint::black_box;
 use std::time::Duration;

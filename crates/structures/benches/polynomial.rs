@@ -1,4 +1,5 @@
-//! One-thread times of interpolation and evaluation, as SpOT-Light uses them: one slice of 2^16 points by a tree, and seven slices of 41 points.
+//! One-thread times of interpolation and evaluation, as SpOT-Light uses them: one slice of 2^16
+//! points by a tree, and seven slices of 41 points.
 
 use std::hint::black_box;
 
@@ -29,7 +30,9 @@ fn tree(c: &mut Criterion) {
     let space = Space::new(POINTS);
     group.bench_function("tree", |b| b.iter(|| pool.install(|| Tree::new(&space, black_box(&points)))));
     let interpolator = pool.install(|| Interpolator::new(&space, &points)).expect("distinct points");
-    group.bench_function("interpolate", |b| b.iter(|| pool.install(|| interpolator.coefficients(&mut black_box(values.clone())))));
+    group.bench_function("interpolate", |b| {
+        b.iter(|| pool.install(|| interpolator.coefficients(&mut black_box(values.clone()))))
+    });
     let tree = pool.install(|| Tree::new(&space, &points));
     group.bench_function("evaluate", |b| b.iter(|| pool.install(|| tree.evaluate(black_box(&values)))));
     let mut coefficients = values.clone();
@@ -43,11 +46,15 @@ fn small(c: &mut Criterion) {
     let (mut small, mut coefficients) = (Small::default(), vec![Row::default(); SMALL]);
     group.throughput(Throughput::Elements(SMALL as u64));
     group.bench_function("interpolate", |b| {
-        b.iter(|| small.interpolate(black_box(&points), &mut values.clone(), &mut coefficients).expect("distinct points"));
+        b.iter(|| {
+            small.interpolate(black_box(&points), &mut values.clone(), &mut coefficients).expect("distinct points")
+        });
     });
     let (elsewhere, mut powers, mut out) = (uniform(EVALUATIONS, 3), Vec::new(), vec![Row::default(); EVALUATIONS]);
     group.throughput(Throughput::Elements(EVALUATIONS as u64));
-    group.bench_function("evaluate", |b| b.iter(|| evaluate_small(&coefficients, black_box(&elsewhere), &mut powers, &mut out)));
+    group.bench_function("evaluate", |b| {
+        b.iter(|| evaluate_small(&coefficients, black_box(&elsewhere), &mut powers, &mut out))
+    });
     group.finish();
 }
 

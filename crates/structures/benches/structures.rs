@@ -135,7 +135,9 @@ fn clustered(c: &mut Criterion) {
     let okvs = Clustered::new(ITEMS, FailureEvent::Encoding.bits(), 3).expect("2^20 pairs are supported");
     let pool = one_thread();
     c.bench_function("clustered_2^20/arrange", |b| b.iter(|| pool.install(|| black_box(okvs.arrange(&keys)))));
-    c.bench_function("clustered_shape_2^20", |b| b.iter(|| Clustered::table_len(black_box(ITEMS), FailureEvent::Encoding.bits())));
+    c.bench_function("clustered_shape_2^20", |b| {
+        b.iter(|| Clustered::table_len(black_box(ITEMS), FailureEvent::Encoding.bits()))
+    });
 }
 
 criterion_group!(benches, sorted_masks, clustered);

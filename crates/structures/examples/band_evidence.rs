@@ -1,11 +1,12 @@
-//! How often the band OKVS fails to encode, against the queue of `okvs::band::model`: the evidence in docs/parameters/band-okvs.md.
+//! How often the band OKVS fails to encode, against the queue of `okvs::band::model`: the evidence
+//! in docs/parameters/band-okvs.md.
 //!
 //! `cargo run --release -p vesica-structures --example band_evidence [factor]` (a few minutes)
 //!
 //! For rows narrow or tables short enough to fail measurably, it compares
 //! - *measured*: failures of `Band::encode` over random seeds, with the 95% interval of Wilson;
-//! - *queue*: the probability that some row is dependent, rows arriving by Poisson's law at every line, the queue stopped at the first
-//!   failure: no bound, no stationarity;
+//! - *queue*: the probability that some row is dependent, rows arriving by Poisson's law at every
+//!   line, the queue stopped at the first failure: no bound, no stationarity;
 //! - *bound*: `2 n row_failure(w - 7, n / (8 starts))`, what the tables of `Shape` are made of.
 
 use vesica_structures::fields::Gf64;
@@ -17,7 +18,9 @@ fn main() {
     let scale: u32 = std::env::args().nth(1).map_or(1, |scale| scale.parse().expect("a factor for the number of runs"));
     println!("| w | pairs | starts | load | runs | failures | measured (95%) | queue | measured - queue | bound |");
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    for (columns, pairs, runs) in [(32, 4000, 20_000), (32, 64_000, 3000), (48, 32_000, 6000), (64, 64_000, 4000), (96, 64_000, 4000)] {
+    for (columns, pairs, runs) in
+        [(32, 4000, 20_000), (32, 64_000, 3000), (48, 32_000, 6000), (64, 64_000, 4000), (96, 64_000, 4000)]
+    {
         for bits in [3.0, 5.5, 8.0] {
             row(columns, pairs, runs * scale, bits);
         }
@@ -41,17 +44,20 @@ fn row(columns: usize, pairs: usize, runs: u32, bits: f64) {
     let values = vec![Gf64(0); pairs];
     // Seeds 1 to `runs` of a generator whose seed is the width.
     let mut seeds = SecretRng::insecure_from_seed(columns as u64);
-    let failures =
-        (0..runs).filter(|_| Band::with_shape(pairs, shape, seeds.block()).encode(&keys, &values, FreeCells::Zero).is_err()).count();
+    let failures = (0..runs)
+        .filter(|_| Band::with_shape(pairs, shape, seeds.block()).encode(&keys, &values, FreeCells::Zero).is_err())
+        .count();
     let [low, measured, high] = wilson(failures as f64, f64::from(runs)).map(f64::log2);
     println!(
-        "| {columns} | {pairs} | {} | {load:.3} | {runs} | {failures} | 2^{measured:.2} (2^{low:.2} to 2^{high:.2}) | 2^{queue:.2} | {:+.2} bits | 2^{bound:.2} |",
+        "| {columns} | {pairs} | {} | {load:.3} | {runs} | {failures} | 2^{measured:.2} (2^{low:.2} to 2^{high:.2}) | \
+         2^{queue:.2} | {:+.2} bits | 2^{bound:.2} |",
         shape.starts,
         measured - queue,
     );
 }
 
-/// Probability that some row is dependent: rows Poisson at each line that is a start, the queue empty before the first.
+/// Probability that some row is dependent: rows Poisson at each line that is a start, the queue
+/// empty before the first.
 fn queue_failure(shape: &Shape, pairs: usize) -> f64 {
     let columns = 8 * shape.width;
     let mean = pairs as f64 / shape.starts as f64;

@@ -1,4 +1,5 @@
-//! The bound behind the sizes of cuckoo tables at 1.30 bins an item, for 2^14 to 2^26 items (minutes): `cargo run --release -p vesica-structures --example cuckoo_bound`.
+//! The bound behind the sizes of cuckoo tables at 1.30 bins an item, for 2^14 to 2^26 items
+//! (minutes): `cargo run --release -p vesica-structures --example cuckoo_bound`.
 
 use vesica_structures::hashing::{cuckoo_bins, hall_bound};
 
@@ -7,6 +8,10 @@ fn main() {
         let (items, bits) = (1usize << log, 43);
         let bins = cuckoo_bins(items, bits).expect("served");
         let less = items * 129 / 100;
-        println!("2^{log} items: 2^{:.1} at {bins} bins, 2^{:.1} at {less}", hall_bound(items, bins), hall_bound(items, less));
+        println!(
+            "2^{log} items: 2^{:.1} at {bins} bins, 2^{:.1} at {less}",
+            hall_bound(items, bins),
+            hall_bound(items, less)
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! Evidence for docs/parameters/clustered-okvs.md: failure counts against the bound, and how peeling goes.
+//! Evidence for docs/parameters/clustered-okvs.md: failure counts against the bound, and how
+//! peeling goes.
 //!
-//! `cargo run --release -p vesica-structures --example okvs_evidence` takes about two minutes on one core. Everything is seeded.
+//! `cargo run --release -p vesica-structures --example okvs_evidence` takes about two minutes on
+//! one core. Everything is seeded.
 
 use std::time::Instant;
 
@@ -39,7 +41,8 @@ fn failures() {
         let table = |seed| Clustered::new(count, failure_bits, seed).expect("a supported size");
         let failed = (0..runs).filter(|&seed| table(seed).encode(&keys, &values, FreeCells::Zero).is_err()).count();
         let shape = table(0).shape();
-        let mut bound = shape.bins as f64 * expected_dependencies(shape.capacity, shape.sparse) * (-f64::from(shape.dense)).exp2();
+        let mut bound =
+            shape.bins as f64 * expected_dependencies(shape.capacity, shape.sparse) * (-f64::from(shape.dense)).exp2();
         if shape.bins > 1 {
             bound += (-f64::from(failure_bits + 1)).exp2();
         }
@@ -56,7 +59,9 @@ fn failures() {
 /// Rows set aside by bin, and the time of an encoding in the pool of all cores.
 fn peeling() {
     println!("\npairs     bins   runs  bins with rows set aside  most rows  milliseconds, median and most");
-    for (count, runs) in [(1 << 10, 1000), (1 << 12, 500), (1 << 14, 200), (51_200, 100), (100_000, 50), (1 << 18, 20), (1 << 20, 10)] {
+    for (count, runs) in
+        [(1 << 10, 1000), (1 << 12, 500), (1 << 14, 200), (51_200, 100), (100_000, 50), (1 << 18, 20), (1 << 20, 10)]
+    {
         let values = vec![Gf64(1); count];
         let (mut bins, mut aside, mut most, mut times) = (0, 0, 0, Vec::new());
         for run in 0..runs {
@@ -72,7 +77,10 @@ fn peeling() {
         }
         times.sort_by(f64::total_cmp);
         let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
-        println!("{count:<9} {bins:>4} {runs:>6} {aside:>13} of {:<9} {most:>9}  {median:.2}, {longest:.2}", bins as u64 * runs);
+        println!(
+            "{count:<9} {bins:>4} {runs:>6} {aside:>13} of {:<9} {most:>9}  {median:.2}, {longest:.2}",
+            bins as u64 * runs
+        );
     }
 }
 

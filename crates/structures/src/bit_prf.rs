@@ -1,7 +1,8 @@
-//! Strings of bits, each bit a hash of one item under a key of its own. OPRFs by bitwise AND consist of such strings.
+//! Strings of bits, each bit a hash of one item under a key of its own. OPRFs by bitwise AND
+//! consist of such strings.
 //!
-//! A string of `l` bits takes `l` calls of a hash, whoever computes it: one party knows half of another's keys, so that no two bits can come from
-//! one call.
+//! A string of `l` bits takes `l` calls of a hash, whoever computes it: one party knows half of
+//! another's keys, so that no two bits can come from one call.
 
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::sha256::KeyedBits;
@@ -13,7 +14,8 @@ use crate::fields::Cell;
 /// Items hashed under one key at a time, and bits of a string that are put in place together.
 const ITEMS_PER_BATCH: usize = 128;
 
-/// Bit `i` is the lowest bit of `SHA-256(key i, item, suffix)`, as a number whose first byte is its highest; all have 16 bytes, the lowest first.
+/// Bit `i` is the lowest bit of `SHA-256(key i, item, suffix)`, as a number whose first byte is its
+/// highest; all have 16 bytes, the lowest first.
 pub struct Sha256Bits(KeyedBits);
 
 impl Sha256Bits {
@@ -31,7 +33,8 @@ impl Sha256Bits {
     }
 }
 
-/// Bit `i` is the lowest bit of `pi(y) + y`, with `y` the item plus an offset and `pi` AES-128 under key `i`.
+/// Bit `i` is the lowest bit of `pi(y) + y`, with `y` the item plus an offset and `pi` AES-128
+/// under key `i`.
 pub struct AesBits {
     keys: Vec<Aes128>,
     offset: u128,
@@ -48,14 +51,18 @@ impl AesBits {
     /// # Panics
     /// If there are more keys than a string has bits, or not as many strings as items.
     pub fn eval<C: Cell>(&self, items: &[u128], out: &mut [C]) {
-        assert!(items.len() == out.len() && self.keys.len() <= C::BITS as usize, "a string for each item, a bit for each key");
+        assert!(
+            items.len() == out.len() && self.keys.len() <= C::BITS as usize,
+            "a string for each item, a bit for each key"
+        );
         let (mut salted, mut tile) = ([0; ITEMS_PER_BATCH], [0; ITEMS_PER_BATCH]);
         for (items, out) in items.chunks(ITEMS_PER_BATCH).zip(out.chunks_mut(ITEMS_PER_BATCH)) {
             for (salted, item) in salted.iter_mut().zip(items) {
                 *salted = item ^ self.offset;
             }
-            for (place, keys) in
-                (0..C::BITS as usize).step_by(ITEMS_PER_BATCH).zip(self.keys.chunks(ITEMS_PER_BATCH).chain(std::iter::repeat(&[][..])))
+            for (place, keys) in (0..C::BITS as usize)
+                .step_by(ITEMS_PER_BATCH)
+                .zip(self.keys.chunks(ITEMS_PER_BATCH).chain(std::iter::repeat(&[][..])))
             {
                 tile.fill(0);
                 for (bits, key) in tile.iter_mut().zip(keys) {

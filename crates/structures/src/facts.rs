@@ -1,14 +1,17 @@
-//! The numbers that every protocol shares, each with one home: security levels, the failure budget, papers, refusals.
+//! The numbers that every protocol shares, each with one home: security levels, the failure budget,
+//! papers, refusals.
 
 use std::fmt;
 
 /// Computational security, in bits.
 pub const KAPPA: u32 = 128;
 
-/// Statistical security, in bits: all failure events of one run together have probability at most `2^-LAMBDA`.
+/// Statistical security, in bits: all failure events of one run together have probability at most
+/// `2^-LAMBDA`.
 pub const LAMBDA: u32 = 40;
 
-/// The failure events of a run. Their shares add up to `2^-LAMBDA`; where a bit costs most traffic, the share is larger.
+/// The failure events of a run. Their shares add up to `2^-LAMBDA`; where a bit costs most traffic,
+/// the share is larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureEvent {
     /// `Decode(P, x) = H_B(x)` for an item outside of the intersection.
@@ -22,8 +25,8 @@ pub enum FailureEvent {
 }
 
 impl FailureEvent {
-    /// This event's share of the budget, as `-log2` of its probability. It is for the whole run: a protocol in which the event can happen in
-    /// several places (two tables, say) divides it.
+    /// This event's share of the budget, as `-log2` of its probability. It is for the whole run: a
+    /// protocol in which the event can happen in several places (two tables, say) divides it.
     pub const fn bits(self) -> u32 {
         match self {
             // Each bit is one more for every cell of the table.
@@ -40,8 +43,9 @@ pub const fn ceil_log2(n: usize) -> u32 {
     if n <= 1 { 0 } else { usize::BITS - (n - 1).leading_zeros() }
 }
 
-/// Smallest `l` such that each of `evaluations` differences of `l` random bits has at least [`KAPPA`] ones, except with probability
-/// `2^-LAMBDA` for all of them together: the width of an OPRF whose output is masked by a bitwise AND with the sender's secret (KKRT16, PRTY19 Figure 6,
+/// Smallest `l` such that each of `evaluations` differences of `l` random bits has at least
+/// [`KAPPA`] ones, except with probability `2^-LAMBDA` for all of them together: the width of an
+/// OPRF whose output is masked by a bitwise AND with the sender's secret (KKRT16, PRTY19 Figure 6,
 /// LTSXQ26 repaired). In a protocol with other failure events as well, that is one of them.
 ///
 /// # Errors
@@ -57,10 +61,11 @@ pub fn bitwise_and_width(evaluations: usize) -> Result<usize, Unsupported> {
     found.map(|&width| width.into()).ok_or_else(refusal)
 }
 
-/// `AND_WIDTHS[e]` serves `2^e` evaluations; a test derives each from the binomial sum `2^e Pr[Bin(l, 1/2) < KAPPA] <= 2^-LAMBDA`.
+/// `AND_WIDTHS[e]` serves `2^e` evaluations; a test derives each from the binomial sum `2^e
+/// Pr[Bin(l, 1/2) < KAPPA] <= 2^-LAMBDA`.
 const AND_WIDTHS: [u16; 41] = [
-    394, 396, 398, 400, 403, 405, 407, 409, 411, 413, 416, 418, 420, 422, 424, 426, 428, 430, 432, 434, 436, 438, 440, 442, 444, 446, 448,
-    449, 451, 453, 455, 457, 459, 461, 463, 464, 466, 468, 470, 472, 474,
+    394, 396, 398, 400, 403, 405, 407, 409, 411, 413, 416, 418, 420, 422, 424, 426, 428, 430, 432, 434, 436, 438, 440,
+    442, 444, 446, 448, 449, 451, 453, 455, 457, 459, 461, 463, 464, 466, 468, 470, 472, 474,
 ];
 
 /// The paper that a protocol comes from.
@@ -98,7 +103,8 @@ mod tests {
     #[test]
     fn the_shares_of_the_failure_budget_add_up_to_it() {
         use FailureEvent::*;
-        let shares = [ZeroDifference, TagCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
+        let shares =
+            [ZeroDifference, TagCollision, Encoding, HashTable].map(|event| f64::exp2(-f64::from(event.bits())));
         assert_eq!(shares.iter().sum::<f64>(), f64::exp2(-f64::from(LAMBDA)));
     }
 
@@ -144,7 +150,8 @@ mod tests {
         }
         assert_eq!(widths.map(|width| width as u16), AND_WIDTHS);
         // Figure 6 of PRTY19.
-        let figure = [(10, 416), (12, 420), (14, 424), (16, 428), (18, 432), (20, 436), (22, 440), (24, 444), (26, 448)];
+        let figure =
+            [(10, 416), (12, 420), (14, 424), (16, 428), (18, 432), (20, 436), (22, 440), (24, 444), (26, 448)];
         assert!(figure.iter().all(|&(log, width)| bitwise_and_width(1 << log).is_ok_and(|found| found == width)));
         assert!(bitwise_and_width((1 << 40) + 1).is_err());
     }

@@ -1,12 +1,15 @@
-//! Golomb-Rice code of sorted tags. A sender of pseudo-random tags may sort them if their order says nothing, and sorted tags take fewer bits.
+//! Golomb-Rice code of sorted tags. A sender of pseudo-random tags may sort them if their order
+//! says nothing, and sorted tags take fewer bits.
 //!
-//! `n` sorted values of `width` bits are their gaps, of mean `2^width / n`. A gap is a remainder of `k` bits and a quotient in unary, with
-//! `k = width - floor(log2 n) - 1`, a function of `(width, n)` alone: about `width - log2(n) + 1.54` bits a value when the values are uniform.
+//! `n` sorted values of `width` bits are their gaps, of mean `2^width / n`. A gap is a remainder of
+//! `k` bits and a quotient in unary, with `k = width - floor(log2 n) - 1`, a function of `(width,
+//! n)` alone: about `width - log2(n) + 1.54` bits a value when the values are uniform.
 //!
-//! A list is coded in parts of [`PART`] values, so that one side works on a part while the other makes the next; a part's first gap is that to
-//! the value before it. First stand all remainders of the part, `k` bits each, then all quotients, each `q` zeros and a one, then fewer than 8
-//! zero bits; bits count from the least significant of each byte. The remainders' places are thus known, and the decoder's only serial work is
-//! to look for ones.
+//! A list is coded in parts of [`PART`] values, so that one side works on a part while the other
+//! makes the next; a part's first gap is that to the value before it. First stand all remainders of
+//! the part, `k` bits each, then all quotients, each `q` zeros and a one, then fewer than 8
+//! zero bits; bits count from the least significant of each byte. The remainders' places are thus
+//! known, and the decoder's only serial work is to look for ones.
 
 use std::ops::RangeInclusive;
 
@@ -68,14 +71,16 @@ impl Code {
         let parts = self.count.div_ceil(PART);
         let Some(before_last) = parts.checked_sub(1) else { return 0..=0 };
         let last = self.count - before_last * PART;
-        // A part of PART values fills its bytes, so that one bit more costs it a byte; the last part takes the rest.
+        // A part of PART values fills its bytes, so that one bit more costs it a byte; the last part takes
+        // the rest.
         let quotients = self.quotients(0);
         let spread = before_last.min(quotients);
         let longest_last = (last * (self.remainder_bits as usize + 1) + quotients - spread).div_ceil(8);
         before_last * least(PART) + least(last)..=before_last * least(PART) + spread + longest_last
     }
 
-    /// The least and the greatest length in bytes of the part of `values` values that follows the value `previous`, 0 before the first one.
+    /// The least and the greatest length in bytes of the part of `values` values that follows the
+    /// value `previous`, 0 before the first one.
     pub fn part_len_range(self, values: usize, previous: u128) -> RangeInclusive<usize> {
         if values == 0 {
             return 0..=0;
@@ -84,7 +89,8 @@ impl Code {
         least.div_ceil(8)..=(least + self.quotients(previous)).div_ceil(8)
     }
 
-    /// Appends the part of `values`, which ascend (equal neighbours are allowed) from `previous` on.
+    /// Appends the part of `values`, which ascend (equal neighbours are allowed) from `previous`
+    /// on.
     ///
     /// # Panics
     /// If the values do not ascend, or one is too wide.
@@ -94,10 +100,12 @@ impl Code {
         let span = last.checked_sub(previous).expect("the tags are not sorted");
         let k = self.remainder_bits;
         let start = out.len();
-        // The quotients' sum is at most that of the whole span: room for the part that it is, not for the longest.
+        // The quotients' sum is at most that of the whole span: room for the part that it is, not for the
+        // longest.
         let most_bits = values.len() * (k as usize + 1) + (span >> k) as usize;
         out.resize(start + most_bits.div_ceil(8) + SLACK, 0);
-        // The quotients begin in the byte in which the remainders end. Both are written at once, to either side of the byte's start.
+        // The quotients begin in the byte in which the remainders end. Both are written at once, to either
+        // side of the byte's start.
         let bits = values.len() * k as usize;
         let (first, second) = out[start..].split_at_mut(bits / 8);
         let mut remainders = BitWriter::new(first, 0);
@@ -128,8 +136,9 @@ impl Code {
         out.truncate(start + bits / 8 + length);
     }
 
-    /// Appends the `values` values that `bytes` are the part of, which follow the value `previous`. Total: it never panics on any bytes, and
-    /// makes room for `values` values at most, once the length is plausible.
+    /// Appends the `values` values that `bytes` are the part of, which follow the value `previous`.
+    /// Total: it never panics on any bytes, and makes room for `values` values at most, once
+    /// the length is plausible.
     ///
     /// # Errors
     /// If `bytes` are not exactly what [`Code::encode`] gives for some values.
@@ -218,7 +227,8 @@ impl<'a> BitWriter<'a> {
         self.held = held % 64;
     }
 
-    /// Writes what is pending, except for what lies behind the end of `bytes`: the bits of the byte there.
+    /// Writes what is pending, except for what lies behind the end of `bytes`: the bits of the byte
+    /// there.
     fn finish(self) -> (usize, u8) {
         let pending = self.pending.to_le_bytes();
         let length = self.at + self.held.div_ceil(8) as usize;
@@ -388,7 +398,8 @@ mod tests {
 
     #[test]
     fn known_bytes() {
-        // Three values of 8 bits: k = 8 - 1 - 1 = 6. Gaps 5, 0, 195 = 3 * 64 + 3: remainders 5, 0, 3; quotients 0, 0, 3.
+        // Three values of 8 bits: k = 8 - 1 - 1 = 6. Gaps 5, 0, 195 = 3 * 64 + 3: remainders 5, 0, 3;
+        // quotients 0, 0, 3.
         let bits = 0b101u32 | 3 << 12 | 1 << 18 | 1 << 19 | 0b1000 << 20;
         assert_eq!(encode(&[5, 5, 200], 8), [bits.to_le_bytes()[..3].to_vec()]);
     }
@@ -418,7 +429,8 @@ mod tests {
         assert_eq!(decode_part(&vec![0; good.len()], 100, 40), Err(Malformed::TooFew));
         assert_eq!(decode_part(&vec![0xff; good.len()], 100, 40), Err(Malformed::Trailing));
         assert_eq!(Code::new(9, 40).decode(&[1], 0, 0, &mut Vec::new()), Err(Malformed::Length));
-        // One value of 8 bits: k = 7, then `01`: the quotient 1. Each padding bit must be zero, and a second one is no value.
+        // One value of 8 bits: k = 7, then `01`: the quotient 1. Each padding bit must be zero, and a
+        // second one is no value.
         assert_eq!(decode_part(&[0, 1], 1, 8), Ok(vec![128]));
         assert_eq!(decode_part(&[0, 3], 1, 8), Err(Malformed::Trailing));
         assert_eq!(decode_part(&[0, 2], 1, 8), Err(Malformed::TooWide));

@@ -1,12 +1,18 @@
 //! Local algorithms of the Vesica engine. Nothing here knows a channel, a role or a partner.
 //!
-//! - **Shared numbers**: [`facts`] has the security levels, the failure budget, and the refusal of what no bound covers.
-//! - **Secrets and randomness**: [`secret`] wipes on drop, [`rng`] is the one source of secret randomness, [`shuffle`] draws random orders.
-//! - **Algebra**: [`fields`] has GF(2^64) and GF(2^128), [`polynomial`] interpolates and evaluates, [`rlwe`] encrypts values and adds them up.
-//! - **Functions of items**: [`prf`], [`bit_prf`] and [`rows`] are keyed functions on batches of digests.
-//! - **Tables**: [`okvs`] has two oblivious key-value stores, [`hashing`] has simple, cuckoo and two-choice tables.
+//! - **Shared numbers**: [`facts`] has the security levels, the failure budget, and the refusal of
+//!   what no bound covers.
+//! - **Secrets and randomness**: [`secret`] wipes on drop, [`rng`] is the one source of secret
+//!   randomness, [`shuffle`] draws random orders.
+//! - **Algebra**: [`fields`] has GF(2^64) and GF(2^128), [`polynomial`] interpolates and evaluates,
+//!   [`rlwe`] encrypts values and adds them up.
+//! - **Functions of items**: [`prf`], [`bit_prf`] and [`rows`] are keyed functions on batches of
+//!   digests.
+//! - **Tables**: [`okvs`] has two oblivious key-value stores, [`hashing`] has simple, cuckoo and
+//!   two-choice tables.
 //! - **Sorted tags**: [`tags`] sorts and finds them, [`golomb`] codes them.
-//! - **Layout**: [`packing`] packs values of any width, [`permutation`] routes orders through a network of switches.
+//! - **Layout**: [`packing`] packs values of any width, [`permutation`] routes orders through a
+//!   network of switches.
 #![forbid(unsafe_code)]
 
 pub mod bit_prf;

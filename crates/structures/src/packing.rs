@@ -7,7 +7,8 @@ pub fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Appends the low `width` bits of each value to `out`, the lowest bit first; the last byte is filled up with zeros.
+/// Appends the low `width` bits of each value to `out`, the lowest bit first; the last byte is
+/// filled up with zeros.
 ///
 /// # Panics
 /// If `width` is not in `1..=V::BITS`.
@@ -38,7 +39,8 @@ pub fn pack<V: Cell>(values: &[V], width: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&word.to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
-/// Reads as many values as `values` has room for from [`packed_len`] bytes; nothing where the bits that fill up the last byte are not zero.
+/// Reads as many values as `values` has room for from [`packed_len`] bytes; nothing where the bits
+/// that fill up the last byte are not zero.
 ///
 /// # Panics
 /// If `width` is not in `1..=V::BITS`, or there is another number of bytes.

@@ -5,7 +5,8 @@ use std::fmt;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
 
-/// A cryptographically secure generator (ChaCha20), seeded by the operating system; cloned never, split by `child`.
+/// A cryptographically secure generator (ChaCha20), seeded by the operating system; cloned never,
+/// split by `child`.
 pub struct SecretRng(ChaCha20Rng);
 
 impl SecretRng {

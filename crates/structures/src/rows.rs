@@ -1,9 +1,12 @@
-//! The matrix of a sparse OT extension (PRTY19): a row of random bits for each of exponentially many inputs, where each column follows from a key.
+//! The matrix of a sparse OT extension (PRTY19): a row of random bits for each of exponentially
+//! many inputs, where each column follows from a key.
 //!
-//! Column `j` at an input `(bin, x)` is the inner product over GF(2) of the 128-bit `x` with `AES_j(bin)`, the key's 128 bits for that bin. So a block of AES serves
-//! a whole bin, and a row is a product of `x` with a bit matrix. *It is no pseudo-random function on all inputs*: rows of one bin are as random as the key's bits allow, that is, uniform and independent for
-//! inputs that are linearly independent, and sums of others where they are not. For inputs that are hashes, `n` in a bin, one more is in their span with
-//! probability below `2^(n - 128)`.
+//! Column `j` at an input `(bin, x)` is the inner product over GF(2) of the 128-bit `x` with
+//! `AES_j(bin)`, the key's 128 bits for that bin. So a block of AES serves a whole bin, and a row
+//! is a product of `x` with a bit matrix. *It is no pseudo-random function on all inputs*: rows of
+//! one bin are as random as the key's bits allow, that is, uniform and independent for inputs that
+//! are linearly independent, and sums of others where they are not. For inputs that are hashes, `n`
+//! in a bin, one more is in their span with probability below `2^(n - 128)`.
 
 use std::ops::Range;
 
@@ -78,7 +81,8 @@ pub fn rows_of(bin: &BinRows, inputs: &[u128], rows: &mut [Row]) {
     select(bin, inputs, rows);
 }
 
-/// `out[i]` = the first 128 bits of BLAKE3 under this key of all of row `i`: a hash that is robust for rows under any sums with a secret's parts, as a random oracle is.
+/// `out[i]` = the first 128 bits of BLAKE3 under this key of all of row `i`: a hash that is robust
+/// for rows under any sums with a secret's parts, as a random oracle is.
 ///
 /// # Panics
 /// If the slices differ in length.

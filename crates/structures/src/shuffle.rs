@@ -6,7 +6,8 @@ use crate::rng::SecretRng;
 
 /// A uniform order of `0..count` (Fisher and Yates).
 ///
-/// Its memory accesses depend on it; a program on the same machine that watches caches may learn it.
+/// Its memory accesses depend on it; a program on the same machine that watches caches may learn
+/// it.
 ///
 /// # Panics
 /// If `count` is above `u32::MAX`.

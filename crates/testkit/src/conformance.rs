@@ -24,7 +24,8 @@ pub struct Run<T: Task> {
 }
 
 impl<T: Task> Run<T> {
-    /// Checks that the run took no more rounds than its mode says. An aggregate's groups and thresholds are no part of that.
+    /// Checks that the run took no more rounds than its mode says. An aggregate's groups and
+    /// thresholds are no part of that.
     ///
     /// # Panics
     /// If it took more.
@@ -84,8 +85,8 @@ pub fn run_counted<T: Task>(
     (sides, sender.zip(receiver).and_then(|(sender, receiver)| Turns::rounds(&sender, &receiver)))
 }
 
-/// Runs protocol `P` and checks that both sides succeed, that `Task::holds`, that the measured payload bytes lie within
-/// `predicted_bytes`, and that each side received what the other sent.
+/// Runs protocol `P` and checks that both sides succeed, that `Task::holds`, that the measured
+/// payload bytes lie within `predicted_bytes`, and that each side received what the other sent.
 ///
 /// # Panics
 /// If one of these fails; the message names the protocol and the request.
@@ -114,7 +115,11 @@ pub fn conformance_of<T: Task>(
     let (sender, receiver) = match (sent.result, received.result) {
         (Ok(sender), Ok(receiver)) => (sender, receiver),
         (sender, receiver) => {
-            panic!("{what}: sender {:?}; receiver {:?}", sender.err().map(|e| e.to_string()), receiver.err().map(|e| e.to_string()))
+            panic!(
+                "{what}: sender {:?}; receiver {:?}",
+                sender.err().map(|e| e.to_string()),
+                receiver.err().map(|e| e.to_string())
+            )
         }
     };
     if let Err(difference) = T::holds(&sender_input, &receiver_input, &sender, &receiver) {

@@ -44,12 +44,15 @@ impl Fault {
 pub enum Thorough {
     /// Each of them.
     Every,
-    /// One of them, in turn from frame to frame, and fewer frames: for a row whose runs take long, and whose parts meet every fault in tests of their own. Each fault is met, however few frames there are.
+    /// One of them, in turn from frame to frame, and fewer frames: for a row whose runs take long,
+    /// and whose parts meet every fault in tests of their own. Each fault is met, however few
+    /// frames there are.
     InTurn,
 }
 
 impl Thorough {
-    /// Frames of each direction at which faults are placed, at most, evenly spread and with the first and the last one.
+    /// Frames of each direction at which faults are placed, at most, evenly spread and with the
+    /// first and the last one.
     const fn frames(self) -> usize {
         match self {
             Self::Every => 40,
@@ -61,7 +64,9 @@ impl Thorough {
     fn spots(self, frames: &[(Role, usize)]) -> Vec<Spot> {
         let spot = |(&(from, frame), &fault): (&(Role, usize), &Fault)| Spot { fault, from, frame };
         match self {
-            Self::Every => frames.iter().flat_map(|frame| Fault::ALL.iter().map(move |fault| (frame, fault))).map(spot).collect(),
+            Self::Every => {
+                frames.iter().flat_map(|frame| Fault::ALL.iter().map(move |fault| (frame, fault))).map(spot).collect()
+            }
             Self::InTurn => {
                 let runs = frames.len().max(Fault::ALL.len());
                 frames.iter().cycle().zip(Fault::ALL.iter().cycle()).take(runs).map(spot).collect()
@@ -163,8 +168,11 @@ fn faulty_run<T: Task>(
     let (report, outcome) = mpsc::channel();
     thread::spawn(move || {
         let counts: [Arc<AtomicUsize>; 2] = Default::default();
-        let hook =
-            |from: Role, count: &Arc<AtomicUsize>| Striker { spot: spot.filter(|spot| spot.from == from), seen: count.clone(), held: None };
+        let hook = |from: Role, count: &Arc<AtomicUsize>| Striker {
+            spot: spot.filter(|spot| spot.from == from),
+            seen: count.clone(),
+            held: None,
+        };
         let (sender, receiver) = memory::pair();
         let ends = (tap(sender, hook(Role::Sender, &counts[0])), tap(receiver, hook(Role::Receiver, &counts[1])));
         let options = ChannelOptions { deadline: Some(STUCK), ping_every: Duration::from_millis(20), ..options() };
@@ -177,7 +185,9 @@ fn faulty_run<T: Task>(
             struck: spot.is_some_and(|spot| frames[spot.from as usize] > spot.frame),
         }));
     });
-    outcome.recv_timeout(STUCK + Duration::from_secs(20)).unwrap_or_else(|_| Err("a side hangs outside of the channel".into()))
+    outcome
+        .recv_timeout(STUCK + Duration::from_secs(20))
+        .unwrap_or_else(|_| Err("a side hangs outside of the channel".into()))
 }
 
 /// Whether a side failed; an error if one panicked or was stuck.
@@ -231,7 +241,8 @@ impl Hook for Striker {
     }
 }
 
-/// Flips a bit, another one at each frame. Of an open frame only the label: with another fork's number both sides would rightly wait.
+/// Flips a bit, another one at each frame. Of an open frame only the label: with another fork's
+/// number both sides would rightly wait.
 fn flip(frame: &mut Frame, number: usize) {
     let start = if frame.header.kind == Kind::Open { 4 } else { 0 };
     let bits = 8 * (frame.body.len() - start);
@@ -254,7 +265,10 @@ mod tests {
             assert_eq!(Thorough::Every.spots(&frames).len(), count * Fault::ALL.len());
             let spots = Thorough::InTurn.spots(&frames);
             assert!((0..count).all(|frame| spots.iter().any(|spot| spot.frame == frame)), "{spots:?}");
-            assert!(count == 0 || Fault::ALL.iter().all(|fault| spots.iter().any(|spot| spot.fault == *fault)), "{spots:?}");
+            assert!(
+                count == 0 || Fault::ALL.iter().all(|fault| spots.iter().any(|spot| spot.fault == *fault)),
+                "{spots:?}"
+            );
         }
     }
 }

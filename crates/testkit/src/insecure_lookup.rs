@@ -8,8 +8,8 @@ use vesica_party::service::{
     Client, ClientIdentity, Query, Server, Service, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Fixed, Malformed, Message, Mode, Reader, Resistance, Role, Rounds, Security, Status, Step, Task,
-    Writer,
+    Abort, Channel, CostClass, Entry, Fixed, Malformed, Message, Mode, Reader, Resistance, Role, Rounds, Security,
+    Status, Step, Task, Writer,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
@@ -175,7 +175,13 @@ impl Server for LookupServer {
         self.id
     }
 
-    fn admit(&self, client: &ClientIdentity, standing: Standing, ch: &mut Channel, _: &mut SecretRng) -> Result<bool, Abort> {
+    fn admit(
+        &self,
+        client: &ClientIdentity,
+        standing: Standing,
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<bool, Abort> {
         if standing != Standing::Current {
             ch.send(&SetSize(self.set.len() as u64))?;
         }

@@ -1,9 +1,13 @@
 //! Test harness for two-party code. A development dependency only.
 //!
-//! - [`two_party`] runs two closures as sender and receiver over memory and reports both sides' errors.
-//! - [`conformance`] runs a registry row against its task's predicate, with measured bytes held to the predicted ones.
-//! - [`faults`] harms each frame of a run in turn; a side may fail, but it may neither panic nor hang.
-//! - [`golden`] compares what a row sends, for fixed seeds and inputs, with a file in the tree; [`BLESS`] rewrites the file.
+//! - [`two_party`] runs two closures as sender and receiver over memory and reports both sides'
+//!   errors.
+//! - [`conformance`] runs a registry row against its task's predicate, with measured bytes held to
+//!   the predicted ones.
+//! - [`faults`] harms each frame of a run in turn; a side may fail, but it may neither panic nor
+//!   hang.
+//! - [`golden`] compares what a row sends, for fixed seeds and inputs, with a file in the tree;
+//!   [`BLESS`] rewrites the file.
 #![forbid(unsafe_code)]
 
 mod conformance;

@@ -5,8 +5,9 @@ use std::{fs, io};
 
 use vesica_party::fuzzing::AnyMessage;
 
-/// Checks that each `impl Message` and `impl Fixed` below `source` is in the `messages!` of its file, and that `listed`, the crate's list, has them all.
-/// Tests, which a file has at its end, are left out; a macro that implements `Message` is one called `planes!`.
+/// Checks that each `impl Message` and `impl Fixed` below `source` is in the `messages!` of its
+/// file, and that `listed`, the crate's list, has them all. Tests, which a file has at its end, are
+/// left out; a macro that implements `Message` is one called `planes!`.
 ///
 /// # Panics
 /// If a message is missing, or a file cannot be read.
@@ -14,10 +15,16 @@ pub fn assert_all_listed<'a>(source: impl AsRef<Path>, listed: impl Iterator<Ite
     let mut implemented = 0;
     for_each_file(source.as_ref(), &mut |path, text| {
         let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let list = shipped.split_once("vesica_party::messages![").and_then(|(_, list)| list.split_once("];")).map_or("", |(list, _)| list);
+        let list = shipped
+            .split_once("vesica_party::messages![")
+            .and_then(|(_, list)| list.split_once("];"))
+            .map_or("", |(list, _)| list);
         let list: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        let of =
-            |line: &str| ["impl Message for ", "impl Fixed for "].into_iter().find_map(|head| Some(line.strip_prefix(head)?.to_owned()));
+        let of = |line: &str| {
+            ["impl Message for ", "impl Fixed for "]
+                .into_iter()
+                .find_map(|head| Some(line.strip_prefix(head)?.to_owned()))
+        };
         let names = shipped.lines().filter_map(of).map(|name| name.trim_end_matches(" {").to_owned());
         let generated = shipped.lines().filter(|line| line.starts_with("planes! {")).count();
         let mut count = generated;

@@ -48,7 +48,8 @@ pub fn two_party<A: Send, B: Send>(
     }
 }
 
-/// Runs both parties over memory, each on a thread of its own; what each came to. A panic of a party is its `Abort::Local` with [`exit_code::INTERNAL`].
+/// Runs both parties over memory, each on a thread of its own; what each came to. A panic of a
+/// party is its `Abort::Local` with [`exit_code::INTERNAL`].
 pub fn try_two_party<A: Send, B: Send>(
     sender: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<A, Abort> + Send,
     receiver: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<B, Abort> + Send,
@@ -67,7 +68,9 @@ pub fn two_party_over<A: Send, B: Send>(
     thread::scope(|scope| {
         let sender = scope.spawn(move || side(sender_end, Role::Sender, options, sender));
         let received = side(receiver_end, Role::Receiver, both, receiver);
-        let sent = sender.join().unwrap_or_else(|panic| Side { result: Err(panicked(panic.as_ref())), tally: Tally::default() });
+        let sent = sender
+            .join()
+            .unwrap_or_else(|panic| Side { result: Err(panicked(panic.as_ref())), tally: Tally::default() });
         (sent, received)
     })
 }

@@ -1,7 +1,8 @@
 //! Golden transcripts: what each side sent, as a text file in the tree.
 //!
-//! A golden test fails when a protocol's messages change although its seeds, inputs and parameters did not. If the change is meant, run
-//! the test once with `VESICA_BLESS=1` in the environment; it writes the file anew, and the difference is reviewed with the change.
+//! A golden test fails when a protocol's messages change although its seeds, inputs and parameters
+//! did not. If the change is meant, run the test once with `VESICA_BLESS=1` in the environment; it
+//! writes the file anew, and the difference is reviewed with the change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -49,7 +50,14 @@ impl fmt::Display for Transcript {
             for entry in entries {
                 let kind = if entry.streamed { "stream" } else { "message" };
                 let hash = blake3::hash(&entry.body).to_hex();
-                writeln!(f, "  tag {:#06x} step {} {kind} of {} bytes {}", entry.tag, entry.step, entry.body.len(), &hash[..32])?;
+                writeln!(
+                    f,
+                    "  tag {:#06x} step {} {kind} of {} bytes {}",
+                    entry.tag,
+                    entry.step,
+                    entry.body.len(),
+                    &hash[..32]
+                )?;
             }
         }
         Ok(())
@@ -78,9 +86,15 @@ impl Transcript {
         self.0.values().map(Vec::len).sum()
     }
 
-    /// The arrows that messages were seen of, those of streams `streamed` or those of frames: tag and number of their steps.
+    /// The arrows that messages were seen of, those of streams `streamed` or those of frames: tag
+    /// and number of their steps.
     pub fn arrows(&self, streamed: bool) -> BTreeSet<(u16, u8)> {
-        self.0.values().flatten().filter(|entry| entry.streamed == streamed).map(|entry| (entry.tag, entry.step)).collect()
+        self.0
+            .values()
+            .flatten()
+            .filter(|entry| entry.streamed == streamed)
+            .map(|entry| (entry.tag, entry.step))
+            .collect()
     }
 
     /// All that was said in this step of `protocol`, by whomever.
@@ -168,7 +182,8 @@ fn recorded<T: Task>(
 /// Checks that bytes take all values about equally often.
 ///
 /// # Panics
-/// If they do not, with a probability of about 2^-24 where they are random, or if they are fewer than 1280.
+/// If they do not, with a probability of about 2^-24 where they are random, or if they are fewer
+/// than 1280.
 pub fn assert_uniform(bytes: &[u8], what: &str) {
     assert!(bytes.len() >= 5 * 256, "{what}: {} bytes say nothing", bytes.len());
     let mut counts = [0usize; 256];
@@ -179,10 +194,12 @@ pub fn assert_uniform(bytes: &[u8], what: &str) {
     assert!((115.0..395.0).contains(&chi_squared), "{what}: {chi_squared}");
 }
 
-/// Runs a protocol with the harness's seeds and compares what was sent with the golden file at `path`; the rounds of the run.
+/// Runs a protocol with the harness's seeds and compares what was sent with the golden file at
+/// `path`; the rounds of the run.
 ///
 /// # Panics
-/// If the run fails or the transcript differs from the file (unless `VESICA_BLESS` is set, which writes the file).
+/// If the run fails or the transcript differs from the file (unless `VESICA_BLESS` is set, which
+/// writes the file).
 pub fn golden<T: Task>(
     path: impl AsRef<Path>,
     protocol: Runnable<T>,
@@ -198,7 +215,8 @@ pub fn golden<T: Task>(
 /// Compares a transcript with the golden file at `path`.
 ///
 /// # Panics
-/// If they differ (unless `VESICA_BLESS` is set, which writes the file), or the file cannot be read or written.
+/// If they differ (unless `VESICA_BLESS` is set, which writes the file), or the file cannot be read
+/// or written.
 pub fn check_golden(path: impl AsRef<Path>, transcript: &Transcript) {
     let path = path.as_ref();
     let now = transcript.to_string();
@@ -212,7 +230,9 @@ pub fn check_golden(path: impl AsRef<Path>, transcript: &Transcript) {
         .unwrap_or_else(|fault| panic!("cannot read the golden file {}: {fault}; {BLESS}=1 writes it", path.display()));
     let difference = golden.lines().zip(now.lines()).find(|(was, is)| was != is);
     match difference {
-        Some((was, is)) => panic!("{} differs; if that is meant, run with {BLESS}=1\n  was: {was}\n  is:  {is}", path.display()),
+        Some((was, is)) => {
+            panic!("{} differs; if that is meant, run with {BLESS}=1\n  was: {was}\n  is:  {is}", path.display())
+        }
         None => assert_eq!(golden, now, "{} differs in length; if that is meant, run with {BLESS}=1", path.display()),
     }
 }

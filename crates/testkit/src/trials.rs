@@ -12,9 +12,11 @@ use crate::pair::message;
 /// Environment variable that chooses the trials whose names contain its value.
 pub const TRIAL: &str = "VESICA_TRIAL";
 
-/// Runs trials one after the other, prints how each of them ended, and fails at the end if one of them did: a row that fails hides none after it.
+/// Runs trials one after the other, prints how each of them ended, and fails at the end if one of
+/// them did: a row that fails hides none after it.
 ///
-/// `VESICA_TRIAL=rr22` chooses the trials whose names contain `rr22`, `VESICA_TRIAL='rr22 malicious'` that mode. See them with `--nocapture`.
+/// `VESICA_TRIAL=rr22` chooses the trials whose names contain `rr22`, `VESICA_TRIAL='rr22
+/// malicious'` that mode. See them with `--nocapture`.
 #[derive(Debug)]
 #[must_use = "a suite fails at its end"]
 pub struct Trials {

@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Malformed, Message, Mode, Party, Phase, Protocol, Reader, Resistance, Role, Rounds, Security, Status,
-    Step, Stream, Task, Writer,
+    Abort, Channel, CostClass, Entry, Malformed, Message, Mode, Party, Phase, Protocol, Reader, Resistance, Role,
+    Rounds, Security, Status, Step, Stream, Task, Writer,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
@@ -175,7 +175,8 @@ fn conformance_notices_unpredicted_bytes() {
 #[test]
 fn faults_harm_nobody_beyond_an_error() {
     let harm = faults::<Toy<HONEST>>(&100, &3, &4);
-    // Each way of the sender's 5 and the receiver's 4 frames (open, messages, close, finish) was struck in 5 ways.
+    // Each way of the sender's 5 and the receiver's 4 frames (open, messages, close, finish) was struck
+    // in 5 ways.
     assert_eq!(harm.failed + harm.unharmed, 45);
     assert!(harm.failed >= 18, "{harm:?}");
 }

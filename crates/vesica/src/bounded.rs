@@ -1,4 +1,5 @@
-//! Reading small files whole: what a user names may be anything, and a wrong name must not fill the memory.
+//! Reading small files whole: what a user names may be anything, and a wrong name must not fill the
+//! memory.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
@@ -13,7 +14,10 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let mut text = String::new();
     let bytes = File::open(path)?.take(limit + 1).read_to_string(&mut text)?;
     if bytes as u64 > limit {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than the {limit} bytes that such a file may have")));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is longer than the {limit} bytes that such a file may have"),
+        ));
     }
     Ok(text)
 }

@@ -34,7 +34,8 @@ impl Failure {
         Self { code, fault: fault.to_string(), mend: mend.to_string(), told: None, announced: false }
     }
 
-    /// The same failure, of which the partner hears no more than the class. For what fails without the partner: it then concerns own flags and files.
+    /// The same failure, of which the partner hears no more than the class. For what fails without
+    /// the partner: it then concerns own flags and files.
     pub(crate) fn without_details(mut self) -> Self {
         self.told.get_or_insert(match self.code {
             code::USAGE | code::REFUSED => "the partner's settings are not usable",
@@ -101,16 +102,24 @@ impl From<Abort> for Failure {
                 } else {
                     format!("on the partner's side: {}", peer.mend)
                 };
-                Self::new(code, format_args!("the partner failed: {} (its exit code is {})", peer.fault, peer.code), mend)
+                Self::new(
+                    code,
+                    format_args!("the partner failed: {} (its exit code is {})", peer.fault, peer.code),
+                    mend,
+                )
             }
             other => {
                 let mend = match &other {
-                    Abort::Link(_) => "check that the partner's vesica still runs and the network is up, then start both sides again",
+                    Abort::Link(_) => {
+                        "check that the partner's vesica still runs and the network is up, then start both sides again"
+                    }
                     Abort::Timeout { .. } => {
-                        "allow more time with --deadline, or check the partner and the network, then start both sides again"
+                        "allow more time with --deadline, or check the partner and the network, then start both sides \
+                         again"
                     }
                     Abort::StatisticalFailure(_) => {
-                        "this happens less often than once in 2^40 runs; if it happens again, suspect the partner before you start a third time"
+                        "this happens less often than once in 2^40 runs; if it happens again, suspect the partner \
+                         before you start a third time"
                     }
                     _ => "make sure that both sides run the same vesica release; if they do, do not trust this partner",
                 };

@@ -1,4 +1,5 @@
-//! Parsers of bytes that others wrote, as plain functions for fuzzers and property tests. No public API.
+//! Parsers of bytes that others wrote, as plain functions for fuzzers and property tests. No public
+//! API.
 
 pub mod seeds;
 
@@ -9,8 +10,8 @@ use crate::plan::{Link, Machine, Permissions, Prices, Setting};
 use crate::table::ValueSpec;
 
 pub use vesica_data::fuzzing::{
-    Field, Split, csv, date, decimal, key_specification, normalise, parquet_structures, payload, ranges, split_line, split_record, table,
-    values,
+    Field, Split, csv, date, decimal, key_specification, normalise, parquet_structures, payload, ranges, split_line,
+    split_record, table, values,
 };
 
 /// Reads a text as a budget, and takes from it. Whether it covered that.
@@ -28,7 +29,8 @@ pub fn calibration(bytes: &[u8]) -> bool {
     let Ok(machine) = serde_json::from_slice::<Machine>(bytes) else { return false };
     let prices = Prices::built_in().expect("the built-in list");
     let task = crate::task::find("intersect").expect("the task");
-    let workload = task.workload(&Extent::new(1 << 20, 1 << 20, Security::Malicious), &task.least_amounts()).expect("the least");
+    let workload =
+        task.workload(&Extent::new(1 << 20, 1 << 20, Security::Malicious), &task.least_amounts()).expect("the least");
     let setting = Setting {
         machine: &machine,
         threads: 2,
@@ -60,13 +62,16 @@ pub fn session_messages(bytes: &[u8]) {
         // Whatever it says, it must say it.
         let _ = B::read(&mut Reader::new(bytes));
     }
-    for read in [read::<Opening>, read::<Hello>, read::<Sizes>, read::<Choice>, read::<Ready>, read::<Seen>, read::<Closing>] {
+    for read in
+        [read::<Opening>, read::<Hello>, read::<Sizes>, read::<Choice>, read::<Ready>, read::<Seen>, read::<Closing>]
+    {
         read(bytes);
     }
     task_words(bytes);
 }
 
-/// Reads bytes as a peer's words in each task: a proposal, a line feed, and what it says once it has read its table. How many sides settle with it.
+/// Reads bytes as a peer's words in each task: a proposal, a line feed, and what it says once it
+/// has read its table. How many sides settle with it.
 pub fn task_words(bytes: &[u8]) -> usize {
     use crate::handshake::TaskBytes;
     use crate::table::Join;
@@ -104,6 +109,10 @@ pub fn receipt(bytes: &[u8]) -> (bool, bool) {
 pub fn shares(bytes: &[u8]) {
     if let Ok(file) = crate::shares::ShareFile::from_bytes(bytes) {
         // The header may be written in another way; what it says stays.
-        assert_eq!(crate::shares::ShareFile::from_bytes(&file.to_bytes()).ok(), Some(file), "it does not read itself back");
+        assert_eq!(
+            crate::shares::ShareFile::from_bytes(&file.to_bytes()).ok(),
+            Some(file),
+            "it does not read itself back"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! INSECURE stand-ins for protocols, for this crate's tests alone: the sender hands its whole input over. They are what a session is tested on where the
-//! registry's protocols do not matter.
+//! INSECURE stand-ins for protocols, for this crate's tests alone: the sender hands its whole input
+//! over. They are what a session is tested on where the registry's protocols do not matter.
 
 pub(crate) mod new_rows;
 
@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Registered, Resistance, Role, Rounds, Row, Security, Status, Step, Stream,
-    Task,
+    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Registered, Resistance, Role, Rounds, Row, Security,
+    Status, Step, Stream, Task,
 };
 use vesica_protocols::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute, ReceiverShares,
-    SenderShares, Shares, SharesInput, SharesRequest, Sum,
+    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute,
+    ReceiverShares, SenderShares, Shares, SharesInput, SharesRequest, Sum,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
@@ -177,7 +177,9 @@ impl Party for PlainReceiver {
                 *sum = sum.wrapping_add(value.wrapping_mul(factor));
             }
         }
-        let group = |(sums, &count): (&[u64], &u64)| (request.at_least <= 1 || count >= request.at_least).then(|| sums.to_vec());
+        let group = |(sums, &count): (&[u64], &u64)| {
+            (request.at_least <= 1 || count >= request.at_least).then(|| sums.to_vec())
+        };
         Ok(AggregateOutput { groups: sums.chunks(results).zip(&counts).map(group).collect() })
     }
 }
@@ -202,7 +204,8 @@ impl Protocol for PlainShares {
     }
 
     fn predicted_bytes(params: &SharesRequest) -> RangeInclusive<u64> {
-        let bytes = params.sender_items * (16 + params.sender_payload_bytes) + (params.receiver_items + 1) * (1 + width(params));
+        let bytes = params.sender_items * (16 + params.sender_payload_bytes)
+            + (params.receiver_items + 1) * (1 + width(params));
         bytes as u64..=bytes as u64
     }
 }

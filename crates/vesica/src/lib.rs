@@ -1,14 +1,20 @@
-//! The engine: it reads tables, meets the partner, agrees on a protocol, runs it, and writes the result.
+//! The engine: it reads tables, meets the partner, agrees on a protocol, runs it, and writes the
+//! result.
 //!
-//! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica receive` call.
-//! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol; [`memory`] and [`threads`] bound a run.
+//! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica
+//!   receive` call.
+//! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol;
+//!   [`memory`] and [`threads`] bound a run.
 //! - [`task`] has one module for each task: columns, inputs, results, and what it reveals.
-//! - [`table`], [`key`] and [`profile`], from `vesica-data`, read tables, bring keys to one form, and describe key columns.
-//! - [`report`], [`receipt`] and [`shares`] are what a run leaves behind; [`noise`] hides single keys in aggregates.
+//! - [`table`], [`key`] and [`profile`], from `vesica-data`, read tables, bring keys to one form,
+//!   and describe key columns.
+//! - [`report`], [`receipt`] and [`shares`] are what a run leaves behind; [`noise`] hides single
+//!   keys in aggregates.
 //! - [`failure`] says what went wrong, what to do about it, and the exit code.
 //!
-//! Two sides of a join in one process. A real side knows its partner's key and uses [`session::Protection::Tls`]. Rows in memory are
-//! [`table::Batches`] instead of a file, and [`table::Collected`] takes a result:
+//! Two sides of a join in one process. A real side knows its partner's key and uses
+//! [`session::Protection::Tls`]. Rows in memory are [`table::Batches`] instead of a file, and
+//! [`table::Collected`] takes a result:
 //!
 //! ```
 //! use std::net::SocketAddr;

@@ -22,10 +22,13 @@ enum Source {
 }
 
 impl Budget {
-    /// What is left of the user's bound on the whole process, or else what is free; `None` where the system does not say.
+    /// What is left of the user's bound on the whole process, or else what is free; `None` where
+    /// the system does not say.
     pub fn now(user: Option<u64>) -> Option<Self> {
         match user {
-            Some(bound) => Some(Self { left: bound.saturating_sub(resident().unwrap_or(0)), source: Source::User(bound) }),
+            Some(bound) => {
+                Some(Self { left: bound.saturating_sub(resident().unwrap_or(0)), source: Source::User(bound) })
+            }
             None => free(),
         }
     }
@@ -60,7 +63,8 @@ fn free() -> Option<Budget> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| kibibytes(&text, "MemAvailable:"));
     let machine = machine.map(|left| Budget { left, source: Source::System("/proc/meminfo") });
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let group = group_left(&groups, Path::new("/sys/fs/cgroup")).map(|left| Budget { left, source: Source::System("/sys/fs/cgroup") });
+    let group = group_left(&groups, Path::new("/sys/fs/cgroup"))
+        .map(|left| Budget { left, source: Source::System("/sys/fs/cgroup") });
     machine.into_iter().chain(group).min_by_key(|budget| budget.left)
 }
 
@@ -75,7 +79,8 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What the control groups of `/proc/self/cgroup` leave below `root`: the least over each group and those around it. `None` where none is bounded.
+/// What the control groups of `/proc/self/cgroup` leave below `root`: the least over each group and
+/// those around it. `None` where none is bounded.
 fn group_left(groups: &str, root: &Path) -> Option<u64> {
     let mut least: Option<u64> = None;
     for line in groups.lines() {

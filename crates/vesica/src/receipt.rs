@@ -1,9 +1,12 @@
 //! The disclosure receipt: what was run, signed by both sides.
 //!
-//! The statement holds what both sides know: the session, the protocol, its parameters, the padded sizes, what was revealed to whom and the transcript's hash. It holds no result size (a
-//! jointly signed one would tell the sender how many keys match) and no digest of an input (which would invite guessing).
+//! The statement holds what both sides know: the session, the protocol, its parameters, the padded
+//! sizes, what was revealed to whom and the transcript's hash. It holds no result size (a
+//! jointly signed one would tell the sender how many keys match) and no digest of an input (which
+//! would invite guessing).
 //!
-//! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON, fields in the order of [`Statement`].
+//! A signature is Ed25519 over `vesica receipt v1`, a line feed, and the statement as compact JSON,
+//! fields in the order of [`Statement`].
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::path::Path;
@@ -26,7 +29,8 @@ pub struct Statement {
     pub session: String,
     /// Hash of all that the two sides said until the protocol ended, in hexadecimal.
     pub transcript: String,
-    /// Seconds since 1970 by the receiver's clock when the two sides met. From wire version 5 on, the sender's clock was within ten minutes of it.
+    /// Seconds since 1970 by the receiver's clock when the two sides met. From wire version 5 on,
+    /// the sender's clock was within ten minutes of it.
     pub started_at: u64,
     /// The task.
     pub task: String,
@@ -102,7 +106,8 @@ pub struct Receipt {
 const FILE_LIMIT: u64 = 1 << 20;
 
 impl Receipt {
-    /// Reads what `--receipt` wrote. That says nothing yet of its signatures, see [`Receipt::verify`].
+    /// Reads what `--receipt` wrote. That says nothing yet of its signatures, see
+    /// [`Receipt::verify`].
     ///
     /// # Errors
     /// If the file cannot be read or is no receipt of this version.
@@ -113,8 +118,9 @@ impl Receipt {
         };
         let text = read_text(path, FILE_LIMIT).map_err(|error| refused(&error))?;
         // A parser's message may hold the file's text, which may not be a receipt at all.
-        serde_json::from_str(&text)
-            .map_err(|error| refused(&format_args!("it is no receipt (line {}, column {})", error.line(), error.column())))
+        serde_json::from_str(&text).map_err(|error| {
+            refused(&format_args!("it is no receipt (line {}, column {})", error.line(), error.column()))
+        })
     }
 
     /// Which of the two signatures (sender's, receiver's) are there and right.
@@ -124,7 +130,10 @@ impl Receipt {
             let signature = signature.as_deref().and_then(from_hex::<64>);
             key.zip(signature).is_some_and(|(key, signature)| key.verifies(&self.statement.signed_bytes(), &signature))
         };
-        (right(&self.statement.sender_key, &self.sender_signature), right(&self.statement.receiver_key, &self.receiver_signature))
+        (
+            right(&self.statement.sender_key, &self.sender_signature),
+            right(&self.statement.receiver_key, &self.receiver_signature),
+        )
     }
 
     /// A receipt that both sides signed, for tests and fuzzers.

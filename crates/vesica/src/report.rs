@@ -1,4 +1,5 @@
-//! The local report of a run. It stays with the side that made it; nothing of it but what the receipt states is shared.
+//! The local report of a run. It stays with the side that made it; nothing of it but what the
+//! receipt states is shared.
 
 use serde::Serialize;
 use vesica_party::{Role, Security, Tally};
@@ -81,7 +82,8 @@ pub struct ValueReport {
     /// What both sides know of it.
     #[serde(flatten)]
     pub column: ValueColumn,
-    /// How many of its values were outside of the range and were moved to its end; null for the peer's.
+    /// How many of its values were outside of the range and were moved to its end; null for the
+    /// peer's.
     pub clamped: Option<u64>,
 }
 

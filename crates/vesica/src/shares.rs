@@ -1,4 +1,5 @@
-//! Files of shares: what a run of the task `shares` leaves with each side. `docs/shares-format.md` is the format's description.
+//! Files of shares: what a run of the task `shares` leaves with each side. `docs/shares-format.md`
+//! is the format's description.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,8 @@ pub const NO_ROW: u32 = u32::MAX;
 pub struct Header {
     /// Whose file it is.
     pub role: Role,
-    /// Hash that identifies the session, in hexadecimal: two files belong together if it is the same.
+    /// Hash that identifies the session, in hexadecimal: two files belong together if it is the
+    /// same.
     pub session: String,
     /// The protocol that made the shares.
     pub protocol: String,
@@ -47,7 +49,8 @@ impl Header {
 pub struct ShareFile {
     /// What they are.
     pub header: Header,
-    /// Receiver: for each bin the place (from 0, without the header line) of the first row with the bin's key, or [`NO_ROW`].
+    /// Receiver: for each bin the place (from 0, without the header line) of the first row with the
+    /// bin's key, or [`NO_ROW`].
     pub rows: Vec<u32>,
     /// For each bin a share of whether its key is common.
     pub membership: Vec<bool>,
@@ -71,7 +74,12 @@ impl ShareFile {
     /// The receiver's file; `first_row` is the place of each key's first row.
     pub(crate) fn of_receiver(header: Header, shares: ReceiverShares, first_row: &[u32]) -> Self {
         let row = |item: &Option<u32>| item.and_then(|item| first_row.get(item as usize).copied()).unwrap_or(NO_ROW);
-        Self { header, rows: shares.items.iter().map(row).collect(), membership: shares.membership, values: shares.payloads }
+        Self {
+            header,
+            rows: shares.items.iter().map(row).collect(),
+            membership: shares.membership,
+            values: shares.payloads,
+        }
     }
 
     /// The file's bytes.
@@ -96,7 +104,11 @@ impl ShareFile {
     /// If it is none of this version, or not whole.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
         let refused = |what: &str| {
-            Failure::new(code::INPUT, format_args!("this is no file of shares: {what}"), "name a file that --task shares wrote, in full")
+            Failure::new(
+                code::INPUT,
+                format_args!("this is no file of shares: {what}"),
+                "name a file that --task shares wrote, in full",
+            )
         };
         let mut rest = bytes;
         let mut take = |count: usize| {
@@ -116,7 +128,8 @@ impl ShareFile {
         if length > HEADER_LIMIT {
             return Err(refused("its header is too long"));
         }
-        let header: Header = serde_json::from_slice(take(length).ok_or_else(short)?).map_err(|_| refused("its header is malformed"))?;
+        let header: Header =
+            serde_json::from_slice(take(length).ok_or_else(short)?).map_err(|_| refused("its header is malformed"))?;
         let bins = usize::try_from(header.bins).map_err(|_| refused("it has too many bins"))?;
         let of = |count: usize, each: usize| count.checked_mul(each).ok_or_else(short);
         let rows = if header.role == Role::Receiver { take(of(bins, 4)?).ok_or_else(short)? } else { &[] };
@@ -142,22 +155,30 @@ pub struct Bin {
     pub values: Vec<i64>,
 }
 
-/// Puts the two sides' shares together. That reveals everything they hide: it is for tests, and for a party to whom both sides gave theirs.
+/// Puts the two sides' shares together. That reveals everything they hide: it is for tests, and for
+/// a party to whom both sides gave theirs.
 ///
 /// # Errors
 /// If the files do not belong together.
 pub fn reconstruct(sender: &ShareFile, receiver: &ShareFile) -> Result<Vec<Bin>, Failure> {
     let alike = Header { role: Role::Receiver, ..sender.header.clone() };
     if sender.header.role != Role::Sender || alike != receiver.header {
-        return Err(Failure::new(code::INPUT, "the two files are not the two sides of one run", "compare the sessions in their headers"));
+        return Err(Failure::new(
+            code::INPUT,
+            "the two files are not the two sides of one run",
+            "compare the sessions in their headers",
+        ));
     }
     let plain: Vec<u8> = sender.values.iter().zip(&receiver.values).map(|(a, b)| a ^ b).collect();
     let columns = sender.header.columns();
     let value = |bytes: &[u8]| bytes.try_into().map(i64::from_le_bytes).unwrap_or_default();
-    let values = |bin: usize| plain.get(bin * columns * 8..).and_then(|rest| rest.get(..columns * 8)).unwrap_or_default();
+    let values =
+        |bin: usize| plain.get(bin * columns * 8..).and_then(|rest| rest.get(..columns * 8)).unwrap_or_default();
     let common = sender.membership.iter().zip(&receiver.membership).map(|(ours, theirs)| ours ^ theirs);
     let bins = receiver.rows.iter().zip(common).enumerate();
-    Ok(bins.map(|(bin, (&row, common))| Bin { row, common, values: values(bin).chunks_exact(8).map(value).collect() }).collect())
+    Ok(bins
+        .map(|(bin, (&row, common))| Bin { row, common, values: values(bin).chunks_exact(8).map(value).collect() })
+        .collect())
 }
 
 #[cfg(test)]
@@ -181,7 +202,10 @@ mod tests {
         let membership = (0..9).map(|bin| bin != 1).collect();
         let receiver = ReceiverShares { items, membership, payloads };
         let receiver_header = Header { role: Role::Receiver, ..header.clone() };
-        (ShareFile::of_sender(header, sender), ShareFile::of_receiver(receiver_header, receiver, &[10, 11, 12, 13, 14, 15, 16, 17]))
+        (
+            ShareFile::of_sender(header, sender),
+            ShareFile::of_receiver(receiver_header, receiver, &[10, 11, 12, 13, 14, 15, 16, 17]),
+        )
     }
 
     #[test]

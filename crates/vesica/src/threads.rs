@@ -1,13 +1,15 @@
 //! How many threads compute.
 //!
-//! A process is one party, and its pool is rayon's global one. Protocols hand loops over to it and keep every call of a channel on the thread that runs
-//! them, so that no worker of the pool ever waits for the peer; forks on threads of their own meet the same pool.
+//! A process is one party, and its pool is rayon's global one. Protocols hand loops over to it and
+//! keep every call of a channel on the thread that runs them, so that no worker of the pool ever
+//! waits for the peer; forks on threads of their own meet the same pool.
 
 use std::num::NonZeroUsize;
 
 use crate::failure::{Failure, code};
 
-/// From now on `threads` threads of this process compute; by default there is one a core. What is computed does not depend on it.
+/// From now on `threads` threads of this process compute; by default there is one a core. What is
+/// computed does not depend on it.
 ///
 /// # Errors
 /// If something was computed already, or the system does not give that many threads.

@@ -1,9 +1,11 @@
-//! The part of TOML that the project's own files of numbers are written in: prices, and what papers measured.
+//! The part of TOML that the project's own files of numbers are written in: prices, and what papers
+//! measured.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use serde_json::{Map, Value};
 
-/// Reads comments, `[table]`, `[[table]]`, and lines `key = value`. A value is a string without escapes, a number, or an array of these on its line.
+/// Reads comments, `[table]`, `[[table]]`, and lines `key = value`. A value is a string without
+/// escapes, a number, or an array of these on its line.
 ///
 /// # Errors
 /// The line that is not understood, or that says something a second time.
@@ -37,7 +39,9 @@ pub fn read(text: &str) -> Result<Value, String> {
         let table = match &open {
             None => Some(&mut list),
             Some((name, false)) => list.get_mut(name).and_then(Value::as_object_mut),
-            Some((name, true)) => list.get_mut(name).and_then(|tables| tables.as_array_mut()?.last_mut()?.as_object_mut()),
+            Some((name, true)) => {
+                list.get_mut(name).and_then(|tables| tables.as_array_mut()?.last_mut()?.as_object_mut())
+            }
         };
         if table.ok_or_else(wrong)?.insert(key.trim().into(), value).is_some() {
             return Err(format!("line {} says {} a second time", number + 1, key.trim()));

@@ -1,4 +1,5 @@
-//! docs/paper-tables.md: tables of papers (bench/papers) with ours beside them, from the newest recorded runs of `bench/papers-record` and from the protocols' own formulas.
+//! docs/paper-tables.md: tables of papers (bench/papers) with ours beside them, from the newest
+//! recorded runs of `bench/papers-record` and from the protocols' own formulas.
 
 mod ours;
 
@@ -80,7 +81,12 @@ fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
     let columns: Vec<Column> = table.columns.iter().map(|column| Column::parse(column)).collect();
     let by_size = rows[0].sizes().is_some();
     let heads: Vec<String> = columns.iter().map(|column| column.head()).collect();
-    let _ = writeln!(text, "|{} mode | protocol | {} |", if by_size { " sender x receiver |" } else { "" }, heads.join(" | "));
+    let _ = writeln!(
+        text,
+        "|{} mode | protocol | {} |",
+        if by_size { " sender x receiver |" } else { "" },
+        heads.join(" | ")
+    );
     let _ = writeln!(text, "|{}", "---|".repeat(columns.len() + 2 + usize::from(by_size)));
     for group in rows.chunk_by(|a, b| a.sizes() == b.sizes()) {
         let sizes = group[0].sizes();
@@ -95,7 +101,10 @@ fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
             assert_eq!(row.cells.len(), columns.len(), "table {}, {}", table.number, row.protocol);
             lines.push((row.security, row.protocol.clone(), row.cells.iter().map(of_paper).collect()));
             lines.extend(
-                row.ours.iter().filter(|id| shown.insert((*id, row.security.to_string()))).filter_map(|id| of_us(id, row.security)),
+                row.ours
+                    .iter()
+                    .filter(|id| shown.insert((*id, row.security.to_string())))
+                    .filter_map(|id| of_us(id, row.security)),
             );
         }
         for security in [Security::SemiHonest, Security::Malicious] {
@@ -116,20 +125,25 @@ fn document() -> String {
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).unwrap_or("none yet");
     let prices = Prices::built_in().expect("the project's prices");
     let mut text = format!(
-        "# Tables of papers, and ours\n\n\
-         Made from `bench/papers` (numbers of the papers), the newest folder of runs of `bench/papers-record` (bench/runs/{folder}) and the protocols' own formulas, by\n\
-         `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme`; do not edit.\n\n\
-         A paper's rows are as it has them, on its machine; ours are **bold**: two processes, one thread each, set-up included, on {processor}.\n\
-         What is slower or faster by the machine alone, these tables cannot tell; the communication is comparable.\n\n\
-         - A number: measured, the median. MiB are 2^20 bytes of payload and framing.\n\
-         - `~`: computed. The run at the next faster rate with the same round trip, and the time that its bytes take longer at this one.\n\
-         - `*`: by the protocol's formula, without framing (below 0.1% of it from 2^16 items).\n\
-         - *not measured*: there is no run to say it from. *not in this release*: there is no such protocol.\n\
-         - Links are shaped inside of the transport; loopback is as it is. `ltsxq26` and its kind are broken ([ltsxq26.md](ltsxq26.md)) and are here for comparison only.\n"
+        "# Tables of papers, and ours\n\nMade from `bench/papers` (numbers of the papers), the newest folder of runs \
+         of `bench/papers-record` (bench/runs/{folder}) and the protocols' own formulas, by\n`VESICA_BLESS=1 cargo \
+         test --release -p vesica-bench --test readme`; do not edit.\n\nA paper's rows are as it has them, on its \
+         machine; ours are **bold**: two processes, one thread each, set-up included, on {processor}.\nWhat is slower \
+         or faster by the machine alone, these tables cannot tell; the communication is comparable.\n\n- A number: \
+         measured, the median. MiB are 2^20 bytes of payload and framing.\n- `~`: computed. The run at the next \
+         faster rate with the same round trip, and the time that its bytes take longer at this one.\n- `*`: by the \
+         protocol's formula, without framing (below 0.1% of it from 2^16 items).\n- *not measured*: there is no run \
+         to say it from. *not in this release*: there is no such protocol.\n- Links are shaped inside of the \
+         transport; loopback is as it is. `ltsxq26` and its kind are broken ([ltsxq26.md](ltsxq26.md)) and are here \
+         for comparison only.\n"
     );
     for file in PAPERS {
         let paper = paper(file);
-        let _ = writeln!(text, "\n## {}\n\n{}. Numbers: [bench/papers/{file}](../bench/papers/{file}).", paper.key, paper.title);
+        let _ = writeln!(
+            text,
+            "\n## {}\n\n{}. Numbers: [bench/papers/{file}](../bench/papers/{file}).",
+            paper.key, paper.title
+        );
         for table in &paper.table {
             let rows: Vec<&Row> = paper.row.iter().filter(|row| row.table == table.number).collect();
             let _ = writeln!(text, "\n### Table {}: {}\n", table.number, table.caption);
@@ -151,10 +165,9 @@ fn document() -> String {
 /// The link shaped inside of the transport beside the kernel's.
 fn link_check() -> String {
     let mut text = String::from(
-        "\n## The shaped link, checked\n\n\
-         The same runs over a link of that rate without delay: shaped inside of the transport, as all runs above, and by `tc` (tbf) on the loopback of a network namespace, where\n\
-         both directions share the rate.\n\n\
-         | protocol | items | rate | s, shaped | s, tc |\n|---|---|---|---|---|\n",
+        "\n## The shaped link, checked\n\nThe same runs over a link of that rate without delay: shaped inside of the \
+         transport, as all runs above, and by `tc` (tbf) on the loopback of a network namespace, where\nboth \
+         directions share the rate.\n\n| protocol | items | rate | s, shaped | s, tc |\n|---|---|---|---|---|\n",
     );
     let Some((_, recorded)) = newest(|name| name.starts_with("check-")) else {
         return text + "| not measured | | | | |\n";
@@ -181,14 +194,19 @@ fn the_tables_of_papers_state_what_was_recorded() {
     }
     let was = fs::read_to_string(&path).unwrap_or_default();
     let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);
-    assert!(was == is, "docs/paper-tables.md is not what bench/papers and bench/runs say; {BLESS}=1 writes it\n  {differs:?}");
+    assert!(
+        was == is,
+        "docs/paper-tables.md is not what bench/papers and bench/runs say; {BLESS}=1 writes it\n  {differs:?}"
+    );
 }
 
 /// The numbers that the papers state in their text as well.
 #[test]
 fn the_papers_numbers_are_theirs() {
     let cell = |paper: &Paper, table: &str, sizes, protocol: &str, security, column: usize| {
-        let is = |row: &&Row| row.table == table && row.sizes() == sizes && row.protocol == protocol && row.security == security;
+        let is = |row: &&Row| {
+            row.table == table && row.sizes() == sizes && row.protocol == protocol && row.security == security
+        };
         let rows: Vec<&Row> = paper.row.iter().filter(is).collect();
         assert_eq!(rows.len(), 1, "{table} {sizes:?} {protocol}");
         rows[0].cells[column].as_f64().expect("a number")
@@ -198,11 +216,18 @@ fn the_papers_numbers_are_theirs() {
     assert_eq!((at("spot-fast", 0), at("spot-fast", 1), at("KKRT", 3), at("spot-low", 0)), (76.4, 25.6, 120.1, 63.1));
     let ltsxq26 = paper(PAPERS[1]);
     let at = |security, column| cell(&ltsxq26, "III", Some((24, 24)), "Ours, RR", security, column);
-    assert_eq!((at(Security::SemiHonest, 0), at(Security::Malicious, 0), at(Security::SemiHonest, 1)), (490.8, 570.8, 14.4));
+    assert_eq!(
+        (at(Security::SemiHonest, 0), at(Security::Malicious, 0), at(Security::SemiHonest, 1)),
+        (490.8, 570.8, 14.4)
+    );
     assert_eq!(cell(&ltsxq26, "VIII", Some((22, 14)), "Ours, RR", Security::Malicious, 1), 0.36);
     for paper in [&spot, &ltsxq26] {
         let numbers: BTreeSet<&String> = paper.table.iter().map(|table| &table.number).collect();
         assert!(paper.row.iter().all(|row| numbers.contains(&row.table)), "{}", paper.key);
-        assert!(paper.row.iter().all(|row| row.four_threads.is_empty() || row.four_threads.len() + 1 == row.cells.len()), "{}", paper.key);
+        assert!(
+            paper.row.iter().all(|row| row.four_threads.is_empty() || row.four_threads.len() + 1 == row.cells.len()),
+            "{}",
+            paper.key
+        );
     }
 }

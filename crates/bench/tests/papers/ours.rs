@@ -58,7 +58,9 @@ impl Column {
 fn link_name(link: Network) -> String {
     match link {
         Network::Loopback | Network::Lan => "LAN".into(),
-        Network::Shaped(link) => format!("{} Mbit/s, {} ms", link.bits_per_second as f64 / 1e6, link.round_trip().as_millis()),
+        Network::Shaped(link) => {
+            format!("{} Mbit/s, {} ms", link.bits_per_second as f64 / 1e6, link.round_trip().as_millis())
+        }
     }
 }
 
@@ -93,7 +95,8 @@ impl Runs {
         let Ok(Some(entry)) = intersect().find(id) else { return "not in this release".into() };
         let predicted = workload(security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
         match column.what {
-            What::Bits => predicted.map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
+            What::Bits => predicted
+                .map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
             What::MiB => match (self.bytes(id, security, sizes), predicted) {
                 (Some(bytes), _) => amount(bytes / MIB),
                 (None, Ok(bytes)) => format!("{}*", amount(bytes / MIB)),
@@ -109,7 +112,9 @@ impl Runs {
 
     fn of(&self, id: &str, security: Security, sizes: (u32, u32)) -> impl Iterator<Item = &Run> {
         let security = security.to_string();
-        self.0.iter().filter(move |run| run.protocol == id && run.security == security && run.has_sizes(sizes.0, sizes.1))
+        self.0
+            .iter()
+            .filter(move |run| run.protocol == id && run.security == security && run.has_sizes(sizes.0, sizes.1))
     }
 
     /// What both sides sent, the same over all links.
@@ -140,27 +145,43 @@ impl Runs {
             ("internet", slow("10mbit")),
         ];
         let mut text = format!(
-            "\n## What a run costs\n\n\
-             US dollars for 1000 runs, counted as section 6.2 of SpOT-Light does: the time of one core on either side, and what each side sends at its site's rate. Prices: {}\n\
-             ([prices-2026-11.toml](prices-2026-11.toml)); between businesses both are in the cloud, at one site or two; over the internet both pay for what they send. Times of a\n\
-             `~` cell are computed. SpOT-Light shows its costs in figures only.\n\n",
+            "\n## What a run costs\n\nUS dollars for 1000 runs, counted as section 6.2 of SpOT-Light does: the time \
+             of one core on either side, and what each side sends at its site's rate. Prices: \
+             {}\n([prices-2026-11.toml](prices-2026-11.toml)); between businesses both are in the cloud, at one site \
+             or two; over the internet both pay for what they send. Times of a\n`~` cell are computed. SpOT-Light \
+             shows its costs in figures only.\n\n",
             prices.title
         );
         let heads = places.map(|(kind, link)| format!("{kind}, {}", link_name(link)));
-        let _ = writeln!(text, "| sets | mode | protocol | {} |\n|---|---|---|{}", heads.join(" | "), "---|".repeat(places.len()));
+        let _ = writeln!(
+            text,
+            "| sets | mode | protocol | {} |\n|---|---|---|{}",
+            heads.join(" | "),
+            "---|".repeat(places.len())
+        );
         for log in [16, 20] {
             let wanted = self.0.iter().filter(|run| run.has_sizes(log, log) && run.task == "intersect");
-            let ids: BTreeSet<(&str, &str)> = wanted.map(|run| (run.security.as_str(), run.protocol.as_str())).collect();
+            let ids: BTreeSet<(&str, &str)> =
+                wanted.map(|run| (run.security.as_str(), run.protocol.as_str())).collect();
             for (security, id) in ids.into_iter().rev() {
                 let mode = if security == "malicious" { Security::Malicious } else { Security::SemiHonest };
-                let cells = places.map(|(kind, link)| self.cost(prices, kind, id, mode, log, link).unwrap_or("not measured".into()));
+                let cells = places
+                    .map(|(kind, link)| self.cost(prices, kind, id, mode, log, link).unwrap_or("not measured".into()));
                 let _ = writeln!(text, "| 2^{log} x 2^{log} | {security} | `{id}` | {} |", cells.join(" | "));
             }
         }
         text
     }
 
-    fn cost(&self, prices: &Prices, kind: &str, id: &str, security: Security, log: u32, link: Network) -> Option<String> {
+    fn cost(
+        &self,
+        prices: &Prices,
+        kind: &str,
+        id: &str,
+        security: Security,
+        log: u32,
+        link: Network,
+    ) -> Option<String> {
         let time = self.time(id, security, (log, log), link)?;
         let run = self.of(id, security, (log, log)).next()?;
         let prediction = Prediction {
@@ -215,21 +236,31 @@ mod tests {
     fn cells_are_measured_computed_or_missing() {
         let runs = Runs(vec![run("loopback", 0.5), run("100mbit,80ms", 1.0), run("10mbit,40ms", 9.0)]);
         let cell = |column: &str| runs.cell("vole-fast", Security::SemiHonest, Some((16, 16)), &Column::parse(column));
-        assert_eq!((cell("s loopback"), cell("s 100mbit 80ms"), cell("MiB")), ("0.50".into(), "1.0".into(), "1.19".into()));
+        assert_eq!(
+            (cell("s loopback"), cell("s 100mbit 80ms"), cell("MiB")),
+            ("0.50".into(), "1.0".into(), "1.19".into())
+        );
         // 10^7 bits take 0.1 s at the faster rate and 10 s at this one.
         assert_eq!(cell("s 1mbit 80ms"), "~11");
         assert_eq!(cell("s loopback 20"), "not measured");
         assert!(cell("MiB 20").ends_with('*') && cell("bits 20").ends_with('*'));
-        assert_eq!(runs.cell("no-such", Security::SemiHonest, Some((16, 16)), &Column::parse("MiB")), "not in this release");
-        assert!(!runs.serves("ecdh-hfh99", Security::Malicious, (16, 16)) && runs.serves("no-such", Security::Malicious, (16, 16)));
+        assert_eq!(
+            runs.cell("no-such", Security::SemiHonest, Some((16, 16)), &Column::parse("MiB")),
+            "not in this release"
+        );
+        assert!(
+            !runs.serves("ecdh-hfh99", Security::Malicious, (16, 16))
+                && runs.serves("no-such", Security::Malicious, (16, 16))
+        );
     }
 
     #[test]
     fn a_thousand_runs_cost_their_time_and_bytes() {
         let prices = Prices::built_in().expect("the project's prices");
         let runs = Runs(vec![run("loopback", 3.6)]);
-        let expected =
-            1000.0 * (2.0 * prices.core.usd_per_hour / 1000.0 + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);
+        let expected = 1000.0
+            * (2.0 * prices.core.usd_per_hour / 1000.0
+                + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);
         let shown = runs.cost(&prices, "same-site", "vole-fast", Security::SemiHonest, 16, Network::Loopback);
         assert_eq!(shown, Some(amount(expected)));
         assert!(runs.costs(&prices).contains("not measured"));

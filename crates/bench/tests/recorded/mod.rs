@@ -1,4 +1,5 @@
-//! Recorded runs: `bench/runs/<date>-<machine>/runs.jsonl` has one run a line, as `bench/runs/README.md` says.
+//! Recorded runs: `bench/runs/<date>-<machine>/runs.jsonl` has one run a line, as
+//! `bench/runs/README.md` says.
 
 use std::error::Error;
 use std::fs;

@@ -11,9 +11,11 @@ use super::values::{Columns, JoinName, ProgressName, SecurityName, columns, coun
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
   Listen, and write the rows of ours.csv that your partner has too:
-    vesica receive --input ours.csv --key email --output matches.csv --listen 0.0.0.0:7400 --identity us.key --peer them.pub
+    vesica receive --input ours.csv --key email --output matches.csv --listen 0.0.0.0:7400 --identity us.key --peer \
+                                them.pub
   Do the same where your firewall lets nobody in (your partner listens):
-    vesica receive --input ours.csv --key email --output matches.csv --connect partner.example:7400 --identity us.key --peer them.pub
+    vesica receive --input ours.csv --key email --output matches.csv --connect partner.example:7400 --identity us.key \
+                                --peer them.pub
   Join on a key of three columns, with the date in German notation:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
   Write the rows that did not match:
@@ -40,18 +42,21 @@ docs/tasks.md says what each task computes and reveals.";
 #[derive(Debug, Args)]
 #[command(after_long_help = RECEIVE_EXAMPLES)]
 pub struct ReceiveArgs {
-    /// Where to write the result; - for standard output. The name's ending says the format: for rows .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows
-    /// (without an ending, that of the input), for numbers .csv or .json, for shares .shares
+    /// Where to write the result; - for standard output. The name's ending says the format: for
+    /// rows .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (without an
+    /// ending, that of the input), for numbers .csv or .json, for shares .shares
     #[arg(long, value_name = "FILE")]
     pub output: String,
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// intersect: insist on exactly these payload columns of your partner [default: take what it gives]. join-and-compute: your column of factors. shares: your columns
-    /// to share. Put a name with a comma in double quotes: '"Sales, net",score'
+    /// intersect: insist on exactly these payload columns of your partner [default: take what it
+    /// gives]. join-and-compute: your column of factors. shares: your columns to share. Put a
+    /// name with a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
-    /// Aggregates: compute a result for each value of this column of yours. Your partner learns how many values there are, and allows them with --max-groups
+    /// Aggregates: compute a result for each value of this column of yours. Your partner learns how
+    /// many values there are, and allows them with --max-groups
     #[arg(long, value_name = "COLUMN", help_heading = "Computation")]
     pub group_by: Option<String>,
     /// Flags that both commands have.
@@ -63,23 +68,27 @@ pub struct ReceiveArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = SEND_EXAMPLES)]
 pub struct SendArgs {
-    /// With --both-learn: where to write your matching rows. With --task shares: where to write your shares
+    /// With --both-learn: where to write your matching rows. With --task shares: where to write
+    /// your shares
     #[arg(long, value_name = "FILE")]
     pub output: Option<String>,
     /// With --both-learn: which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// intersect: columns that your partner gets for its matches. Other tasks: columns of integers or decimals to compute with, or to share. Put a name with a comma in double
-    /// quotes, and double a quote in it: '"Sales, net",score'
+    /// intersect: columns that your partner gets for its matches. Other tasks: columns of integers
+    /// or decimals to compute with, or to share. Put a name with a comma in double quotes, and
+    /// double a quote in it: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Aggregates: allow your partner at most this many groups
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,
-    /// Aggregates: add noise that hides any single key of yours (discrete Laplace), with this epsilon for the whole run
+    /// Aggregates: add noise that hides any single key of yours (discrete Laplace), with this
+    /// epsilon for the whole run
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
-    /// The file that says how much epsilon each partner may use up; docs/tasks.md shows one. A run that names it must also have --epsilon
+    /// The file that says how much epsilon each partner may use up; docs/tasks.md shows one. A run
+    /// that names it must also have --epsilon
     #[arg(long, value_name = "FILE", help_heading = "Computation")]
     pub budget: Option<PathBuf>,
     /// Flags that both commands have.
@@ -94,11 +103,13 @@ pub struct JoinArgs {
     /// Your table: CSV (also gzip), Parquet or Arrow; - for standard input
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     pub input: String,
-    /// A key column. Repeat the flag for a key of several columns, in the same order as your partner; names may differ
+    /// A key column. Repeat the flag for a key of several columns, in the same order as your
+    /// partner; names may differ
     #[arg(long, value_name = "COLUMN", required = true, help_heading = "Table")]
     pub key: Vec<String>,
-    /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT],
-    /// timestamp:ZONE[:PRECISION], int. docs/walkthrough.md explains each. Both sides must name the same normalisers
+    /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits,
+    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. docs/walkthrough.md explains each. Both
+    /// sides must name the same normalisers
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// The format of the input, if neither name nor content shows it
@@ -123,39 +134,46 @@ pub struct JoinArgs {
     /// Your partner's public key: the .pub file, or its line
     #[arg(long, value_name = "FILE|LINE", help_heading = "Partner", required_unless_present = "insecure_plaintext")]
     pub peer: Option<String>,
-    /// Use no TLS, for experiments on one machine: everybody on the way can read and change the traffic, and anybody can pretend to be your partner
+    /// Use no TLS, for experiments on one machine: everybody on the way can read and change the
+    /// traffic, and anybody can pretend to be your partner
     #[arg(long, help_heading = "Partner", conflicts_with_all = ["peer", "identity", "receipt"])]
     pub insecure_plaintext: bool,
     /// How long to wait for your partner, in seconds or with s, m, h
     #[arg(long, value_name = "TIME", default_value = "60", value_parser = duration, help_heading = "Partner")]
     pub wait: Duration,
-    /// End the whole run after this time, including the wait for your partner; written as for --wait
+    /// End the whole run after this time, including the wait for your partner; written as for
+    /// --wait
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Partner")]
     pub deadline: Option<Duration>,
 
     /// What to compute.
     #[arg(long, default_value = "intersect", help = super::task::tasks_help(), help_heading = "Computation")]
     pub task: String,
-    /// How many digits follow the point in a column of --payload. A value with more digits is refused, never rounded [default: 0, integers]
+    /// How many digits follow the point in a column of --payload. A value with more digits is
+    /// refused, never rounded [default: 0, integers]
     #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]
     pub scale: Vec<String>,
-    /// The range of a column of --payload. A value outside is moved to the nearer end, and counted for you alone. Your partner learns the range. Without a range, results may wrap around
+    /// The range of a column of --payload. A value outside is moved to the nearer end, and counted
+    /// for you alone. Your partner learns the range. Without a range, results may wrap around
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub clamp: Vec<String>,
     /// Insist on this range for a column of your partner's
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub partner_clamp: Vec<String>,
-    /// What to do with rows that have one key and different values: refuse them, take the first row's values, or (numbers only) add them up
+    /// What to do with rows that have one key and different values: refuse them, take the first
+    /// row's values, or (numbers only) add them up
     #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
     pub payload_duplicates: String,
-    /// Aggregates: withhold the result of a group with fewer common keys than this. Both sides must say the same
+    /// Aggregates: withhold the result of a group with fewer common keys than this. Both sides must
+    /// say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
     /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
     /// rr22:okvs=band,tags=sorted
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
-    /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses by it: by the slower link if both sides name one, by 1gbit,10ms if neither does
+    /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses by it: by the
+    /// slower link if both sides name one, by 1gbit,10ms if neither does
     #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
     pub link: Option<vesica::plan::Link>,
     /// What the run must withstand. Vesica never lowers it silently. Both sides must say the same
@@ -164,10 +182,12 @@ pub struct JoinArgs {
     /// Permit a broken protocol if --protocol names one, for research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
-    /// Let `auto` take protocols that show the receiver the exact number of common keys although the task hides it. They are faster for small sets. Both sides must say it
+    /// Let `auto` take protocols that show the receiver the exact number of common keys although
+    /// the task hides it. They are faster for small sets. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
-    /// Let the sender learn its matches too. This is not fair: the side that is last may keep the result to itself. Both sides must say it
+    /// Let the sender learn its matches too. This is not fair: the side that is last may keep the
+    /// result to itself. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have
@@ -176,15 +196,18 @@ pub struct JoinArgs {
     /// Refuse a partner that has more keys than this
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
-    /// Refuse a run in which this process may take more memory than this, including its table; in bytes, or with KiB, MiB or GiB
-    /// [default: what is free on the machine and in its control group]
+    /// Refuse a run in which this process may take more memory than this, including its table; in
+    /// bytes, or with KiB, MiB or GiB [default: what is free on the machine and in its control
+    /// group]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Protocol")]
     pub memory: Option<u64>,
-    /// How many threads compute on this side [default: one for each core]. The result does not depend on it
+    /// How many threads compute on this side [default: one for each core]. The result does not
+    /// depend on it
     #[arg(long, value_name = "N", value_parser = threads, help_heading = "Protocol")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Write a receipt that both sides sign: protocol, parameters, padded sizes, transcript hash. `vesica receipt` reads it
+    /// Write a receipt that both sides sign: protocol, parameters, padded sizes, transcript hash.
+    /// `vesica receipt` reads it
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub receipt: Option<PathBuf>,
     /// Print the report (or the error) as one JSON object on standard output

@@ -22,9 +22,11 @@ const ABOUT: &str = "Find the rows that two private tables share, and reveal not
 const LONG_ABOUT: &str = "\
 Find the rows that two private tables share, and reveal nothing else.
 
-Two organisations each run vesica on their own table. One side runs `receive`: it gets its own rows whose keys its partner has. The other \
-side runs `send`: it learns only how many distinct keys the receiver has. There is no third party. With --task, the receiver learns only \
-numbers about the common rows (how many, sums of the partner's columns), or both sides get secret shares to compute on.";
+Two organisations each run vesica on their own table. One side runs `receive`: it gets its own rows whose keys its \
+                          partner has. The other side runs `send`: it learns only how many distinct keys the receiver \
+                          has. There is no third party. With --task, the receiver learns only numbers about the \
+                          common rows (how many, sums of the partner's columns), or both sides get secret shares to \
+                          compute on.";
 
 const AFTER_LONG: &str = "\
 First steps:
@@ -35,8 +37,10 @@ First steps:
   vesica receive --help                    see examples of joins
 
 Exit codes:
-  0 success   2 usage   3 input   4 output   5 the partner is absent   6 identity   7 the two sides are configured differently
-  8 the partner misbehaved   9 the partner reported a failure   10 link or time limit   11 refused or unsupported   70 internal
+  0 success   2 usage   3 input   4 output   5 the partner is absent   6 identity   7 the two sides are configured \
+                          differently
+  8 the partner misbehaved   9 the partner reported a failure   10 link or time limit   11 refused or unsupported   70 \
+                          internal
   129 SIGHUP   130 SIGINT   143 SIGTERM";
 
 /// The whole command line.
@@ -64,13 +68,16 @@ pub enum Command {
     Receipt(ReceiptArgs),
     /// Run a whole join on this machine: two tables, two processes, TLS
     Demo(DemoArgs),
-    /// Inspect the key columns of a table: nulls, duplicates, what normalisers would change. Sends nothing
+    /// Inspect the key columns of a table: nulls, duplicates, what normalisers would change. Sends
+    /// nothing
     Check(CheckArgs),
-    /// Predict time, traffic, memory and price of a join for each protocol, and which one `auto` chooses. Sends nothing
+    /// Predict time, traffic, memory and price of a join for each protocol, and which one `auto`
+    /// chooses. Sends nothing
     Plan(PlanArgs),
     /// List all protocols with their security, assumptions and leakage
     Protocols(ProtocolsArgs),
-    /// Check that this machine computes correctly: kernels, official vectors, a small run of each protocol
+    /// Check that this machine computes correctly: kernels, official vectors, a small run of each
+    /// protocol
     Selftest(SelftestArgs),
     /// Measure a protocol: two processes, a barrier, medians, bytes, memory
     Bench(BenchArgs),
@@ -111,9 +118,11 @@ pub struct IdentityArgs {
 /// What to do with an identity.
 #[derive(Debug, Subcommand)]
 pub enum IdentityCommand {
-    /// Make a key pair: NAME.key (private, mode 0600, keep it here) and NAME.pub (one line, for your partner)
+    /// Make a key pair: NAME.key (private, mode 0600, keep it here) and NAME.pub (one line, for
+    /// your partner)
     New {
-        /// Where to write the private key; the public line goes beside it, in a file that ends in .pub
+        /// Where to write the private key; the public line goes beside it, in a file that ends in
+        /// .pub
         #[arg(long, value_name = "NAME.key")]
         out: PathBuf,
         /// A comment at the end of the public line [default: the file's name]
@@ -136,8 +145,10 @@ Examples:
   vesica receipt run.json
   vesica receipt run.json --peer them.pub --json
 
-Vesica checks the signatures with the two keys that the receipt itself names. It cannot know whose keys these are: compare the fingerprints,
-or name a key with --peer. Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is not one of the two.";
+Vesica checks the signatures with the two keys that the receipt itself names. It cannot know whose keys these are: \
+                            compare the fingerprints,
+or name a key with --peer. Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is \
+                            not one of the two.";
 
 /// `vesica receipt`.
 #[derive(Debug, Args)]

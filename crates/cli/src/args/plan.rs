@@ -12,17 +12,19 @@ use super::values::{count, threads};
 const HELP: &str = "\
 Examples:
   vesica plan --sender-items 1e6 --receiver-items 2e5 --link 100mbit,40ms
-  vesica plan --sender-items 1e6 --receiver-items 1e6 --security semi-honest --payload-bytes 32 --traffic same-site --json
+  vesica plan --sender-items 1e6 --receiver-items 1e6 --security semi-honest --payload-bytes 32 --traffic same-site \
+                    --json
   vesica plan --task sum --security semi-honest --columns 2 --sender-items 1e5 --receiver-items 1e5
   vesica plan --calibrate
 
-Times are for two machines like this one, each with the threads of --threads. `plan` measures this machine when it first runs here (about a second) and keeps \
-the result in vesica/calibration.json of your cache folder. It measures again for another version of vesica, another processor or another number of threads, \
-and with --calibrate. Bytes follow from the protocol's formula. Time and memory leave out reading and writing the tables, and groups and thresholds of \
-aggregates.
+Times are for two machines like this one, each with the threads of --threads. `plan` measures this machine when it \
+                    first runs here (about a second) and keeps the result in vesica/calibration.json of your cache \
+                    folder. It measures again for another version of vesica, another processor or another number of \
+                    threads, and with --calibrate. Bytes follow from the protocol's formula. Time and memory leave \
+                    out reading and writing the tables, and groups and thresholds of aggregates.
 
-`auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference machine and the link that they name with \
---link.";
+`auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference \
+                    machine and the link that they name with --link.";
 
 /// `vesica plan`.
 #[derive(Debug, Args)]
@@ -40,7 +42,8 @@ pub struct PlanArgs {
     /// Let the sender learn its matches too
     #[arg(long)]
     pub both_learn: bool,
-    /// Let `auto` take protocols that show the receiver the exact number of common keys although the task hides it
+    /// Let `auto` take protocols that show the receiver the exact number of common keys although
+    /// the task hides it
     #[arg(long)]
     pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms

@@ -105,15 +105,15 @@ pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns(pub Vec<String>);
 
-/// Names between commas. One that holds a comma stands in double quotes, and a double quote in it is doubled.
+/// Names between commas. One that holds a comma stands in double quotes, and a double quote in it
+/// is doubled.
 pub fn columns(text: &str) -> Result<Columns, String> {
     let mut names = Vec::new();
     let mut rest = text;
     loop {
         let (name, after) = match rest.strip_prefix('"') {
-            Some(quoted) => {
-                unquote(quoted).ok_or("a name in double quotes has no closing quote; write for example '\"Sales, net\",score'")?
-            }
+            Some(quoted) => unquote(quoted)
+                .ok_or("a name in double quotes has no closing quote; write for example '\"Sales, net\",score'")?,
             None => {
                 let (name, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
                 (name.to_owned(), after)
@@ -181,7 +181,11 @@ mod tests {
             (r#"5" disk,b"#, &[r#"5" disk"#, "b"]),
             (r#""",b"#, &["", "b"]),
         ] {
-            assert_eq!(columns(text).map(|columns| columns.0), Ok(names.iter().map(|&name| name.to_owned()).collect()), "{text}");
+            assert_eq!(
+                columns(text).map(|columns| columns.0),
+                Ok(names.iter().map(|&name| name.to_owned()).collect()),
+                "{text}"
+            );
         }
         for text in [r#""a"#, r#""a"b"#, r#"x,"a"#] {
             assert!(columns(text).is_err(), "{text}");

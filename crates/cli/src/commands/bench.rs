@@ -21,10 +21,18 @@ pub fn run(args: BenchArgs) -> Outcome {
         let report = vesica_bench::whole_commands(&program()?, &settings, key_bytes).map_err(failed)?;
         return if json { print_json(serde_json::to_string(&report)) } else { print(&describe_commands(&report)) };
     }
-    let report = if in_process { vesica_bench::in_process(&settings) } else { vesica_bench::two_processes(&settings, child(&settings)?) };
+    let report = if in_process {
+        vesica_bench::in_process(&settings)
+    } else {
+        vesica_bench::two_processes(&settings, child(&settings)?)
+    };
     let report = report.map_err(failed)?;
     if !report.correct {
-        return Err(Failure::new(code::INTERNAL, "an output was wrong", "report this with the command; its figures mean nothing"));
+        return Err(Failure::new(
+            code::INTERNAL,
+            "an output was wrong",
+            "report this with the command; its figures mean nothing",
+        ));
     }
     if json {
         return print_json(serde_json::to_string(&report));
@@ -68,13 +76,16 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
         threads: args.threads,
         repeat: args.repeat,
         cold: args.cold,
-        ..Settings::new(task.name(), &protocol, extent.security, extent.sender_items, extent.receiver_items).with_amounts(&amounts)
+        ..Settings::new(task.name(), &protocol, extent.security, extent.sender_items, extent.receiver_items)
+            .with_amounts(&amounts)
     };
     Ok(settings.checked()?)
 }
 
 /// Gives the command of a party's process.
-fn child(settings: &Settings) -> Result<impl FnMut(Role, Option<std::net::SocketAddr>) -> Result<Command, BenchError> + use<>, Failure> {
+fn child(
+    settings: &Settings,
+) -> Result<impl FnMut(Role, Option<std::net::SocketAddr>) -> Result<Command, BenchError> + use<>, Failure> {
     let program = program()?;
     let settings = serde_json::to_string(settings).map_err(|error| failed(error.into()))?;
     Ok(move |role: Role, address: Option<std::net::SocketAddr>| {
@@ -97,7 +108,11 @@ fn print_json(report: Result<String, serde_json::Error>) -> Outcome {
 fn failed(error: BenchError) -> Failure {
     match error {
         BenchError::Unsupported(refused) => refused.into(),
-        other => Failure::new(code::INTERNAL, other, "see the message; `vesica selftest` tells whether this machine computes correctly"),
+        other => Failure::new(
+            code::INTERNAL,
+            other,
+            "see the message; `vesica selftest` tells whether this machine computes correctly",
+        ),
     }
 }
 

@@ -16,8 +16,9 @@ pub fn run(args: CheckArgs) -> Outcome {
     let input = Input::open(&args.file, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?;
     let profile = profile::check(&input, &spec)?;
     if args.json {
-        let text = serde_json::to_string(&profile)
-            .map_err(|error| Failure::new(code::INTERNAL, format_args!("the profile cannot be written: {error}"), "please report this"))?;
+        let text = serde_json::to_string(&profile).map_err(|error| {
+            Failure::new(code::INTERNAL, format_args!("the profile cannot be written: {error}"), "please report this")
+        })?;
         return print(&format!("{text}\n"));
     }
     print(&describe(&profile))
@@ -27,8 +28,14 @@ fn describe(profile: &Profile) -> String {
     let keys = &profile.keys;
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ =
-        writeln!(text, "{}: {}{}, {} bytes", profile.path, profile.format.name(), if profile.gzip { " (gzip)" } else { "" }, profile.bytes);
+    let _ = writeln!(
+        text,
+        "{}: {}{}, {} bytes",
+        profile.path,
+        profile.format.name(),
+        if profile.gzip { " (gzip)" } else { "" },
+        profile.bytes
+    );
     let _ = writeln!(text, "{} rows, {} distinct keys", keys.rows, keys.distinct);
     let _ = writeln!(
         text,
@@ -72,6 +79,10 @@ fn describe_column(column: &ColumnProfile, text: &mut String) {
         let _ = writeln!(text, "  {count} {what}");
     }
     for effect in &column.normalisers {
-        let _ = writeln!(text, "  {} would change {} values and refuse {}", effect.normaliser, effect.changes, effect.refuses);
+        let _ = writeln!(
+            text,
+            "  {} would change {} values and refuse {}",
+            effect.normaliser, effect.changes, effect.refuses
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `vesica demo`: two tables, two processes, TLS between fresh identities, and a check against a local join.
+//! `vesica demo`: two tables, two processes, TLS between fresh identities, and a check against a
+//! local join.
 
 use std::env;
 use std::fs;
@@ -13,7 +14,8 @@ use crate::args::DemoArgs;
 use crate::identity;
 use crate::outcome::{Outcome, print};
 
-/// A retailer's customers: one without an address, one twice, capitals and spaces as people type them.
+/// A retailer's customers: one without an address, one twice, capitals and spaces as people type
+/// them.
 const OURS: &str = "\
 name,email,city
 Ada,ada@example.org,London
@@ -38,10 +40,10 @@ sofia@example.org,silver
 blaise@example.org,silver
 ";
 
-const RECEIVE: &str =
-    "receive --input ours.csv --key email --normalise email=email --output matches.csv --identity us.key --peer them.pub --wait 30";
-const SEND: &str =
-    "send --input theirs.csv --key mail --normalise mail=email --payload segment --identity them.key --peer us.pub --wait 30";
+const RECEIVE: &str = "receive --input ours.csv --key email --normalise email=email --output matches.csv --identity \
+                       us.key --peer them.pub --wait 30";
+const SEND: &str = "send --input theirs.csv --key mail --normalise mail=email --payload segment --identity them.key \
+                    --peer us.pub --wait 30";
 
 pub fn run(args: DemoArgs) -> Outcome {
     let folder = Folder::new(args.keep)?;
@@ -130,7 +132,11 @@ impl Drop for Folder {
 }
 
 fn failed(error: std::io::Error) -> Failure {
-    Failure::new(code::OUTPUT, format_args!("the demo cannot use its folder: {error}"), "free space, or name a new folder with --keep")
+    Failure::new(
+        code::OUTPUT,
+        format_args!("the demo cannot use its folder: {error}"),
+        "free space, or name a new folder with --keep",
+    )
 }
 
 fn write(path: &Path, text: &str) -> Outcome {
@@ -144,12 +150,21 @@ fn indent(text: &str) -> String {
 fn start(folder: &Path, arguments: &str) -> Result<Child, Failure> {
     let vesica = env::current_exe().map_err(lost)?;
     let mut command = Command::new(vesica);
-    command.current_dir(folder).args(arguments.split(' ')).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .current_dir(folder)
+        .args(arguments.split(' '))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     command.spawn().map_err(lost)
 }
 
 fn lost(error: std::io::Error) -> Failure {
-    Failure::new(code::INTERNAL, format_args!("cannot run a copy of vesica: {error}"), "check that the program file is still there")
+    Failure::new(
+        code::INTERNAL,
+        format_args!("cannot run a copy of vesica: {error}"),
+        "check that the program file is still there",
+    )
 }
 
 /// Reads what a listening child says until it names its address.
@@ -184,5 +199,9 @@ fn finish_with(mut child: Child, stderr: BufReader<ChildStderr>, name: &str) -> 
     if status.success() {
         return Ok(said);
     }
-    Err(Failure::new(code::INTERNAL, format_args!("`vesica {name}` ended with {status}:\n{said}"), "see its message above"))
+    Err(Failure::new(
+        code::INTERNAL,
+        format_args!("`vesica {name}` ended with {status}:\n{said}"),
+        "see its message above",
+    ))
 }

@@ -11,7 +11,8 @@ pub fn run(args: IdentityArgs) -> Outcome {
             let name = out.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             let public = identity::save(&made, &out, &one_line(&comment.unwrap_or(name)))?;
             print(&format!(
-                "private key:  {} (keep it here: whoever has it can impersonate you)\npublic line:  {} (give it to your partner)\nfingerprint:  {}\n",
+                "private key:  {} (keep it here: whoever has it can impersonate you)\npublic line:  {} (give it to \
+                 your partner)\nfingerprint:  {}\n",
                 out.display(),
                 public.display(),
                 made.public().fingerprint()

@@ -37,7 +37,12 @@ fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
 }
 
 fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
-    let flags = Flags { max_groups: args.max_groups, epsilon: args.epsilon, budget: args.budget, ..flags(args.payload, &args.shared) };
+    let flags = Flags {
+        max_groups: args.max_groups,
+        epsilon: args.epsilon,
+        budget: args.budget,
+        ..flags(args.payload, &args.shared)
+    };
     let mut config = config(Role::Sender, &flags, &args.shared, side)?;
     match args.output {
         Some(_) if !args.shared.both_learn && config.task.result_kind(Role::Sender, &config.settings).is_none() => {
@@ -92,13 +97,16 @@ fn usage(fault: &str, mend: &str) -> Failure {
 pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Result<InputOptions, Failure> {
     let format = format
         .map(|name| {
-            Format::parse(name).ok_or_else(|| usage(&format!("there is no format {name:?}"), "say csv, parquet, arrow or arrow-stream"))
+            Format::parse(name).ok_or_else(|| {
+                usage(&format!("there is no format {name:?}"), "say csv, parquet, arrow or arrow-stream")
+            })
         })
         .transpose()?;
     let delimiter = delimiter_text
         .map(|text| {
-            delimiter(text)
-                .ok_or_else(|| usage("the delimiter is not one ASCII character", "for example, say --delimiter ';' or --delimiter tab"))
+            delimiter(text).ok_or_else(|| {
+                usage("the delimiter is not one ASCII character", "for example, say --delimiter ';' or --delimiter tab")
+            })
         })
         .transpose()?;
     Ok(InputOptions { format, delimiter })
@@ -166,12 +174,24 @@ impl Side {
         let end = match (&args.listen, &args.connect) {
             (Some(address), None) => End::Listen(address.clone()),
             (None, Some(address)) => End::Connect(address.clone()),
-            _ => return Err(usage("neither --listen nor --connect is given, or both are", "say either --listen or --connect")),
+            _ => {
+                return Err(usage(
+                    "neither --listen nor --connect is given, or both are",
+                    "say either --listen or --connect",
+                ));
+            }
         };
         let protection = match &args.peer {
-            Some(peer) => Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? },
+            Some(peer) => {
+                Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? }
+            }
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
-            None => return Err(usage("your partner's public key is missing", "pass your partner's .pub file or its line to --peer")),
+            None => {
+                return Err(usage(
+                    "your partner's public key is missing",
+                    "pass your partner's .pub file or its line to --peer",
+                ));
+            }
         };
         if args.insecure_plaintext {
             say("warning: --insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
@@ -185,7 +205,9 @@ impl Side {
         let Self { ref end, ref protection, wait, deadline, json, ref interrupt, ref progress } = self;
         let outcome = match config {
             Ok(config) => session::run(&config, interrupt, progress),
-            Err(failure) => Err(session::tell_partner(&Meeting { end, protection, wait, deadline }, failure, interrupt, progress)),
+            Err(failure) => {
+                Err(session::tell_partner(&Meeting { end, protection, wait, deadline }, failure, interrupt, progress))
+            }
         };
         progress.finish();
         let report = outcome?;
@@ -196,10 +218,12 @@ impl Side {
             write_to_stderr(&summary(&report));
             return Ok(());
         }
-        let text = serde_json::to_string(&report)
-            .map_err(|error| Failure::new(code::INTERNAL, format_args!("the report cannot be written: {error}"), "please report this"))?;
+        let text = serde_json::to_string(&report).map_err(|error| {
+            Failure::new(code::INTERNAL, format_args!("the report cannot be written: {error}"), "please report this")
+        })?;
         print_report(&format!("{text}\n")).map_err(|failure| {
-            let done = report.output.as_ref().map_or("the run".into(), |output| format!("the result in {}", output.path));
+            let done =
+                report.output.as_ref().map_or("the run".into(), |output| format!("the result in {}", output.path));
             Failure { fault: format!("{}; {done} is complete", failure.fault), ..failure }
         })
     }
@@ -217,12 +241,18 @@ fn summary(report: &Report) -> String {
         report.peer_items
     );
     match (report.matched_keys, &report.output) {
-        (Some(keys), Some(output)) => text.push_str(&format!("{keys} keys match; wrote {} rows to {}\n", output.rows, output.path)),
+        (Some(keys), Some(output)) => {
+            text.push_str(&format!("{keys} keys match; wrote {} rows to {}\n", output.rows, output.path))
+        }
         (None, Some(output)) => text.push_str(&format!("wrote {}\n", output.path)),
         _ => {}
     }
     for value in report.values.iter().filter(|value| value.clamped.is_some_and(|clamped| clamped > 0)) {
-        text.push_str(&format!("{} values of column {} were outside of its range\n", value.clamped.unwrap_or(0), value.column.name));
+        text.push_str(&format!(
+            "{} values of column {} were outside of its range\n",
+            value.clamped.unwrap_or(0),
+            value.column.name
+        ));
     }
     // Who only keeps own rows sees what was revealed in the output.
     let kind = task::find(report.task).ok().and_then(|task| task.result_kind(Role::Receiver, &Settings::default()));

@@ -10,7 +10,11 @@ use crate::outcome::{Outcome, print};
 
 pub fn run(args: ManArgs) -> Outcome {
     let failed = |error: std::io::Error| {
-        Failure::new(code::OUTPUT, format_args!("cannot write the manual: {error}"), "check that the folder can be written")
+        Failure::new(
+            code::OUTPUT,
+            format_args!("cannot write the manual: {error}"),
+            "check that the folder can be written",
+        )
     };
     match args.out {
         Some(folder) => {

@@ -49,8 +49,14 @@ pub fn run(args: PlanArgs) -> Outcome {
         };
     };
     let permissions = Permissions { count: args.allow_count, ..Permissions::default() };
-    let setting =
-        Setting { machine: &known.calibration.speed, threads: args.threads.get(), link: &link, prices: &prices, traffic, permissions };
+    let setting = Setting {
+        machine: &known.calibration.speed,
+        threads: args.threads.get(),
+        link: &link,
+        prices: &prices,
+        traffic,
+        permissions,
+    };
     let plan = plan::plan(asked.workload.workload(), &setting)?;
     if args.json {
         return print(&format!("{}\n", as_json(&asked, &plan, &link, &known, &prices, traffic)));
@@ -70,7 +76,11 @@ impl Asked {
         let (Some(sender_items), Some(receiver_items)) = (args.sender_items, args.receiver_items) else {
             return match (args.sender_items, args.receiver_items) {
                 (None, None) => Ok(None),
-                _ => Err(Failure::new(code::USAGE, "a plan needs both sizes", "give --sender-items and --receiver-items")),
+                _ => Err(Failure::new(
+                    code::USAGE,
+                    "a plan needs both sizes",
+                    "give --sender-items and --receiver-items",
+                )),
             };
         };
         if sender_items == 0 || receiver_items == 0 {
@@ -86,8 +96,8 @@ fn told(known: &Known) -> String {
     let speed = &known.calibration.speed;
     let kept = known.file.as_ref().map_or("it could not be kept".into(), |file| format!("kept in {}", file.display()));
     format!(
-        "measured this machine with {} thread(s) a party ({kept}): it takes {:.2} times as long as the reference machine for curves, {:.2} for set-ups, \
-         {:.2} in its caches, {:.2} in memory",
+        "measured this machine with {} thread(s) a party ({kept}): it takes {:.2} times as long as the reference \
+         machine for curves, {:.2} for set-ups, {:.2} in its caches, {:.2} in memory",
         known.calibration.threads,
         speed.curve as f64 / 1e3,
         speed.setup as f64 / 1e3,
@@ -151,7 +161,8 @@ fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pri
         asked.workload.task(),
         known.calibration.threads
     );
-    let head = ["protocol", "seconds", "MB", "sent by sender", "by receiver", "MiB, sender", "receiver", "USD a run", ""];
+    let head =
+        ["protocol", "seconds", "MB", "sent by sender", "by receiver", "MiB, sender", "receiver", "USD a run", ""];
     let rows = plan.eligible.iter().map(|one| {
         [
             one.entry.id.into(),
@@ -187,7 +198,8 @@ fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pri
     if let Some(chosen) = plan.eligible.iter().find(|one| one.entry.id == plan.choice) {
         let _ = writeln!(
             text,
-            "Memory: {} may take up to {} at the sender and {} at the receiver, besides their tables. A side that has less refuses it (--memory).",
+            "Memory: {} may take up to {} at the sender and {} at the receiver, besides their tables. A side that has \
+             less refuses it (--memory).",
             plan.choice,
             Bytes(chosen.memory.sender),
             Bytes(chosen.memory.receiver)

@@ -72,9 +72,11 @@ fn describe(entry: &Entry, text: &mut String) {
         Status::Sound => "sound".into(),
         Status::Broken { how } => format!("BROKEN: {how}"),
     };
-    let aliases = if entry.aliases.is_empty() { String::new() } else { format!(" (also {})", entry.aliases.join(", ")) };
+    let aliases =
+        if entry.aliases.is_empty() { String::new() } else { format!(" (also {})", entry.aliases.join(", ")) };
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "{}{aliases} - {}, {status}; most of the time goes into {}", entry.id, entry.task, entry.cost);
+    let _ =
+        writeln!(text, "{}{aliases} - {}, {status}; most of the time goes into {}", entry.id, entry.task, entry.cost);
     let _ = writeln!(text, "  {}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
     for choice in entry.variants {
         let names: Vec<&str> = choice.values.iter().map(|value| value.name).collect();

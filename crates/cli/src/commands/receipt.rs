@@ -31,7 +31,8 @@ pub fn run(args: ReceiptArgs) -> Outcome {
 
 /// Why the receipt proves nothing, if so.
 fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
-    let keys = [&receipt.statement.sender_key, &receipt.statement.receiver_key].map(|key| key.parse::<PublicKey>().ok());
+    let keys =
+        [&receipt.statement.sender_key, &receipt.statement.receiver_key].map(|key| key.parse::<PublicKey>().ok());
     if receipt.verify() != (true, true) {
         let fault = format_args!("the receipt is not valid: {}", signatures(receipt)).to_string();
         let mend = "do not rely on it; ask your partner for its receipt of the same run";
@@ -39,11 +40,13 @@ fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
     }
     let peer = peer.filter(|peer| !keys.contains(&Some(*peer)))?;
     let named: Vec<String> = keys.iter().flatten().map(|key| key.fingerprint().to_string()).collect();
-    let fault = format!("the key {} is neither side of the receipt; they are {}", peer.fingerprint(), named.join(" and "));
+    let fault =
+        format!("the key {} is neither side of the receipt; they are {}", peer.fingerprint(), named.join(" and "));
     Some(Failure::new(
         code::IDENTITY,
         fault,
-        "check that this is the receipt of the run that you mean, and that --peer names the key that your partner had then",
+        "check that this is the receipt of the run that you mean, and that --peer names the key that your partner had \
+         then",
     ))
 }
 
@@ -108,14 +111,21 @@ fn describe(receipt: &Receipt) -> String {
         ("task", format!("{}{learns}", printable(task))),
         (
             "protocol",
-            format!("{}{} ({security}), wire version {wire_version}", printable(protocol), if broken.is_some() { ", BROKEN" } else { "" }),
+            format!(
+                "{}{} ({security}), wire version {wire_version}",
+                printable(protocol),
+                if broken.is_some() { ", BROKEN" } else { "" }
+            ),
         ),
         ("chosen as", printable(choice)),
         ("started", format!("{started_at} s after the start of 1970 (UTC), by the receiver's clock{compared}")),
         ("keys", format!("{sender_items} of the sender, {receiver_items} of the receiver, dummies included")),
         ("key columns", format!("{}, digest {}", list(key_columns), printable(key_digest))),
         ("payload", format!("{}, {payload_bytes} bytes a key", list(payload_columns))),
-        ("computes on", format!("{} of the sender; {} of the receiver", columns(sender_values), columns(receiver_values))),
+        (
+            "computes on",
+            format!("{} of the sender; {} of the receiver", columns(sender_values), columns(receiver_values)),
+        ),
         ("groups", format!("{groups}, shown if at least {reveal_if_at_least} keys are common")),
         ("noise", noise_epsilon.as_deref().map_or("none".into(), |epsilon| format!("epsilon {}", printable(epsilon)))),
         ("session", printable(session)),

@@ -35,8 +35,10 @@ pub fn run(args: SelftestArgs) -> Outcome {
     }
     let failed = checks.iter().filter(|check| check.failure.is_some()).count();
     if args.json {
-        let each: Vec<_> =
-            checks.iter().map(|check| json!({ "name": check.name, "ok": check.failure.is_none(), "failure": check.failure })).collect();
+        let each: Vec<_> = checks
+            .iter()
+            .map(|check| json!({ "name": check.name, "ok": check.failure.is_none(), "failure": check.failure }))
+            .collect();
         print(&format!("{}\n", json!({ "ok": failed == 0, "backend": backend().name(), "checks": each })))?;
     } else {
         let lines: String = checks.iter().map(|check| format!("{check}\n")).collect();
@@ -78,7 +80,8 @@ fn kernels_compute(kernels: Backend) -> Check {
     for _ in 0..100 {
         let (a, b) = (rng.block(), rng.block());
         let here = (clmul::gf64_mul(a as u64, b as u64), clmul::gf128_mul(a, b));
-        let portable = with_backend(Backend::Portable, || (clmul::gf64_mul(a as u64, b as u64), clmul::gf128_mul(a, b)));
+        let portable =
+            with_backend(Backend::Portable, || (clmul::gf64_mul(a as u64, b as u64), clmul::gf128_mul(a, b)));
         if here != portable {
             failure = Some("carry-less products differ from the portable kernel".to_owned());
         }

@@ -11,7 +11,9 @@ use crate::harness::Folder;
 fn lists_of_prices_and_receipts_are_read_up_to_a_limit() {
     let folder = Folder::new();
     let limit = "it is longer than the 1048576 bytes that such a file may have";
-    folder.run("plan --sender-items 1000 --receiver-items 1000 --prices /dev/zero").expect(3, &["cannot read /dev/zero", limit]);
+    folder
+        .run("plan --sender-items 1000 --receiver-items 1000 --prices /dev/zero")
+        .expect(3, &["cannot read /dev/zero", limit]);
     folder.run("receipt /dev/zero").expect(3, &["cannot read the receipt /dev/zero", limit]);
 }
 
@@ -39,7 +41,8 @@ fn a_cell_without_end_is_refused() {
     folder.run("check long.csv --key email").expect(3, &["the record on line 3 of", "is longer than 67108864 bytes"]);
 }
 
-/// The first page header of a column is a list of 2^31 doubles, which the command tried to pass one by one: for minutes.
+/// The first page header of a column is a list of 2^31 doubles, which the command tried to pass one
+/// by one: for minutes.
 #[test]
 fn a_damaged_parquet_file_is_refused() {
     let folder = Folder::new();
@@ -48,7 +51,9 @@ fn a_damaged_parquet_file_is_refused() {
     folder.run("check sound.parquet --key email").expect(0, &[]);
     bytes[4..11].copy_from_slice(&[0x99, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
     folder.write("damaged.parquet", &bytes);
-    folder.run("check damaged.parquet --key email").expect(3, &["is not a readable Parquet file", "malformed page header"]);
+    folder
+        .run("check damaged.parquet --key email")
+        .expect(3, &["is not a readable Parquet file", "malformed page header"]);
 }
 
 /// The footer says that the metadata of a batch takes no bytes: the command died of SIGABRT.
@@ -58,14 +63,17 @@ fn a_damaged_arrow_file_is_refused() {
     let mut bytes = seeds::arrow_files().expect("sound tables").swap_remove(1);
     folder.write("sound.arrow", &bytes);
     folder.run("check sound.arrow --key email").expect(0, &[]);
-    // Blocks end the footer's body: place, length of the metadata, length of the body, eight bytes each.
+    // Blocks end the footer's body: place, length of the metadata, length of the body, eight bytes
+    // each.
     let footer = u32::from_le_bytes(bytes[bytes.len() - 10..bytes.len() - 6].try_into().expect("four bytes")) as usize;
     let (start, end) = (bytes.len() - 10 - footer, bytes.len() - 10);
     let mut changed = 0;
     for at in (start..end - 24).step_by(4) {
         let number = |at: usize| i64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let (place, head, body) = (number(at), number(at + 8), number(at + 16));
-        let whole = (8..start as i64).contains(&place) && (8..start as i64).contains(&head) && (8..start as i64).contains(&body);
+        let whole = (8..start as i64).contains(&place)
+            && (8..start as i64).contains(&head)
+            && (8..start as i64).contains(&body);
         if whole && place + head + body <= start as i64 {
             bytes[at + 8..at + 16].fill(0);
             changed += 1;
@@ -73,5 +81,7 @@ fn a_damaged_arrow_file_is_refused() {
     }
     assert!(changed > 0, "the footer names a block");
     folder.write("damaged.arrow", &bytes);
-    folder.run("check damaged.arrow --key email").expect(3, &["is not a readable Arrow file", "metadata is shorter than it is"]);
+    folder
+        .run("check damaged.arrow --key email")
+        .expect(3, &["is not a readable Arrow file", "metadata is shorter than it is"]);
 }

@@ -16,7 +16,8 @@ fn broken(folder: &Folder) -> Vec<(String, String)> {
     let listed = folder.run("protocols --json");
     let all: Value = serde_json::from_str(&listed.stdout).expect("JSON");
     let all = all.as_array().expect("a list").iter();
-    let broken = all.filter_map(|entry| Some((entry["id"].as_str()?.to_owned(), entry["status"]["broken"].as_str()?.to_owned())));
+    let broken = all
+        .filter_map(|entry| Some((entry["id"].as_str()?.to_owned(), entry["status"]["broken"].as_str()?.to_owned())));
     broken.collect()
 }
 
@@ -33,9 +34,12 @@ fn a_broken_protocol_is_refused_with_its_reason() {
             let reason = format!("protocol {id} is broken: {first}");
             let both = format!("--protocol {id} --security {security}");
             let task = if id.ends_with("-circuit") { "--task shares" } else { "" };
-            let receiver = folder.run(&format!("receive {alone_receiver} --input ours.csv --key email --output out.csv {both} {task}"));
+            let receiver = folder
+                .run(&format!("receive {alone_receiver} --input ours.csv --key email --output out.csv {both} {task}"));
             let output = if task.is_empty() { "" } else { "--output out.csv" };
-            let send = format!("send {alone_sender} --connect 127.0.0.1:9 --input theirs.csv --key mail {both} {task} {output}");
+            let send = format!(
+                "send {alone_sender} --connect 127.0.0.1:9 --input theirs.csv --key mail {both} {task} {output}"
+            );
             let sender = folder.run(&send);
             receiver.expect(11, &[&reason, "--allow-broken"]);
             sender.expect(11, &[&reason, "--allow-broken"]);
@@ -72,22 +76,35 @@ fn with_permission_it_runs_and_both_sides_read_what_is_wrong() {
         assert_eq!(folder.read("out.csv"), "id,email\n1,a@x.org\n3,c@x.org\n");
         // What is left of the run says it as well, beside the security that it names.
         let named = format!("{id}, BROKEN ({security})");
-        assert!(receiver.stdout.contains(&named) || receiver.stderr.contains(&named), "{}{}", receiver.stdout, receiver.stderr);
+        assert!(
+            receiver.stdout.contains(&named) || receiver.stderr.contains(&named),
+            "{}{}",
+            receiver.stdout,
+            receiver.stderr
+        );
         let report: Value = serde_json::from_str(&sender.stdout).expect("JSON");
         let receipt: Value = serde_json::from_str(&folder.read("run.json")).expect("a receipt");
         for broken in [&report["broken"], &receipt["statement"]["broken"]] {
-            assert!(broken.as_str().is_some_and(|how| how.starts_with("the receiver gets the sender's secret")), "{broken}");
+            assert!(
+                broken.as_str().is_some_and(|how| how.starts_with("the receiver gets the sender's secret")),
+                "{broken}"
+            );
         }
         let shown = folder.run("receipt run.json");
         shown.expect(0, &[]);
-        assert!(shown.stdout.contains(&named) && shown.stdout.contains("the receiver gets the sender's secret"), "{}", shown.stdout);
+        assert!(
+            shown.stdout.contains(&named) && shown.stdout.contains("the receiver gets the sender's secret"),
+            "{}",
+            shown.stdout
+        );
     }
 }
 
 #[test]
 fn a_benchmark_wants_permission_too() {
     let folder = tables();
-    let bench = "bench --protocol ltsxq26-aes --security semi-honest --sender-items 50 --receiver-items 50 --repeat 1 --json";
+    let bench =
+        "bench --protocol ltsxq26-aes --security semi-honest --sender-items 50 --receiver-items 50 --repeat 1 --json";
     folder.run(bench).expect(11, &["protocol ltsxq26-aes is broken", "--allow-broken"]);
     folder.run(&format!("{bench} --allow-broken")).expect(0, &["warning: protocol ltsxq26-aes is broken"]);
 }
@@ -96,10 +113,15 @@ fn a_benchmark_wants_permission_too() {
 fn a_plan_refuses_it() {
     let folder = tables();
     for security in ["malicious", "semi-honest"] {
-        let planned = folder.run(&format!("plan --sender-items 1000 --receiver-items 1000 --security {security} --json"));
+        let planned =
+            folder.run(&format!("plan --sender-items 1000 --receiver-items 1000 --security {security} --json"));
         let plan: Value = serde_json::from_str(&planned.stdout).expect("JSON");
         let refused = plan["refused"].as_array().expect("a list");
-        let why = refused.iter().find(|one| one["protocol"] == "ltsxq26").and_then(|one| one["why"].as_str()).expect("it is refused");
+        let why = refused
+            .iter()
+            .find(|one| one["protocol"] == "ltsxq26")
+            .and_then(|one| one["why"].as_str())
+            .expect("it is refused");
         assert!(why.contains("is broken"), "{why}");
     }
 }

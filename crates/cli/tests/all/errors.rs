@@ -1,4 +1,5 @@
-//! Bad input: each is a message with fault and mend on both sides, the exit code of the design, and no file under the final name.
+//! Bad input: each is a message with fault and mend on both sides, the exit code of the design, and
+//! no file under the final name.
 
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -20,12 +21,14 @@ fn parquet(folder: &Folder, name: &str, column: ArrayRef) {
 }
 
 fn write_parquet(folder: &Folder, name: &str, batch: RecordBatch) {
-    let mut writer = ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
+    let mut writer =
+        ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
     writer.write(&batch).expect("written");
     writer.close().expect("closed");
 }
 
-/// The sender's input is bad: it says why with `texts`, and the receiver learns that the partner's input cannot be used.
+/// The sender's input is bad: it says why with `texts`, and the receiver learns that the partner's
+/// input cannot be used.
 #[track_caller]
 fn bad_for_the_sender(folder: &Folder, send: &str, texts: &[&str]) {
     let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", send);
@@ -39,7 +42,8 @@ fn bad_for_the_sender(folder: &Folder, send: &str, texts: &[&str]) {
 
 #[track_caller]
 fn no_output(folder: &Folder) {
-    let left: Vec<String> = folder.files().into_iter().filter(|name| name.contains("matches") || name.contains("partial")).collect();
+    let left: Vec<String> =
+        folder.files().into_iter().filter(|name| name.contains("matches") || name.contains("partial")).collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -51,7 +55,8 @@ fn a_missing_column_names_the_others() {
 #[test]
 fn a_missing_column_of_the_receiver_reaches_the_sender() {
     let folder = tables();
-    let (receiver, sender) = folder.join("--input ours.csv --key mail --output matches.csv", "--input theirs.csv --key mail");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key mail --output matches.csv", "--input theirs.csv --key mail");
     receiver.expect(3, &["no column `mail`", "did you mean `email`"]);
     sender.expect(9, &["the partner's input table cannot be used"]);
     no_output(&folder);
@@ -76,7 +81,8 @@ fn a_ragged_row_is_named_by_line_and_not_by_content() {
     let folder = tables();
     folder.write("theirs.csv", "mail\na@x.org\nsecret@x.org,private\n");
     bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["line 3 of theirs.csv"]);
-    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
     for ended in [receiver, sender] {
         assert!(!ended.stderr.contains("secret") && !ended.stderr.contains("private"), "{}", ended.stderr);
     }
@@ -105,12 +111,14 @@ fn a_float_key() {
     bad_for_the_sender(&folder, "--input theirs.parquet --key mail", &["Float64", "floats have no reliable equality"]);
 }
 
-/// Room for the largest result is taken before the protocol, so that both sides hear of a disk that is too full.
+/// Room for the largest result is taken before the protocol, so that both sides hear of a disk that
+/// is too full.
 #[test]
 fn a_disk_without_room_for_the_result() {
     let folder = tables();
     folder.write("long.csv", format!("id,email\n{}", "1,a@x.org\n".repeat(20_000)));
-    let Some(mut receiver) = folder.start_with_tiny(&format!("receive {RECEIVER} --input long.csv --key email --output tiny/matches.csv"))
+    let Some(mut receiver) =
+        folder.start_with_tiny(&format!("receive {RECEIVER} --input long.csv --key email --output tiny/matches.csv"))
     else {
         eprintln!("skipped: this system does not let a user mount a small file system");
         return;
@@ -122,26 +130,34 @@ fn a_disk_without_room_for_the_result() {
     sender.expect(9, &["the partner cannot write its output"]);
 }
 
-/// What fails once the protocol is over depends on what matched, and stays local: here on a device, on which nothing can be reserved.
+/// What fails once the protocol is over depends on what matched, and stays local: here on a device,
+/// on which nothing can be reserved.
 #[test]
 fn a_disk_that_fills_up_while_writing() {
     let folder = tables();
-    let (receiver, sender) = folder.join("--input ours.csv --key email --output /dev/full", "--input theirs.csv --key mail");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output /dev/full", "--input theirs.csv --key mail");
     receiver.expect(4, &["cannot write /dev/full", "the disk is full"]);
     sender.expect(0, &[]);
 }
 
-/// A payload cell that does not decode (a day beyond the calendar) is seen only by a receiver whose rows match it. The sender must not learn
-/// whether that was so: it would be an oracle for keys of its choice.
+/// A payload cell that does not decode (a day beyond the calendar) is seen only by a receiver whose
+/// rows match it. The sender must not learn whether that was so: it would be an oracle for keys of
+/// its choice.
 #[test]
 fn a_poisoned_payload_says_nothing_to_its_sender() {
     let poisoned_join = |email: &str| {
         let folder = tables();
         folder.write("ours.csv", format!("id,email\n1,{email}\n"));
-        let columns: [(&str, ArrayRef); 2] =
-            [("mail", Arc::new(StringArray::from(vec!["a@x.org", "b@x.org"]))), ("since", Arc::new(Date32Array::from(vec![i32::MAX, 0])))];
+        let columns: [(&str, ArrayRef); 2] = [
+            ("mail", Arc::new(StringArray::from(vec!["a@x.org", "b@x.org"]))),
+            ("since", Arc::new(Date32Array::from(vec![i32::MAX, 0]))),
+        ];
         write_parquet(&folder, "theirs.parquet", RecordBatch::try_from_iter(columns).expect("a batch"));
-        folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.parquet --key mail --payload since --json")
+        folder.join(
+            "--input ours.csv --key email --output matches.csv",
+            "--input theirs.parquet --key mail --payload since --json",
+        )
     };
     let (hit, sender_of_hit) = poisoned_join("a@x.org");
     let (missed, sender_of_miss) = poisoned_join("c@x.org");
@@ -156,11 +172,13 @@ fn a_poisoned_payload_says_nothing_to_its_sender() {
 fn an_existing_output_is_replaced_only_by_force() {
     let folder = tables();
     folder.write("matches.csv", "precious\n");
-    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
     receiver.expect(4, &["matches.csv exists already", "--force"]);
     sender.expect(9, &["the partner cannot write its output"]);
     assert_eq!(folder.read("matches.csv"), "precious\n");
-    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv --force", "--input theirs.csv --key mail");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv --force", "--input theirs.csv --key mail");
     receiver.expect(0, &[]);
     sender.expect(0, &[]);
     assert_eq!(folder.read("matches.csv"), "id,email\n1,a@x.org\n");
@@ -169,8 +187,8 @@ fn an_existing_output_is_replaced_only_by_force() {
 #[test]
 fn a_peer_with_too_many_items() {
     let folder = tables();
-    let (receiver, sender) =
-        folder.join("--input ours.csv --key email --output matches.csv --max-peer-items 1", "--input theirs.csv --key mail");
+    let (receiver, sender) = folder
+        .join("--input ours.csv --key email --output matches.csv --max-peer-items 1", "--input theirs.csv --key mail");
     receiver.expect(11, &["the partner's set has 2 items, more than the 1", "--max-peer-items"]);
     sender.expect(9, &["more than the 1", "--max-peer-items"]);
     no_output(&folder);
@@ -179,7 +197,8 @@ fn a_peer_with_too_many_items() {
 #[test]
 fn padding_below_the_number_of_keys() {
     let folder = tables();
-    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail --pad-to 1");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail --pad-to 1");
     sender.expect(2, &["--pad-to 1"]);
     receiver.expect(9, &["more keys than its --pad-to says"]);
     no_output(&folder);
@@ -202,12 +221,30 @@ fn wrong_usage_is_refused_before_anything_is_opened() {
         (format!("{base} --listen 127.0.0.1:0 --connect 127.0.0.1:1 --peer them.pub"), 2, "cannot be used with"),
         (format!("{base} --peer them.pub"), 2, "--listen"),
         (format!("{base} --listen nowhere --identity us.key --peer them.pub"), 2, "host:port"),
-        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --normalise email=sha256"), 2, "there is no normaliser"),
-        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union"), 11, "choose one of intersect, cardinality"),
-        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol md5"), 11, "there is no protocol"),
-        (format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol ecdh-hfh99"), 11, "--security semi-honest"),
         (
-            "send --input theirs.csv --key mail --connect 127.0.0.1:1 --wait 0.1 --peer us.pub --identity them.key --both-learn".into(),
+            format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --normalise email=sha256"),
+            2,
+            "there is no normaliser",
+        ),
+        (
+            format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union"),
+            11,
+            "choose one of intersect, cardinality",
+        ),
+        (
+            format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol md5"),
+            11,
+            "there is no protocol",
+        ),
+        (
+            format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol ecdh-hfh99"),
+            11,
+            "--security semi-honest",
+        ),
+        (
+            "send --input theirs.csv --key mail --connect 127.0.0.1:1 --wait 0.1 --peer us.pub --identity them.key \
+             --both-learn"
+                .into(),
             2,
             "--output",
         ),
@@ -222,7 +259,10 @@ fn wrong_usage_is_refused_before_anything_is_opened() {
 #[test]
 fn with_json_a_failure_is_one_object_on_standard_output() {
     let folder = tables();
-    let ended = folder.run("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 0.1 --task union --json");
+    let ended = folder.run(
+        "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer \
+         them.pub --wait 0.1 --task union --json",
+    );
     let object: serde_json::Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
     assert_eq!((&object["ok"], &object["error"]["code"]), (&false.into(), &11.into()));
     assert!(object["error"]["mend"].as_str().is_some_and(|mend| mend.contains("intersect")));

@@ -1,6 +1,7 @@
 //! Peers that are absent, hang, close, send garbage or are killed, and signals.
 //!
-//! A sender that reads its table from a pipe that stays open is in the middle of its run for as long as the test wants.
+//! A sender that reads its table from a pipe that stays open is in the middle of its run for as
+//! long as the test wants.
 
 use std::io::Write;
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -24,14 +25,20 @@ fn mid_run(folder: &Folder, receive: &str) -> (Process, Process) {
 
 #[track_caller]
 fn no_output(folder: &Folder) {
-    assert!(!folder.files().iter().any(|name| name.contains("matches") || name.contains("partial")), "{:?}", folder.files());
+    assert!(
+        !folder.files().iter().any(|name| name.contains("matches") || name.contains("partial")),
+        "{:?}",
+        folder.files()
+    );
 }
 
 #[test]
 fn an_absent_peer() {
     let folder = tables();
     let receive = "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub";
-    folder.run(&format!("{receive} --listen 127.0.0.1:0 --wait 0.3")).expect(5, &["nobody connected within 0.3 s", "--wait"]);
+    folder
+        .run(&format!("{receive} --listen 127.0.0.1:0 --wait 0.3"))
+        .expect(5, &["nobody connected within 0.3 s", "--wait"]);
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port();
     folder.run(&format!("{receive} --connect 127.0.0.1:{port} --wait 0.3")).expect(5, &["nobody answers", "--wait"]);
     no_output(&folder);
@@ -43,7 +50,8 @@ fn a_peer_that_accepts_and_says_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("bound");
     let address = silent.local_addr().expect("an address");
     let ended = folder.run(&format!(
-        "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub --connect {address} --wait 1"
+        "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub --connect \
+         {address} --wait 1"
     ));
     ended.expect(10, &["did not complete the TLS handshake"]);
     no_output(&folder);
@@ -78,7 +86,9 @@ fn a_partner_that_is_killed_while_the_own_table_is_read() {
         reading.says("reading the input");
         partner.child.kill().expect("killed");
         // The pipe to its standard input is open until it has ended.
-        reading.end().expect(10, &["the connection to the partner failed", "check that the partner's vesica still runs"]);
+        reading
+            .end()
+            .expect(10, &["the connection to the partner failed", "check that the partner's vesica still runs"]);
         // A receiver that is killed cannot clear up.
         if other == "send" {
             no_output(&folder);
@@ -127,8 +137,10 @@ fn sigterm_on_the_receiver_leaves_no_output() {
 #[test]
 fn a_signal_while_nobody_is_there() {
     let folder = tables();
-    let receiver =
-        folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub");
+    let receiver = folder.start(
+        "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer \
+         them.pub",
+    );
     receiver.address();
     receiver.signal("INT");
     receiver.end().expect(130, &[]);
@@ -137,8 +149,10 @@ fn a_signal_while_nobody_is_there() {
 
 /// A receiver without TLS, and a peer of it that the test plays.
 fn plaintext(folder: &Folder, deadline: &str) -> (Process, TcpStream) {
-    let receiver = folder
-        .start(&format!("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext {deadline}"));
+    let receiver = folder.start(&format!(
+        "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext \
+         {deadline}"
+    ));
     let peer = TcpStream::connect(receiver.address()).expect("connected");
     (receiver, peer)
 }
@@ -168,7 +182,9 @@ fn a_peer_that_closes_while_a_long_table_is_read() {
 fn a_peer_that_sends_garbage() {
     let folder = tables();
     // Of several shapes: text, zeros, what begins like a frame and claims to be 4 GiB long.
-    for garbage in [&b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"[..], &[0; 4096], &[1, 1, 0, 0, 0, 0, 255, 255, 255, 255, 0, 0]] {
+    for garbage in
+        [&b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"[..], &[0; 4096], &[1, 1, 0, 0, 0, 0, 255, 255, 255, 255, 0, 0]]
+    {
         let (receiver, mut peer) = plaintext(&folder, "");
         peer.write_all(garbage).expect("written");
         // The receiver tells this peer what is wrong, and then waits until it has hung up.
@@ -189,11 +205,14 @@ fn a_peer_that_says_nothing_in_plaintext_is_ended_by_the_deadline() {
 #[test]
 fn a_partner_that_comes_late_still_learns_of_bad_input() {
     let folder = tables();
-    let receiver =
-        folder.start("receive --input ours.csv --key nothing --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub");
+    let receiver = folder.start(
+        "receive --input ours.csv --key nothing --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer \
+         them.pub",
+    );
     let address = receiver.address();
     receiver.says("no column `nothing`");
-    let sender = folder.run(&format!("send --input ours.csv --key email --connect {address} --identity them.key --peer us.pub"));
+    let sender =
+        folder.run(&format!("send --input ours.csv --key email --connect {address} --identity them.key --peer us.pub"));
     sender.expect(9, &["the partner's input table cannot be used"]);
     receiver.end().expect(3, &["no column `nothing`"]);
 }
@@ -204,7 +223,8 @@ fn two_joins_at_once_do_not_disturb_each_other() {
     thread::scope(|scope| {
         for folder in &folders {
             scope.spawn(move || {
-                let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input ours.csv --key email");
+                let (receiver, sender) =
+                    folder.join("--input ours.csv --key email --output matches.csv", "--input ours.csv --key email");
                 receiver.expect(0, &[]);
                 sender.expect(0, &[]);
             });

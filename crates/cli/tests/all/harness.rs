@@ -42,7 +42,8 @@ impl Folder {
     /// Names of the files that are there now.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("a folder");
-        let mut names: Vec<String> = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
@@ -51,13 +52,16 @@ impl Folder {
         self.start_under(Command::new(env!("CARGO_BIN_EXE_vesica")), arguments)
     }
 
-    /// As `start`, with a file system of 64 KiB at the folder's `tiny`; `None` where the system does not let a user mount one.
+    /// As `start`, with a file system of 64 KiB at the folder's `tiny`; `None` where the system
+    /// does not let a user mount one.
     pub fn start_with_tiny(&self, arguments: &str) -> Option<Process> {
         fs::create_dir_all(self.path("tiny")).expect("a folder");
         let tiny = |then: &str| {
             let script = format!("mount -t tmpfs -o size=64k none tiny && {then}");
             let mut command = Command::new("unshare");
-            command.args(["-rm", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_vesica")]).current_dir(self.folder.path());
+            command
+                .args(["-rm", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_vesica")])
+                .current_dir(self.folder.path());
             command
         };
         let possible = tiny("true").output().is_ok_and(|output| output.status.success());
@@ -101,7 +105,8 @@ impl Folder {
         process.end()
     }
 
-    /// Runs both sides over TLS to their ends: the receiver's outcome and the sender's. The arguments come after those of the connection.
+    /// Runs both sides over TLS to their ends: the receiver's outcome and the sender's. The
+    /// arguments come after those of the connection.
     pub fn join(&self, receive: &str, send: &str) -> (Ended, Ended) {
         let (receiver, sender) = self.both(receive, send);
         let sender = sender.end();
@@ -206,7 +211,8 @@ impl Drop for Process {
 }
 
 impl Ended {
-    /// Asserts the exit code, and that standard error holds each of `texts`, a fault and a mend if it failed.
+    /// Asserts the exit code, and that standard error holds each of `texts`, a fault and a mend if
+    /// it failed.
     #[track_caller]
     pub fn expect(&self, code: i32, texts: &[&str]) {
         assert_eq!(self.code, code, "standard error: {}", self.stderr);
@@ -214,7 +220,11 @@ impl Ended {
             assert!(self.stderr.contains(text), "{text:?} is missing in: {}", self.stderr);
         }
         if code != 0 {
-            assert!(self.stderr.contains("error: ") && self.stderr.contains("help: "), "fault and mend in: {}", self.stderr);
+            assert!(
+                self.stderr.contains("error: ") && self.stderr.contains("help: "),
+                "fault and mend in: {}",
+                self.stderr
+            );
         }
     }
 }

@@ -28,7 +28,19 @@ fn every_command_has_help_and_the_first_help_teaches() {
     for text in ["Exit codes:", "vesica demo", "vesica identity new"] {
         assert!(help.stdout.contains(text), "{text:?} is missing");
     }
-    for command in ["receive", "send", "identity", "receipt", "demo", "check", "plan", "protocols", "selftest", "completions", "man"] {
+    for command in [
+        "receive",
+        "send",
+        "identity",
+        "receipt",
+        "demo",
+        "check",
+        "plan",
+        "protocols",
+        "selftest",
+        "completions",
+        "man",
+    ] {
         folder.run(&format!("{command} --help")).expect(0, &[]);
     }
     assert!(folder.run("receive --help").stdout.contains("--join difference"));
@@ -55,12 +67,18 @@ fn protocols_are_listed_as_the_design_says() {
         for field in ["id", "aliases", "task", "modes", "status", "cost"] {
             assert!(!entry[field].is_null(), "{field} of {entry}");
         }
-        assert!(entry["status"] == "recommended" || entry["status"] == "sound" || entry["status"]["broken"].is_string(), "{entry}");
+        assert!(
+            entry["status"] == "recommended" || entry["status"] == "sound" || entry["status"]["broken"].is_string(),
+            "{entry}"
+        );
         let has_all = |mode: &Value| mode["security"].is_string() && mode["rounds"]["most"].is_u64();
         assert!(entry["modes"].as_array().is_some_and(|modes| modes.iter().all(has_all)));
     }
     let text = folder.run("protocols").stdout;
-    assert!(text.contains("ecdh-hfh99") && text.contains("group operations") && text.contains("8 to 12 rounds"), "{text}");
+    assert!(
+        text.contains("ecdh-hfh99") && text.contains("group operations") && text.contains("8 to 12 rounds"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -70,7 +88,8 @@ fn the_machine_computes_correctly() {
     test.expect(0, &[]);
     let report: Value = serde_json::from_str(&test.stdout).expect("a JSON object");
     assert_eq!(report["ok"], true);
-    let names: Vec<&str> = report["checks"].as_array().expect("checks").iter().filter_map(|check| check["name"].as_str()).collect();
+    let names: Vec<&str> =
+        report["checks"].as_array().expect("checks").iter().filter_map(|check| check["name"].as_str()).collect();
     assert!(names.contains(&"kernels portable") && names.contains(&"ecdh-hfh99 (semi-honest)"), "{names:?}");
 }
 
@@ -91,7 +110,11 @@ fn check_counts_without_showing_values() {
 #[test]
 fn bench_measures_two_processes_and_prints_one_object() {
     let folder = Folder::new();
-    for options in ["--protocol rr22 --security semi-honest", "--protocol ecdh --security semi-honest --in-process", "--link 1gbit,2ms"] {
+    for options in [
+        "--protocol rr22 --security semi-honest",
+        "--protocol ecdh --security semi-honest --in-process",
+        "--link 1gbit,2ms",
+    ] {
         let bench = folder.run(&format!("bench --sender-items 900 --receiver-items 1000 --repeat 1 --json {options}"));
         bench.expect(0, &[]);
         let report: Value = serde_json::from_str(&bench.stdout).expect("one JSON object");
@@ -137,9 +160,15 @@ fn bench_times_whole_commands() {
         let bench = folder.run(&format!("{run} --security {security} --json"));
         bench.expect(0, &[]);
         let report: Value = serde_json::from_str(&bench.stdout).expect("one JSON object");
-        assert_eq!((&report["task"], &report["security"], &report["intersection"]), (&"commands".into(), &security.into(), &123.into()));
+        assert_eq!(
+            (&report["task"], &report["security"], &report["intersection"]),
+            (&"commands".into(), &security.into(), &123.into())
+        );
         assert_eq!(report["samples"].as_array().map(Vec::len), Some(2));
-        assert!(report["peak_rss_sender"].as_u64() > Some(0) && report["total_spread"]["median"].as_f64() > Some(0.0), "{report}");
+        assert!(
+            report["peak_rss_sender"].as_u64() > Some(0) && report["total_spread"]["median"].as_f64() > Some(0.0),
+            "{report}"
+        );
     }
     folder.run("bench --commands --protocol ecdh --repeat 1").expect(11, &["no malicious mode"]);
     assert_eq!(folder.run("bench --commands --key-bytes 4").code, 2);

@@ -44,7 +44,8 @@ fn a_wrong_key_of_the_connector_ends_both_sides_with_fingerprints() {
     receiver.end().expect(6, &[&them, &stranger]);
 }
 
-/// Strangers of all kinds come first: with a wrong key, with garbage, with silence, and one that leaves at once.
+/// Strangers of all kinds come first: with a wrong key, with garbage, with silence, and one that
+/// leaves at once.
 #[test]
 fn a_refused_or_silent_peer_does_not_keep_the_right_one_out() {
     let folder = tables();
@@ -54,7 +55,8 @@ fn a_refused_or_silent_peer_does_not_keep_the_right_one_out() {
     let mut garbling = TcpStream::connect(&address).expect("connected");
     garbling.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("written");
     drop(TcpStream::connect(&address).expect("connected"));
-    let stranger = folder.run(&format!("send --input ours.csv --key email --identity stranger.key --connect {address} --peer us.pub"));
+    let stranger = folder
+        .run(&format!("send --input ours.csv --key email --identity stranger.key --connect {address} --peer us.pub"));
     stranger.expect(6, &[]);
     let sender = folder.run(&format!("{SEND} --connect {address} --peer us.pub"));
     sender.expect(0, &[]);

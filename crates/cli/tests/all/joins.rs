@@ -22,7 +22,8 @@ fn tables() -> Folder {
 #[test]
 fn two_csv_tables_join() {
     let folder = tables();
-    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
     receiver.expect(0, &["2 keys match; wrote 3 rows", "(malicious)"]);
     sender.expect(0, &["(malicious)"]);
     assert_eq!(folder.read("matches.csv"), "id,email\n1,a@x.org\n4,a@x.org\n5,c@x.org\n");
@@ -43,10 +44,12 @@ fn the_semi_honest_mode_runs_where_both_ask_for_it() {
 #[test]
 fn who_listens_is_independent_of_who_learns() {
     let folder = tables();
-    let sender = folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub");
+    let sender =
+        folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub");
     let address = sender.address();
     let receiver = folder.run(&format!(
-        "receive --input ours.csv --key email --join difference --output rest.csv --connect {address} --identity us.key --peer them.pub"
+        "receive --input ours.csv --key email --join difference --output rest.csv --connect {address} --identity \
+         us.key --peer them.pub"
     ));
     receiver.expect(0, &[]);
     sender.end().expect(0, &[]);
@@ -56,7 +59,8 @@ fn who_listens_is_independent_of_who_learns() {
 #[test]
 fn plaintext_joins_when_it_is_typed_out() {
     let folder = tables();
-    let receiver = folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext");
+    let receiver = folder
+        .start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --insecure-plaintext");
     let address = receiver.address();
     let sender = folder.run(&format!("send --input theirs.csv --key mail --connect {address} --insecure-plaintext"));
     sender.expect(0, &["not encrypted"]);
@@ -67,9 +71,13 @@ fn plaintext_joins_when_it_is_typed_out() {
 #[test]
 fn padding_hides_the_number_of_keys_and_changes_no_result() {
     let folder = tables();
-    let (receiver, sender) = folder
-        .join("--input ours.csv --key email --output matches.csv --pad-to 50 --json", "--input theirs.csv --key mail --pad-to 1e2 --json");
-    let report = |ended: &crate::harness::Ended| serde_json::from_str::<serde_json::Value>(&ended.stdout).expect("one JSON object");
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key email --output matches.csv --pad-to 50 --json",
+        "--input theirs.csv --key mail --pad-to 1e2 --json",
+    );
+    let report = |ended: &crate::harness::Ended| {
+        serde_json::from_str::<serde_json::Value>(&ended.stdout).expect("one JSON object")
+    };
     let (received, sent) = (report(&receiver), report(&sender));
     assert_eq!((&received["own_items"], &received["peer_items"]), (&50.into(), &100.into()));
     assert_eq!((&sent["own_items"], &sent["peer_items"]), (&100.into(), &50.into()));
@@ -77,7 +85,8 @@ fn padding_hides_the_number_of_keys_and_changes_no_result() {
     assert!(sent["matched_keys"].is_null(), "the sender does not learn the size of the result");
     assert_eq!(received["session"], sent["session"]);
     // Frames without a message, such as signs of life, may still be on their way when a side counts.
-    let (there, here) = (received["bytes_sent"].as_u64().expect("a count"), sent["bytes_received"].as_u64().expect("a count"));
+    let (there, here) =
+        (received["bytes_sent"].as_u64().expect("a count"), sent["bytes_received"].as_u64().expect("a count"));
     assert!(there.abs_diff(here) < 200, "{there} sent, {here} received");
 }
 
@@ -87,9 +96,11 @@ fn the_default_identity_is_made_on_first_use() {
     let shown = folder.run("identity show");
     shown.expect(0, &["made your default identity"]);
     folder.write("default.pub", shown.stdout.lines().next().unwrap_or_default());
-    let receiver = folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --peer them.pub");
+    let receiver =
+        folder.start("receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --peer them.pub");
     let address = receiver.address();
-    let sender = folder.run(&format!("send --input theirs.csv --key mail --connect {address} --identity them.key --peer default.pub"));
+    let sender = folder
+        .run(&format!("send --input theirs.csv --key mail --connect {address} --identity them.key --peer default.pub"));
     sender.expect(0, &[]);
     receiver.end().expect(0, &[]);
 }
@@ -120,12 +131,16 @@ fn large_csv() -> (String, Vec<Option<i64>>) {
 }
 
 fn large_parquet(folder: &Folder, name: &str) -> HashMap<i64, String> {
-    let keys: Vec<Option<i64>> = (0..ROWS as i64).map(|i| (i % 89 != 0).then_some((i * 6007) % 90_000 + 20_000)).collect();
+    let keys: Vec<Option<i64>> =
+        (0..ROWS as i64).map(|i| (i % 89 != 0).then_some((i * 6007) % 90_000 + 20_000)).collect();
     let segments: Vec<String> = keys.iter().map(|key| format!("segment {}", key.unwrap_or(0) % 13)).collect();
-    let columns: Vec<(&str, ArrayRef)> =
-        vec![("client", Arc::new(Int64Array::from(keys.clone()))), ("segment", Arc::new(StringArray::from(segments.clone())))];
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("client", Arc::new(Int64Array::from(keys.clone()))),
+        ("segment", Arc::new(StringArray::from(segments.clone()))),
+    ];
     let batch = RecordBatch::try_from_iter(columns).expect("a batch");
-    let mut writer = ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
+    let mut writer =
+        ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
     writer.write(&batch).expect("written");
     writer.close().expect("closed");
     keys.into_iter().zip(segments).filter_map(|(key, segment)| Some((key?, segment))).collect()
@@ -160,17 +175,22 @@ fn a_csv_table_joins_a_parquet_table_with_payload_row_by_row() {
     assert_eq!(result.lines().count(), expected.lines().count());
 }
 
-/// Reading, the protocol and writing on one thread and on three, against each other and against the default.
+/// Reading, the protocol and writing on one thread and on three, against each other and against the
+/// default.
 #[test]
 fn the_number_of_threads_changes_no_result() {
     let folder = Folder::new();
     folder.write("ours.csv", large_csv().0);
     large_parquet(&folder, "theirs.parquet");
     let mut results = Vec::new();
-    for (ours, theirs) in [("--threads 1", "--threads 1"), ("--threads 3", "--threads 1"), ("--threads 1", "--threads 3"), ("", "")] {
+    for (ours, theirs) in
+        [("--threads 1", "--threads 1"), ("--threads 3", "--threads 1"), ("--threads 1", "--threads 3"), ("", "")]
+    {
         let (receiver, sender) = folder.join(
             &format!("--input ours.csv --key customer --output matches.csv --force --json {ours}"),
-            &format!("--input theirs.parquet --key client --payload segment --payload-duplicates first --json {theirs}"),
+            &format!(
+                "--input theirs.parquet --key client --payload segment --payload-duplicates first --json {theirs}"
+            ),
         );
         for (ended, flag) in [(receiver, ours), (sender, theirs)] {
             ended.expect(0, &[]);
@@ -188,7 +208,8 @@ fn a_parquet_table_receives_as_well() {
     let folder = Folder::new();
     let segment_of = large_parquet(&folder, "ours.parquet");
     folder.write("theirs.csv", "client\n20000\n21001\n5\n");
-    let (receiver, sender) = folder.join("--input ours.parquet --key client --output matches.csv", "--input theirs.csv --key client");
+    let (receiver, sender) =
+        folder.join("--input ours.parquet --key client --output matches.csv", "--input theirs.csv --key client");
     receiver.expect(0, &[]);
     sender.expect(0, &[]);
     let result = folder.read("matches.csv");

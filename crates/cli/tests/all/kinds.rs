@@ -1,10 +1,12 @@
-//! Tables that share rows but write a key column in different kinds: nothing matches, both sides say why, and the flag that they name mends it.
+//! Tables that share rows but write a key column in different kinds: nothing matches, both sides
+//! say why, and the flag that they name mends it.
 
 use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, Date32Array, Int64Array, RecordBatch, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    ArrayRef, Date32Array, Int64Array, RecordBatch, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray,
 };
 use parquet::arrow::ArrowWriter;
 use serde_json::Value;
@@ -13,7 +15,8 @@ use crate::harness::{Ended, Folder};
 
 fn parquet(folder: &Folder, name: &str, keys: ArrayRef) {
     let batch = RecordBatch::try_from_iter([("k", keys)]).expect("a batch");
-    let mut writer = ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
+    let mut writer =
+        ArrowWriter::try_new(File::create(folder.path(name)).expect("a file"), batch.schema(), None).expect("a writer");
     writer.write(&batch).expect("written");
     writer.close().expect("closed");
 }
@@ -27,7 +30,8 @@ fn warnings(report: &Value) -> Vec<&str> {
     report["warnings"].as_array().expect("a list").iter().map(|warning| warning.as_str().expect("text")).collect()
 }
 
-/// A CSV table and a Parquet table of three keys each, all common: first as they are, then with the normalisers that the warning names.
+/// A CSV table and a Parquet table of three keys each, all common: first as they are, then with the
+/// normalisers that the warning names.
 #[track_caller]
 fn meets(csv: &str, keys: ArrayRef, named: &str, ours: &str, theirs: &str) {
     let folder = Folder::new();
@@ -44,7 +48,10 @@ fn meets(csv: &str, keys: ArrayRef, named: &str, ours: &str, theirs: &str) {
     assert_eq!(received["matched_keys"], 0);
     for (ended, report) in [(&receiver, &received), (&sender, &sent)] {
         let kinds = warnings(report)[0];
-        assert!(kinds.starts_with("key column 1 (`k`) holds ") && kinds.contains(&format!("--normalise k={named} (")), "{kinds}");
+        assert!(
+            kinds.starts_with("key column 1 (`k`) holds ") && kinds.contains(&format!("--normalise k={named} (")),
+            "{kinds}"
+        );
         for warning in warnings(report) {
             assert_eq!(ended.stderr.matches(&format!("warning: {warning}")).count(), 1, "each once: {}", ended.stderr);
         }
@@ -86,7 +93,13 @@ fn dates_and_midnights() {
     let csv = "2013-01-01 00:00:00\n2013-01-02 00:00:00\n2013-01-03 00:00:00";
     meets(csv, Arc::new(keys), "date", "date", "date");
     let keys = TimestampMillisecondArray::from(DAYS.map(|day| day * 1_000).to_vec()).with_timezone("+00:00");
-    meets("2013-01-01\n2013-01-02\n2013-01-03", Arc::new(keys), "timestamp:ZONE:day", "timestamp:utc:day", "timestamp:utc:day");
+    meets(
+        "2013-01-01\n2013-01-02\n2013-01-03",
+        Arc::new(keys),
+        "timestamp:ZONE:day",
+        "timestamp:utc:day",
+        "timestamp:utc:day",
+    );
 }
 
 #[test]
@@ -94,13 +107,15 @@ fn whole_numbers_with_a_point_and_integers() {
     meets("5.0\n6.0\n7.0", Arc::new(Int64Array::from(vec![5, 6, 7])), "int", "int", "int");
 }
 
-/// Kinds that meet are not warned of, whatever matches: a sender that is warned learns nothing from it.
+/// Kinds that meet are not warned of, whatever matches: a sender that is warned learns nothing from
+/// it.
 #[test]
 fn equal_kinds_are_silent_and_only_the_receiver_hears_that_nothing_matched() {
     let folder = Folder::new();
     folder.write("ours.csv", "k\n1\n2\n");
     parquet(&folder, "theirs.parquet", Arc::new(Int64Array::from(vec![3, 4])));
-    let (receiver, sender) = folder.join("--input ours.csv --key k --output matches.csv --json", "--input theirs.parquet --key k --json");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key k --output matches.csv --json", "--input theirs.parquet --key k --json");
     let (received, sent) = (report(&receiver), report(&sender));
     assert_eq!(received["matched_keys"], 0);
     assert!(warnings(&sent).is_empty() && !sender.stderr.contains("warning"), "{}", sender.stderr);
@@ -113,9 +128,19 @@ fn telephone_numbers_that_could_be_read_in_two_ways_are_said_once() {
     let folder = Folder::new();
     folder.write("ours.csv", "k\n49301234567\n030 7654321\n");
     folder.write("theirs.csv", "k\n+49 30 1234567\n");
-    let (receiver, sender) = folder
-        .join("--input ours.csv --key k --output matches.csv --normalise k=e164:DE", "--input theirs.csv --key k --normalise k=e164:FR");
-    receiver.expect(0, &["1 keys match", "1 telephone numbers have no + and begin with 49", "1 as international ones", ":bare=national"]);
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key k --output matches.csv --normalise k=e164:DE",
+        "--input theirs.csv --key k --normalise k=e164:FR",
+    );
+    receiver.expect(
+        0,
+        &[
+            "1 keys match",
+            "1 telephone numbers have no + and begin with 49",
+            "1 as international ones",
+            ":bare=national",
+        ],
+    );
     assert_eq!(receiver.stderr.matches("telephone numbers have no +").count(), 1, "{}", receiver.stderr);
     sender.expect(0, &[]);
     assert!(!sender.stderr.contains("telephone"), "{}", sender.stderr);

@@ -1,4 +1,5 @@
-//! The layers of the house: each crate depends downwards only. And what no crate of the command may hold.
+//! The layers of the house: each crate depends downwards only. And what no crate of the command may
+//! hold.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,11 @@ const LAYERS: [&str; 10] = [
 const TESTKIT: &str = "vesica-testkit";
 
 fn workspace() -> Metadata {
-    MetadataCommand::new().manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")).no_deps().exec().expect("metadata")
+    MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("metadata")
 }
 
 fn height(name: &str) -> Option<usize> {
@@ -38,7 +43,11 @@ fn crates_depend_downwards_only() {
                 Some(here) => assert!(below < here, "{name} depends on {}, which is not below it", dependency.name),
                 None => assert_eq!(name, TESTKIT, "{name} has no place among the layers"),
             }
-            assert!(name != TESTKIT || below <= height("vesica-party").unwrap_or(0), "{TESTKIT} depends on {}", dependency.name);
+            assert!(
+                name != TESTKIT || below <= height("vesica-party").unwrap_or(0),
+                "{TESTKIT} depends on {}",
+                dependency.name
+            );
         }
     }
 }
@@ -52,7 +61,8 @@ fn the_testkit_is_for_tests_only() {
     }
 }
 
-/// The trusted dealer knows everything: it is for tests, and nothing that is shipped may take a correlation from it.
+/// The trusted dealer knows everything: it is for tests, and nothing that is shipped may take a
+/// correlation from it.
 #[test]
 fn no_shipped_code_names_the_trusted_dealer() {
     let workspace = workspace();
@@ -76,12 +86,13 @@ fn no_shipped_code_names_the_trusted_dealer() {
 #[test]
 fn protocols_never_name_kernels() {
     let workspace = workspace();
-    let protocols = workspace.packages.iter().find(|package| package.name.as_str() == "vesica-protocols").expect("the package");
+    let protocols =
+        workspace.packages.iter().find(|package| package.name.as_str() == "vesica-protocols").expect("the package");
     assert!(protocols.dependencies.iter().all(|dependency| dependency.name != "vesica-kernels"));
 }
 
-/// What stands above may change without what stands below: the handshake carries the task's words as bytes, plans ask workloads, and a functionality does not
-/// know which protocols compute it.
+/// What stands above may change without what stands below: the handshake carries the task's words
+/// as bytes, plans ask workloads, and a functionality does not know which protocols compute it.
 #[test]
 fn the_handshake_and_plans_know_no_task_and_tasks_no_registry() {
     let crates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -101,13 +112,18 @@ fn the_handshake_and_plans_know_no_task_and_tasks_no_registry() {
     }
 }
 
-/// Tables and keys have nothing to do with partners: of this workspace they use the hash and the field arithmetic of `kernels` alone.
+/// Tables and keys have nothing to do with partners: of this workspace they use the hash and the
+/// field arithmetic of `kernels` alone.
 #[test]
 fn data_knows_no_protocol() {
     let workspace = workspace();
     let data = workspace.packages.iter().find(|package| package.name.as_str() == "vesica-data").expect("the package");
-    let own: Vec<_> =
-        data.dependencies.iter().map(|dependency| dependency.name.as_str()).filter(|name| name.starts_with("vesica")).collect();
+    let own: Vec<_> = data
+        .dependencies
+        .iter()
+        .map(|dependency| dependency.name.as_str())
+        .filter(|name| name.starts_with("vesica"))
+        .collect();
     assert_eq!(own, ["vesica-kernels"]);
 }
 
@@ -124,11 +140,15 @@ fn only_kernels_may_be_unsafe() {
     }
 }
 
-/// The output macros of the standard library panic where standard output or standard error is full or closed, and a panic in the panic hook aborts.
+/// The output macros of the standard library panic where standard output or standard error is full
+/// or closed, and a panic in the panic hook aborts.
 #[test]
 fn no_shipped_crate_prints_by_macro() {
     let workspace = workspace();
-    let shipped = workspace.packages.iter().filter(|package| height(&package.name).is_some() && package.name.as_str() != "vesica-fuzz");
+    let shipped = workspace
+        .packages
+        .iter()
+        .filter(|package| height(&package.name).is_some() && package.name.as_str() != "vesica-fuzz");
     let mut found = Vec::new();
     for package in shipped {
         let source = package.manifest_path.parent().expect("a folder").join("src");
@@ -143,7 +163,8 @@ fn no_shipped_crate_prints_by_macro() {
 
 #[test]
 fn output_macros_are_found_in_shipped_code_only() {
-    let text = "// println!(x)\nfn f() { eprintln!(); }\n#[cfg(test)]\nuse x;\n  dbg!(1);\n#[cfg(test)]\nmod tests {\nprintln!();\n";
+    let text = "// println!(x)\nfn f() { eprintln!(); }\n#[cfg(test)]\nuse x;\n  dbg!(1);\n#[cfg(test)]\nmod tests \
+                {\nprintln!();\n";
     assert_eq!(output_macros(without_tests(text)).collect::<Vec<_>>(), [2, 5]);
     assert_eq!(output_macros("my_print!(); reprint!(); fn print() {}").count(), 0);
 }
@@ -164,7 +185,8 @@ fn without_tests(text: &str) -> &str {
 fn output_macros(text: &str) -> impl Iterator<Item = usize> {
     let uses_one = |line: &str| {
         ["print!", "println!", "eprint!", "eprintln!", "dbg!"].iter().any(|name| {
-            line.match_indices(name).any(|(at, _)| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_'))
+            line.match_indices(name)
+                .any(|(at, _)| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_'))
         })
     };
     let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));

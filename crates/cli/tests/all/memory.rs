@@ -14,7 +14,11 @@ fn tables() -> Folder {
 
 #[test]
 fn a_side_that_has_too_little_refuses_and_the_partner_hears_why() {
-    let own = ["on 2 keys of the sender and 2 of the receiver may take", "0 MiB are left of --memory 1 MiB", "--max-peer-items"];
+    let own = [
+        "on 2 keys of the sender and 2 of the receiver may take",
+        "0 MiB are left of --memory 1 MiB",
+        "--max-peer-items",
+    ];
     let told = ["more memory than the other side has for it"];
     for (receive, send) in [("--memory 1MiB", "--memory 64GiB"), ("--memory 64GiB", "--memory 1048576")] {
         let folder = tables();

@@ -1,4 +1,5 @@
-//! Two sides that want different things: both name the field and both values, and both exit with code 7.
+//! Two sides that want different things: both name the field and both values, and both exit with
+//! code 7.
 
 use crate::harness::Folder;
 
@@ -54,7 +55,8 @@ fn protocols() {
 #[test]
 fn roles() {
     let folder = tables();
-    let first = folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity us.key --peer them.pub");
+    let first =
+        folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity us.key --peer them.pub");
     let address = first.address();
     let second = folder.run(&format!("send {SEND} --connect {address} --identity them.key --peer us.pub"));
     second.expect(7, &["role", "sender"]);

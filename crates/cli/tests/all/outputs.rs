@@ -1,4 +1,5 @@
-//! Results under their final names: what may be there, what is there meanwhile, what a killed run leaves.
+//! Results under their final names: what may be there, what is there meanwhile, what a killed run
+//! leaves.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, Decimal128Array, Int16Array, Int32Array, ListArray, RecordBatch, StringArray, TimestampSecondArray};
+use arrow_array::{
+    Array, ArrayRef, Decimal128Array, Int16Array, Int32Array, ListArray, RecordBatch, StringArray, TimestampSecondArray,
+};
 use arrow_schema::{DataType, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -31,8 +34,8 @@ fn parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     writer.close().expect("closed");
 }
 
-/// The receiver's side is refused with `code` and `texts` before the protocol, its partner hears `told`, and no file is
-/// made or changed.
+/// The receiver's side is refused with `code` and `texts` before the protocol, its partner hears
+/// `told`, and no file is made or changed.
 #[track_caller]
 fn refused(folder: &Folder, receive: &str, code: i32, texts: &[&str], told: &str) {
     let contents = || folder.files().into_iter().map(|name| fs::read(folder.path(&name)).ok()).collect::<Vec<_>>();
@@ -47,7 +50,13 @@ fn refused(folder: &Folder, receive: &str, code: i32, texts: &[&str], told: &str
 fn endings_that_are_not_written_are_refused() {
     let folder = tables();
     for name in ["m.json", "m.tsv"] {
-        refused(&folder, &format!("--input ours.csv --output {name}"), 2, &[name, "--output"], "the partner's command line is not valid");
+        refused(
+            &folder,
+            &format!("--input ours.csv --output {name}"),
+            2,
+            &[name, "--output"],
+            "the partner's command line is not valid",
+        );
     }
 }
 
@@ -67,12 +76,27 @@ fn two_names_of_one_file_are_refused() {
 fn what_cannot_be_written_is_refused_before_the_protocol() {
     let folder = tables();
     let list = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)])]);
-    parquet(&folder.path("ours.parquet"), vec![("email", Arc::new(StringArray::from(vec!["a@x.org"]))), ("l", Arc::new(list))]);
+    parquet(
+        &folder.path("ours.parquet"),
+        vec![("email", Arc::new(StringArray::from(vec!["a@x.org"]))), ("l", Arc::new(list))],
+    );
     symlink("nowhere/m.csv", folder.path("dangling.csv")).expect("linked");
     let told = "the partner cannot write its output";
     refused(&folder, "--input ours.parquet --output m.csv", 4, &["column `l`", "which CSV cannot hold"], told);
-    refused(&folder, "--input ours.csv --output dangling.csv --force", 4, &["a link to a file that does not exist"], told);
-    refused(&folder, "--input ours.csv --output m.csv --receipt no/such/r.json", 4, &["no/such/r.json", "create the folder first"], told);
+    refused(
+        &folder,
+        "--input ours.csv --output dangling.csv --force",
+        4,
+        &["a link to a file that does not exist"],
+        told,
+    );
+    refused(
+        &folder,
+        "--input ours.csv --output m.csv --receipt no/such/r.json",
+        4,
+        &["no/such/r.json", "create the folder first"],
+        told,
+    );
 }
 
 /// Where the system shows the file that a process has open and that is to become the output.
@@ -93,7 +117,8 @@ fn partial(process: &Process, folder: &Folder) -> PathBuf {
     panic!("no file is open that could become the output");
 }
 
-/// A receiver that has made its output, started by a line of the shell, and a sender that waits for its table.
+/// A receiver that has made its output, started by a line of the shell, and a sender that waits for
+/// its table.
 fn mid_run(folder: &Folder, script: &str) -> (Process, Process, PathBuf) {
     let receive = format!("receive {RECEIVER} --input ours.csv --key email --output matches.csv");
     let mut receiver = folder.start_under(by_shell(script), &receive);
@@ -134,14 +159,16 @@ fn a_killed_run_leaves_nothing_or_what_the_next_one_sweeps() {
     if unnamed {
         assert_eq!(folder.files(), before);
     }
-    // As such a run leaves it where files must have names, and what another run is writing to at this moment.
+    // As such a run leaves it where files must have names, and what another run is writing to at this
+    // moment.
     folder.write(".vesica-output-left.partial", "secret");
     let other = File::create(folder.path(".vesica-output-other.partial")).expect("made");
     other.lock().expect("locked");
     for name in [".vesica-output-left.partial", ".vesica-output-other.partial"] {
         fs::set_permissions(folder.path(name), Permissions::from_mode(0o600)).expect("a mode");
     }
-    let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
     receiver.expect(0, &["removed what a killed run had left", ".vesica-output-left.partial"]);
     assert!(!receiver.stderr.contains("other.partial"), "{}", receiver.stderr);
     sender.expect(0, &[]);
@@ -164,19 +191,29 @@ fn payload_columns_with_commas_keep_their_names_and_types() {
             ("since", Arc::new(times)),
         ],
     );
-    let mut receiver = folder.start(&format!("receive {RECEIVER} --input ours.csv --key email --output matches.parquet"));
+    let mut receiver =
+        folder.start(&format!("receive {RECEIVER} --input ours.csv --key email --output matches.parquet"));
     receiver.stdin = None;
     let address = receiver.address();
     let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
     command.args(["send", "--payload", "\"Umsatz, netto\",\"n \"\"5\"\"\",since"]);
-    let sender = folder.start_under(command, &format!("{SENDER} --connect {address} --input theirs.parquet --key mail"));
+    let sender =
+        folder.start_under(command, &format!("{SENDER} --connect {address} --input theirs.parquet --key mail"));
     sender.end().expect(0, &[]);
     receiver.end().expect(0, &[]);
     let file = File::open(folder.path("matches.parquet")).expect("there");
-    let found =
-        ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet").build().expect("Parquet").next().expect("a batch").expect("sound");
+    let found = ParquetRecordBatchReaderBuilder::try_new(file)
+        .expect("Parquet")
+        .build()
+        .expect("Parquet")
+        .next()
+        .expect("a batch")
+        .expect("sound");
     let column = |name: &str| found.column_by_name(name).unwrap_or_else(|| panic!("no {name} in {:?}", found.schema()));
-    assert_eq!(column("Umsatz, netto").as_primitive::<arrow_array::types::Decimal128Type>().value_as_string(0), "10.25");
+    assert_eq!(
+        column("Umsatz, netto").as_primitive::<arrow_array::types::Decimal128Type>().value_as_string(0),
+        "10.25"
+    );
     assert_eq!(column("n \"5\"").as_primitive::<arrow_array::types::Int16Type>().values(), &[7]);
     assert_eq!(*column("since").data_type(), DataType::Timestamp(TimeUnit::Second, Some("+02:00".into())));
     let ids: Int32Array = column("id").as_string::<i32>().iter().map(|id| id.and_then(|id| id.parse().ok())).collect();
@@ -191,15 +228,19 @@ fn numbers_that_readers_would_round_and_a_lone_withheld_one() {
     folder.write("ours.csv", "id\na\nb\nc\n");
     folder.write("theirs.csv", "id,amount\na,9007199254740992\nb,1\nd,1\n");
     let both = "--key id --task sum --security semi-honest";
-    let (receiver, sender) =
-        folder.join(&format!("--input ours.csv --output sum.json {both}"), &format!("--input theirs.csv --payload amount {both}"));
+    let (receiver, sender) = folder.join(
+        &format!("--input ours.csv --output sum.json {both}"),
+        &format!("--input theirs.csv --payload amount {both}"),
+    );
     sender.expect(0, &[]);
     receiver.expect(0, &[]);
     let result: serde_json::Value = serde_json::from_str(&folder.read("sum.json")).expect("JSON");
     assert_eq!(result, serde_json::json!([{ "amount": "9007199254740993" }]));
     let both = format!("{both} --reveal-if-at-least 3");
-    let (receiver, sender) =
-        folder.join(&format!("--input ours.csv --output sum.csv {both}"), &format!("--input theirs.csv --payload amount {both}"));
+    let (receiver, sender) = folder.join(
+        &format!("--input ours.csv --output sum.csv {both}"),
+        &format!("--input theirs.csv --payload amount {both}"),
+    );
     sender.expect(0, &[]);
     receiver.expect(0, &[]);
     assert_eq!(folder.read("sum.csv"), "amount\n\"\"\n");

@@ -18,7 +18,12 @@ fn a_plan_names_time_bytes_memory_and_money_of_each_protocol() {
     let eligible = plan["eligible"].as_array().expect("protocols");
     for one in eligible {
         let number = |field: &str| one[field].as_f64().unwrap_or_else(|| panic!("{field} in {one}"));
-        assert!(number("seconds") > number("transfer_seconds") && number("transfer_seconds") > 0.0 && number("cost_usd") > 0.0, "{one}");
+        assert!(
+            number("seconds") > number("transfer_seconds")
+                && number("transfer_seconds") > 0.0
+                && number("cost_usd") > 0.0,
+            "{one}"
+        );
         let total = number("sender_bytes") + number("receiver_bytes");
         let bytes = [&one["total_bytes"][0], &one["total_bytes"][1]].map(|bytes| bytes.as_f64().expect("bytes"));
         assert!(bytes[0] <= total + 1.0 && total <= bytes[1], "{one}");
@@ -46,7 +51,9 @@ fn a_calibration_that_does_not_hold_is_made_again() {
     let kept = folder.read(file);
     assert!(!folder.run(plan).stderr.contains("measured"));
     let version = format!("\"vesica\": \"{}\"", env!("CARGO_PKG_VERSION"));
-    for (from, to) in [(version.as_str(), "\"vesica\": \"0.0.1\""), ("\"machine\": \"", "\"machine\": \"not "), ("[", "{")] {
+    for (from, to) in
+        [(version.as_str(), "\"vesica\": \"0.0.1\""), ("\"machine\": \"", "\"machine\": \"not "), ("[", "{")]
+    {
         assert!(kept.contains(from), "{from} in {kept}");
         folder.write(file, kept.replacen(from, to, 1));
         folder.run(plan).expect(0, &["measured this machine"]);
@@ -89,35 +96,45 @@ fn the_users_prices_count() {
     let folder = Folder::new();
     let list = |usd: &str| {
         format!(
-            "title = \"mine\"\n[core]\nusd_per_hour = {usd}\nsource = \"me\"\n\
-             [[traffic]]\nkind = \"internet\"\nsender_usd_per_gb = 0\nreceiver_usd_per_gb = 0.0\nsource = \"me\"\n"
+            "title = \"mine\"\n[core]\nusd_per_hour = {usd}\nsource = \"me\"\n[[traffic]]\nkind = \
+             \"internet\"\nsender_usd_per_gb = 0\nreceiver_usd_per_gb = 0.0\nsource = \"me\"\n"
         )
     };
     let cost = |usd: &str| {
         folder.write("mine.toml", list(usd));
         let plan = object(&folder.run("plan --sender-items 1e5 --receiver-items 1e5 --prices mine.toml --json"));
         assert_eq!(plan["prices"]["title"], "mine");
-        (plan["eligible"][0]["cost_usd"].as_f64().expect("a price"), plan["eligible"][0]["seconds"].as_f64().expect("a time"))
+        (
+            plan["eligible"][0]["cost_usd"].as_f64().expect("a price"),
+            plan["eligible"][0]["seconds"].as_f64().expect("a time"),
+        )
     };
     let ((usd, seconds), free) = (cost("3600.0"), cost("0.0").0);
     assert!((usd / (2.0 * seconds) - 1.0).abs() < 1e-6, "{usd} for two cores over {seconds} s at a dollar a second");
     assert!(free.abs() < 1e-12);
     folder.write("mine.toml", list("-1.0"));
-    folder.run("plan --sender-items 5 --receiver-items 5 --prices mine.toml").expect(3, &["mine.toml", "no amount of money"]);
+    folder
+        .run("plan --sender-items 5 --receiver-items 5 --prices mine.toml")
+        .expect(3, &["mine.toml", "no amount of money"]);
 }
 
-/// Both sides come to one protocol by the slower of the links that they name, and both reports and the receipt say why.
+/// Both sides come to one protocol by the slower of the links that they name, and both reports and
+/// the receipt say why.
 #[test]
 fn one_side_names_a_slow_link_and_both_sides_go_by_it() {
     let folder = Folder::new();
     folder.write("ours.csv", "email\na@x.org\nb@x.org\n");
     folder.write("theirs.csv", "email\nb@x.org\nc@x.org\n");
     let link = "--link 2mbit,70ms";
-    for (ours, theirs, says) in
-        [("", "", "over 1 Gbit/s with a round trip of 10 ms"), ("--link lan", link, "over 2 Mbit/s with a round trip of 70 ms")]
-    {
+    for (ours, theirs, says) in [
+        ("", "", "over 1 Gbit/s with a round trip of 10 ms"),
+        ("--link lan", link, "over 2 Mbit/s with a round trip of 70 ms"),
+    ] {
         let (receiver, sender) = folder.join(
-            &format!("--input ours.csv --key email --output matches.csv --pad-to 20000 --force --receipt run.json --json {ours}"),
+            &format!(
+                "--input ours.csv --key email --output matches.csv --pad-to 20000 --force --receipt run.json --json \
+                 {ours}"
+            ),
             &format!("--input theirs.csv --key email --pad-to 20000 --json {theirs}"),
         );
         let (received, sent) = (object(&receiver), object(&sender));
@@ -128,12 +145,16 @@ fn one_side_names_a_slow_link_and_both_sides_go_by_it() {
         }
         assert_eq!(received["protocol"], sent["protocol"]);
         assert!(sent["warnings"].as_array().expect("a list").is_empty(), "{sent}");
-        let planned =
-            folder.run(&format!("plan --sender-items 20000 --receiver-items 20000 --json {}", if theirs.is_empty() { "" } else { link }));
+        let planned = folder.run(&format!(
+            "plan --sender-items 20000 --receiver-items 20000 --json {}",
+            if theirs.is_empty() { "" } else { link }
+        ));
         assert_eq!(object(&planned)["choice"], received["protocol"], "auto does what plan says");
     }
-    let (receiver, sender) =
-        folder.join("--input ours.csv --key email --output matches.csv --force --protocol rr22", "--input theirs.csv --key email");
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key email --output matches.csv --force --protocol rr22",
+        "--input theirs.csv --key email",
+    );
     receiver.expect(0, &["rr22 (malicious)", "chosen as the only one that both sides allow"]);
     sender.expect(0, &["chosen as the only one that both sides allow"]);
 }

@@ -1,4 +1,5 @@
-//! Receipts: both sides sign the same statement, and `vesica receipt` tells a right one from a wrong one.
+//! Receipts: both sides sign the same statement, and `vesica receipt` tells a right one from a
+//! wrong one.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -65,8 +66,10 @@ fn a_variant_of_a_protocol_is_agreed_and_stated() {
 fn one_side_may_keep_a_receipt_alone() {
     let folder = Folder::new();
     folder.write("ours.csv", "email\na@x.org\n");
-    let (receiver, sender) =
-        folder.join("--input ours.csv --key email --output matches.csv", "--input ours.csv --key email --receipt theirs.json");
+    let (receiver, sender) = folder.join(
+        "--input ours.csv --key email --output matches.csv",
+        "--input ours.csv --key email --receipt theirs.json",
+    );
     receiver.expect(0, &[]);
     sender.expect(0, &[]);
     folder.run("receipt theirs.json --peer us.pub").expect(0, &[]);
@@ -80,7 +83,9 @@ fn a_right_receipt_is_told_from_a_wrong_one() {
     for (file, peer) in [("ours.json", "them.pub"), ("theirs.json", "us.pub")] {
         let shown = folder.run(&format!("receipt {file} --peer {peer}"));
         shown.expect(0, &[]);
-        for text in ["intersect", "3 of the sender, 3 of the receiver", "the sender's signature is valid, the receiver's valid"] {
+        for text in
+            ["intersect", "3 of the sender, 3 of the receiver", "the sender's signature is valid, the receiver's valid"]
+        {
             assert!(shown.stdout.contains(text), "{text:?} is missing in: {}", shown.stdout);
         }
     }
@@ -93,15 +98,24 @@ fn a_right_receipt_is_told_from_a_wrong_one() {
     let transcript = serde_json::from_str::<Receipt>(&right).expect("a receipt").statement.transcript;
     let other = if transcript.starts_with('0') { "1" } else { "0" };
     let changes = [
-        ("\"sender_items\": 3", "\"sender_items\": 4".to_owned(), "the sender's signature is WRONG, the receiver's WRONG"),
+        (
+            "\"sender_items\": 3",
+            "\"sender_items\": 4".to_owned(),
+            "the sender's signature is WRONG, the receiver's WRONG",
+        ),
         (transcript.as_str(), format!("{other}{}", &transcript[1..]), "WRONG"),
-        ("\"sender_signature\": \"", "\"sender_signature\": \"zz".to_owned(), "the sender's signature is WRONG, the receiver's valid"),
+        (
+            "\"sender_signature\": \"",
+            "\"sender_signature\": \"zz".to_owned(),
+            "the sender's signature is WRONG, the receiver's valid",
+        ),
     ];
     for (from, to, says) in changes {
         assert!(right.contains(from), "{from}");
         folder.write("wrong.json", right.replacen(from, &to, 1));
         folder.run("receipt wrong.json").expect(6, &["the receipt is not valid", says]);
-        let report: Value = serde_json::from_str(&folder.run("receipt wrong.json --json").stdout).expect("one JSON object");
+        let report: Value =
+            serde_json::from_str(&folder.run("receipt wrong.json --json").stdout).expect("one JSON object");
         assert_eq!((&report["ok"], &report["error"]["code"]), (&false.into(), &6.into()));
     }
     let mut half: Value = serde_json::from_str(&right).expect("JSON");

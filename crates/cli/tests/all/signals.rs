@@ -14,7 +14,11 @@ fn tables() -> Folder {
 
 #[track_caller]
 fn no_output(folder: &Folder) {
-    assert!(!folder.files().iter().any(|name| name.contains("matches") || name.contains("partial")), "{:?}", folder.files());
+    assert!(
+        !folder.files().iter().any(|name| name.contains("matches") || name.contains("partial")),
+        "{:?}",
+        folder.files()
+    );
 }
 
 /// `vesica` with the default for SIGHUP; `None` where it is ignored here and nothing resets it.
@@ -25,7 +29,8 @@ fn with_default_hangup() -> Option<Command> {
     if u64::from_str_radix(ignored.trim(), 16).expect("a mask") & 1 == 0 {
         return Some(Command::new(vesica));
     }
-    let possible = Command::new("env").args(["--default-signal=HUP", "true"]).output().is_ok_and(|output| output.status.success());
+    let possible =
+        Command::new("env").args(["--default-signal=HUP", "true"]).output().is_ok_and(|output| output.status.success());
     let mut command = Command::new("env");
     command.args(["--default-signal=HUP", vesica]);
     possible.then_some(command)
@@ -33,7 +38,8 @@ fn with_default_hangup() -> Option<Command> {
 
 /// Both sides connected; the sender, which is started by `command`, waits for its table.
 fn mid_run(folder: &Folder, command: Command) -> (Process, Process) {
-    let mut receiver = folder.start(&format!("receive {RECEIVER} --input ours.csv --key email --output matches.csv -v"));
+    let mut receiver =
+        folder.start(&format!("receive {RECEIVER} --input ours.csv --key email --output matches.csv -v"));
     receiver.stdin = None;
     let address = receiver.address();
     let sender = folder.start_under(command, &format!("send {SENDER} --connect {address} --input - --key mail"));
@@ -93,7 +99,10 @@ fn a_file_size_limit_that_is_met_while_writing_is_an_error() {
     let folder = Folder::new();
     folder.write("ours.csv", format!("email\n{}", (0..2000).map(|row| format!("{row}\n")).collect::<String>()));
     let long = "x".repeat(300);
-    folder.write("theirs.csv", format!("mail,note\n{}", (0..2000).map(|row| format!("{row},{long}\n")).collect::<String>()));
+    folder.write(
+        "theirs.csv",
+        format!("mail,note\n{}", (0..2000).map(|row| format!("{row},{long}\n")).collect::<String>()),
+    );
     let (receiver, sender) = limited(&folder, 100, "--payload note");
     receiver.expect(4, &["cannot write matches.csv", "ulimit -f"]);
     sender.expect(0, &[]);

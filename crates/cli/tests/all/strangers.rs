@@ -1,4 +1,5 @@
-//! Strangers at the listening address: the partner gets in all the same, and its user learns of them.
+//! Strangers at the listening address: the partner gets in all the same, and its user learns of
+//! them.
 
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
@@ -30,7 +31,8 @@ impl Crowd {
         let coming = thread::spawn(move || {
             while !until.load(Ordering::Relaxed) {
                 for stranger in &mut strangers {
-                    let waiting = matches!(stranger.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
+                    let waiting =
+                        matches!(stranger.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
                     // The listener may have what it waited for, and be gone.
                     if let (false, Ok(again)) = (waiting, come(&address)) {
                         *stranger = again;
@@ -51,7 +53,8 @@ impl Drop for Crowd {
     }
 }
 
-const RECEIVE: &str = "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub";
+const RECEIVE: &str =
+    "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer them.pub";
 
 const SEND: &str = "send --identity them.key --peer us.pub --wait 55";
 
@@ -100,6 +103,8 @@ fn a_partner_that_never_comes_is_missed_with_the_number_of_strangers() {
     let folder = tables();
     let receiver = folder.start(&format!("{RECEIVE} --wait 1"));
     let _crowd = Crowd::at(&receiver.address(), 20);
-    receiver.end().expect(5, &["the partner did not connect within 1 s", "other connections were turned away", "--wait"]);
+    receiver
+        .end()
+        .expect(5, &["the partner did not connect within 1 s", "other connections were turned away", "--wait"]);
     assert!(!folder.files().contains(&"matches.csv".into()));
 }

@@ -1,4 +1,5 @@
-//! Standard output and standard error that are full, closed or a broken pipe: never a panic, never an abort, and no other exit code.
+//! Standard output and standard error that are full, closed or a broken pipe: never a panic, never
+//! an abort, and no other exit code.
 
 use std::fs::File;
 use std::io;
@@ -30,7 +31,10 @@ fn vesica(folder: &Folder, arguments: &str, bad_stderr: Option<Bad>) -> Command 
         }
         _ => Command::new(env!("CARGO_BIN_EXE_vesica")),
     };
-    command.current_dir(folder.path("")).env("XDG_CONFIG_HOME", folder.path("configuration")).args(arguments.split_whitespace());
+    command
+        .current_dir(folder.path(""))
+        .env("XDG_CONFIG_HOME", folder.path("configuration"))
+        .args(arguments.split_whitespace());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     match bad_stderr {
         None | Some(Bad::Closed) => &mut command,
@@ -77,8 +81,8 @@ fn tables() -> Folder {
 #[test]
 fn failures_keep_their_exit_code_though_nobody_reads_them() {
     let folder = tables();
-    let join =
-        "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub --wait 0.1 --connect 127.0.0.1:1";
+    let join = "receive --input ours.csv --key email --output matches.csv --identity us.key --peer them.pub --wait \
+                0.1 --connect 127.0.0.1:1";
     for bad in ALL {
         for (arguments, code) in [
             ("", 2),
@@ -100,12 +104,14 @@ fn a_result_is_delivered_though_nobody_reads_standard_error() {
     let folder = tables();
     for bad in ALL {
         for verbose in ["", "-vv"] {
-            let mut sender =
-                folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub --wait 50");
+            let mut sender = folder.start(
+                "send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub --wait 50",
+            );
             sender.stdin = None;
             let address = sender.address();
             let receive = format!(
-                "receive --input ours.csv --key email --output matches.csv --force --identity us.key --peer them.pub --wait 50 --connect {address} {verbose}"
+                "receive --input ours.csv --key email --output matches.csv --force --identity us.key --peer them.pub \
+                 --wait 50 --connect {address} {verbose}"
             );
             let (ended, _) = run(vesica(&folder, &receive, Some(bad)));
             assert_eq!(ended, Some(0), "{bad:?} {verbose}");
@@ -119,9 +125,16 @@ fn a_result_is_delivered_though_nobody_reads_standard_error() {
 #[test]
 fn standard_output_that_is_full_is_an_error() {
     let folder = tables();
-    for arguments in
-        ["--help", "--version", "receive --help", "protocols", "protocols --json", "check ours.csv --key email", "man", "completions bash"]
-    {
+    for arguments in [
+        "--help",
+        "--version",
+        "receive --help",
+        "protocols",
+        "protocols --json",
+        "check ours.csv --key email",
+        "man",
+        "completions bash",
+    ] {
         let mut command = vesica(&folder, arguments, None);
         command.stdout(stream(Bad::Full));
         let (ended, output) = run(command);
@@ -149,12 +162,14 @@ fn a_join_whose_standard_output_fails_says_so() {
         (Bad::Full, "-", false),
         (Bad::BrokenPipe, "-", false),
     ] {
-        let mut sender =
-            folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub --wait 50");
+        let mut sender = folder.start(
+            "send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity them.key --peer us.pub --wait 50",
+        );
         sender.stdin = None;
         let address = sender.address();
         let receive = format!(
-            "receive --input ours.csv --key email --force --identity us.key --peer them.pub --wait 50 --connect {address} --output {output}"
+            "receive --input ours.csv --key email --force --identity us.key --peer them.pub --wait 50 --connect \
+             {address} --output {output}"
         );
         let mut command = vesica(&folder, &receive, None);
         command.stdout(stream(bad));

@@ -1,4 +1,5 @@
-//! The tasks that compute on the intersection, between two processes over TLS, with the registry's own protocols.
+//! The tasks that compute on the intersection, between two processes over TLS, with the registry's
+//! own protocols.
 
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -28,7 +29,10 @@ fn tables() -> Folder {
 fn run(folder: &Folder, task: &str, receive: &str, send: &str) -> (Ended, Ended) {
     let both = format!("--key id --task {task} --security semi-honest");
     let output = if task == "shares" { "ours.shares" } else { "result.csv" };
-    folder.join(&format!("--input ours.csv --output {output} {both} {receive}"), &format!("--input theirs.csv {both} {send}"))
+    folder.join(
+        &format!("--input ours.csv --output {output} {both} {receive}"),
+        &format!("--input theirs.csv {both} {send}"),
+    )
 }
 
 fn json(ended: &Ended) -> Value {
@@ -45,7 +49,10 @@ fn the_sum_of_a_column_in_fixed_point() {
         "--payload amount,points --scale amount=2 --clamp amount=-50..50 --clamp points=0..3",
     );
     sender.expect(0, &["1 values of column amount were outside", "1 values of column points were outside"]);
-    receiver.expect(0, &["revealed to the receiver: the sums of the sender's amount, points over common keys", "wrote result.csv"]);
+    receiver.expect(
+        0,
+        &["revealed to the receiver: the sums of the sender's amount, points over common keys", "wrote result.csv"],
+    );
     assert_eq!(folder.read("result.csv"), "amount,points\n10.75,6\n");
     let receipt: Receipt = serde_json::from_str(&folder.read("ours.json")).expect("a receipt");
     assert_eq!((receipt.verify(), receipt.statement.task.as_str()), ((true, true), "sum"));
@@ -65,10 +72,14 @@ fn a_cardinality_says_nothing_of_single_rows() {
     assert_eq!(received["revealed"], sent["revealed"]);
     assert_eq!((&sent["output"], &sent["peer_items"]), (&Value::Null, &9.into()));
     let both = "--key id --task cardinality --security semi-honest";
-    let (receiver, sender) = folder.join(&format!("--input ours.csv --output result.json {both}"), &format!("--input theirs.csv {both}"));
+    let (receiver, sender) =
+        folder.join(&format!("--input ours.csv --output result.json {both}"), &format!("--input theirs.csv {both}"));
     sender.expect(0, &[]);
     receiver.expect(0, &["wrote result.json"]);
-    assert_eq!(serde_json::from_str::<Value>(&folder.read("result.json")).expect("JSON"), serde_json::json!([{ "cardinality": 3 }]));
+    assert_eq!(
+        serde_json::from_str::<Value>(&folder.read("result.json")).expect("JSON"),
+        serde_json::json!([{ "cardinality": 3 }])
+    );
 }
 
 /// Whether some protocol of `task` has groups and thresholds.
@@ -115,15 +126,19 @@ fn join_and_compute_on_a_parquet_table() {
     }
     let folder = tables();
     let decimals = Decimal128Array::from(vec![1025, -50, 100]).with_precision_and_scale(12, 2).expect("a type");
-    let columns: [(&str, ArrayRef); 2] = [("id", Arc::new(StringArray::from(vec!["b", "c", "a"]))), ("amount", Arc::new(decimals))];
+    let columns: [(&str, ArrayRef); 2] =
+        [("id", Arc::new(StringArray::from(vec!["b", "c", "a"]))), ("amount", Arc::new(decimals))];
     let batch = RecordBatch::try_from_iter(columns).expect("a batch");
     let mut writer =
-        ArrowWriter::try_new(File::create(folder.path("theirs.parquet")).expect("a file"), batch.schema(), None).expect("a writer");
+        ArrowWriter::try_new(File::create(folder.path("theirs.parquet")).expect("a file"), batch.schema(), None)
+            .expect("a writer");
     writer.write(&batch).expect("written");
     writer.close().expect("closed");
     let (receiver, sender) = folder.join(
-        "--input ours.csv --output result.json --key id --task join-and-compute --security semi-honest --payload quantity --clamp quantity=-9..9",
-        "--input theirs.parquet --key id --task join-and-compute --security semi-honest --payload amount --scale amount=2 --clamp amount=-50..50",
+        "--input ours.csv --output result.json --key id --task join-and-compute --security semi-honest --payload \
+         quantity --clamp quantity=-9..9",
+        "--input theirs.parquet --key id --task join-and-compute --security semi-honest --payload amount --scale \
+         amount=2 --clamp amount=-50..50",
     );
     sender.expect(0, &[]);
     receiver.expect(0, &["the sums of the products of the sender's amount with the receiver's quantity"]);
@@ -135,8 +150,12 @@ fn join_and_compute_on_a_parquet_table() {
 #[test]
 fn shares_of_two_processes_reconstruct() {
     let folder = tables();
-    let (receiver, sender) =
-        run(&folder, "shares", "--payload quantity --clamp quantity=0..4", "--output theirs.shares --payload amount --scale amount=2");
+    let (receiver, sender) = run(
+        &folder,
+        "shares",
+        "--payload quantity --clamp quantity=0..4",
+        "--output theirs.shares --payload amount --scale amount=2",
+    );
     sender.expect(0, &["revealed to neither side"]);
     receiver.expect(0, &["revealed to neither side"]);
     let read = |name| ShareFile::from_bytes(&fs::read(folder.path(name)).expect("there")).expect("shares");
@@ -160,7 +179,8 @@ fn the_malicious_default_is_refused_and_names_the_flag() {
     for task in ["cardinality", "sum", "join-and-compute", "shares"] {
         let values = if task == "sum" || task == "cardinality" { "" } else { "--payload quantity" };
         let ended = folder.run(&format!(
-            "receive --input ours.csv --key id --output result.csv --task {task} {values} --listen 127.0.0.1:0 --wait 0.1 --identity us.key --peer them.pub"
+            "receive --input ours.csv --key id --output result.csv --task {task} {values} --listen 127.0.0.1:0 --wait \
+             0.1 --identity us.key --peer them.pub"
         ));
         ended.expect(11, &[task, "malicious"]);
         if !task::find(task).expect("a task").entries().is_empty() {
@@ -178,9 +198,12 @@ fn bad_decimals_are_named_by_row_and_column_and_not_shown() {
     sender.expect(3, &["row 2 of theirs.csv", "`amount`", "more than the 2 digits", "--scale"]);
     receiver.expect(9, &["the partner's input table cannot be used"]);
     assert!(!sender.stderr.contains("98.765") && !receiver.stderr.contains("amount"), "{}", sender.stderr);
-    for bad in ["--scale amount=x", "--scale other=2", "--clamp amount=5..1", "--clamp amount=0", "--partner-clamp amount"] {
+    for bad in
+        ["--scale amount=x", "--scale other=2", "--clamp amount=5..1", "--clamp amount=0", "--partner-clamp amount"]
+    {
         let ended = folder.run(&format!(
-            "send --input theirs.csv --key id --task sum --security semi-honest --payload amount {bad} --connect 127.0.0.1:1 --identity them.key --peer us.pub"
+            "send --input theirs.csv --key id --task sum --security semi-honest --payload amount {bad} --connect \
+             127.0.0.1:1 --identity them.key --peer us.pub"
         ));
         ended.expect(2, &[bad.split(' ').next().unwrap_or_default()]);
     }
@@ -207,7 +230,8 @@ fn ranges_that_differ_are_named_on_both_sides() {
 fn tasks_and_flags_that_do_not_go_together() {
     let folder = tables();
     // The partner, who would be told, does not come.
-    let receive = "receive --input ours.csv --key id --output result.csv --security semi-honest --listen 127.0.0.1:0 --wait 0.1 --identity us.key --peer them.pub";
+    let receive = "receive --input ours.csv --key id --output result.csv --security semi-honest --listen 127.0.0.1:0 \
+                   --wait 0.1 --identity us.key --peer them.pub";
     for (arguments, text) in [
         ("--task sum --payload quantity", "the sender's columns"),
         ("--task join-and-compute", "one column of the receiver"),
@@ -232,8 +256,12 @@ fn tasks_and_flags_that_do_not_go_together() {
 fn noise_is_paid_from_a_budget() {
     let folder = tables();
     let shown = folder.run("identity show --identity us.key");
-    let fingerprint = shown.stdout.lines().last().and_then(|line| line.split_whitespace().last()).expect("a fingerprint").to_owned();
-    folder.write("budget.json", format!(r#"{{"vesica_budget": 1, "peers": {{"{fingerprint}": {{"total": "0.15", "spent": "0.05"}}}}}}"#));
+    let fingerprint =
+        shown.stdout.lines().last().and_then(|line| line.split_whitespace().last()).expect("a fingerprint").to_owned();
+    folder.write(
+        "budget.json",
+        format!(r#"{{"vesica_budget": 1, "peers": {{"{fingerprint}": {{"total": "0.15", "spent": "0.05"}}}}}}"#),
+    );
     let noisy = "--payload amount --scale amount=2 --clamp amount=-50..50 --epsilon 0.1 --budget budget.json";
     let (receiver, sender) = run(&folder, "sum", "", noisy);
     sender.expect(0, &["epsilon 0.1 for the whole run"]);
@@ -242,7 +270,8 @@ fn noise_is_paid_from_a_budget() {
     // Scale 50,000 in cents: zero noise has a probability of 10^-5.
     assert_ne!(folder.read("result.csv"), "amount\n10.75\n");
     let ended = folder.run(&format!(
-        "send --input theirs.csv --key id --task sum --security semi-honest {noisy} --connect 127.0.0.1:1 --wait 0.1 --identity them.key --peer us.pub"
+        "send --input theirs.csv --key id --task sum --security semi-honest {noisy} --connect 127.0.0.1:1 --wait 0.1 \
+         --identity them.key --peer us.pub"
     ));
     ended.expect(11, &["of which 0.15 are spent"]);
 }
@@ -251,8 +280,8 @@ fn noise_is_paid_from_a_budget() {
 fn a_run_that_names_a_budget_and_adds_no_noise_is_refused() {
     let folder = tables();
     let ended = folder.run(
-        "send --input theirs.csv --key id --task sum --security semi-honest --payload amount --scale amount=2 --budget budget.json \
-         --connect 127.0.0.1:1 --identity them.key --peer us.pub",
+        "send --input theirs.csv --key id --task sum --security semi-honest --payload amount --scale amount=2 \
+         --budget budget.json --connect 127.0.0.1:1 --identity them.key --peer us.pub",
     );
     ended.expect(2, &["--epsilon", "exact results", "omit --budget"]);
 }
@@ -265,7 +294,9 @@ fn protocols_that_show_the_count_run_only_if_both_sides_say_so() {
     for (flag, fastest) in [("", "vesica-sum"), ("--allow-count", "czz24-sum")] {
         assert_eq!(json(&folder.run(&format!("{plan} {flag}")))["choice"], fastest);
     }
-    for (ours, theirs, shows) in [("--allow-count", "", false), ("", "--allow-count", false), ("--allow-count", "--allow-count", true)] {
+    for (ours, theirs, shows) in
+        [("--allow-count", "", false), ("", "--allow-count", false), ("--allow-count", "--allow-count", true)]
+    {
         let slow = "--link 1mbit,40ms --json --force";
         let send = format!("--payload points --link 1mbit,40ms --json {theirs}");
         let (receiver, sender) = run(&folder, "sum", &format!("{slow} {ours}"), &send);
@@ -273,7 +304,9 @@ fn protocols_that_show_the_count_run_only_if_both_sides_say_so() {
             ended.expect(0, &[]);
             let report = json(&ended);
             let revealed = report["revealed"].as_array().expect("a list");
-            let says = revealed.iter().any(|what| what.as_str().is_some_and(|what| what.contains("the number of common items")));
+            let says = revealed
+                .iter()
+                .any(|what| what.as_str().is_some_and(|what| what.contains("the number of common items")));
             assert_eq!((says, report["protocol"] != "vesica-sum"), (shows, shows), "{ours:?} and {theirs:?}: {report}");
         }
         assert_eq!(folder.read("result.csv"), "points\n7\n");
@@ -289,13 +322,19 @@ fn protocols_that_show_the_count_run_only_if_both_sides_say_so() {
 fn benchmarks_of_the_tasks_are_checked() {
     let folder = Folder::new();
     let groups = if has_groups("cardinality") { "--groups 2" } else { "" };
-    for (task, more) in [("cardinality", groups), ("sum", "--columns 2"), ("shares", "--payload-bytes 8 --receiver-payload-bytes 4")] {
+    for (task, more) in
+        [("cardinality", groups), ("sum", "--columns 2"), ("shares", "--payload-bytes 8 --receiver-payload-bytes 4")]
+    {
         let bench = folder.run(&format!(
-            "bench --task {task} --security semi-honest --sender-items 700 --receiver-items 500 --overlap 99 --repeat 1 --json {more}"
+            "bench --task {task} --security semi-honest --sender-items 700 --receiver-items 500 --overlap 99 --repeat \
+             1 --json {more}"
         ));
         bench.expect(0, &[]);
         let report = json(&bench);
-        assert_eq!((&report["task"], &report["correct"], &report["intersection"]), (&task.into(), &true.into(), &99.into()));
+        assert_eq!(
+            (&report["task"], &report["correct"], &report["intersection"]),
+            (&task.into(), &true.into(), &99.into())
+        );
     }
     folder.run("bench --task sum --repeat 1").expect(11, &["--security semi-honest"]);
     folder.run("bench --task cardinality --security semi-honest --columns 1 --repeat 1").expect(11, &["does not take"]);

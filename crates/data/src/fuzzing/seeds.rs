@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,
-    TimestampMillisecondArray,
+    ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray,
+    StringViewArray, TimestampMillisecondArray,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -21,15 +21,37 @@ const ROWS: usize = 24;
 /// A column of each kind that is read in its own way; `email` is the key, `id` has no nulls.
 fn batch() -> Result<RecordBatch, ArrowError> {
     let rows = 0..ROWS;
-    let emails: StringArray = rows.clone().map(|row| (row % 7 != 3).then(|| format!("k{row:05}@example.org"))).collect();
+    let emails: StringArray =
+        rows.clone().map(|row| (row % 7 != 3).then(|| format!("k{row:05}@example.org"))).collect();
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("email", Arc::new(emails)),
         ("id", Arc::new(Int64Array::from_iter_values(rows.clone().map(|row| 1_000_003 * row as i64)))),
-        ("city", Arc::new(rows.clone().map(|row| Some(["Bonn", "Lund", "Nice"][row % 3])).collect::<DictionaryArray<Int32Type>>())),
+        (
+            "city",
+            Arc::new(
+                rows.clone().map(|row| Some(["Bonn", "Lund", "Nice"][row % 3])).collect::<DictionaryArray<Int32Type>>(),
+            ),
+        ),
         ("paid", Arc::new(rows.clone().map(|row| (row % 5 != 0).then_some(row % 2 == 0)).collect::<BooleanArray>())),
-        ("at", Arc::new(TimestampMillisecondArray::from_iter_values(rows.clone().map(|row| 1_700_000_000_000 + row as i64)))),
-        ("price", Arc::new(Decimal128Array::from_iter_values(rows.clone().map(|row| 199 * row as i128)).with_precision_and_scale(9, 2)?)),
-        ("note", Arc::new(StringViewArray::from_iter_values(rows.clone().map(|row| format!("a note of some length, {row}"))))),
+        (
+            "at",
+            Arc::new(TimestampMillisecondArray::from_iter_values(
+                rows.clone().map(|row| 1_700_000_000_000 + row as i64),
+            )),
+        ),
+        (
+            "price",
+            Arc::new(
+                Decimal128Array::from_iter_values(rows.clone().map(|row| 199 * row as i128))
+                    .with_precision_and_scale(9, 2)?,
+            ),
+        ),
+        (
+            "note",
+            Arc::new(StringViewArray::from_iter_values(
+                rows.clone().map(|row| format!("a note of some length, {row}")),
+            )),
+        ),
         (
             "tags",
             Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(
@@ -40,7 +62,8 @@ fn batch() -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, name != "id")))
 }
 
-/// Files in the Parquet format: both versions of pages, all ways to encode text, several row groups and codecs.
+/// Files in the Parquet format: both versions of pages, all ways to encode text, several row groups
+/// and codecs.
 ///
 /// # Errors
 /// Never, as a test sees to.
@@ -59,7 +82,10 @@ pub fn parquet() -> Result<Vec<Vec<u8>>, ParquetError> {
     [
         plain(),
         plain().set_compression(Compression::SNAPPY).set_data_page_row_count_limit(5).set_write_batch_size(5),
-        plain().set_compression(Compression::LZ4_RAW).set_max_row_group_row_count(Some(10)).set_dictionary_enabled(false),
+        plain()
+            .set_compression(Compression::LZ4_RAW)
+            .set_max_row_group_row_count(Some(10))
+            .set_dictionary_enabled(false),
         text(Encoding::DELTA_BYTE_ARRAY).set_compression(Compression::ZSTD(Default::default())),
         text(Encoding::DELTA_LENGTH_BYTE_ARRAY).set_compression(Compression::GZIP(Default::default())),
         text(Encoding::DELTA_BYTE_ARRAY).set_writer_version(WriterVersion::PARQUET_1_0),

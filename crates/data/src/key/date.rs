@@ -1,4 +1,5 @@
-//! Calendar dates (proleptic Gregorian): reading, checking, and the canonical text of dates and timestamps.
+//! Calendar dates (proleptic Gregorian): reading, checking, and the canonical text of dates and
+//! timestamps.
 
 use std::fmt::{self, Write};
 
@@ -70,7 +71,8 @@ impl Date {
     }
 }
 
-/// Appends the canonical text of a timestamp: `YYYY-MM-DDTHH:MM:SS[.fraction]`, with `Z` when `utc`.
+/// Appends the canonical text of a timestamp: `YYYY-MM-DDTHH:MM:SS[.fraction]`, with `Z` when
+/// `utc`.
 pub(crate) fn write_timestamp(seconds: i64, nanos: u32, utc: bool, out: &mut String) -> Result<(), Unmatchable> {
     Date::from_days(seconds.div_euclid(86_400))?.write(out);
     let of_day = seconds.rem_euclid(86_400);
@@ -112,7 +114,8 @@ pub(crate) struct Time {
     pub leap: bool,
 }
 
-/// Reads `YYYY-MM-DD`, `YYYYMMDD`, or an ISO 8601 timestamp that starts with the first, of which it keeps the date as written.
+/// Reads `YYYY-MM-DD`, `YYYYMMDD`, or an ISO 8601 timestamp that starts with the first, of which it
+/// keeps the date as written.
 pub(crate) fn from_iso(text: &str) -> Result<Date, Unmatchable> {
     iso(text).map(|(date, _)| date)
 }
@@ -156,7 +159,12 @@ fn time_of_day(time: &str) -> Result<Time, Unmatchable> {
             if digits == 0 {
                 return Err(Unmatchable);
             }
-            nanos = fraction.bytes().take(digits).chain(std::iter::repeat(b'0')).take(9).fold(0, |n, b| 10 * n + u32::from(b - b'0'));
+            nanos = fraction
+                .bytes()
+                .take(digits)
+                .chain(std::iter::repeat(b'0'))
+                .take(9)
+                .fold(0, |n, b| 10 * n + u32::from(b - b'0'));
         }
     }
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
@@ -178,10 +186,15 @@ pub(crate) fn zone(text: &str) -> Result<i64, Unmatchable> {
     let (hour, minutes) = number(hours, 2)?;
     let minutes = minutes.strip_prefix(':').unwrap_or(minutes);
     let (minute, end) = if minutes.is_empty() { (0, "") } else { number(minutes, 2)? };
-    if hour > 18 || minute > 59 || !end.is_empty() { Err(Unmatchable) } else { Ok(sign * i64::from(3600 * hour + 60 * minute)) }
+    if hour > 18 || minute > 59 || !end.is_empty() {
+        Err(Unmatchable)
+    } else {
+        Ok(sign * i64::from(3600 * hour + 60 * minute))
+    }
 }
 
-/// How a column writes its dates: `%Y` (four digits), `%m` and `%d` (one or two digits), `%%`, and literal characters.
+/// How a column writes its dates: `%Y` (four digits), `%m` and `%d` (one or two digits), `%%`, and
+/// literal characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateFormat {
     text: String,

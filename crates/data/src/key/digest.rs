@@ -1,9 +1,13 @@
-//! The digest of a key: length-framed components under domain-separated BLAKE3, and what a session makes of it.
+//! The digest of a key: length-framed components under domain-separated BLAKE3, and what a session
+//! makes of it.
 //!
-//! A table is read before the partner is there, so its digests are the same in every session. Protocols take items of 128 bits, and two keys with
-//! equal items match. Would 128 bits of the hash be the item, somebody who gets records into both tables could look for two keys with
-//! equal items once, with 2^64 work, and have them match in every session. So a digest has 256 bits, two of which are equal only after 2^128 work,
-//! and the session folds it under a salt that nobody knew before both tables were read: two different digests fold to one item for one salt of 2^128.
+//! A table is read before the partner is there, so its digests are the same in every session.
+//! Protocols take items of 128 bits, and two keys with equal items match. Would 128 bits of the
+//! hash be the item, somebody who gets records into both tables could look for two keys with
+//! equal items once, with 2^64 work, and have them match in every session. So a digest has 256
+//! bits, two of which are equal only after 2^128 work, and the session folds it under a salt that
+//! nobody knew before both tables were read: two different digests fold to one item for one salt of
+//! 2^128.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -11,11 +15,13 @@ use std::sync::LazyLock;
 use vesica_kernels::blake3::keyed_digests_256;
 use vesica_kernels::clmul::gf128_scale_add;
 
-/// Name and version of the digest and of the canonical forms under it; both parties must agree on it.
+/// Name and version of the digest and of the canonical forms under it; both parties must agree on
+/// it.
 pub const DIGEST_VERSION: &str = "vesica-key@2";
 
 /// Derived once from the version string: a new version gives unrelated digests.
-static DOMAIN: LazyLock<[u8; 32]> = LazyLock::new(|| blake3::derive_key("vesica 2026-11-22 vesica-key@2 local key digest", &[]));
+static DOMAIN: LazyLock<[u8; 32]> =
+    LazyLock::new(|| blake3::derive_key("vesica 2026-11-22 vesica-key@2 local key digest", &[]));
 
 /// 256 bits that stand for a key: the first and the second half of the hash.
 pub type Digest = [u128; 2];
@@ -72,7 +78,8 @@ impl Digests {
         self.high.clear();
     }
 
-    /// The items of a session: `low + salt high` in GF(2^128). Two different digests give one item for at most one salt.
+    /// The items of a session: `low + salt high` in GF(2^128). Two different digests give one item
+    /// for at most one salt.
     pub fn fold(self, salt: u128) -> Vec<u128> {
         let Self { mut low, high } = self;
         gf128_scale_add(&mut low, salt, &high);
@@ -86,9 +93,11 @@ impl fmt::Debug for Digests {
     }
 }
 
-/// Bytes of one key while its components are appended: a component count, then each component behind its length.
+/// Bytes of one key while its components are appended: a component count, then each component
+/// behind its length.
 ///
-/// Framing instead of a separator keeps `("a,b", "c")` and `("a", "b,c")` apart. All lengths are 32-bit little-endian.
+/// Framing instead of a separator keeps `("a,b", "c")` and `("a", "b,c")` apart. All lengths are
+/// 32-bit little-endian.
 #[derive(Default)]
 pub struct KeyFrame {
     bytes: Vec<u8>,
@@ -125,10 +134,12 @@ fn hash(bytes: &[u8]) -> Digest {
     digest
 }
 
-/// Framed keys that are hashed together, which for short ones is several times as fast as one by one.
+/// Framed keys that are hashed together, which for short ones is several times as fast as one by
+/// one.
 #[derive(Default)]
 pub(crate) struct KeyBatch {
-    /// Frames that fit a block of BLAKE3, zeros behind them; a longer one leaves an empty block and is in `long`.
+    /// Frames that fit a block of BLAKE3, zeros behind them; a longer one leaves an empty block and
+    /// is in `long`.
     blocks: Vec<[u8; 64]>,
     lengths: Vec<u8>,
     /// Digests of longer frames with their place.
@@ -142,7 +153,8 @@ impl KeyBatch {
     /// The fewest keys that are hashed together. Fewer would leave the vectors almost empty.
     const MIN_KEYS_TOGETHER: usize = 4;
 
-    /// Appends a key. `digests` gets those of all keys appended, in order, whenever enough are there.
+    /// Appends a key. `digests` gets those of all keys appended, in order, whenever enough are
+    /// there.
     pub fn push(&mut self, frame: &KeyFrame, digests: &mut Digests) {
         let mut block = [0; 64];
         let length = match block.get_mut(..frame.bytes.len()) {
@@ -170,7 +182,10 @@ impl KeyBatch {
     }
 
     /// Appends to `digests` those of the keys that are left.
-    #[expect(clippy::indexing_slicing, reason = "blocks have room for their lengths; both halves of `digests` have the new places")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "blocks have room for their lengths; both halves of `digests` have the new places"
+    )]
     pub fn finish(&mut self, digests: &mut Digests) {
         let from = digests.len();
         if self.blocks.len() < Self::MIN_KEYS_TOGETHER {
@@ -203,7 +218,8 @@ pub fn digest(components: &[&[u8]]) -> Option<Digest> {
 mod tests {
     use super::*;
 
-    /// `low + salt high`, against the field's definition on single elements, and that no half is left out.
+    /// `low + salt high`, against the field's definition on single elements, and that no half is
+    /// left out.
     #[test]
     fn an_item_is_the_low_half_and_the_high_half_times_the_salt() {
         let digests: Vec<Digest> = (0..70u8).map(|i| digest(&[&[i]]).expect("short")).collect();
@@ -215,7 +231,8 @@ mod tests {
         assert!(all.clone().fold(salt).into_iter().eq(digests.iter().map(|[low, high]| low ^ product(*high))));
     }
 
-    /// Two keys with equal first halves, which 2^64 work finds, have different items; so have two with equal second halves.
+    /// Two keys with equal first halves, which 2^64 work finds, have different items; so have two
+    /// with equal second halves.
     #[test]
     fn digests_that_differ_in_one_half_have_different_items() {
         let salt = digest(&[b"salt"]).expect("short")[0];

@@ -1,8 +1,10 @@
-//! The kind of a key column: how most of its values are written once its normalisers have been applied.
+//! The kind of a key column: how most of its values are written once its normalisers have been
+//! applied.
 //!
-//! Keys are compared as texts. Where two columns hold the same things in different kinds (`5.0` and `5`, a date and a timestamp at
-//! midnight), no key matches although the tables share rows. Each side tells the other the kinds of its key columns, one of the few that
-//! [`Kind`] can name, so that both can say so.
+//! Keys are compared as texts. Where two columns hold the same things in different kinds (`5.0` and
+//! `5`, a date and a timestamp at midnight), no key matches although the tables share rows. Each
+//! side tells the other the kinds of its key columns, one of the few that [`Kind`] can name, so
+//! that both can say so.
 
 use std::fmt;
 
@@ -32,7 +34,8 @@ pub enum Form {
     SpacedTimestamp,
     /// Without a zone, with a `T` and further zeros, or without seconds.
     LongTimestamp,
-    /// In UTC, as timestamps with a zone of Parquet and Arrow become keys: `2013-01-31T10:00:00.5Z`.
+    /// In UTC, as timestamps with a zone of Parquet and Arrow become keys:
+    /// `2013-01-31T10:00:00.5Z`.
     ZonedTimestamp,
     /// With a zone and a space.
     SpacedZonedTimestamp,
@@ -93,7 +96,9 @@ impl fmt::Display for Kind {
             Form::Bytes => "bytes that are no text",
             Form::Timestamp => "timestamps without a time zone (2013-01-31T10:00:00)",
             Form::SpacedTimestamp => "timestamps with a space and without a time zone (2013-01-31 10:00:00)",
-            Form::LongTimestamp => "timestamps without a time zone, in a long or short notation (2013-01-31T10:00:00.000)",
+            Form::LongTimestamp => {
+                "timestamps without a time zone, in a long or short notation (2013-01-31T10:00:00.000)"
+            }
             Form::ZonedTimestamp => "timestamps in UTC (2013-01-31T10:00:00Z)",
             Form::SpacedZonedTimestamp => "timestamps with a space and a time zone (2013-01-31 10:00:00+00)",
             Form::LongZonedTimestamp => "timestamps with a time zone (2013-01-31T10:00:00+00:00)",
@@ -149,7 +154,11 @@ impl KindCounts {
         }
         for (&form, counts) in TIMES.iter().zip(times.chunks(Precision::ALL.len())) {
             if most(counts.iter().sum()) {
-                let precision = Precision::ALL.into_iter().zip(counts).max_by_key(|&(_, count)| count).map(|(precision, _)| precision);
+                let precision = Precision::ALL
+                    .into_iter()
+                    .zip(counts)
+                    .max_by_key(|&(_, count)| count)
+                    .map(|(precision, _)| precision);
                 return Kind { form, precision };
             }
         }
@@ -182,7 +191,9 @@ fn place(value: &[u8]) -> usize {
     let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
     match digits.split_at(whole).1 {
         [] if whole == 1 || digits.first() != Some(&b'0') => plain(Form::Integer),
-        [b'.', fraction @ ..] if !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit) => plain(Form::Decimal),
+        [b'.', fraction @ ..] if !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit) => {
+            plain(Form::Decimal)
+        }
         [b'-', ..] if whole == 4 => std::str::from_utf8(value).map_or(plain(Form::Bytes), dated),
         _ if std::str::from_utf8(value).is_ok() => plain(Form::Text),
         _ => plain(Form::Bytes),
@@ -193,7 +204,8 @@ fn place(value: &[u8]) -> usize {
 fn dated(text: &str) -> usize {
     let Ok((_, time)) = date::iso(text) else { return plain(Form::Text) };
     let Some(time) = time else { return plain(Form::Date) };
-    // What the key of a timestamp of Parquet or Arrow looks like; 19 bytes are a date, a `T` and whole seconds.
+    // What the key of a timestamp of Parquet or Arrow looks like; 19 bytes are a date, a `T` and whole
+    // seconds.
     let length = 19 + if time.digits == 0 { 0 } else { 1 + time.digits };
     let shortest = text.as_bytes().get(16) == Some(&b':') && (time.digits == 0 || !text[..length].ends_with('0'));
     let spaced = text.as_bytes().get(10) == Some(&b' ');
@@ -209,7 +221,9 @@ fn dated(text: &str) -> usize {
         date::Time { seconds: 0, nanos: 0, .. } => Precision::Day,
         // Zeros at the end tell two notations with a space apart; those with a `T` are told apart by their forms.
         time if spaced => by_digits(time.digits),
-        date::Time { nanos, .. } => by_digits((0..9).find(|&digits| nanos.is_multiple_of(10_u32.pow(9 - digits))).unwrap_or(9) as usize),
+        date::Time { nanos, .. } => {
+            by_digits((0..9).find(|&digits| nanos.is_multiple_of(10_u32.pow(9 - digits))).unwrap_or(9) as usize)
+        }
     };
     let form = TIMES.iter().position(|&other| other == form).unwrap_or_default();
     PLAIN.len() + form * Precision::ALL.len() + precision as usize
@@ -291,7 +305,10 @@ mod tests {
     #[test]
     fn a_column_is_of_the_kind_of_nine_in_ten_values() {
         let column = |integers: usize| kind(&[vec!["5"; integers], vec!["x5"; 10 - integers]].concat()).form;
-        assert_eq!([column(10), column(9), column(8), column(1)], [Form::Integer, Form::Integer, Form::Text, Form::Text]);
+        assert_eq!(
+            [column(10), column(9), column(8), column(1)],
+            [Form::Integer, Form::Integer, Form::Text, Form::Text]
+        );
         assert_eq!(kind(&[]).form, Form::Text);
         let times = ["2013-01-31 10:00:00", "2013-01-31 00:00:00", "2013-01-30 00:00:00"];
         assert_eq!(kind(&times), Kind { form: Form::SpacedTimestamp, precision: Some(Precision::Day) });

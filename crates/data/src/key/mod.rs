@@ -1,10 +1,13 @@
-//! Typed keys: which columns form a key, how a value becomes canonical, and the digest that stands for a key.
+//! Typed keys: which columns form a key, how a value becomes canonical, and the digest that stands
+//! for a key.
 //!
-//! **Canonical form.** Each component of a key becomes a byte string, so that equal values of different formats agree:
-//! text is its UTF-8 bytes; an integer its shortest decimal (CSV `42` equals a Parquet INT64 42, while CSV `042` and
-//! `+42` are other texts unless the column declares `int`); a boolean `true` or `false`; a date `YYYY-MM-DD`; a
-//! timestamp `YYYY-MM-DDTHH:MM:SS[.fraction]` (fraction without trailing zeros) with a `Z`, in UTC, when its column has
-//! a time zone; binary the bytes as they are. Floats have no reliable equality and are refused, as are nested types.
+//! **Canonical form.** Each component of a key becomes a byte string, so that equal values of
+//! different formats agree: text is its UTF-8 bytes; an integer its shortest decimal (CSV `42`
+//! equals a Parquet INT64 42, while CSV `042` and `+42` are other texts unless the column declares
+//! `int`); a boolean `true` or `false`; a date `YYYY-MM-DD`; a timestamp `YYYY-MM-DDTHH:MM:SS[.
+//! fraction]` (fraction without trailing zeros) with a `Z`, in UTC, when its column has
+//! a time zone; binary the bytes as they are. Floats have no reliable equality and are refused, as
+//! are nested types.
 //!
 //! **Nothing is normalised unless declared.** A row with a null or empty component never matches.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

@@ -1,4 +1,5 @@
-//! Declared normalisers. Each has a version that the handshake compares; a change of meaning is a new version.
+//! Declared normalisers. Each has a version that the handshake compares; a change of meaning is a
+//! new version.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +10,8 @@ use crate::key::date::{self, DateFormat};
 use crate::key::phone::{self, Phone, Reading};
 use crate::key::{SpecError, Timestamp};
 
-/// The value is not of the kind that the normaliser reads (no telephone number, no date). Says nothing of the value.
+/// The value is not of the kind that the normaliser reads (no telephone number, no date). Says
+/// nothing of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unmatchable;
 
@@ -18,24 +20,28 @@ pub struct Unmatchable;
 pub enum Normaliser {
     /// `trim@1`: removes Unicode white space (property White_Space) at both ends.
     Trim,
-    /// `lower@1`: each character to its lower case (Unicode default mapping, without context: a final sigma is `σ`).
+    /// `lower@1`: each character to its lower case (Unicode default mapping, without context: a
+    /// final sigma is `σ`).
     Lower,
     /// `nfc@1`: Unicode normalisation form C.
     Nfc,
-    /// `email@1`: white space trimmed, NFC, lower case. Needs one `@` with text on both sides, no white space or control
-    /// character, and a domain without empty labels. Dots and `+tags` of the local part stay: they may name another mailbox.
+    /// `email@1`: white space trimmed, NFC, lower case. Needs one `@` with text on both sides, no
+    /// white space or control character, and a domain without empty labels. Dots and `+tags` of
+    /// the local part stay: they may name another mailbox.
     Email,
-    /// `e164@2`: a telephone number to `+` and its digits (ITU-T E.164), as libphonenumber reads it in a country.
+    /// `e164@2`: a telephone number to `+` and its digits (ITU-T E.164), as libphonenumber reads it
+    /// in a country.
     E164(Phone),
     /// `digits@1`: keeps `0` to `9` and drops the rest; a value without any is unmatchable.
     Digits,
-    /// `date@1`: a date to `YYYY-MM-DD`. Without a format it reads `YYYY-MM-DD`, `YYYYMMDD`, and an ISO 8601 timestamp, of which it
-    /// keeps the date as written (no change of time zone). Days that no calendar has are unmatchable.
+    /// `date@1`: a date to `YYYY-MM-DD`. Without a format it reads `YYYY-MM-DD`, `YYYYMMDD`, and an
+    /// ISO 8601 timestamp, of which it keeps the date as written (no change of time zone). Days
+    /// that no calendar has are unmatchable.
     Date(Option<DateFormat>),
     /// `timestamp@1`: a date or an ISO 8601 timestamp to one instant's text.
     Timestamp(Timestamp),
-    /// `int@2`: an optional sign and decimal digits to the shortest decimal: `042`, `+42`, `42` and `42.0` are one key. `42.5` is
-    /// unmatchable.
+    /// `int@2`: an optional sign and decimal digits to the shortest decimal: `042`, `+42`, `42` and
+    /// `42.0` are one key. `42.5` is unmatchable.
     Int,
 }
 
@@ -135,7 +141,8 @@ fn email(value: &str, out: &mut String) -> Result<(), Unmatchable> {
         lower(value, out);
         return if is_ascii_email(value.as_bytes()) { Ok(()) } else { Err(Unmatchable) };
     }
-    // Lower case can leave form C (`İ` becomes two characters), so NFC comes last; it keeps lower case lower.
+    // Lower case can leave form C (`İ` becomes two characters), so NFC comes last; it keeps lower case
+    // lower.
     out.extend(value.nfc().flat_map(char::to_lowercase).nfc());
     let (local, domain) = out.split_once('@').ok_or(Unmatchable)?;
     let bad = |c: char| c.is_whitespace() || c.is_control() || c == '@';
@@ -147,7 +154,9 @@ fn email(value: &str, out: &mut String) -> Result<(), Unmatchable> {
 
 /// The rules of [`email`] for ASCII, where they need no characters.
 fn is_ascii_email(value: &[u8]) -> bool {
-    let Some((local, [_, domain @ ..])) = memchr::memchr(b'@', value).map(|at| value.split_at(at)) else { return false };
+    let Some((local, [_, domain @ ..])) = memchr::memchr(b'@', value).map(|at| value.split_at(at)) else {
+        return false;
+    };
     // A fold and not `all`, which would go byte by byte.
     let graphic = value.iter().fold(true, |graphic, byte| graphic & byte.is_ascii_graphic());
     graphic && !local.is_empty() && !domain.contains(&b'@') && !domain.split(|&byte| byte == b'.').any(<[u8]>::is_empty)
@@ -195,7 +204,8 @@ impl<'a> Chain<'a> {
         self.normalisers.is_empty()
     }
 
-    /// The value after all normalisers. An empty intermediate result ends the chain: an empty component never matches.
+    /// The value after all normalisers. An empty intermediate result ends the chain: an empty
+    /// component never matches.
     pub(crate) fn apply<'b>(&'b mut self, value: &'b str) -> Result<&'b str, Unmatchable> {
         let Some((first, rest)) = self.normalisers.split_first() else { return Ok(value) };
         self.current.clear();

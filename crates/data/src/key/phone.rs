@@ -1,7 +1,7 @@
 //! Telephone numbers to E.164, by the rules of libphonenumber in its Rust port `rlibphonenumber`.
 //!
-//! What is no valid number of any country is unmatchable, and so is a number with an extension: without it, it would be the key of the
-//! whole switchboard.
+//! What is no valid number of any country is unmatchable, and so is a number with an extension:
+//! without it, it would be the key of the whole switchboard.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ use rlibphonenumber::{CountryCodeSource, PHONE_NUMBER_UTIL, PhoneNumber, PhoneNu
 
 use crate::key::{SpecError, Unmatchable};
 
-/// Name, own version and that of the rules, since other rules read some texts as other numbers. The version is the one that Cargo.toml pins.
+/// Name, own version and that of the rules, since other rules read some texts as other numbers. The
+/// version is the one that Cargo.toml pins.
 pub(crate) const AGREED_NAME: &str = "e164@2+rlibphonenumber-2.2.15";
 
 /// How `e164` reads a column.
@@ -22,8 +23,9 @@ pub struct Phone {
     bare: Option<Bare>,
 }
 
-/// Which reading is taken of a *bare* number: one without `+` or international prefix that begins with the country's own calling code,
-/// where both readings are valid numbers. `491511234567` in Germany is a number of Emden (`0491 511234567`) or a mobile one.
+/// Which reading is taken of a *bare* number: one without `+` or international prefix that begins
+/// with the country's own calling code, where both readings are valid numbers. `491511234567` in
+/// Germany is a number of Emden (`0491 511234567`) or a mobile one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bare {
     /// A number of the country, which begins with these digits.
@@ -48,7 +50,8 @@ pub(crate) enum Reading {
 impl Phone {
     /// Reads `COUNTRY[:bare=national|international|refuse]`.
     pub fn parse(argument: &str) -> Result<Self, SpecError> {
-        let (country, bare) = argument.split_once(':').map_or((argument, None), |(country, bare)| (country, Some(bare)));
+        let (country, bare) =
+            argument.split_once(':').map_or((argument, None), |(country, bare)| (country, Some(bare)));
         let bare = match bare {
             None => None,
             Some("bare=national") => Some(Bare::National),
@@ -83,7 +86,8 @@ impl Phone {
         let bare = match source {
             CountryCodeSource::FromNumberWithoutPlusSign => true,
             CountryCodeSource::FromDefaultCountry => {
-                let mut digits = value.chars().filter_map(|c| c.to_digit(10)).map(|digit| char::from(b'0' + digit as u8));
+                let mut digits =
+                    value.chars().filter_map(|c| c.to_digit(10)).map(|digit| char::from(b'0' + digit as u8));
                 self.calling_code.chars().all(|c| digits.next() == Some(c))
             }
             _ => false,
@@ -94,8 +98,14 @@ impl Phone {
     }
 
     /// Chooses between the two readings of a bare number, of which `own` is the library's.
-    fn bare(&self, value: &str, own: Option<String>, source: CountryCodeSource) -> Result<(Option<String>, Reading), Unmatchable> {
-        let read = |text: String| PHONE_NUMBER_UTIL.parse(text, Some(self.region)).ok().and_then(|number| e164(&number));
+    fn bare(
+        &self,
+        value: &str,
+        own: Option<String>,
+        source: CountryCodeSource,
+    ) -> Result<(Option<String>, Reading), Unmatchable> {
+        let read =
+            |text: String| PHONE_NUMBER_UTIL.parse(text, Some(self.region)).ok().and_then(|number| e164(&number));
         let own_is_national = source == CountryCodeSource::FromDefaultCountry;
         let (national, international) = if own_is_national {
             (own, read(format!("+{}", value.trim())))
@@ -110,7 +120,8 @@ impl Phone {
             Some(Bare::Refuse) if both => return Err(Unmatchable),
             Some(Bare::National) if both => true,
             Some(Bare::International) if both => false,
-            // Said or not: the one reading that is a number. Unsaid, the library's stands even if only the other one is a number.
+            // Said or not: the one reading that is a number. Unsaid, the library's stands even if only the other one is
+            // a number.
             Some(_) => national.is_some(),
             None => own_is_national,
         };
@@ -133,5 +144,6 @@ impl fmt::Display for Phone {
 /// The number's E.164 form, if it is valid and has no extension.
 fn e164(number: &PhoneNumber) -> Option<String> {
     let whole = number.extension.as_ref().is_none_or(|extension| extension.is_empty());
-    (whole && PHONE_NUMBER_UTIL.is_valid_number(number)).then(|| PHONE_NUMBER_UTIL.format(number, PhoneNumberFormat::E164).into_owned())
+    (whole && PHONE_NUMBER_UTIL.is_valid_number(number))
+        .then(|| PHONE_NUMBER_UTIL.format(number, PhoneNumberFormat::E164).into_owned())
 }

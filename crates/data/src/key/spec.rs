@@ -27,27 +27,38 @@ pub enum SpecError {
     #[error("the key names column `{0}` twice; name each column once")]
     Repeated(String),
     /// A normaliser for a column that is not part of the key.
-    #[error("--normalise {0}: no key column has this name; write --normalise COLUMN=NAME[,NAME...] for a column given with --key")]
+    #[error(
+        "--normalise {0}: no key column has this name; write --normalise COLUMN=NAME[,NAME...] for a column given \
+         with --key"
+    )]
     NotAKeyColumn(String),
     /// A normaliser that does not exist.
     #[error(
-        "there is no normaliser `{0}`; known are trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT], timestamp:ZONE[:PRECISION], int"
+        "there is no normaliser `{0}`; known are trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT], \
+         timestamp:ZONE[:PRECISION], int"
     )]
     UnknownNormaliser(String),
     /// A country that `e164` does not know.
     #[error("`{0}` is no ISO 3166 country with a telephone plan; write two letters, for example e164:DE")]
     UnknownCountry(String),
     /// An argument of `e164` that is none.
-    #[error("e164 knows no `{0}`; write e164:COUNTRY, or :bare=national, :bare=international or :bare=refuse after the country")]
+    #[error(
+        "e164 knows no `{0}`; write e164:COUNTRY, or :bare=national, :bare=international or :bare=refuse after the \
+         country"
+    )]
     Bare(String),
     /// A zone or precision that `timestamp` does not know.
     #[error(
-        "`{0}` is not ZONE or ZONE:PRECISION; ZONE is utc or an offset such as +02:00 (the clock of timestamps without one; names of zones \
-         are not known), PRECISION is s, ms, us, ns or day: for example timestamp:utc or timestamp:+02:00:ms"
+        "`{0}` is not ZONE or ZONE:PRECISION; ZONE is utc or an offset such as +02:00 (the clock of timestamps \
+         without one; names of zones are not known), PRECISION is s, ms, us, ns or day: for example timestamp:utc or \
+         timestamp:+02:00:ms"
     )]
     Timestamp(String),
     /// A date format that does not give year, month and day once each.
-    #[error("the date format `{0}` does not name year, month and day once each; use %Y, %m and %d, for example date:%d.%m.%Y")]
+    #[error(
+        "the date format `{0}` does not name year, month and day once each; use %Y, %m and %d, for example \
+         date:%d.%m.%Y"
+    )]
     DateFormat(String),
 }
 
@@ -67,12 +78,16 @@ impl KeySpec {
 
     /// The key that `--key COLUMN` and `--normalise COLUMN=NAME[,NAME...]` arguments declare.
     pub fn parse<S: AsRef<str>>(keys: &[S], normalise: &[S]) -> Result<Self, SpecError> {
-        let columns = keys.iter().map(|name| KeyColumn { name: name.as_ref().to_owned(), normalisers: Vec::new() }).collect();
+        let columns =
+            keys.iter().map(|name| KeyColumn { name: name.as_ref().to_owned(), normalisers: Vec::new() }).collect();
         let mut spec = Self::new(columns)?;
         for argument in normalise.iter().map(AsRef::as_ref) {
             // Column names may hold `=`, so the key columns are tried as prefixes, the longest first.
-            let split = |column: &KeyColumn| argument.strip_prefix(column.name.as_str()).and_then(|rest| rest.strip_prefix('='));
-            let column = spec.columns.iter_mut().filter(|column| split(column).is_some()).max_by_key(|column| column.name.len());
+            let split = |column: &KeyColumn| {
+                argument.strip_prefix(column.name.as_str()).and_then(|rest| rest.strip_prefix('='))
+            };
+            let column =
+                spec.columns.iter_mut().filter(|column| split(column).is_some()).max_by_key(|column| column.name.len());
             let column = column.ok_or_else(|| SpecError::NotAKeyColumn(argument.to_owned()))?;
             let chain = split(column).unwrap_or_default();
             for name in chain.split(',') {
@@ -87,8 +102,9 @@ impl KeySpec {
         &self.columns
     }
 
-    /// What both parties must agree on, one line a column: the versioned normalisers, or `as it is`. Column names are
-    /// not part of it, nor are a normaliser's local arguments (country, date format, zone): they describe the own input only.
+    /// What both parties must agree on, one line a column: the versioned normalisers, or `as it
+    /// is`. Column names are not part of it, nor are a normaliser's local arguments (country,
+    /// date format, zone): they describe the own input only.
     pub fn agreement(&self) -> Vec<String> {
         let line = |column: &KeyColumn| {
             let names: Vec<_> = column.normalisers.iter().map(Normaliser::agreed_name).collect();

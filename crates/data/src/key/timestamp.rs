@@ -59,11 +59,13 @@ impl Precision {
     }
 }
 
-/// `timestamp:ZONE[:PRECISION]`: reads `YYYY-MM-DD`, `YYYYMMDD` and ISO 8601 timestamps (a space may stand for the `T`) and gives the instant
-/// in UTC, `YYYY-MM-DDTHH:MM:SS[.fraction]Z`. What is finer than the precision is cut; a date is its midnight. Values without a zone of
-/// their own are in ZONE.
+/// `timestamp:ZONE[:PRECISION]`: reads `YYYY-MM-DD`, `YYYYMMDD` and ISO 8601 timestamps (a space
+/// may stand for the `T`) and gives the instant in UTC, `YYYY-MM-DDTHH:MM:SS[.fraction]Z`. What is
+/// finer than the precision is cut; a date is its midnight. Values without a zone of their own are
+/// in ZONE.
 ///
-/// With the precision `day` it gives `YYYY-MM-DD`, the day of the instant in ZONE. Both sides must then name the same zone.
+/// With the precision `day` it gives `YYYY-MM-DD`, the day of the instant in ZONE. Both sides must
+/// then name the same zone.
 ///
 /// Leap seconds are unmatchable: most programs cannot tell them from the next second.
 #[derive(Clone, Debug, PartialEq, Eq)]

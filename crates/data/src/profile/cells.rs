@@ -2,7 +2,8 @@
 
 use crate::table::{Cell, NamedColumns, Scanner, ScannerPart, Source, TableError};
 
-/// Calls `each` with the place in `names` and the canonical value of every cell of the named columns, row by row. `None` is null.
+/// Calls `each` with the place in `names` and the canonical value of every cell of the named
+/// columns, row by row. `None` is null.
 pub(super) fn for_each_cell(
     source: &dyn Source,
     names: &[&str],

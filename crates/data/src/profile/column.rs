@@ -79,7 +79,8 @@ impl Inspector {
                 normalisers.push(declared.clone());
             }
         }
-        let effect = |normaliser: &Normaliser| NormaliserEffect { normaliser: normaliser.to_string(), changes: 0, refuses: 0 };
+        let effect =
+            |normaliser: &Normaliser| NormaliserEffect { normaliser: normaliser.to_string(), changes: 0, refuses: 0 };
         let profile = ColumnProfile {
             name: column.name.clone(),
             kind: stats.kind,
@@ -108,7 +109,8 @@ impl Inspector {
         let upper = text.chars().any(char::is_uppercase);
         p.with_upper_case += u64::from(upper);
         p.only_lower_case += u64::from(!upper && text.chars().any(char::is_lowercase));
-        p.leading_zero += u64::from(text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()));
+        p.leading_zero +=
+            u64::from(text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()));
         p.like_phone += u64::from(like_phone(text));
         p.like_local_date += u64::from(like_local_date(text));
         let word = text.trim();
@@ -137,20 +139,23 @@ impl Inspector {
 
 fn like_phone(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let punctuated = text.starts_with(['+', '0', '(']) && text.chars().all(|c| c.is_ascii_digit() || " +-./()".contains(c));
+    let punctuated =
+        text.starts_with(['+', '0', '(']) && text.chars().all(|c| c.is_ascii_digit() || " +-./()".contains(c));
     punctuated && (7..=15).contains(&digits)
 }
 
 fn like_local_date(text: &str) -> bool {
     ['.', '/'].into_iter().any(|separator| {
         let parts: Vec<&str> = text.split(separator).collect();
-        let numbers = parts.iter().all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
+        let numbers =
+            parts.iter().all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
         parts.len() == 3 && numbers && parts.iter().filter(|part| part.len() == 4).count() == 1
     })
 }
 
 impl ColumnProfile {
-    /// Appends what deserves a look. A column with declared normalisers was thought about: only hints about nulls remain.
+    /// Appends what deserves a look. A column with declared normalisers was thought about: only
+    /// hints about nulls remain.
     pub(super) fn warn(&self, normalised: bool, warnings: &mut Vec<String>) {
         let name = &self.name;
         let mut warn = |text: String| warnings.push(format!("`{name}`: {text}"));
@@ -158,7 +163,10 @@ impl ColumnProfile {
             warn(format!("{} values are null; their rows never match", self.nulls));
         }
         if self.like_null > 0 {
-            warn(format!("{} values look like a word for null and would match the partner's; leave such cells empty", self.like_null));
+            warn(format!(
+                "{} values look like a word for null and would match the partner's; leave such cells empty",
+                self.like_null
+            ));
         }
         if normalised {
             return;
@@ -171,20 +179,27 @@ impl ColumnProfile {
             warn(format!("the values look like e-mail addresses: consider --normalise {name}=email on both sides"));
         } else if self.with_upper_case > 0 && self.only_lower_case > 0 {
             let (upper, lower) = (self.with_upper_case, self.only_lower_case);
-            warn(format!("{upper} values have upper-case letters and {lower} have not: consider --normalise {name}=lower on both sides"));
+            warn(format!(
+                "{upper} values have upper-case letters and {lower} have not: consider --normalise {name}=lower on \
+                 both sides"
+            ));
         }
         if most(self.like_phone) && self.kind == "text" {
-            warn(format!("the values look like telephone numbers: consider --normalise {name}=e164:COUNTRY on both sides"));
+            warn(format!(
+                "the values look like telephone numbers: consider --normalise {name}=e164:COUNTRY on both sides"
+            ));
         }
         if most(self.like_local_date) {
             warn(format!(
-                "the values look like dates that are not ISO 8601: consider --normalise {name}=date:FORMAT, for example date:%d.%m.%Y"
+                "the values look like dates that are not ISO 8601: consider --normalise {name}=date:FORMAT, for \
+                 example date:%d.%m.%Y"
             ));
         }
         if self.leading_zero > 0 {
             let count = self.leading_zero;
             warn(format!(
-                "{count} values are numbers with leading zeros, which differ from the same numbers without: see --normalise {name}=int"
+                "{count} values are numbers with leading zeros, which differ from the same numbers without: see \
+                 --normalise {name}=int"
             ));
         }
         let written = self.written.kind();
@@ -192,7 +207,11 @@ impl ColumnProfile {
         match (written.form, written.precision) {
             (Form::Decimal, _) => {
                 let whole = self.normalisers.iter().any(|effect| effect.normaliser == "int" && effect.refuses == 0);
-                let mend = if whole { consider("int") } else { "write them as integers of a smaller unit in both tables".to_owned() };
+                let mend = if whole {
+                    consider("int")
+                } else {
+                    "write them as integers of a smaller unit in both tables".to_owned()
+                };
                 warn(format!("the values are {written}, which never match integers (5): {mend}"));
             }
             (form, Some(Precision::Day)) if form.is_timestamp() => {
@@ -205,12 +224,20 @@ impl ColumnProfile {
                 "the values are {written}: they match only where the partner writes the same zone and notation: {}",
                 consider("timestamp:utc")
             )),
-            (Form::Integer | Form::Text, _) if self.written.of(Form::Integer) > 0 && self.written.of(Form::Decimal) > 0 => {
+            (Form::Integer | Form::Text, _)
+                if self.written.of(Form::Integer) > 0 && self.written.of(Form::Decimal) > 0 =>
+            {
                 let count = self.written.of(Form::Decimal);
-                warn(format!("{count} values among integers have a decimal point (5.0) and never match them: {}", consider("int")));
+                warn(format!(
+                    "{count} values among integers have a decimal point (5.0) and never match them: {}",
+                    consider("int")
+                ));
             }
             (Form::SpacedTimestamp | Form::LongTimestamp, _) => {
-                warn(format!("the values are {written}, which do not match those of Parquet and Arrow: {}", consider("timestamp:utc")));
+                warn(format!(
+                    "the values are {written}, which do not match those of Parquet and Arrow: {}",
+                    consider("timestamp:utc")
+                ));
             }
             _ => {}
         }

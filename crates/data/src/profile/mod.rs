@@ -65,7 +65,8 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
     multiplicities.sort_unstable_by(|a, b| b.cmp(a));
     multiplicities.truncate(LISTED_MULTIPLICITIES);
 
-    let mut columns: Vec<_> = spec.columns().iter().zip(&table.stats.columns).map(|(c, stats)| column::Inspector::new(c, stats)).collect();
+    let mut columns: Vec<_> =
+        spec.columns().iter().zip(&table.stats.columns).map(|(c, stats)| column::Inspector::new(c, stats)).collect();
     let names: Vec<&str> = spec.columns().iter().map(|c| c.name.as_str()).collect();
     cells::for_each_cell(input, &names, &mut |index, cell| {
         if let (Some(inspector), Some(value)) = (columns.get_mut(index), cell) {
@@ -76,7 +77,9 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
     for (column, declared) in columns.iter().zip(spec.columns()) {
         column.warn(!declared.normalisers.is_empty(), &mut warnings);
     }
-    warnings.extend(spec.columns().iter().zip(&table.stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column)));
+    warnings.extend(
+        spec.columns().iter().zip(&table.stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column)),
+    );
     if table.digests.is_empty() {
         warnings.push("no row has a usable key: `send` and `receive` will refuse this table".to_owned());
     }

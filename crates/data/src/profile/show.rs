@@ -15,7 +15,11 @@ impl fmt::Display for Profile {
         }
         let keys = &self.keys;
         writeln!(f, "Key")?;
-        writeln!(f, "  {} distinct keys, {} rows repeat one of {} keys", keys.distinct, keys.duplicate_rows, self.repeated_keys)?;
+        writeln!(
+            f,
+            "  {} distinct keys, {} rows repeat one of {} keys",
+            keys.distinct, keys.duplicate_rows, self.repeated_keys
+        )?;
         if self.repeated_keys > 0 {
             let top: Vec<String> = self.top_multiplicities.iter().map(u64::to_string).collect();
             writeln!(f, "  rows of the most frequent keys: {}", top.join(", "))?;

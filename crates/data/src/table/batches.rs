@@ -78,8 +78,14 @@ impl Source for Batches {
     }
 }
 
-/// Gives the wanted cells of a batch to a scanner, on several threads where that is worth it. Columns are those of the batch.
-pub fn scan_batch(name: &str, batch: &RecordBatch, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
+/// Gives the wanted cells of a batch to a scanner, on several threads where that is worth it.
+/// Columns are those of the batch.
+pub fn scan_batch(
+    name: &str,
+    batch: &RecordBatch,
+    wanted: &[Wanted],
+    scanner: &mut dyn Scanner,
+) -> Result<(), TableError> {
     let columns = Columns::new(batch, wanted).map_err(|error| damaged(name, error))?;
     columns.scan(scanner)
 }
@@ -127,8 +133,15 @@ impl Columns {
     }
 }
 
-/// Gives the rows of a batch that `kept` names to a sink. `before` is the number of rows in earlier batches.
-pub fn keep_batch(name: &str, batch: &RecordBatch, before: usize, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+/// Gives the rows of a batch that `kept` names to a sink. `before` is the number of rows in earlier
+/// batches.
+pub fn keep_batch(
+    name: &str,
+    batch: &RecordBatch,
+    before: usize,
+    kept: &KeptRows<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), TableError> {
     let (mut mask, mut payloads, mut row_numbers) = (Vec::with_capacity(batch.num_rows()), Vec::new(), Vec::new());
     for row in before..before + batch.num_rows() {
         let payload = kept.row(row);
@@ -156,11 +169,14 @@ enum Column {
 impl Column {
     fn new(batch: &RecordBatch, wanted: Wanted) -> Result<Self, ArrowError> {
         let contradiction = |what: &str| ArrowError::SchemaError(what.to_owned());
-        let array = batch.columns().get(wanted.column).ok_or_else(|| contradiction("a batch lacks a column of the schema"))?;
+        let array =
+            batch.columns().get(wanted.column).ok_or_else(|| contradiction("a batch lacks a column of the schema"))?;
         let unfit = || contradiction("a batch has another type than the schema");
         match wanted.form {
             CellForm::Key => Scalars::new(array).map(Self::Key),
-            CellForm::Payload => PayloadColumn::of(array, &PayloadKind::of(array.data_type()).ok_or_else(unfit)?).map(Self::Payload),
+            CellForm::Payload => {
+                PayloadColumn::of(array, &PayloadKind::of(array.data_type()).ok_or_else(unfit)?).map(Self::Payload)
+            }
             CellForm::Number => {
                 let exact = CastOptions { safe: false, ..CastOptions::default() };
                 cast_with_options(array, &stored_as(array.data_type()).ok_or_else(unfit)?, &exact).map(Self::Number)
@@ -178,7 +194,9 @@ impl Column {
             Self::Payload(column) => column.cell(row),
             Self::Number(array) if array.is_null(row) => Cell::Null,
             Self::Number(array) => match array.data_type() {
-                DataType::Decimal128(_, scale) => Cell::Decimal(array.as_primitive::<Decimal128Type>().value(row), *scale),
+                DataType::Decimal128(_, scale) => {
+                    Cell::Decimal(array.as_primitive::<Decimal128Type>().value(row), *scale)
+                }
                 _ => Cell::Text(array.as_string::<i64>().value(row)),
             },
         }

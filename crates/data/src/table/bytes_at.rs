@@ -1,4 +1,5 @@
-//! Bytes of an input at places that the file itself names, for the checks that come before a library reads it.
+//! Bytes of an input at places that the file itself names, for the checks that come before a
+//! library reads it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;

@@ -40,12 +40,14 @@ impl fmt::Debug for KeyTable {
     }
 }
 
-/// Reads the key columns (and the payload columns) of a whole table, of which at least one row has a usable key.
+/// Reads the key columns (and the payload columns) of a whole table, of which at least one row has
+/// a usable key.
 pub fn read_keys(source: &dyn Source, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
     with_keys(source, collect(source, spec, payload.map_or(Along::Nothing, Along::Payload))?)
 }
 
-/// Reads the key columns and the columns to compute with of a whole table, of which at least one row has a usable key.
+/// Reads the key columns and the columns to compute with of a whole table, of which at least one
+/// row has a usable key.
 pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
     with_keys(source, collect(source, spec, Along::Values(values))?)
 }
@@ -179,7 +181,9 @@ fn no_keys(stats: &KeyStats) -> String {
     let guilty = stats.columns.iter().find(|c| c.nulls + c.empty + c.unmatchable == stats.rows);
     match guilty {
         Some(c) if c.unmatchable == 0 => format!("key column `{}` is null or empty in every row", c.name),
-        Some(c) if c.unmatchable == stats.rows => format!("the normalisers of key column `{}` refuse every value", c.name),
+        Some(c) if c.unmatchable == stats.rows => {
+            format!("the normalisers of key column `{}` refuse every value", c.name)
+        }
         Some(c) => format!("key column `{}` is null, empty or refused by its normalisers in every row", c.name),
         None => "every row has a null, empty or refused component in some key column".to_owned(),
     }

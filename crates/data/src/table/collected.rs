@@ -98,7 +98,9 @@ impl Sink for Collecting {
                 rows: batches.iter().map(|batch| batch.num_rows() as u64).sum(),
                 bytes: batches.iter().map(|batch| batch.get_array_memory_size() as u64).sum(),
             },
-            Delivered::Numbers(batch) => WriteStats { rows: batch.num_rows() as u64, bytes: batch.get_array_memory_size() as u64 },
+            Delivered::Numbers(batch) => {
+                WriteStats { rows: batch.num_rows() as u64, bytes: batch.get_array_memory_size() as u64 }
+            }
             Delivered::Shares(bytes) => WriteStats { rows: 0, bytes: bytes.len() as u64 },
         };
         self.to.put(result);

@@ -62,7 +62,8 @@ impl<'a> ColumnarReader<'a> {
                 let builder = ParquetRecordBatchReaderBuilder::try_new(own).map_err(|error| input.damaged(error))?;
                 // The reader drops the file's own metadata from its schema.
                 metadata = Some(builder.schema().metadata().clone());
-                if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first()) {
+                if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first())
+                {
                     compression = column.compression();
                 }
                 let chosen = match &places {
@@ -73,8 +74,12 @@ impl<'a> ColumnarReader<'a> {
                 let builder = builder.with_projection(chosen).with_batch_size(rows);
                 Reader::Parquet(builder.build().map_err(|error| input.damaged(error))?)
             }
-            Format::ArrowStream => Reader::Stream(StreamReader::try_new(BufReader::new(file), places).map_err(damaged)?),
-            Format::ArrowFile | Format::Csv => Reader::File(FileReader::try_new(BufReader::new(file), places).map_err(damaged)?),
+            Format::ArrowStream => {
+                Reader::Stream(StreamReader::try_new(BufReader::new(file), places).map_err(damaged)?)
+            }
+            Format::ArrowFile | Format::Csv => {
+                Reader::File(FileReader::try_new(BufReader::new(file), places).map_err(damaged)?)
+            }
         };
         let schema = match &reader {
             Reader::Parquet(reader) => arrow_array::RecordBatchReader::schema(reader),
@@ -170,7 +175,10 @@ pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> R
 pub(crate) fn sample(input: &Input) -> Result<RecordBatch, TableError> {
     let mut reader = ColumnarReader::open(input, None)?;
     let first = reader.next()?;
-    Ok(first.map_or_else(|| RecordBatch::new_empty(reader.schema().clone()), |batch| batch.slice(0, batch.num_rows().min(1))))
+    Ok(first.map_or_else(
+        || RecordBatch::new_empty(reader.schema().clone()),
+        |batch| batch.slice(0, batch.num_rows().min(1)),
+    ))
 }
 
 thread_local! {
@@ -178,8 +186,8 @@ thread_local! {
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a step of the Parquet or Arrow reader. On some damaged files these panic; that becomes the error that it is. The process's
-/// panic hook is wrapped once, so that such a panic prints nothing.
+/// Runs a step of the Parquet or Arrow reader. On some damaged files these panic; that becomes the
+/// error that it is. The process's panic hook is wrapped once, so that such a panic prints nothing.
 fn guarded<T>(input: &Input, step: impl FnOnce() -> Result<T, TableError>) -> Result<T, TableError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -224,12 +232,14 @@ pub(crate) fn canonical_kind(data_type: &DataType) -> Result<&'static str, &'sta
 /// An array of scalars that have a canonical text or bytes.
 pub(crate) struct Scalars {
     array: ArrayRef,
-    /// Of a dictionary, where each row's value stands in `array`. Its values are not written out for each row: one of them may be long.
+    /// Of a dictionary, where each row's value stands in `array`. Its values are not written out
+    /// for each row: one of them may be long.
     places: Option<UInt64Array>,
 }
 
 impl Scalars {
-    /// Takes an array whose type [`canonical_kind`] accepts; types that differ in storage only are brought to one.
+    /// Takes an array whose type [`canonical_kind`] accepts; types that differ in storage only are
+    /// brought to one.
     pub fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
         use DataType as T;
         let (array, places) = match array.as_any_dictionary_opt() {
@@ -248,13 +258,16 @@ impl Scalars {
         Ok(Self { array: cast(&array, &target)?, places })
     }
 
-    /// The canonical form of a row's value; `None` is null. Numbers and dates are written to `scratch`.
+    /// The canonical form of a row's value; `None` is null. Numbers and dates are written to
+    /// `scratch`.
     pub fn canonical<'b>(&'b self, row: usize, scratch: &'b mut String) -> Result<Option<&'b [u8]>, Unmatchable> {
         use DataType as T;
         let array = self.array.as_ref();
         let row = match &self.places {
             Some(places) if places.is_null(row) => return Ok(None),
-            Some(places) => usize::try_from(places.value(row)).ok().filter(|&place| place < array.len()).ok_or(Unmatchable)?,
+            Some(places) => {
+                usize::try_from(places.value(row)).ok().filter(|&place| place < array.len()).ok_or(Unmatchable)?
+            }
             None => row,
         };
         if array.is_null(row) || *array.data_type() == T::Null {
@@ -272,11 +285,16 @@ impl Scalars {
             T::FixedSizeBinary(_) => return Ok(Some(array.as_fixed_size_binary().value(row))),
             T::Int64 => _ = write!(scratch, "{}", array.as_primitive::<datatypes::Int64Type>().value(row)),
             T::UInt64 => _ = write!(scratch, "{}", array.as_primitive::<datatypes::UInt64Type>().value(row)),
-            T::Decimal128(_, 0) => _ = write!(scratch, "{}", array.as_primitive::<datatypes::Decimal128Type>().value(row)),
-            T::Decimal256(_, 0) => _ = write!(scratch, "{}", array.as_primitive::<datatypes::Decimal256Type>().value(row)),
+            T::Decimal128(_, 0) => {
+                _ = write!(scratch, "{}", array.as_primitive::<datatypes::Decimal128Type>().value(row))
+            }
+            T::Decimal256(_, 0) => {
+                _ = write!(scratch, "{}", array.as_primitive::<datatypes::Decimal256Type>().value(row))
+            }
             T::Boolean => scratch.push_str(if array.as_boolean().value(row) { "true" } else { "false" }),
             T::Date32 => {
-                date::Date::from_days(i64::from(array.as_primitive::<datatypes::Date32Type>().value(row)))?.write(scratch);
+                date::Date::from_days(i64::from(array.as_primitive::<datatypes::Date32Type>().value(row)))?
+                    .write(scratch);
             }
             T::Date64 => {
                 let millis = array.as_primitive::<datatypes::Date64Type>().value(row);
@@ -285,9 +303,15 @@ impl Scalars {
             T::Timestamp(unit, zone) => {
                 let (value, per_second) = match unit {
                     TimeUnit::Second => (array.as_primitive::<datatypes::TimestampSecondType>().value(row), 1),
-                    TimeUnit::Millisecond => (array.as_primitive::<datatypes::TimestampMillisecondType>().value(row), 1_000),
-                    TimeUnit::Microsecond => (array.as_primitive::<datatypes::TimestampMicrosecondType>().value(row), 1_000_000),
-                    TimeUnit::Nanosecond => (array.as_primitive::<datatypes::TimestampNanosecondType>().value(row), 1_000_000_000),
+                    TimeUnit::Millisecond => {
+                        (array.as_primitive::<datatypes::TimestampMillisecondType>().value(row), 1_000)
+                    }
+                    TimeUnit::Microsecond => {
+                        (array.as_primitive::<datatypes::TimestampMicrosecondType>().value(row), 1_000_000)
+                    }
+                    TimeUnit::Nanosecond => {
+                        (array.as_primitive::<datatypes::TimestampNanosecondType>().value(row), 1_000_000_000)
+                    }
                 };
                 let nanos = value.rem_euclid(per_second) * (1_000_000_000 / per_second);
                 date::write_timestamp(value.div_euclid(per_second), nanos as u32, zone.is_some(), scratch)?;

@@ -5,16 +5,22 @@ use std::hint::black_box;
 
 use crate::key::{Digest, Digests};
 
-/// Distinct digests behind an open-addressing table. Digests are uniform, so bits of their low halves are the hash.
+/// Distinct digests behind an open-addressing table. Digests are uniform, so bits of their low
+/// halves are the hash.
 pub(super) struct Distinct {
     pub digests: Digests,
-    /// Power of two, at most half full. A slot is `tag << 32 | index + 1`, or 0 when free; the tag spares most reads of `digests`.
+    /// Power of two, at most half full. A slot is `tag << 32 | index + 1`, or 0 when free; the tag
+    /// spares most reads of `digests`.
     slots: Vec<u64>,
 }
 
-#[expect(clippy::indexing_slicing, reason = "a mask of the power of two that `slots` is long keeps each place within it")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a mask of the power of two that `slots` is long keeps each place within it"
+)]
 impl Distinct {
-    /// Digests whose slots are read before the first of them is inserted, so that their cache misses overlap.
+    /// Digests whose slots are read before the first of them is inserted, so that their cache
+    /// misses overlap.
     const DIGESTS_AHEAD: usize = 32;
 
     /// Room for `count` digests; more make it grow.
@@ -22,8 +28,13 @@ impl Distinct {
         Self { digests: Digests::with_capacity(count), slots: vec![0; (2 * count).next_power_of_two().max(1 << 12)] }
     }
 
-    /// Inserts digests in order and calls `each` with the index of each and whether it is new. There are fewer than `2^32` in all.
-    pub fn insert_all<E>(&mut self, digests: &Digests, mut each: impl FnMut(u32, bool) -> Result<(), E>) -> Result<(), E> {
+    /// Inserts digests in order and calls `each` with the index of each and whether it is new.
+    /// There are fewer than `2^32` in all.
+    pub fn insert_all<E>(
+        &mut self,
+        digests: &Digests,
+        mut each: impl FnMut(u32, bool) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut next = digests.iter();
         for low in digests.low().chunks(Self::DIGESTS_AHEAD) {
             while 2 * (self.digests.len() + low.len()) > self.slots.len() {

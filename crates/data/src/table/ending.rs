@@ -1,5 +1,5 @@
-//! What an output's name says about what is written to it. A name with an ending that is not written is refused: its
-//! readers would go by it.
+//! What an output's name says about what is written to it. A name with an ending that is not
+//! written is refused: its readers would go by it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::path::Path;
@@ -16,12 +16,13 @@ pub(crate) struct RowsAs {
     pub delimiter: u8,
 }
 
-const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz), .tsv or .tab, .parquet, .arrow, .feather or .arrows, or one without an ending for the input's format";
+const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz), .tsv or .tab, .parquet, .arrow, \
+                    .feather or .arrows, or one without an ending for the input's format";
 const NUMBERS: &str = "give --output a name that ends in .csv or .json, or one without an ending for CSV";
 const SHARES: &str = "give --output a name that ends in .shares, or one without an ending";
 
-/// How rows of a table that is stored like `source` go to `path`: by the option, else by the name, else as the source; as CSV where
-/// the source is no file.
+/// How rows of a table that is stored like `source` go to `path`: by the option, else by the name,
+/// else as the source; as CSV where the source is no file.
 pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored>) -> Result<RowsAs, TableError> {
     let source = source.unwrap_or(Stored { format: Format::Csv, delimiter: b',', gzip: false, bytes: 0 });
     let (ending, gzip) = ending(path);
@@ -39,8 +40,10 @@ pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored
     if tabs && format == Format::Csv && delimiter != b'\t' {
         // Rows of CSV are copied as they stand.
         if source.format == Format::Csv {
-            let fault =
-                format!("cannot write {path}: its name says tabs, and the input's fields are separated by '{}'", char::from(delimiter));
+            let fault = format!(
+                "cannot write {path}: its name says tabs, and the input's fields are separated by '{}'",
+                char::from(delimiter)
+            );
             return Err(TableError::Option(fault, "give --output a name that ends in .csv"));
         }
         delimiter = b'\t';
@@ -111,9 +114,17 @@ mod tests {
         ] {
             assert_eq!(csv(name).expect(name), expected, "{name}");
         }
-        for name in
-            ["out.json", "out.jsonl", "out.xlsx", "out.csv.zst", "out.tsv", "out.tab.gz", "out.parquet.gz", "out.json.gz", "out.CSV.bz2"]
-        {
+        for name in [
+            "out.json",
+            "out.jsonl",
+            "out.xlsx",
+            "out.csv.zst",
+            "out.tsv",
+            "out.tab.gz",
+            "out.parquet.gz",
+            "out.json.gz",
+            "out.CSV.bz2",
+        ] {
             let error = csv(name).expect_err(name);
             assert!(error.to_string().contains(name) && error.mend().contains(".csv"), "{error}");
         }

@@ -15,7 +15,8 @@ pub enum Blame {
     Peer,
 }
 
-/// A table that cannot be read or written. `Display` is the fault; [`TableError::mend`] what the user can do.
+/// A table that cannot be read or written. `Display` is the fault; [`TableError::mend`] what the
+/// user can do.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The input cannot be opened.
@@ -224,7 +225,9 @@ pub enum TableError {
         row: u64,
     },
     /// A payload row wider than the limit.
-    #[error("row {row} of {path} has a payload of {width} bytes; every match costs that much, and the limit is {limit}")]
+    #[error(
+        "row {row} of {path} has a payload of {width} bytes; every match costs that much, and the limit is {limit}"
+    )]
     PayloadWidth {
         /// The name of the table or file, as the user gave it.
         path: String,
@@ -273,33 +276,49 @@ impl TableError {
                 io::ErrorKind::PermissionDenied => "ask for the right to read it",
                 io::ErrorKind::IsADirectory => "name a file in it",
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                    "an input that is no file is copied first: free space in the temporary folder (TMPDIR) or raise the limit on file sizes (`ulimit -f`), or name a file"
+                    "an input that is no file is copied first: free space in the temporary folder (TMPDIR) or raise \
+                     the limit on file sizes (`ulimit -f`), or name a file"
                 }
                 _ => "check the path and that the file can be read",
             },
             Self::Read { .. } => "check the disk and the file, and run again",
-            Self::Damaged { .. } => "write or copy the file again (its end may be missing), or name its format with --format",
+            Self::Damaged { .. } => {
+                "write or copy the file again (its end may be missing), or name its format with --format"
+            }
             Self::Changed { .. } => "run again when nobody writes to it",
             Self::Option(_, mend) => mend,
             Self::MissingColumn { mend, .. } => mend,
             Self::DuplicateColumn { .. } => "rename one of them in the file",
-            Self::Ragged { .. } => "correct this line; a field that holds the delimiter needs quotes, and --delimiter names another one",
+            Self::Ragged { .. } => {
+                "correct this line; a field that holds the delimiter needs quotes, and --delimiter names another one"
+            }
             Self::NotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
             Self::Quote { .. } => "correct this line; a quote inside of a quoted field is written twice",
             Self::LongRecord { .. } => "look there for a quoted field that is never closed",
-            Self::TooManyColumns { .. } => "check that the file is a table and that --delimiter names what separates its columns",
-            Self::LongKey { .. } => "choose a key column of shorter values, or write a hash of them to a column of its own in both tables",
+            Self::TooManyColumns { .. } => {
+                "check that the file is a table and that --delimiter names what separates its columns"
+            }
+            Self::LongKey { .. } => {
+                "choose a key column of shorter values, or write a hash of them to a column of its own in both tables"
+            }
             Self::Empty { .. } => "give a table with at least one row below its header",
-            Self::NoKeys { .. } => "choose other key columns or normalisers; `vesica check` shows what each column holds",
+            Self::NoKeys { .. } => {
+                "choose other key columns or normalisers; `vesica check` shows what each column holds"
+            }
             Self::ColumnType { mend, .. } => mend,
             Self::Value { .. } => "correct or remove this row",
-            Self::Amount { .. } => "correct or remove this row, or give the column more digits with --scale; nothing is rounded",
+            Self::Amount { .. } => {
+                "correct or remove this row, or give the column more digits with --scale; nothing is rounded"
+            }
             Self::TooManyGroups { .. } => "merge rare values into one",
             Self::ValueDuplicates { .. } => {
-                "remove duplicate keys, or let each key's first row count with --payload-duplicates first, or add up its values with sum"
+                "remove duplicate keys, or let each key's first row count with --payload-duplicates first, or add up \
+                 its values with sum"
             }
             Self::TooManyRows { .. } => "split the table",
-            Self::PayloadDuplicates { .. } => "remove duplicate keys, or send each key's first row with --payload-duplicates first",
+            Self::PayloadDuplicates { .. } => {
+                "remove duplicate keys, or send each key's first row with --payload-duplicates first"
+            }
             Self::PayloadWidth { .. } => "send fewer or shorter columns",
             Self::OutputExists { .. } => "choose another name, or replace it with --force",
             Self::Output { source, .. } => match source.kind() {
@@ -307,8 +326,8 @@ impl TableError {
                     "the disk is full: free space or choose another place; nothing was left under this name"
                 }
                 io::ErrorKind::FileTooLarge => {
-                    "it is larger than the limit on file sizes (RLIMIT_FSIZE, `ulimit -f`) or than the file system takes: raise the limit or choose another place; \
-                     nothing was left under this name"
+                    "it is larger than the limit on file sizes (RLIMIT_FSIZE, `ulimit -f`) or than the file system \
+                     takes: raise the limit or choose another place; nothing was left under this name"
                 }
                 io::ErrorKind::NotFound => "create the folder first",
                 io::ErrorKind::IsADirectory => "name a file in it",
@@ -348,8 +367,8 @@ impl TableError {
     }
 }
 
-/// Text for [`TableError::MissingColumn`]: the columns that exist and the closest one. Names that look like data are not
-/// listed: a file without a header would print its first row.
+/// Text for [`TableError::MissingColumn`]: the columns that exist and the closest one. Names that
+/// look like data are not listed: a file without a header would print its first row.
 pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: Option<u8>) -> String {
     if existing.iter().any(|name| looks_like_data(name)) {
         return "the first row looks like data: give the file a header row".to_owned();
@@ -374,7 +393,9 @@ pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: O
 
 fn looks_like_data(name: &str) -> bool {
     let digits = name.chars().filter(char::is_ascii_digit).count();
-    name.contains('@') || (digits >= 4 && name.starts_with(|c: char| c.is_ascii_digit() || "+-(".contains(c))) || name.chars().count() > 64
+    name.contains('@')
+        || (digits >= 4 && name.starts_with(|c: char| c.is_ascii_digit() || "+-(".contains(c)))
+        || name.chars().count() > 64
 }
 
 /// Levenshtein distance, in characters.

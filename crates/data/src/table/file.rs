@@ -7,7 +7,8 @@ use arrow_schema::SchemaRef;
 
 use crate::table::source::{OpenSource, Scanner, Source, Stored, Wanted};
 use crate::table::{
-    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, ResultKind, Sink, TableError, columnar, csv,
+    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, ResultKind, Sink, TableError,
+    columnar, csv,
 };
 
 /// A table file, or standard input for `-`.

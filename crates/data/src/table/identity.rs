@@ -66,7 +66,9 @@ mod tests {
         fs::hard_link(at("a"), at("also-a")).expect("linked");
         symlink("sub", at("to-sub")).expect("linked");
         let of = |name: &str| FileIdentity::of_path(&at(name)).expect("a file");
-        for (one, other) in [("a", "a"), ("a", "sub/../a"), ("a", "to-a"), ("to-a", "also-a"), ("sub/new", "to-sub/new")] {
+        for (one, other) in
+            [("a", "a"), ("a", "sub/../a"), ("a", "to-a"), ("to-a", "also-a"), ("sub/new", "to-sub/new")]
+        {
             assert_eq!(of(one), of(other), "{one} {other}");
         }
         for (one, other) in [("a", "b"), ("a", "new"), ("new", "sub/new")] {

@@ -82,7 +82,8 @@ pub struct InputOptions {
     pub delimiter: Option<u8>,
 }
 
-/// An open table. It is held open between the passes, so that both read the same file even when its name is given to another.
+/// An open table. It is held open between the passes, so that both read the same file even when its
+/// name is given to another.
 #[derive(Debug)]
 pub struct Input {
     file: File,
@@ -95,8 +96,9 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens `path`, or standard input for `-`. What can be read only once (standard input, a pipe) is first copied to an
-    /// unnamed temporary file that only this process can open and that vanishes with it.
+    /// Opens `path`, or standard input for `-`. What can be read only once (standard input, a pipe)
+    /// is first copied to an unnamed temporary file that only this process can open and that
+    /// vanishes with it.
     pub fn open(path: &str, options: &InputOptions) -> Result<Self, TableError> {
         let failed = |source| TableError::Open { path: shown(path), source };
         let file = if path == "-" {
@@ -112,7 +114,8 @@ impl Input {
         Self::of(file, path, options)
     }
 
-    /// Copies record batches that can be read only once to a temporary file, as standard input is copied. `name` is for errors.
+    /// Copies record batches that can be read only once to a temporary file, as standard input is
+    /// copied. `name` is for errors.
     pub fn spool_batches(
         name: &str,
         schema: &SchemaRef,
@@ -123,7 +126,8 @@ impl Input {
             other => TableError::Damaged { path: name.to_owned(), format: "Arrow", reason: other.to_string() },
         };
         let mut writer =
-            StreamWriter::try_new_buffered(tempfile::tempfile().map_err(|error| failed(error.into()))?, schema).map_err(failed)?;
+            StreamWriter::try_new_buffered(tempfile::tempfile().map_err(|error| failed(error.into()))?, schema)
+                .map_err(failed)?;
         batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(failed)?;
         let buffered = writer.into_inner().map_err(failed)?;
         let mut file = buffered.into_inner().map_err(|error| failed(error.into_error().into()))?;
@@ -144,7 +148,11 @@ impl Input {
         let format = Self::choose_format(path, options, &magic, gzip)?;
         let delimiter = match options.delimiter {
             Some(delimiter) => delimiter,
-            None if path.trim_end_matches(".gz").ends_with(".tsv") || path.trim_end_matches(".gz").ends_with(".tab") => b'\t',
+            None if path.trim_end_matches(".gz").ends_with(".tsv")
+                || path.trim_end_matches(".gz").ends_with(".tab") =>
+            {
+                b'\t'
+            }
             None => b',',
         };
         if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\r' | b'\n' | 0) {
@@ -165,7 +173,8 @@ impl Input {
             (Format::ArrowStream, Some(Format::ArrowFile)) => Format::ArrowFile,
             (named, _) => named,
         };
-        let damaged = |reason: &str| TableError::Damaged { path: shown(path), format: format.name(), reason: reason.to_owned() };
+        let damaged =
+            |reason: &str| TableError::Damaged { path: shown(path), format: format.name(), reason: reason.to_owned() };
         match format {
             Format::Csv if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
                 Err(damaged("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8"))
@@ -176,7 +185,9 @@ impl Input {
             },
             _ if gzip => Err(damaged("it is compressed with gzip as a whole; unpack it first")),
             _ if magic.is_empty() => Err(damaged("it is empty")),
-            _ if magic.starts_with(b"FEA1") => Err(damaged("it is Feather version 1; write it as version 2 or as Parquet")),
+            _ if magic.starts_with(b"FEA1") => {
+                Err(damaged("it is Feather version 1; write it as version 2 or as Parquet"))
+            }
             _ if by_magic != Some(format) => Err(damaged("its first bytes are those of another format")),
             _ => Ok(format),
         }
@@ -225,11 +236,18 @@ impl Input {
     /// The text of a CSV input from its start, unpacked.
     pub(crate) fn text(&self) -> Result<Box<dyn Read>, TableError> {
         let file = self.rewind()?;
-        Ok(if self.gzip { Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))) } else { Box::new(file) })
+        Ok(if self.gzip {
+            Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file)))
+        } else {
+            Box::new(file)
+        })
     }
 
     /// The columns and their types, which `read` finds out the first time.
-    pub(crate) fn known_schema(&self, read: impl FnOnce() -> Result<SchemaRef, TableError>) -> Result<SchemaRef, TableError> {
+    pub(crate) fn known_schema(
+        &self,
+        read: impl FnOnce() -> Result<SchemaRef, TableError>,
+    ) -> Result<SchemaRef, TableError> {
         if let Some(schema) = self.schema.get() {
             return Ok(schema.clone());
         }
@@ -239,7 +257,9 @@ impl Input {
 
     pub(crate) fn unreadable(&self, source: io::Error) -> TableError {
         match source.kind() {
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.damaged(source),
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+                self.damaged(source)
+            }
             _ => TableError::Read { path: self.path.clone(), source },
         }
     }
@@ -257,7 +277,8 @@ fn state(metadata: &Metadata) -> (u64, Option<SystemTime>) {
     (metadata.len(), metadata.modified().ok())
 }
 
-/// Copies what can be read only once. `tempfile()` makes a file without a name, mode 0600, gone when closed.
+/// Copies what can be read only once. `tempfile()` makes a file without a name, mode 0600, gone
+/// when closed.
 fn spool(mut source: impl Read) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut source, &mut file)?;

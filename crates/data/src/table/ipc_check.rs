@@ -1,5 +1,5 @@
-//! Lengths in Arrow IPC files, checked against the file before the Arrow reader trusts them: it allocates what a length says, and
-//! a failed allocation ends the process.
+//! Lengths in Arrow IPC files, checked against the file before the Arrow reader trusts them: it
+//! allocates what a length says, and a failed allocation ends the process.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
@@ -12,10 +12,12 @@ use crate::table::{Format, Input, NO_KEY, TableError};
 /// More than any buffer of a sound file unpacks to.
 const LARGEST_BUFFER: u64 = 1 << 32;
 
-/// No codec of the format packs better than this: Zstandard's densest blocks hold 128 KiB in 4 bytes.
+/// No codec of the format packs better than this: Zstandard's densest blocks hold 128 KiB in 4
+/// bytes.
 const BEST_RATIO: u64 = 1 << 15;
 
-/// Rows that a file may have beyond those that its bytes can hold: columns of nothing but nulls may take none.
+/// Rows that a file may have beyond those that its bytes can hold: columns of nothing but nulls may
+/// take none.
 const ROWS_WITHOUT_BYTES: u64 = 1 << 24;
 
 /// Refuses an Arrow input with lengths that its bytes cannot hold.
@@ -44,7 +46,11 @@ fn number(n: i64, what: &str) -> Result<u64, Fault> {
 impl Check<'_> {
     /// The footer at the end names the blocks: `.. footer, its length as i32, "ARROW1"`.
     fn file(&mut self) -> Result<(), Fault> {
-        let end = self.bytes.len.checked_sub(10).ok_or_else(|| Fault::Wrong("it is shorter than any Arrow file".to_owned()))?;
+        let end = self
+            .bytes
+            .len
+            .checked_sub(10)
+            .ok_or_else(|| Fault::Wrong("it is shorter than any Arrow file".to_owned()))?;
         let length = u64::from(u32::from_le_bytes(self.bytes.array(end, "the footer's length")?));
         let Some(at) = end.checked_sub(length) else {
             return Fault::wrong("it is cut off, or a length in it is wrong: its footer would be longer than the file");
@@ -61,10 +67,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A block of a file, and its length. Where its body starts the reader takes from the footer, not from the message itself.
+    /// A block of a file, and its length. Where its body starts the reader takes from the footer,
+    /// not from the message itself.
     fn block(&mut self, block: &Block) -> Result<u64, Fault> {
         let at = number(block.offset(), "a block's place")?;
-        let (head, body) = (number(block.metaDataLength().into(), "a block's length")?, number(block.bodyLength(), "a block's length")?);
+        let (head, body) = (
+            number(block.metaDataLength().into(), "a block's length")?,
+            number(block.bodyLength(), "a block's length")?,
+        );
         let Some(length) = head.checked_add(body) else { return Fault::wrong("a block's length in it is too large") };
         self.bytes.inside(at, length, "a block")?;
         let Some(message) = self.head(at)? else { return Fault::wrong("its footer names a block that is empty") };
@@ -90,8 +100,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What comes before a message's body: `0xffffffff` (absent before format 0.15), the length of the metadata as i32, the metadata.
-    /// `None` at the end mark.
+    /// What comes before a message's body: `0xffffffff` (absent before format 0.15), the length of
+    /// the metadata as i32, the metadata. `None` at the end mark.
     fn head(&self, at: u64) -> Result<Option<Head>, Fault> {
         let what = "a message";
         let mut prefix = 4;
@@ -118,10 +128,12 @@ impl Check<'_> {
                 }
                 None => Fault::wrong(MALFORMED),
             },
-            MessageHeader::DictionaryBatch => match message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()) {
-                Some(batch) => self.batch(&batch, body_at, body),
-                None => Fault::wrong(MALFORMED),
-            },
+            MessageHeader::DictionaryBatch => {
+                match message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()) {
+                    Some(batch) => self.batch(&batch, body_at, body),
+                    None => Fault::wrong(MALFORMED),
+                }
+            }
             _ => Ok(()),
         }
     }
@@ -132,12 +144,15 @@ impl Check<'_> {
             let length = number(node.length(), "a column's length")?;
             let nulls = number(node.null_count(), "a column's number of nulls")?;
             if length > u64::from(NO_KEY) || nulls > length {
-                return Fault::wrong("a column in it declares more values than a table can have, or more nulls than values");
+                return Fault::wrong(
+                    "a column in it declares more values than a table can have, or more nulls than values",
+                );
             }
         }
         let mut taken = 0u64;
         for buffer in batch.buffers().into_iter().flatten() {
-            let (offset, length) = (number(buffer.offset(), "a buffer's place")?, number(buffer.length(), "a buffer's length")?);
+            let (offset, length) =
+                (number(buffer.offset(), "a buffer's place")?, number(buffer.length(), "a buffer's length")?);
             if offset.checked_add(length).is_none_or(|end| end > body) {
                 return Fault::wrong("it is cut off, or a length in it is wrong: a buffer would end behind its batch");
             }
@@ -148,7 +163,9 @@ impl Check<'_> {
                 if declared != -1 {
                     unpacked = number(declared, "a buffer's unpacked length")?;
                     if unpacked > LARGEST_BUFFER.min(length.saturating_mul(BEST_RATIO)) {
-                        return Fault::wrong("a length in it is wrong: a buffer would unpack to more bytes than any of its length can");
+                        return Fault::wrong(
+                            "a length in it is wrong: a buffer would unpack to more bytes than any of its length can",
+                        );
                     }
                 }
             }

@@ -1,4 +1,5 @@
-//! Tables: a first pass for keys and payload, and a second pass that gives the rows of a result to a sink.
+//! Tables: a first pass for keys and payload, and a second pass that gives the rows of a result to
+//! a sink.
 //!
 //! ```text
 //! OpenSource::open --> Source --> read_keys --> KeyTable { distinct digests, row -> key, statistics, payload }
@@ -6,11 +7,13 @@
 //! OpenSink::open ----> Sink <--- write_matches(source, table, matches) --> Sink::finish makes the result visible
 //! ```
 //!
-//! A [`Source`] is a file or standard input ([`SourceFile`]: CSV, Parquet, Arrow IPC) or record batches in memory ([`Batches`]); a
-//! [`Sink`] is a file or standard output ([`SinkFile`]) or memory ([`Collected`]).
+//! A [`Source`] is a file or standard input ([`SourceFile`]: CSV, Parquet, Arrow IPC) or record
+//! batches in memory ([`Batches`]); a [`Sink`] is a file or standard output ([`SinkFile`]) or
+//! memory ([`Collected`]).
 //!
-//! Both passes stream; memory is 32 bytes a distinct key and 4 bytes a row, besides one block of the file. CSV is UTF-8 with a header
-//! row (RFC 4180: quotes, doubled quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
+//! Both passes stream; memory is 32 bytes a distinct key and 4 bytes a row, besides one block of
+//! the file. CSV is UTF-8 with a header row (RFC 4180: quotes, doubled quotes, line breaks in
+//! quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
 
 mod along;
 mod batches;
@@ -48,13 +51,16 @@ pub use identity::FileIdentity;
 pub use input::{Format, Input, InputOptions};
 pub use output::{Output, OutputOptions};
 pub use payload::{
-    Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, PayloadUnit, ReceivedPayload,
+    Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, PayloadUnit,
+    ReceivedPayload,
 };
 pub use place::Place;
 pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};
 pub use stats::{ColumnStats, KeyStats};
-pub use values::{Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal};
+pub use values::{
+    Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal,
+};
 pub use write::{Join, KeptRows, Matches, WriteStats, write_matches};
 
 pub(crate) use collect::collect_keys;

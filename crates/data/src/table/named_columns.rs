@@ -26,7 +26,9 @@ impl<'a> NamedColumns<'a> {
         let mut places = fields.iter().enumerate().filter(|(_, field)| field.name() == name);
         match (places.next(), places.count()) {
             (Some((place, field)), 0) => Ok((place, field.data_type())),
-            (Some(_), more) => Err(TableError::DuplicateColumn { path: path(), column: name.to_owned(), count: 1 + more }),
+            (Some(_), more) => {
+                Err(TableError::DuplicateColumn { path: path(), column: name.to_owned(), count: 1 + more })
+            }
             (None, _) => {
                 let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
                 let stored = self.source.stored().filter(|stored| stored.format == Format::Csv);
@@ -36,7 +38,8 @@ impl<'a> NamedColumns<'a> {
         }
     }
 
-    /// A column whose values have canonical bytes, and their kind. `role` is what it is wanted as, for errors.
+    /// A column whose values have canonical bytes, and their kind. `role` is what it is wanted as,
+    /// for errors.
     pub fn key(&self, name: &str, role: &'static str) -> Result<(Wanted, &'static str), TableError> {
         let (column, found) = self.find(name)?;
         let kind = canonical_kind(found).map_err(|mend| self.refused(name, found, role, mend))?;

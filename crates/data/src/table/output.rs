@@ -1,4 +1,5 @@
-//! The output file: refused or made ready before the protocol starts, and under its final name only when complete.
+//! The output file: refused or made ready before the protocol starts, and under its final name only
+//! when complete.
 
 use std::fmt;
 use std::io::Write;
@@ -16,7 +17,8 @@ pub struct OutputOptions {
     pub format: Option<Format>,
 }
 
-/// A file for a result, or standard output. Dropping it without [`Sink::finish`] leaves nothing behind.
+/// A file for a result, or standard output. Dropping it without [`Sink::finish`] leaves nothing
+/// behind.
 pub struct Output {
     path: String,
     layout: Layout,
@@ -47,15 +49,21 @@ impl fmt::Debug for Output {
 }
 
 impl Output {
-    /// Makes `path` ready for rows of `source` (`-` is standard output): refuses an existing file without `force`, a name with an
-    /// ending that is not written, and what the format cannot hold, and creates the file, so that a missing folder or right
-    /// shows now. The format is the option's, else the one of the name, else the source's.
+    /// Makes `path` ready for rows of `source` (`-` is standard output): refuses an existing file
+    /// without `force`, a name with an ending that is not written, and what the format cannot
+    /// hold, and creates the file, so that a missing folder or right shows now. The format is
+    /// the option's, else the one of the name, else the source's.
     pub fn create(path: &str, options: &OutputOptions, source: &dyn Source) -> Result<Self, TableError> {
         Self::open(path, options, ResultKind::OwnRows, source)
     }
 
     /// [`Self::create`] for a result of any kind. Numbers and shares have formats of their own.
-    pub fn open(path: &str, options: &OutputOptions, kind: ResultKind, source: &dyn Source) -> Result<Self, TableError> {
+    pub fn open(
+        path: &str,
+        options: &OutputOptions,
+        kind: ResultKind,
+        source: &dyn Source,
+    ) -> Result<Self, TableError> {
         let stored = source.stored();
         let layout = match kind {
             ResultKind::OwnRows => {

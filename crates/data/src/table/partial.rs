@@ -1,8 +1,9 @@
 //! A file on its way to its final name, which it gets when it is complete.
 //!
-//! Where the file system has `O_TMPFILE`, the file has no name until then, and whatever ends the process leaves nothing
-//! behind. Elsewhere it has a temporary name beside the final one, and a lock for as long as its process lives: a later
-//! run removes what a killed one left ([`sweep`]). Only its owner can read it before it is complete.
+//! Where the file system has `O_TMPFILE`, the file has no name until then, and whatever ends the
+//! process leaves nothing behind. Elsewhere it has a temporary name beside the final one, and a
+//! lock for as long as its process lives: a later run removes what a killed one left ([`sweep`]).
+//! Only its owner can read it before it is complete.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use tempfile::TempPath;
 
-/// What temporary names of outputs start and end with. Other temporary files have no lock, and other names.
+/// What temporary names of outputs start and end with. Other temporary files have no lock, and
+/// other names.
 const PREFIX: &str = ".vesica-output-";
 const SUFFIX: &str = ".partial";
 
@@ -34,7 +36,8 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// A file in `folder` that will have `mode` when it is complete; what the user's `umask` leaves unless told.
+    /// A file in `folder` that will have `mode` when it is complete; what the user's `umask` leaves
+    /// unless told.
     pub fn create(folder: &Path, mode: Option<u32>) -> io::Result<Self> {
         // What keeps a file with a name from being made, too, is the error that is told.
         Self::unnamed(folder, mode).or_else(|_| Self::named(folder, mode))
@@ -58,7 +61,8 @@ impl Partial {
             None => mode_of(names().permissions(Permissions::from_mode(ASKED)).tempfile_in(folder)?.as_file())?,
         };
         loop {
-            let (file, temporary) = names().permissions(Permissions::from_mode(PRIVATE)).tempfile_in(folder)?.into_parts();
+            let (file, temporary) =
+                names().permissions(Permissions::from_mode(PRIVATE)).tempfile_in(folder)?.into_parts();
             lock(&file);
             // Another run may have found it before it was locked, and removed it.
             if fs::symlink_metadata(&temporary).is_ok() {
@@ -77,8 +81,8 @@ impl Partial {
         &mut self.file
     }
 
-    /// Brings the bytes to the disk and the file under `name`, which is in its folder. Fails if there is such a file
-    /// already, unless it is to be replaced.
+    /// Brings the bytes to the disk and the file under `name`, which is in its folder. Fails if
+    /// there is such a file already, unless it is to be replaced.
     pub fn commit(self, name: &Path, replace: bool) -> io::Result<()> {
         // Gives back what was reserved and not used.
         self.file.set_len(self.file.metadata()?.len())?;
@@ -89,11 +93,15 @@ impl Partial {
             Some(temporary) => temporary.persist_noclobber(name).map_err(|error| error.error)?,
             // Only a rename replaces a file at once, and only a file with a name can be renamed.
             None if replace => {
-                names().make_in(&self.folder, |path| link(&self.file, path))?.persist(name).map_err(|error| error.error)?;
+                names()
+                    .make_in(&self.folder, |path| link(&self.file, path))?
+                    .persist(name)
+                    .map_err(|error| error.error)?;
             }
             None => link(&self.file, name)?,
         }
-        // The name is durable once its folder is; a file system that cannot sync a folder has done what it can.
+        // The name is durable once its folder is; a file system that cannot sync a folder has done what it
+        // can.
         let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
         Ok(())
     }
@@ -114,8 +122,8 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    // A run that is not over holds the lock. The one taken here keeps a run that has just made the file from taking it
-    // for its own.
+    // A run that is not over holds the lock. The one taken here keeps a run that has just made the file
+    // from taking it for its own.
     file.try_lock()?;
     fs::remove_file(path)
 }
@@ -151,7 +159,10 @@ mod tests {
     use super::*;
 
     fn files(folder: &Path) -> Vec<String> {
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name().into_string().expect("text")).collect()
+        fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+            .collect()
     }
 
     type Create = fn(&Path, Option<u32>) -> io::Result<Partial>;
@@ -191,7 +202,9 @@ mod tests {
     fn what_a_killed_run_left_is_swept_and_what_a_run_holds_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let held = Partial::named(folder.path(), None).expect("made");
-        for name in [".vesica-output-abandoned.partial", ".vesica-other.partial", "mine.partial", ".vesica-output-notes.txt"] {
+        for name in
+            [".vesica-output-abandoned.partial", ".vesica-other.partial", "mine.partial", ".vesica-output-notes.txt"]
+        {
             fs::write(folder.path().join(name), "x").expect("written");
         }
         std::os::unix::fs::symlink("mine.partial", folder.path().join(".vesica-output-link.partial")).expect("linked");

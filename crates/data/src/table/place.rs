@@ -1,4 +1,5 @@
-//! A place for bytes: refused or made ready before the protocol starts, and under its final name only when complete.
+//! A place for bytes: refused or made ready before the protocol starts, and under its final name
+//! only when complete.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,7 +13,8 @@ use rustix::process::{Resource, getrlimit};
 use crate::table::TableError;
 use crate::table::partial::{Partial, sweep};
 
-/// Where bytes go, whatever they are: made ready before the protocol starts, and under its final name only by [`Place::commit`].
+/// Where bytes go, whatever they are: made ready before the protocol starts, and under its final
+/// name only by [`Place::commit`].
 #[derive(Debug)]
 pub struct Place {
     target: Target,
@@ -51,7 +53,9 @@ impl Place {
     /// Makes `path` ready (`-` is standard output), and refuses an existing file without `force`.
     pub fn create(path: &str, force: bool) -> Result<Self, TableError> {
         match path {
-            "-" => Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned(), swept: Vec::new() }),
+            "-" => {
+                Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned(), swept: Vec::new() })
+            }
             _ => Self::file(path, force),
         }
     }
@@ -78,7 +82,11 @@ impl Place {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && name.is_symlink() => {
                 let reason = "it is a link to a file that does not exist".to_owned();
-                return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "name the file itself, or remove the link" });
+                return Err(TableError::OutputFormat {
+                    path: path.to_owned(),
+                    reason,
+                    mend: "name the file itself, or remove the link",
+                });
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
@@ -138,9 +146,9 @@ impl Place {
     }
 }
 
-/// Takes room for a result as long as the whole input, so that a full disk or a limit on file sizes shows before the
-/// protocol starts: afterwards it would depend on how many rows matched, which is nothing to tell a peer. File systems
-/// that cannot reserve are left as they are.
+/// Takes room for a result as long as the whole input, so that a full disk or a limit on file sizes
+/// shows before the protocol starts: afterwards it would depend on how many rows matched, which is
+/// nothing to tell a peer. File systems that cannot reserve are left as they are.
 fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     // Room beyond the end of a file does not count for the limit, but its bytes will.
     if getrlimit(Resource::Fsize).current.is_some_and(|limit| bytes > limit) {

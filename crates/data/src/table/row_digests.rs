@@ -94,7 +94,8 @@ impl<'a> RowDigests<'a> {
         Ok(())
     }
 
-    /// Canonical bytes of a columnar value. Normalisers read text, so binary that is not UTF-8 is unmatchable under them.
+    /// Canonical bytes of a columnar value. Normalisers read text, so binary that is not UTF-8 is
+    /// unmatchable under them.
     fn bytes(&mut self, index: usize, value: &[u8]) -> Result<(), TableError> {
         if value.len() > LONGEST_VALUE {
             let column = self.spec.columns()[index].name.clone();

@@ -1,6 +1,7 @@
 //! Where a result goes: rows of the own table, new rows, numbers, or shares.
 //!
-//! A sink for rows alone implements [`Sink::name`], [`Sink::begin`], [`Sink::batch`] and [`Sink::finish`].
+//! A sink for rows alone implements [`Sink::name`], [`Sink::begin`], [`Sink::batch`] and
+//! [`Sink::finish`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ pub enum ResultKind {
     Shares,
 }
 
-/// Takes one result: rows ([`Sink::begin`], then records or batches), numbers, or shares; then [`Sink::finish`]. A sink that is
-/// dropped before that leaves nothing behind.
+/// Takes one result: rows ([`Sink::begin`], then records or batches), numbers, or shares; then
+/// [`Sink::finish`]. A sink that is dropped before that leaves nothing behind.
 pub trait Sink: Send {
     /// The name that errors and reports show.
     fn name(&self) -> &str;
@@ -35,8 +36,8 @@ pub trait Sink: Send {
         None
     }
 
-    /// Whether it takes the records of a CSV table with this delimiter as they stand, by [`Sink::record`]. Otherwise a CSV table
-    /// comes in batches of text.
+    /// Whether it takes the records of a CSV table with this delimiter as they stand, by
+    /// [`Sink::record`]. Otherwise a CSV table comes in batches of text.
     fn takes_records(&self, _delimiter: u8) -> bool {
         false
     }
@@ -44,7 +45,8 @@ pub trait Sink: Send {
     /// Begins a result of rows.
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError>;
 
-    /// Takes a CSV record, of which `end` bytes come before its line end, with the payload of its match.
+    /// Takes a CSV record, of which `end` bytes come before its line end, with the payload of its
+    /// match.
     fn record(&mut self, _record: &[u8], _end: usize, _payload: Option<&[u8]>) -> Result<(), TableError> {
         Err(TableError::unfit_result(self.name(), "it takes no CSV records"))
     }

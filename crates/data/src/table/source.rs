@@ -1,7 +1,8 @@
-//! What a table is to its readers: columns, a first pass over some of their cells, and a second pass that keeps rows.
+//! What a table is to its readers: columns, a first pass over some of their cells, and a second
+//! pass that keeps rows.
 //!
-//! A kind of table that comes in Arrow record batches implements [`Source`] by the functions of [`super::batches`]. One that
-//! comes as text gives [`Cell::Text`] and [`Cell::Null`] alone.
+//! A kind of table that comes in Arrow record batches implements [`Source`] by the functions of
+//! [`super::batches`]. One that comes as text gives [`Cell::Text`] and [`Cell::Null`] alone.
 
 use std::fmt;
 
@@ -10,7 +11,8 @@ use arrow_schema::SchemaRef;
 
 use crate::table::{FileIdentity, Format, KeptRows, Sink, TableError};
 
-/// A table that is read twice. What can be read only once is copied first, as [`crate::table::Input`] does with standard input.
+/// A table that is read twice. What can be read only once is copied first, as
+/// [`crate::table::Input`] does with standard input.
 pub trait Source: Send {
     /// The name that errors show.
     fn name(&self) -> &str;
@@ -21,8 +23,8 @@ pub trait Source: Send {
     /// The first pass: gives the wanted cells of all rows to `scanner`, in the order of the rows.
     fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError>;
 
-    /// The second pass: gives all columns of the rows that `kept` names to `sink`, in the order of the rows. It starts with
-    /// [`Sink::begin`] and leaves [`Sink::finish`] to its caller.
+    /// The second pass: gives all columns of the rows that `kept` names to `sink`, in the order of
+    /// the rows. It starts with [`Sink::begin`] and leaves [`Sink::finish`] to its caller.
     fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError>;
 
     /// How the table is stored, if it is a file. An output follows it where nothing else decides.
@@ -30,7 +32,8 @@ pub trait Source: Send {
         None
     }
 
-    /// At most one row with all columns. A sink finds out by it, before a protocol starts, whether it can hold the columns.
+    /// At most one row with all columns. A sink finds out by it, before a protocol starts, whether
+    /// it can hold the columns.
     fn sample(&self) -> Result<RecordBatch, TableError> {
         Ok(RecordBatch::new_empty(self.schema()?))
     }
@@ -58,7 +61,8 @@ pub struct Wanted {
     pub form: CellForm,
 }
 
-/// In which form a column of a typed source gives its values. Text is given as it stands in any form.
+/// In which form a column of a typed source gives its values. Text is given as it stands in any
+/// form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellForm {
     /// The canonical bytes of a key: see [`crate::key`].
@@ -90,9 +94,10 @@ pub enum Cell<'a> {
 
 /// Takes the cells of a scan.
 ///
-/// Rows come in parts, which may be filled on several threads. A source asks for empty parts, fills them with consecutive rows,
-/// and commits them; a later part holds later rows. Asking for parts again forgets what was filled and not committed, so that a
-/// source can fall back to one part where a row is malformed.
+/// Rows come in parts, which may be filled on several threads. A source asks for empty parts, fills
+/// them with consecutive rows, and commits them; a later part holds later rows. Asking for parts
+/// again forgets what was filled and not committed, so that a source can fall back to one part
+/// where a row is malformed.
 pub trait Scanner {
     /// Announces about how many rows will come. Only room is made by it.
     fn expect_rows(&mut self, _rows: usize) {}
@@ -106,7 +111,8 @@ pub trait Scanner {
 
 /// Takes consecutive rows, cell by cell.
 pub trait ScannerPart: Send {
-    /// The current row's cell of the column that stands at `place` among the wanted ones. Each wanted column comes once, in order.
+    /// The current row's cell of the column that stands at `place` among the wanted ones. Each
+    /// wanted column comes once, in order.
     fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError>;
 
     /// Ends the current row.

@@ -26,7 +26,8 @@ pub struct KeyStats {
 pub struct ColumnStats {
     /// Name of the column.
     pub name: String,
-    /// `text`, `integer`, `boolean`, `date`, `timestamp`, `timestamp with time zone`, `binary`, `null`. CSV is text.
+    /// `text`, `integer`, `boolean`, `date`, `timestamp`, `timestamp with time zone`, `binary`,
+    /// `null`. CSV is text.
     pub kind: &'static str,
     /// Nulls; in CSV, empty fields without quotes.
     pub nulls: u64,
@@ -34,7 +35,8 @@ pub struct ColumnStats {
     pub empty: u64,
     /// Values that a normaliser refused.
     pub unmatchable: u64,
-    /// Telephone numbers without `+` that begin with the own calling code and were read as numbers of the country.
+    /// Telephone numbers without `+` that begin with the own calling code and were read as numbers
+    /// of the country.
     pub bare_national: u64,
     /// The same, read as international numbers.
     pub bare_international: u64,
@@ -43,7 +45,8 @@ pub struct ColumnStats {
 }
 
 impl ColumnStats {
-    /// What is to be said of telephone numbers that `column` might mean in two ways, if their user did not say which.
+    /// What is to be said of telephone numbers that `column` might mean in two ways, if their user
+    /// did not say which.
     pub fn bare_numbers(&self, column: &KeyColumn) -> Option<String> {
         let count = self.bare_national + self.bare_international;
         let phone = column.normalisers.iter().find_map(|normaliser| match normaliser {
@@ -51,9 +54,9 @@ impl ColumnStats {
             _ => None,
         })?;
         Some(format!(
-            "`{}`: {count} telephone numbers have no + and begin with {}, their country's own calling code; {} of them were read as numbers \
-             of the country, {} as international ones. To have them read otherwise, add :bare=national, :bare=international or :bare=refuse \
-             to {phone}",
+            "`{}`: {count} telephone numbers have no + and begin with {}, their country's own calling code; {} of \
+             them were read as numbers of the country, {} as international ones. To have them read otherwise, add \
+             :bare=national, :bare=international or :bare=refuse to {phone}",
             self.name,
             phone.calling_code(),
             self.bare_national,
@@ -64,7 +67,8 @@ impl ColumnStats {
 
 impl KeyStats {
     pub(crate) fn of(spec: &KeySpec) -> Self {
-        let columns = spec.columns().iter().map(|c| ColumnStats { name: c.name.clone(), ..ColumnStats::default() }).collect();
+        let columns =
+            spec.columns().iter().map(|c| ColumnStats { name: c.name.clone(), ..ColumnStats::default() }).collect();
         Self { columns, ..Self::default() }
     }
 

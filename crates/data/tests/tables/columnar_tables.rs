@@ -49,7 +49,9 @@ pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 pub(super) fn read(path: &Path) -> Vec<RecordBatch> {
     let file = File::open(path).unwrap();
     match format_of(path) {
-        Format::Parquet => ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().map(Result::unwrap).collect(),
+        Format::Parquet => {
+            ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().map(Result::unwrap).collect()
+        }
         Format::ArrowFile => FileReader::try_new(file, None).unwrap().map(Result::unwrap).collect(),
         _ => StreamReader::try_new(file, None).unwrap().map(Result::unwrap).collect(),
     }
@@ -78,13 +80,20 @@ fn typed() -> Vec<(&'static str, ArrayRef, [&'static str; 3])> {
         ("text", text.clone(), text_cells),
         ("large text", cast(&text, &DataType::LargeUtf8).unwrap(), text_cells),
         ("text view", cast(&text, &DataType::Utf8View).unwrap(), text_cells),
-        ("dictionary", Arc::new(vec![Some("ä,b"), None, Some("042")].into_iter().collect::<DictionaryArray<Int32Type>>()), text_cells),
+        (
+            "dictionary",
+            Arc::new(vec![Some("ä,b"), None, Some("042")].into_iter().collect::<DictionaryArray<Int32Type>>()),
+            text_cells,
+        ),
         ("binary", binary.clone(), binary_cells),
         ("binary view", cast(&binary, &DataType::BinaryView).unwrap(), binary_cells),
         (
             "fixed binary",
-            cast(&(Arc::new(BinaryArray::from_opt_vec(vec![Some(b"ab"), None, Some(b"cd")])) as ArrayRef), &DataType::FixedSizeBinary(2))
-                .unwrap(),
+            cast(
+                &(Arc::new(BinaryArray::from_opt_vec(vec![Some(b"ab"), None, Some(b"cd")])) as ArrayRef),
+                &DataType::FixedSizeBinary(2),
+            )
+            .unwrap(),
             ["ab", "", "cd"],
         ),
         ("int8", Arc::new(Int8Array::from(vec![Some(42), None, Some(-7)])), ["42", "", "-7"]),
@@ -93,12 +102,20 @@ fn typed() -> Vec<(&'static str, ArrayRef, [&'static str; 3])> {
         ("uint64", Arc::new(UInt64Array::from(vec![Some(u64::MAX), None, Some(0)])), ["18446744073709551615", "", "0"]),
         (
             "decimal",
-            Arc::new(Decimal128Array::from(vec![Some(-42), None, Some(10i128.pow(37))]).with_precision_and_scale(38, 0).unwrap()),
+            Arc::new(
+                Decimal128Array::from(vec![Some(-42), None, Some(10i128.pow(37))])
+                    .with_precision_and_scale(38, 0)
+                    .unwrap(),
+            ),
             ["-42", "", "10000000000000000000000000000000000000"],
         ),
         ("boolean", Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)])), ["true", "", "false"]),
         ("date", Arc::new(Date32Array::from(vec![Some(19_753), None, Some(-1)])), ["2024-01-31", "", "1969-12-31"]),
-        ("date64", Arc::new(Date64Array::from(vec![Some(19_753 * 86_400_000), None, Some(0)])), ["2024-01-31", "", "1970-01-01"]),
+        (
+            "date64",
+            Arc::new(Date64Array::from(vec![Some(19_753 * 86_400_000), None, Some(0)])),
+            ["2024-01-31", "", "1970-01-01"],
+        ),
         ("timestamp", micros(None), ["2024-01-31T00:00:00", "", "1969-12-31T23:59:59.999999"]),
         ("instant", micros(Some("+02:00")), ["2024-01-31T00:00:00Z", "", "1969-12-31T23:59:59.999999Z"]),
         (
@@ -106,7 +123,11 @@ fn typed() -> Vec<(&'static str, ArrayRef, [&'static str; 3])> {
             Arc::new(TimestampNanosecondArray::from(vec![Some(1_000_000_500), None, Some(0)])),
             ["1970-01-01T00:00:01.0000005", "", "1970-01-01T00:00:00"],
         ),
-        ("seconds", Arc::new(TimestampSecondArray::from(vec![Some(1), None, Some(0)])), ["1970-01-01T00:00:01", "", "1970-01-01T00:00:00"]),
+        (
+            "seconds",
+            Arc::new(TimestampSecondArray::from(vec![Some(1), None, Some(0)])),
+            ["1970-01-01T00:00:01", "", "1970-01-01T00:00:00"],
+        ),
     ]
 }
 
@@ -119,9 +140,11 @@ fn typed_keys_agree_with_their_text() {
         assert_eq!(expected.row_key, [0, NO_KEY, 1], "{name}");
         let other: ArrayRef = Arc::new(Float64Array::from(vec![0.5; 3]));
         let batch = batch(vec![("x", other), ("k", array)]);
-        let writers = [("k.parquet", parquet as fn(&Path, &RecordBatch)), ("k.arrow", arrow_file), ("k.arrows", arrow_stream)];
+        let writers =
+            [("k.parquet", parquet as fn(&Path, &RecordBatch)), ("k.arrow", arrow_file), ("k.arrows", arrow_stream)];
         for (file, write) in writers {
-            // Parquet has no seconds and no local zone names; Arrow's own schema in the file restores what it can.
+            // Parquet has no seconds and no local zone names; Arrow's own schema in the file restores what it
+            // can.
             write(&folder.path(file), &batch);
             let found = keys_of(&folder.path(file), &key(&["k"])).unwrap();
             assert_eq!(found.digests, expected.digests, "{name} in {file}");
@@ -134,7 +157,8 @@ fn typed_keys_agree_with_their_text() {
 #[test]
 fn every_day_has_its_iso_text() {
     let folder = Folder::new();
-    let days: Vec<i32> = (-719_162..=2_932_896).step_by(97).chain([2_932_896, 11_016, 11_017, -25_509, -25_508]).collect();
+    let days: Vec<i32> =
+        (-719_162..=2_932_896).step_by(97).chain([2_932_896, 11_016, 11_017, -25_509, -25_508]).collect();
     let array: ArrayRef = Arc::new(Date32Array::from(days.clone()));
     let text = cast(&array, &DataType::Utf8).unwrap();
     arrow_file(&folder.path("d.arrow"), &batch(vec![("k", array)]));
@@ -156,14 +180,24 @@ fn types_without_equality_are_refused() {
     let cases: [(&str, ArrayRef, &str); 5] = [
         ("Float64", Arc::new(Float64Array::from(vec![1.0])), "cast the column"),
         ("Float32", Arc::new(Float32Array::from(vec![1.0])), "cast the column"),
-        ("Decimal128(10, 2)", Arc::new(Decimal128Array::from(vec![1]).with_precision_and_scale(10, 2).unwrap()), "of cents"),
+        (
+            "Decimal128(10, 2)",
+            Arc::new(Decimal128Array::from(vec![1]).with_precision_and_scale(10, 2).unwrap()),
+            "of cents",
+        ),
         ("List", Arc::new(list), "choose a column"),
         ("Time64", Arc::new(Time64MicrosecondArray::from(vec![1])), "choose a column"),
     ];
     for (found, array, mend) in cases {
         parquet(&folder.path("in.parquet"), &batch(vec![("k", array)]));
         let told = told(&keys_of(&folder.path("in.parquet"), &key(&["k"])).unwrap_err());
-        assert!(told.contains("column `k`") && told.contains(found) && told.contains("cannot be a key") && told.contains(mend), "{told}");
+        assert!(
+            told.contains("column `k`")
+                && told.contains(found)
+                && told.contains("cannot be a key")
+                && told.contains(mend),
+            "{told}"
+        );
     }
 }
 
@@ -195,7 +229,8 @@ fn results_keep_rows_order_and_schema_in_every_columnar_format() {
         for kind in [Join::Inner, Join::Difference] {
             let out = folder.path(&format!("{kind:?}.{extension}"));
             let count = join(&input, &table, &matched, None, kind, &out).unwrap();
-            let keep: BooleanArray = table.row_key.iter().map(|&k| Some((k != NO_KEY && k % 2 == 0) == (kind == Join::Inner))).collect();
+            let keep: BooleanArray =
+                table.row_key.iter().map(|&k| Some((k != NO_KEY && k % 2 == 0) == (kind == Join::Inner))).collect();
             let expected = arrow_select::filter::filter_record_batch(&whole, &keep).unwrap();
             let found = read(&out);
             let found = arrow_select::concat::concat_batches(&found[0].schema(), &found).unwrap();
@@ -228,12 +263,13 @@ fn an_extension_converts_between_formats() {
     let input = open(&folder.path("in.parquet")).unwrap();
     let table = read_keys(&input, &key(&["int8"]), None).unwrap();
     join(&input, &table, &[0, 1], None, Join::Inner, &folder.path("out.csv")).unwrap();
-    let expected = "text,large text,text view,dictionary,binary,binary view,fixed binary,int8,int64,uint32,uint64,decimal,boolean,date,date64,\
-        timestamp,instant,nanos,seconds\n\
-        \"ä,b\",\"ä,b\",\"ä,b\",\"ä,b\",616263,616263,6162,42,-9223372036854775808,4294967295,18446744073709551615,-42,true,2024-01-31,\
-        2024-01-31,2024-01-31T00:00:00,2024-01-31T00:00:00Z,1970-01-01T00:00:01.0000005,1970-01-01T00:00:01\n\
-        042,042,042,042,c3a4,c3a4,6364,-7,0,0,0,10000000000000000000000000000000000000,false,1969-12-31,1970-01-01,\
-        1969-12-31T23:59:59.999999,1969-12-31T23:59:59.999999Z,1970-01-01T00:00:00,1970-01-01T00:00:00\n";
+    let expected = "text,large text,text view,dictionary,binary,binary view,fixed \
+                    binary,int8,int64,uint32,uint64,decimal,boolean,date,date64,timestamp,instant,nanos,seconds\n\"ä,\
+                    b\",\"ä,b\",\"ä,b\",\"ä,b\",616263,616263,6162,42,-9223372036854775808,4294967295,\
+                    18446744073709551615,-42,true,2024-01-31,2024-01-31,2024-01-31T00:00:00,2024-01-31T00:00:00Z,\
+                    1970-01-01T00:00:01.0000005,1970-01-01T00:00:01\n042,042,042,042,c3a4,c3a4,6364,-7,0,0,0,\
+                    10000000000000000000000000000000000000,false,1969-12-31,1970-01-01,1969-12-31T23:59:59.999999,\
+                    1969-12-31T23:59:59.999999Z,1970-01-01T00:00:00,1970-01-01T00:00:00\n";
     assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), expected);
 
     let others: Vec<(&str, ArrayRef)> = vec![
@@ -247,7 +283,10 @@ fn an_extension_converts_between_formats() {
     let input = open(&folder.path("in.parquet")).unwrap();
     let table = read_keys(&input, &key(&["k"]), None).unwrap();
     join(&input, &table, &[0], None, Join::Inner, &folder.path("others.csv")).unwrap();
-    assert_eq!(std::fs::read_to_string(folder.path("others.csv")).unwrap(), "k,f,d,n,t\n1,0.1,-12.05,,01:00:00.000001\n");
+    assert_eq!(
+        std::fs::read_to_string(folder.path("others.csv")).unwrap(),
+        "k,f,d,n,t\n1,0.1,-12.05,,01:00:00.000001\n"
+    );
 
     parquet(&folder.path("in.parquet"), &people(10));
     let input = open(&folder.path("in.parquet")).unwrap();
@@ -261,7 +300,9 @@ fn an_extension_converts_between_formats() {
 fn empty_and_missing() {
     let folder = Folder::new();
     let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Timestamp(TimeUnit::Second, None), true)]));
-    for (file, write) in [("e.parquet", parquet as fn(&Path, &RecordBatch)), ("e.arrow", arrow_file), ("e.arrows", arrow_stream)] {
+    for (file, write) in
+        [("e.parquet", parquet as fn(&Path, &RecordBatch)), ("e.arrow", arrow_file), ("e.arrows", arrow_stream)]
+    {
         write(&folder.path(file), &RecordBatch::new_empty(schema.clone()));
         let error = told(&keys_of(&folder.path(file), &key(&["id"])).unwrap_err());
         assert!(error.contains("has no rows"), "{error}");
@@ -274,12 +315,15 @@ fn empty_and_missing() {
     }
 }
 
-/// Every cut is an error (or, of a stream, a shorter table), and every flipped byte an error or some table: never a panic.
+/// Every cut is an error (or, of a stream, a shorter table), and every flipped byte an error or
+/// some table: never a panic.
 #[test]
 fn damaged_files_are_errors() {
     let folder = Folder::new();
     let whole = people(300);
-    for (file, write) in [("d.parquet", parquet as fn(&Path, &RecordBatch)), ("d.arrow", arrow_file), ("d.arrows", arrow_stream)] {
+    for (file, write) in
+        [("d.parquet", parquet as fn(&Path, &RecordBatch)), ("d.arrow", arrow_file), ("d.arrows", arrow_stream)]
+    {
         write(&folder.path(file), &whole);
         let bytes = std::fs::read(folder.path(file)).unwrap();
         for cut in (0..bytes.len()).step_by(1 + bytes.len() / 150) {

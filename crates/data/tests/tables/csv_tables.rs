@@ -10,11 +10,15 @@ use super::{Folder, join, key, keys_of, open};
 #[test]
 fn a_semi_join_keeps_rows_as_they_stand() {
     let folder = Folder::new();
-    let path = folder.write("in.csv", "\u{feff}id,\"na\"\"me\"\r\n1,\"a\r\nb\"\r\n,x\r\n2,\"\"\r\n\r\n1,\"c\"\"d\"\r\n3,e");
+    let path =
+        folder.write("in.csv", "\u{feff}id,\"na\"\"me\"\r\n1,\"a\r\nb\"\r\n,x\r\n2,\"\"\r\n\r\n1,\"c\"\"d\"\r\n3,e");
     let input = open(&path).unwrap();
     let table = read_keys(&input, &key(&["id"]), None).unwrap();
     assert_eq!(table.row_key, [0, NO_KEY, 1, 0, 2]);
-    assert_eq!((table.stats.rows, table.stats.null_rows, table.stats.distinct, table.stats.duplicate_rows), (5, 1, 3, 1));
+    assert_eq!(
+        (table.stats.rows, table.stats.null_rows, table.stats.distinct, table.stats.duplicate_rows),
+        (5, 1, 3, 1)
+    );
     let written = |kind| {
         let out = folder.path(&format!("{kind:?}.csv"));
         join(&input, &table, &[0, 2], None, kind, &out).unwrap();
@@ -92,7 +96,9 @@ fn gzip_is_found_by_its_first_bytes_and_written_by_its_name() {
     join(&input, &table, &[0], None, Join::Inner, &folder.path("out.csv.gz")).unwrap();
     join(&input, &table, &[0], None, Join::Inner, &folder.path("out.csv")).unwrap();
     let mut text = String::new();
-    flate2::read::MultiGzDecoder::new(std::fs::File::open(folder.path("out.csv.gz")).unwrap()).read_to_string(&mut text).unwrap();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(folder.path("out.csv.gz")).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
     assert_eq!(text, "id\na\na\n");
     assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), text);
 
@@ -127,7 +133,9 @@ fn delimiters_come_from_the_option_or_the_name() {
     let input = Input::open(semicolon.to_str().unwrap(), &options).unwrap();
     assert_eq!(read_keys(&input, &key(&["id", "x"]), None).unwrap().stats.distinct, 1);
     for bad in [b'"', b'\n', 0x80] {
-        assert!(Input::open(semicolon.to_str().unwrap(), &InputOptions { delimiter: Some(bad), format: None }).is_err());
+        assert!(
+            Input::open(semicolon.to_str().unwrap(), &InputOptions { delimiter: Some(bad), format: None }).is_err()
+        );
     }
 }
 

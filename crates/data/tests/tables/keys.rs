@@ -58,7 +58,8 @@ proptest! {
 fn the_order_of_key_columns_is_the_order_they_are_given_in() {
     let folder = Folder::new();
     let one = keys_of(&folder.write("a.csv", "first,last\nann,lee\n"), &key(&["first", "last"])).unwrap();
-    let two = keys_of(&folder.write("b.csv", "x,nachname,vorname\n1,lee,ann\n"), &key(&["vorname", "nachname"])).unwrap();
+    let two =
+        keys_of(&folder.write("b.csv", "x,nachname,vorname\n1,lee,ann\n"), &key(&["vorname", "nachname"])).unwrap();
     let swapped = keys_of(&folder.path("a.csv"), &key(&["last", "first"])).unwrap();
     assert_eq!(one.digests, two.digests);
     assert_ne!(one.digests, swapped.digests);
@@ -83,7 +84,10 @@ fn specifications() {
     assert_eq!(KeySpec::parse(&["a"], &["a=e164:DE:bare=maybe"]), Err(SpecError::Bare("bare=maybe".to_owned())));
     assert_eq!(KeySpec::parse(&["a"], &["a=e164:001"]), Err(SpecError::UnknownCountry("001".to_owned())));
     for format in ["%d.%m", "%Y%m%d%d", "%y-%m-%d", "%Y-%m-%"] {
-        assert_eq!(KeySpec::parse(&["a"], &[&format!("a=date:{format}")[..]]), Err(SpecError::DateFormat(format.to_owned())));
+        assert_eq!(
+            KeySpec::parse(&["a"], &[&format!("a=date:{format}")[..]]),
+            Err(SpecError::DateFormat(format.to_owned()))
+        );
     }
     // A column name may hold what separates.
     let spec = KeySpec::parse(&["a", "a=b"], &["a=b=trim, lower", "a=nfc"]).unwrap();

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 
 use vesica_data::key::KeySpec;
 use vesica_data::table::{
-    Format, Input, InputOptions, Join, KeyTable, Matches, Output, OutputOptions, ReceivedPayload, TableError, read_keys, write_matches,
+    Format, Input, InputOptions, Join, KeyTable, Matches, Output, OutputOptions, ReceivedPayload, TableError,
+    read_keys, write_matches,
 };
 
 /// A folder that is removed at the end of the test.
@@ -41,8 +42,10 @@ impl Folder {
 
     /// Names in the folder, sorted.
     fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            std::fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }

@@ -26,7 +26,10 @@ fn refused(name: &str, values: &[&str]) {
 fn text() {
     check("trim", &[(" a b\t\n", "a b"), ("\u{a0}\u{3000}x\u{2028}", "x"), ("  ", ""), ("\u{feff}a", "\u{feff}a")]);
     check("lower", &[("AbC", "abc"), ("ÄẞΣΑΣ", "äßσασ"), ("İ", "i\u{307}"), ("ǅ", "ǆ"), (" X ", " x ")]);
-    check("nfc", &[("e\u{301}", "é"), ("é", "é"), ("\u{212b}", "Å"), ("\u{1100}\u{1161}", "가"), ("ﬁ", "ﬁ"), ("A", "A")]);
+    check(
+        "nfc",
+        &[("e\u{301}", "é"), ("é", "é"), ("\u{212b}", "Å"), ("\u{1100}\u{1161}", "가"), ("ﬁ", "ﬁ"), ("A", "A")],
+    );
     check("digits", &[("(030) 12-34", "0301234"), ("٤1", "1"), ("a1b2", "12")]);
     refused("digits", &["abc", "٤٢"]);
 }
@@ -44,7 +47,20 @@ fn email() {
     );
     refused(
         "email",
-        &["", "ann", "@example.org", "ann@", "a@b@c.org", "a b@c.org", "a@b c.org", "a@.org", "a@b..c", "a@b.", "a\u{7}@b.c", "@"],
+        &[
+            "",
+            "ann",
+            "@example.org",
+            "ann@",
+            "a@b@c.org",
+            "a b@c.org",
+            "a@b c.org",
+            "a@.org",
+            "a@b..c",
+            "a@b.",
+            "a\u{7}@b.c",
+            "@",
+        ],
     );
 }
 
@@ -53,7 +69,27 @@ fn integers() {
     check("int", &[("42", "42"), ("+42", "42"), ("0042", "42"), ("-042", "-42"), ("-0", "0"), ("000", "0")]);
     check("int", &[("123456789012345678901234567890", "123456789012345678901234567890")]);
     check("int", &[("5.0", "5"), ("-05.000", "-5"), ("0.0", "0"), ("-0.0", "0")]);
-    refused("int", &["42.5", "42.", ".0", "-.0", "1.0.0", "42.00000001", "1,000", "4 2", " 42", "1e3", "", "-", "+", "0x10", "--1", "٤٢"]);
+    refused(
+        "int",
+        &[
+            "42.5",
+            "42.",
+            ".0",
+            "-.0",
+            "1.0.0",
+            "42.00000001",
+            "1,000",
+            "4 2",
+            " 42",
+            "1e3",
+            "",
+            "-",
+            "+",
+            "0x10",
+            "--1",
+            "٤٢",
+        ],
+    );
 }
 
 #[test]
@@ -69,8 +105,14 @@ fn dates() {
         ("2024-01-31 00:00:00.5 UTC", "2024-01-31"),
     ];
     check("date", &iso);
-    refused("date", &["2023-02-29", "1900-02-29", "2024-13-01", "2024-00-10", "2024-04-31", "0000-01-01", "24-01-31", "2024-1-31"]);
-    refused("date", &["31.01.2024", "2024-01-31x", "2024-01-31T", "2024-01-31T25:00", "2024-01-31T10", "2024-0131", " 2024-01-31"]);
+    refused(
+        "date",
+        &["2023-02-29", "1900-02-29", "2024-13-01", "2024-00-10", "2024-04-31", "0000-01-01", "24-01-31", "2024-1-31"],
+    );
+    refused(
+        "date",
+        &["31.01.2024", "2024-01-31x", "2024-01-31T", "2024-01-31T25:00", "2024-01-31T10", "2024-0131", " 2024-01-31"],
+    );
     refused("date", &["2024-01-31T10:00:00.", "2024-01-31T10:00+24:00", "2024-01-31T10:00Q", "２０２４-01-31"]);
     check("date:%d.%m.%Y", &[("31.01.2024", "2024-01-31"), ("1.2.2024", "2024-02-01")]);
     refused("date:%d.%m.%Y", &["2024-01-31", "31.01.24", "31.02.2024", "31.01.2024 ", "031.01.2024"]);
@@ -97,12 +139,29 @@ fn telephone_numbers() {
             ("+800 1234 5678", "+80012345678"),
         ],
     );
-    refused("e164:DE", &["", "abc", "030 1234567 ext 5", "110", "+49 0030 12345", "+999 1234567", "0301+2345", "+0 123456"]);
+    refused(
+        "e164:DE",
+        &["", "abc", "030 1234567 ext 5", "110", "+49 0030 12345", "+999 1234567", "0301+2345", "+0 123456"],
+    );
     refused("e164:DE", &["+49 1234567890123456", "+", "00", "0", "+4"]);
-    check("e164:US", &[("(212) 555-0123", "+12125550123"), ("1-212-555-0123", "+12125550123"), ("011 49 30 1234567", "+49301234567")]);
+    check(
+        "e164:US",
+        &[
+            ("(212) 555-0123", "+12125550123"),
+            ("1-212-555-0123", "+12125550123"),
+            ("011 49 30 1234567", "+49301234567"),
+        ],
+    );
     refused("e164:US", &["555-0123", "212-555-01"]);
     check("e164:us", &[("212.555.0123", "+12125550123")]);
-    check("e164:RU", &[("8 (495) 123-45-67", "+74951234567"), ("800 555 35 35", "+78005553535"), ("8 10 49 30 1234567", "+49301234567")]);
+    check(
+        "e164:RU",
+        &[
+            ("8 (495) 123-45-67", "+74951234567"),
+            ("800 555 35 35", "+78005553535"),
+            ("8 10 49 30 1234567", "+49301234567"),
+        ],
+    );
     check("e164:IT", &[("06 698 1234", "+39066981234"), ("347 1234567", "+393471234567")]);
     check("e164:HU", &[("06 1 234 5678", "+3612345678"), ("1 234 5678", "+3612345678")]);
     check("e164:AU", &[("0011 49 30 1234567", "+49301234567"), ("02 9876 5432", "+61298765432")]);
@@ -110,14 +169,17 @@ fn telephone_numbers() {
     check("e164:BY", &[("8 029 123 45 67", "+375291234567")]);
 }
 
-/// What the Python package `phonenumbers` 9.0.42, a port of the same library with the same rules, makes of examples of every country in many
-/// notations, and of texts that are no numbers. Where it finds an extension, `e164` refuses.
+/// What the Python package `phonenumbers` 9.0.42, a port of the same library with the same rules,
+/// makes of examples of every country in many notations, and of texts that are no numbers. Where it
+/// finds an extension, `e164` refuses.
 #[test]
 fn telephone_numbers_are_those_of_libphonenumber() {
     let cases = include_str!("telephone_numbers.tsv");
     let mut wrong = Vec::new();
     for line in cases.lines() {
-        let [country, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("three columns: {line}") };
+        let [country, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("three columns: {line}")
+        };
         let number = normal(&format!("e164:{country}"), text);
         if number.as_deref().unwrap_or("-") != expected {
             wrong.push(format!("{line}, here {number:?}"));
@@ -130,7 +192,10 @@ fn telephone_numbers_are_those_of_libphonenumber() {
 fn bare_telephone_numbers_are_read_as_the_user_says() {
     // One text with two readings that are numbers, and two texts with one.
     let (either, only_international, only_national) = ("496808024255", "49 30 1234567", "491511234567");
-    check("e164:DE", &[(either, "+49496808024255"), (only_international, "+49301234567"), (only_national, "+49491511234567")]);
+    check(
+        "e164:DE",
+        &[(either, "+49496808024255"), (only_international, "+49301234567"), (only_national, "+49491511234567")],
+    );
     check("e164:DE:bare=national", &[(either, "+49496808024255"), (only_international, "+49301234567")]);
     check("e164:DE:bare=international", &[(either, "+496808024255"), (only_national, "+49491511234567")]);
     check(
@@ -145,7 +210,10 @@ fn bare_telephone_numbers_are_read_as_the_user_says() {
 #[test]
 fn bare_telephone_numbers_are_counted_by_how_they_were_read() {
     let folder = Folder::new();
-    let path = folder.write("tel.csv", "tel\n49301234567\n+49 30 1234567\n030 1234567\n496808024255\n491511234567\n0049 89 123456\n");
+    let path = folder.write(
+        "tel.csv",
+        "tel\n49301234567\n+49 30 1234567\n030 1234567\n496808024255\n491511234567\n0049 89 123456\n",
+    );
     let profile = |normaliser: &str| {
         let spec = KeySpec::parse(&["tel"], &[&format!("tel={normaliser}")[..]]).unwrap();
         let profile = vesica_data::profile::check(&super::open(&path).unwrap(), &spec).unwrap();
@@ -154,7 +222,11 @@ fn bare_telephone_numbers_are_counted_by_how_they_were_read() {
     };
     let (counts, warned) = profile("e164:DE");
     assert_eq!(counts, (2, 1, 0));
-    for part in ["3 telephone numbers have no + and begin with 49", "2 of them were read as numbers of the country, 1 as", ":bare=refuse"] {
+    for part in [
+        "3 telephone numbers have no + and begin with 49",
+        "2 of them were read as numbers of the country, 1 as",
+        ":bare=refuse",
+    ] {
         assert!(warned.contains(part), "{warned}");
     }
     let (counts, warned) = profile("e164:DE:bare=international");
@@ -197,7 +269,10 @@ fn timestamps_of_all_writers_become_one_text() {
         "timestamp:+02:00",
         &[("2013-01-31 10:00:00", morning), ("2013-01-31T08:00:00Z", morning), ("2013-01-31", "2013-01-30T22:00:00Z")],
     );
-    check("timestamp:utc:s", &[("2013-01-31 08:00:00.999", morning), ("1969-12-31T23:59:59.999", "1969-12-31T23:59:59Z")]);
+    check(
+        "timestamp:utc:s",
+        &[("2013-01-31 08:00:00.999", morning), ("1969-12-31T23:59:59.999", "1969-12-31T23:59:59Z")],
+    );
     check("timestamp:UTC:ms", &[("2013-01-31 08:00:00.0019", "2013-01-31T08:00:00.001Z")]);
     check("timestamp:Z:us", &[("2013-01-31 08:00:00.0000019", "2013-01-31T08:00:00.000001Z")]);
     check(
@@ -206,7 +281,15 @@ fn timestamps_of_all_writers_become_one_text() {
     );
     refused(
         "timestamp:utc",
-        &["", "5", "31.01.2013", "2013-01-31T24:00:00", "2016-12-31T23:59:60Z", "2013-01-31T10:00:00 CET", "2013-02-30"],
+        &[
+            "",
+            "5",
+            "31.01.2013",
+            "2013-01-31T24:00:00",
+            "2016-12-31T23:59:60Z",
+            "2013-01-31T10:00:00 CET",
+            "2013-02-30",
+        ],
     );
     refused("timestamp:+02:00", &["0001-01-01"]);
     refused("timestamp:-02:00", &["9999-12-31 23:00:00"]);
@@ -222,23 +305,32 @@ fn timestamps_agree_on_the_precision_and_for_days_on_the_zone() {
     for (text, shown) in [("timestamp:UTC:ns", "timestamp:utc"), ("timestamp:+02:us", "timestamp:+02:00:us")] {
         assert_eq!(Normaliser::parse(text).unwrap().to_string(), shown);
     }
-    for wrong in
-        ["timestamp", "timestamp:", "timestamp:ms", "timestamp:Europe/Berlin", "timestamp:utc:min", "timestamp:+25:00", "timestamp:utc:"]
-    {
+    for wrong in [
+        "timestamp",
+        "timestamp:",
+        "timestamp:ms",
+        "timestamp:Europe/Berlin",
+        "timestamp:utc:min",
+        "timestamp:+25:00",
+        "timestamp:utc:",
+    ] {
         assert!(Normaliser::parse(wrong).unwrap_err().to_string().contains("timestamp:+02:00:ms"), "{wrong}");
     }
 }
 
 #[test]
 fn every_iso_country_has_a_plan_or_no_telephones() {
-    // ISO 3166-1 without Antarctica, Bouvet Island, Heard Island, French Southern Territories, the Pitcairn Islands,
-    // South Georgia and the US outlying islands, which have no numbering plan of their own.
-    let countries = "AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA CC CD \
-        CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH \
-        GI GL GM GN GP GQ GR GT GU GW GY HK HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA \
-        LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP \
-        NR NU NZ OM PA PE PF PG PH PK PL PM PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX \
-        SY SZ TC TD TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+    // ISO 3166-1 without Antarctica, Bouvet Island, Heard Island, French Southern Territories, the
+    // Pitcairn Islands, South Georgia and the US outlying islands, which have no numbering plan of
+    // their own.
+    let countries = "AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT \
+                     BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH \
+                     ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GT GU GW GY HK HN HR HT HU \
+                     ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS \
+                     LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG \
+                     NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE \
+                     SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA \
+                     UG US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
     for country in countries.split_whitespace() {
         assert!(Normaliser::parse(&format!("e164:{country}")).is_ok(), "{country}");
     }
@@ -255,7 +347,10 @@ fn chains_run_in_order_and_what_becomes_empty_never_matches() {
     let path = folder.write("tel.csv", "tel,id\n030 12345,1\nnone,2\n,3\n+49 30 12345,1\nnone,\n");
     let spec = KeySpec::parse(&["tel", "id"], &["tel=e164:DE"]).unwrap();
     let stats = keys_of(&path, &spec).unwrap().stats;
-    assert_eq!((stats.rows, stats.distinct, stats.duplicate_rows, stats.unmatchable_rows, stats.null_rows), (5, 1, 1, 1, 2));
+    assert_eq!(
+        (stats.rows, stats.distinct, stats.duplicate_rows, stats.unmatchable_rows, stats.null_rows),
+        (5, 1, 1, 1, 2)
+    );
     assert_eq!((stats.columns[0].unmatchable, stats.columns[0].nulls, stats.columns[1].nulls), (2, 1, 1));
 }
 

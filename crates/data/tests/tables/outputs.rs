@@ -96,12 +96,14 @@ fn places_that_cannot_be_written_show_before_the_protocol() {
     assert_eq!((error.blame(), folder.names()), (Blame::Output, vec!["dangling.csv".to_owned(), "in.csv".to_owned()]));
 }
 
-/// What the output's format cannot hold shows when the output is made, which is before the protocol.
+/// What the output's format cannot hold shows when the output is made, which is before the
+/// protocol.
 #[test]
 fn columns_that_the_format_cannot_hold_show_before_the_protocol() {
     let folder = Folder::new();
-    let columns =
-        |types: Vec<(&str, ArrayRef)>| batch([("id", Arc::new(Int32Array::from(vec![1])) as ArrayRef)].into_iter().chain(types).collect());
+    let columns = |types: Vec<(&str, ArrayRef)>| {
+        batch([("id", Arc::new(Int32Array::from(vec![1])) as ArrayRef)].into_iter().chain(types).collect())
+    };
     let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)])]));
     arrow_file(&folder.path("list.arrow"), &columns(vec![("l", list)]));
     // Parquet has no such type.
@@ -114,7 +116,8 @@ fn columns_that_the_format_cannot_hold_show_before_the_protocol() {
         ("twice.csv", "c.csv", "c.arrow", "several columns named `a`"),
     ] {
         let input = open(&folder.path(input)).unwrap();
-        let create = |name: &str| Output::create(folder.path(name).to_str().unwrap(), &OutputOptions::default(), &input);
+        let create =
+            |name: &str| Output::create(folder.path(name).to_str().unwrap(), &OutputOptions::default(), &input);
         create(good).expect(good);
         let error = create(bad).expect_err(bad);
         assert!(error.blame() == Blame::Output && told(&error).contains(text), "{error}");
@@ -127,15 +130,17 @@ fn dictionaries_of_several_batches_become_an_arrow_file() {
     let folder = Folder::new();
     let names: Vec<String> = (0..20_000).map(|row| format!("name {row}")).collect();
     let ids: ArrayRef = Arc::new(Int32Array::from_iter_values(0..20_000));
-    let dictionary: ArrayRef = Arc::new(names.iter().map(|name| Some(name.as_str())).collect::<DictionaryArray<Int32Type>>());
+    let dictionary: ArrayRef =
+        Arc::new(names.iter().map(|name| Some(name.as_str())).collect::<DictionaryArray<Int32Type>>());
     super::columnar_tables::parquet(&folder.path("in.parquet"), &batch(vec![("id", ids), ("name", dictionary)]));
     let input = open(&folder.path("in.parquet")).unwrap();
     let table = read_keys(&input, &key(&["id"]), None).unwrap();
     let keys: Vec<u32> = (0..20_000).collect();
     assert_eq!(super::join(&input, &table, &keys, None, Join::Inner, &folder.path("out.arrow")).unwrap(), 20_000);
     let found = super::columnar_tables::read(&folder.path("out.arrow"));
-    let found =
-        found.iter().flat_map(|batch| batch.column_by_name("name").unwrap().as_string::<i32>().iter().map(|name| name.unwrap().to_owned()));
+    let found = found.iter().flat_map(|batch| {
+        batch.column_by_name("name").unwrap().as_string::<i32>().iter().map(|name| name.unwrap().to_owned())
+    });
     assert!(found.eq(names));
 }
 
@@ -150,7 +155,8 @@ fn a_full_disk_is_named() {
     for format in ["parquet", "arrow", "arrow-stream"] {
         let options = OutputOptions { force: false, format: vesica_data::table::Format::parse(format) };
         let output = Output::create("/dev/full", &options, &input).unwrap();
-        let error = write_matches(&input, &table, &Matches { keys: &[0], payload: None }, Join::Inner, output).unwrap_err();
+        let error =
+            write_matches(&input, &table, &Matches { keys: &[0], payload: None }, Join::Inner, output).unwrap_err();
         assert!(told(&error).contains("the disk is full"), "{format}: {error}");
     }
 }
@@ -164,7 +170,8 @@ fn a_device_is_written_directly() {
 /// Set in the child of [`a_full_disk_leaves_nothing`]: a folder on a file system that is too small.
 const TINY: &str = "VESICA_TEST_TINY_FOLDER";
 
-/// On a file system of 64 KiB, mounted in a namespace of its own where the system lets users do that.
+/// On a file system of 64 KiB, mounted in a namespace of its own where the system lets users do
+/// that.
 #[test]
 fn a_full_disk_leaves_nothing() {
     let folder = Folder::new();
@@ -195,7 +202,8 @@ fn child_of_a_full_disk() {
     let input = folder.write("in.csv", format!("id,x\n{}", "1,random text that takes its space\n".repeat(10_000)));
     let input = open(&input).unwrap();
     let table = read_keys(&input, &key(&["id"]), None).unwrap();
-    let error = super::join(&input, &table, &[0], None, Join::Inner, &std::path::Path::new(&tiny).join("out.csv")).unwrap_err();
+    let error =
+        super::join(&input, &table, &[0], None, Join::Inner, &std::path::Path::new(&tiny).join("out.csv")).unwrap_err();
     assert!(told(&error).contains("the disk is full"), "{error}");
     assert_eq!(std::fs::read_dir(&tiny).unwrap().count(), 0, "neither the output nor its temporary file is left");
 }

@@ -9,8 +9,8 @@ use arrow_array::*;
 use arrow_schema::{DataType, TimeUnit};
 use proptest::prelude::*;
 use vesica_data::table::{
-    Blame, Duplicates, Input, Join, KeyTable, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadUnit, ReceivedPayload,
-    TableError, read_keys,
+    Blame, Duplicates, Input, Join, KeyTable, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadUnit,
+    ReceivedPayload, TableError, read_keys,
 };
 
 use super::columnar_tables::{arrow_file, batch, parquet, read};
@@ -21,7 +21,8 @@ fn sent(path: &Path, columns: &[&str], duplicates: Duplicates) -> Result<KeyTabl
     read_keys(&open(path)?, &key(&["id"]), Some(&spec))
 }
 
-/// Joins a receiver's file with what the sender sent for the keys that both have, as the protocol would.
+/// Joins a receiver's file with what the sender sent for the keys that both have, as the protocol
+/// would.
 fn receive(receiver: &Path, sent: &KeyTable, to: &Path) -> Result<(), TableError> {
     let input: Input = open(receiver)?;
     let table = read_keys(&input, &key(&["id"]), None)?;
@@ -47,21 +48,31 @@ fn from_csv_to_csv_and_parquet() {
     assert_eq!(payload.schema.width, 1 + (1 + 8) + 1, "presence, the longest city and an empty note");
     let receiver = folder.write("r.csv", "city,id\r\nmine,2\r\nmine,9\r\n\"m,\",1\r\nagain,2");
     receive(&receiver, &sent, &folder.path("out.csv")).unwrap();
-    let expected = "city,id,partner_city,note\r\nmine,2,\"a \"\"b\"\", c\",\"\"\r\n\"m,\",1,Köln,\r\nagain,2,\"a \"\"b\"\", c\",\"\"\r\n";
+    let expected = "city,id,partner_city,note\r\nmine,2,\"a \"\"b\"\", c\",\"\"\r\n\"m,\",1,Köln,\r\nagain,2,\"a \
+                    \"\"b\"\", c\",\"\"\r\n";
     assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), expected);
 
-    parquet(&folder.path("r.parquet"), &batch(vec![("id", Arc::new(Int64Array::from(vec![Some(2), None, Some(1)])) as ArrayRef)]));
+    parquet(
+        &folder.path("r.parquet"),
+        &batch(vec![("id", Arc::new(Int64Array::from(vec![Some(2), None, Some(1)])) as ArrayRef)]),
+    );
     receive(&folder.path("r.parquet"), &sent, &folder.path("out.parquet")).unwrap();
     let found = &read(&folder.path("out.parquet"))[0];
-    assert_eq!(found.column_by_name("city").unwrap().as_string::<i32>().iter().collect::<Vec<_>>(), [Some("a \"b\", c"), Some("Köln")]);
+    assert_eq!(
+        found.column_by_name("city").unwrap().as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("a \"b\", c"), Some("Köln")]
+    );
     assert_eq!(found.column_by_name("note").unwrap().as_string::<i32>().iter().collect::<Vec<_>>(), [Some(""), None]);
 }
 
 /// A column of every type that travels: a value, null, and an extreme.
 fn every_type() -> Vec<(String, ArrayRef)> {
-    let timestamps = [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond].into_iter().flat_map(|unit| {
-        [None, Some("UTC"), Some("+05:30"), Some("America/New_York")].map(|zone| DataType::Timestamp(unit, zone.map(Into::into)))
-    });
+    let timestamps = [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond]
+        .into_iter()
+        .flat_map(|unit| {
+            [None, Some("UTC"), Some("+05:30"), Some("America/New_York")]
+                .map(|zone| DataType::Timestamp(unit, zone.map(Into::into)))
+        });
     let numbers = [
         DataType::Int8,
         DataType::Int16,
@@ -104,7 +115,13 @@ fn every_type() -> Vec<(String, ArrayRef)> {
         Arc::new(BinaryArray::from(bytes.clone())),
         Arc::new(LargeBinaryArray::from(bytes.clone())),
         Arc::new(BinaryViewArray::from_iter(bytes)),
-        Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size([Some([1u8, 2, 255]), None, Some([0; 3])].into_iter(), 3).unwrap()),
+        Arc::new(
+            FixedSizeBinaryArray::try_from_sparse_iter_with_size(
+                [Some([1u8, 2, 255]), None, Some([0; 3])].into_iter(),
+                3,
+            )
+            .unwrap(),
+        ),
         Arc::new(BooleanArray::from(vec![Some(false), None, Some(true)])),
         Arc::new(UInt8Array::from(vec![Some(0), None, Some(u8::MAX)])),
         Arc::new(UInt16Array::from(vec![Some(0), None, Some(u16::MAX)])),
@@ -128,7 +145,9 @@ fn every_type_arrives_as_it_left() {
     let columns = every_type();
     let ids: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3]));
     let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-    let table = batch([("id", ids)].into_iter().chain(columns.iter().map(|(name, array)| (name.as_str(), array.clone()))).collect());
+    let table = batch(
+        [("id", ids)].into_iter().chain(columns.iter().map(|(name, array)| (name.as_str(), array.clone()))).collect(),
+    );
     arrow_file(&folder.path("s.arrow"), &table);
     let sent = sent(&folder.path("s.arrow"), &names, Duplicates::Refuse).unwrap();
     let receiver = folder.write("r.csv", "id\n1\n2\n3\n");
@@ -148,10 +167,20 @@ fn every_type_arrives_as_it_left() {
     // As text, they stand as the sender's own would.
     receive(&receiver, &sent, &folder.path("out.csv")).unwrap();
     let input = open(&folder.path("s.arrow")).unwrap();
-    join(&input, &read_keys(&input, &key(&["id"]), None).unwrap(), &[0, 1, 2], None, Join::Inner, &folder.path("own.csv")).unwrap();
+    join(
+        &input,
+        &read_keys(&input, &key(&["id"]), None).unwrap(),
+        &[0, 1, 2],
+        None,
+        Join::Inner,
+        &folder.path("own.csv"),
+    )
+    .unwrap();
     let text = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
     assert_eq!(text("out.csv"), text("own.csv"));
-    for cell in ["-120.00", "1969-12-31", "1970-01-02T00:00:00Z", "0.1", "-inf", "ff00", "0102ff", "18446744073709551615"] {
+    for cell in
+        ["-120.00", "1969-12-31", "1970-01-02T00:00:00Z", "0.1", "-inf", "ff00", "0102ff", "18446744073709551615"]
+    {
         assert!(text("out.csv").contains(&format!(",{cell},")), "{cell} in {}", text("out.csv"));
     }
 }
@@ -187,7 +216,10 @@ fn rows_that_share_a_key() {
 fn what_cannot_travel_is_refused() {
     let folder = Folder::new();
     let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)])]));
-    parquet(&folder.path("s.parquet"), &batch(vec![("id", Arc::new(Int32Array::from(vec![1])) as ArrayRef), ("l", list)]));
+    parquet(
+        &folder.path("s.parquet"),
+        &batch(vec![("id", Arc::new(Int32Array::from(vec![1])) as ArrayRef), ("l", list)]),
+    );
     let error = told(&sent(&folder.path("s.parquet"), &["l"], Duplicates::Refuse).unwrap_err());
     assert!(error.contains("column `l`") && error.contains("cannot be a payload"), "{error}");
     let wide = folder.write("s.csv", format!("id,x\n1,{}\n", "x".repeat(70_000)));
@@ -234,7 +266,10 @@ fn a_malformed_payload_leaves_no_file() {
         PayloadSchema { fields: vec![field(PayloadKind::FixedBinary { bytes: 0 })], width: 1000 },
         PayloadSchema { fields: vec![field(PayloadKind::Decimal { bits: 64, precision: 19, scale: 0 })], width: 1000 },
         PayloadSchema { fields: vec![field(PayloadKind::Decimal { bits: 64, precision: 5, scale: 6 })], width: 1000 },
-        PayloadSchema { fields: vec![field(PayloadKind::Timestamp { unit: PayloadUnit::Second, zone: Some("a\nb".into()) })], width: 1000 },
+        PayloadSchema {
+            fields: vec![field(PayloadKind::Timestamp { unit: PayloadUnit::Second, zone: Some("a\nb".into()) })],
+            width: 1000,
+        },
     ] {
         assert_eq!(schema.check().unwrap_err().blame(), Blame::Peer);
     }

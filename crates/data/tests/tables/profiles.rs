@@ -12,19 +12,28 @@ fn profile(text: &str, spec: &KeySpec) -> Profile {
 
 #[test]
 fn counts_of_a_mixed_column() {
-    let text = "\u{feff}mail,n\r\nAnn@Example.org,1\r\nann@example.org,2\r\n bob@example.org,3\r\n,4\r\n\"\",5\r\nann@example.org,6\r\n";
+    let text = "\u{feff}mail,n\r\nAnn@Example.org,1\r\nann@example.org,2\r\n \
+                bob@example.org,3\r\n,4\r\n\"\",5\r\nann@example.org,6\r\n";
     let profile = profile(text, &key(&["mail"]));
     let csv = profile.csv.as_ref().unwrap();
     assert_eq!((csv.delimiter, csv.header_columns, csv.byte_order_mark, csv.line_end), (',', 2, true, "CRLF"));
-    assert_eq!((profile.keys.rows, profile.keys.distinct, profile.keys.null_rows, profile.keys.duplicate_rows), (6, 3, 2, 1));
+    assert_eq!(
+        (profile.keys.rows, profile.keys.distinct, profile.keys.null_rows, profile.keys.duplicate_rows),
+        (6, 3, 2, 1)
+    );
     assert_eq!((profile.repeated_keys, profile.top_multiplicities.as_slice()), (1, &[2, 1, 1][..]));
     let column = &profile.columns[0];
-    assert_eq!((column.nulls, column.values, column.outer_space, column.with_upper_case, column.like_email), (1, 4, 1, 1, 4));
+    assert_eq!(
+        (column.nulls, column.values, column.outer_space, column.with_upper_case, column.like_email),
+        (1, 4, 1, 1, 4)
+    );
     assert_eq!((column.shortest, column.longest), (15, 16));
-    let effect = |name: &str| column.normalisers.iter().find(|e| e.normaliser == name).map(|e| (e.changes, e.refuses)).unwrap();
+    let effect =
+        |name: &str| column.normalisers.iter().find(|e| e.normaliser == name).map(|e| (e.changes, e.refuses)).unwrap();
     assert_eq!((effect("trim"), effect("lower"), effect("email"), effect("date")), ((1, 0), (1, 0), (2, 0), (0, 4)));
     let warned = profile.warnings.join("\n");
-    for part in ["1 values are null", "white space at an end: consider --normalise mail=trim", "--normalise mail=email"] {
+    for part in ["1 values are null", "white space at an end: consider --normalise mail=trim", "--normalise mail=email"]
+    {
         assert!(warned.contains(part), "{warned}");
     }
 }
@@ -44,9 +53,14 @@ fn what_columns_look_like() {
     assert!(hints("id", "5.0\n6.0").contains("never match integers (5): consider --normalise id=int"));
     assert!(hints("id", "5.0\n6\n7").contains("1 values among integers have a decimal point (5.0)"));
     assert!(hints("id", "5.25\n6.0").contains("integers of a smaller unit"));
-    assert!(hints("t", "2013-01-01 00:00:00\n2013-01-02 00:00:00").contains("never match dates: consider --normalise t=date"));
+    assert!(
+        hints("t", "2013-01-01 00:00:00\n2013-01-02 00:00:00")
+            .contains("never match dates: consider --normalise t=date")
+    );
     assert!(hints("t", "2013-01-01 10:00:00").contains("Parquet and Arrow: consider --normalise t=timestamp:utc"));
-    assert!(hints("t", "2013-01-01T10:00:00Z").contains("the same zone and notation: consider --normalise t=timestamp:utc"));
+    assert!(
+        hints("t", "2013-01-01T10:00:00Z").contains("the same zone and notation: consider --normalise t=timestamp:utc")
+    );
     assert_eq!(hints("t", "2013-01-01\n2013-01-02"), "");
     assert_eq!(hints("id", "42\n43"), "");
 }

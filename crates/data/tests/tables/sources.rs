@@ -1,4 +1,5 @@
-//! All sources against one another: one table, stored in every way, has one set of keys, values, payloads and kept rows.
+//! All sources against one another: one table, stored in every way, has one set of keys, values,
+//! payloads and kept rows.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,9 +11,9 @@ use arrow_array::*;
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::DataType;
 use vesica_data::table::{
-    Batches, Collected, Delivered, Duplicates, Input, InputOptions, Join, KeyTable, Matches, OpenSink, OpenSource, Output, OutputOptions,
-    PayloadSpec, ReceivedPayload, ResultKind, ResultTable, Source, SourceFile, TableError, ValueDuplicates, ValueSpec, read_keys,
-    read_values, write_matches, write_new_rows, write_rows,
+    Batches, Collected, Delivered, Duplicates, Input, InputOptions, Join, KeyTable, Matches, OpenSink, OpenSource,
+    Output, OutputOptions, PayloadSpec, ReceivedPayload, ResultKind, ResultTable, Source, SourceFile, TableError,
+    ValueDuplicates, ValueSpec, read_keys, read_values, write_matches, write_new_rows, write_rows,
 };
 
 use super::columnar_tables::{arrow_file, arrow_stream, batch, parquet};
@@ -71,9 +72,12 @@ fn opened(opener: &dyn OpenSource) -> Box<dyn Source> {
 /// The table by every source.
 fn sources(folder: &Folder) -> Vec<(&'static str, Box<dyn Source>)> {
     let (columns, csv) = (columns(), csv());
-    let file = |name: &str| opened(&SourceFile { path: folder.path(name).to_str().unwrap().to_owned(), options: InputOptions::default() });
+    let file = |name: &str| {
+        opened(&SourceFile { path: folder.path(name).to_str().unwrap().to_owned(), options: InputOptions::default() })
+    };
     folder.write("t.csv", &csv);
-    let mut gzip = flate2::write::GzEncoder::new(File::create(folder.path("t.csv.gz")).unwrap(), flate2::Compression::fast());
+    let mut gzip =
+        flate2::write::GzEncoder::new(File::create(folder.path("t.csv.gz")).unwrap(), flate2::Compression::fast());
     gzip.write_all(csv.as_bytes()).unwrap();
     gzip.finish().unwrap();
     parquet(&folder.path("t.parquet"), &columns);
@@ -117,7 +121,12 @@ fn texts(batches: &[RecordBatch]) -> Vec<Vec<Option<String>>> {
     batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|at| row(batch, at)).collect::<Vec<_>>()).collect()
 }
 
-fn collected(source: &dyn Source, table: &KeyTable, matches: &Matches<'_>, join: Join) -> Result<Vec<Vec<Option<String>>>, TableError> {
+fn collected(
+    source: &dyn Source,
+    table: &KeyTable,
+    matches: &Matches<'_>,
+    join: Join,
+) -> Result<Vec<Vec<Option<String>>>, TableError> {
     let result = Collected::default();
     let sink = result.open(ResultKind::OwnRows, source)?;
     let written = write_matches(source, table, matches, join, sink)?;
@@ -145,7 +154,8 @@ fn all_sources_give_one_table() {
         assert_eq!((table.stats.rows, table.row_key.len()), (ROWS as u64, ROWS), "{what}");
         let keys: Vec<u32> = (0..table.stats.distinct as u32).filter(|key| !key.is_multiple_of(3)).collect();
         let width = payload(&table).schema.width;
-        let bytes: Vec<u8> = keys.iter().flat_map(|&key| &payload(&table).bytes[key as usize * width..][..width]).copied().collect();
+        let bytes: Vec<u8> =
+            keys.iter().flat_map(|&key| &payload(&table).bytes[key as usize * width..][..width]).copied().collect();
         let received = ReceivedPayload { schema: payload(&table).schema, bytes: &bytes };
         let matches = Matches { keys: &keys, payload: Some(received) };
         // The rows expected, with the partner's columns, which are the own ones here.
@@ -158,11 +168,13 @@ fn all_sources_give_one_table() {
             })
             .collect();
         assert!(collected(source, &table, &matches, Join::Inner).unwrap() == inner, "{what}");
-        let others: Vec<Vec<Option<String>>> = (0..ROWS).filter(|row| !kept(row)).map(|row| cells(row).to_vec()).collect();
+        let others: Vec<Vec<Option<String>>> =
+            (0..ROWS).filter(|row| !kept(row)).map(|row| cells(row).to_vec()).collect();
         assert!(collected(source, &table, &matches, Join::Difference).unwrap() == others, "{what}");
         // As CSV: what came as text leaves as it stands.
         let path = folder.path("out.csv");
-        let output = Output::create(path.to_str().unwrap(), &OutputOptions { force: true, format: None }, source).unwrap();
+        let output =
+            Output::create(path.to_str().unwrap(), &OutputOptions { force: true, format: None }, source).unwrap();
         write_matches(source, &table, &Matches { keys: &keys, payload: None }, Join::Inner, output).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let rows = csv().lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
@@ -193,7 +205,10 @@ fn threads_change_no_error_of_a_batch() {
     for threads in [1, 2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let error = pool.install(|| read_keys(&source, &key(&["day"]), None)).unwrap_err();
-        assert!(told(&error).starts_with(&format!("row {} of days has a value in column `day`", fault + 1)), "{threads}: {error}");
+        assert!(
+            told(&error).starts_with(&format!("row {} of days has a value in column `day`", fault + 1)),
+            "{threads}: {error}"
+        );
     }
 }
 
@@ -233,7 +248,8 @@ fn a_sink_takes_what_it_was_opened_for() {
     let source = Batches::new("ours", columns.schema(), vec![columns.clone()]).unwrap();
     let results = [Some(vec![3])];
     let numbers = ResultTable { columns: vec![("sum".into(), 0)], groups: None, results: &results };
-    let open = |name: &str, kind| Output::open(folder.path(name).to_str().unwrap(), &OutputOptions::default(), kind, &source);
+    let open =
+        |name: &str, kind| Output::open(folder.path(name).to_str().unwrap(), &OutputOptions::default(), kind, &source);
     let mut rows = open("rows.csv", ResultKind::OwnRows).unwrap();
     assert!(vesica_data::table::Sink::numbers(&mut rows, &numbers).is_err());
     drop(rows);
@@ -241,7 +257,8 @@ fn a_sink_takes_what_it_was_opened_for() {
     assert!(write_rows(columns.schema(), std::slice::from_ref(&columns), &mut shares).is_err());
     drop(shares);
     assert!(folder.names().is_empty(), "nothing is left");
-    // New rows go to a file as kept ones do, and a source that is no file leaves the format to the name.
+    // New rows go to a file as kept ones do, and a source that is no file leaves the format to the
+    // name.
     for (name, format) in [("new.csv", "id\n1\n2\n"), ("new", "id\n1\n2\n")] {
         let mut sink = open(name, ResultKind::OwnRows).unwrap();
         assert_eq!(write_rows(columns.schema(), std::slice::from_ref(&columns), &mut sink).unwrap().rows, 2);
@@ -249,14 +266,20 @@ fn a_sink_takes_what_it_was_opened_for() {
     }
     let mut sink = open("new.parquet", ResultKind::OwnRows).unwrap();
     write_rows(columns.schema(), std::slice::from_ref(&columns), &mut sink).unwrap();
-    assert_eq!(texts(&super::columnar_tables::read(&folder.path("new.parquet"))), texts(std::slice::from_ref(&columns)));
+    assert_eq!(
+        texts(&super::columnar_tables::read(&folder.path("new.parquet"))),
+        texts(std::slice::from_ref(&columns))
+    );
     let memory = Collected::default();
     let mut sink = memory.open(ResultKind::Numbers, &source).unwrap();
     sink.numbers(&numbers).unwrap();
     assert!(memory.take().is_none(), "it is not complete");
     sink.finish().unwrap();
     let Some(Delivered::Numbers(found)) = memory.take() else { panic!("numbers") };
-    assert_eq!((found.schema().field(0).data_type(), texts(&[found])), (&DataType::Int64, vec![vec![Some("3".to_owned())]]));
+    assert_eq!(
+        (found.schema().field(0).data_type(), texts(&[found])),
+        (&DataType::Int64, vec![vec![Some("3".to_owned())]])
+    );
 }
 
 /// Records of a payload as rows of their own, as a union gives them.
@@ -266,12 +289,16 @@ fn new_rows_go_to_any_format() {
     let text = "id,city\n1,Köln\n2,\n3,\"a,b\"\n";
     let source = super::open(&folder.write("in.csv", text)).unwrap();
     let records = |columns: &[&str]| {
-        let along = PayloadSpec { columns: columns.iter().map(|&name| name.to_owned()).collect(), duplicates: Duplicates::Refuse };
+        let along = PayloadSpec {
+            columns: columns.iter().map(|&name| name.to_owned()).collect(),
+            duplicates: Duplicates::Refuse,
+        };
         read_keys(&source, &key(&["id"]), Some(&along)).unwrap()
     };
     let written = |columns: &[&str], name: &str| {
         let path = folder.path(name);
-        let mut sink = Output::open(path.to_str().unwrap(), &OutputOptions::default(), ResultKind::NewRows, &source).unwrap();
+        let mut sink =
+            Output::open(path.to_str().unwrap(), &OutputOptions::default(), ResultKind::NewRows, &source).unwrap();
         assert_eq!(write_new_rows(payload(&records(columns)), &mut sink).unwrap().rows, 3);
         path
     };

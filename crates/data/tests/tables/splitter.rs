@@ -5,7 +5,8 @@ use vesica_data::fuzzing::{self, Split, split_line, split_record};
 
 /// Records as the `csv` crate reads them.
 fn reference(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes);
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes);
     reader.byte_records().map(|record| record.unwrap().iter().map(<[u8]>::to_vec).collect()).collect()
 }
 
@@ -17,7 +18,11 @@ fn ours(bytes: &[u8], delimiter: u8) -> Option<Vec<Vec<Vec<u8>>>> {
             Split::Record { len, .. } => {
                 let text = |field: &fuzzing::Field| {
                     let text = &rest[field.start..field.end];
-                    if field.doubled { String::from_utf8_lossy(text).replace("\"\"", "\"").into_bytes() } else { text.to_vec() }
+                    if field.doubled {
+                        String::from_utf8_lossy(text).replace("\"\"", "\"").into_bytes()
+                    } else {
+                        text.to_vec()
+                    }
                 };
                 records.push(fields.iter().map(text).collect());
                 rest = &rest[len..];

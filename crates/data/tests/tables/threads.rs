@@ -5,8 +5,9 @@ use vesica_data::table::KeyTable;
 
 use super::{Folder, key, keys_of, told};
 
-/// Rows of a few blocks: repeated and empty keys, keys longer than a block of the hash, CRLF and empty lines; with `quotes` also line
-/// breaks in quoted fields. Each row with the lines it takes and its key.
+/// Rows of a few blocks: repeated and empty keys, keys longer than a block of the hash, CRLF and
+/// empty lines; with `quotes` also line breaks in quoted fields. Each row with the lines it takes
+/// and its key.
 fn rows(quotes: bool) -> Vec<(String, usize, String)> {
     let row = |i: usize| {
         let id = match i % 11 {
@@ -44,7 +45,11 @@ fn threads_change_no_table() {
         }
         for threads in [2, 3, 7] {
             let more = on_threads(threads, &folder).unwrap();
-            assert_eq!((&more.digests, &more.row_key, &more.stats), (&one.digests, &one.row_key, &one.stats), "{threads} threads");
+            assert_eq!(
+                (&more.digests, &more.row_key, &more.stats),
+                (&one.digests, &one.row_key, &one.stats),
+                "{threads} threads"
+            );
         }
     }
 }
@@ -52,8 +57,12 @@ fn threads_change_no_table() {
 #[test]
 fn threads_change_no_error() {
     let folder = Folder::new();
-    let faults: [(&[u8], &str); 4] =
-        [(b"a\n", "1 columns"), (b"a,\xff\n", "not UTF-8"), (b"\"a\"b,c\n", "closing quote"), (b"a,\"b\n", "never closes")];
+    let faults: [(&[u8], &str); 4] = [
+        (b"a\n", "1 columns"),
+        (b"a,\xff\n", "not UTF-8"),
+        (b"\"a\"b,c\n", "closing quote"),
+        (b"a,\"b\n", "never closes"),
+    ];
     for quotes in [false, true] {
         let rows = rows(quotes);
         for place in [0, 9_000, 20_001, 47_000, 59_999] {

@@ -1,4 +1,5 @@
-//! A source of its own, as a user of the library writes one: rows of text, in no file and without Arrow's arrays.
+//! A source of its own, as a user of the library writes one: rows of text, in no file and without
+//! Arrow's arrays.
 
 use std::sync::Arc;
 
@@ -52,7 +53,9 @@ impl Source for TextRows {
 
     fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
         sink.begin(&Head::of("the toy", self.schema.clone(), kept.payload_schema()))?;
-        let column = |place: usize| Arc::new(self.rows.iter().map(|row| row[place].as_deref()).collect::<StringArray>()) as ArrayRef;
+        let column = |place: usize| {
+            Arc::new(self.rows.iter().map(|row| row[place].as_deref()).collect::<StringArray>()) as ArrayRef
+        };
         let columns = (0..self.schema.fields().len()).map(column).collect();
         let batch = RecordBatch::try_new(self.schema.clone(), columns).expect("columns of one length");
         keep_batch("the toy", &batch, 0, kept, sink)

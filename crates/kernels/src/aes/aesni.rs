@@ -47,8 +47,9 @@ pub(super) fn round_keys(key: u128) -> [u128; 11] {
 
 /// The round key that follows `key`.
 ///
-/// The last word, rotated, is put in all four columns; there AESENCLAST's ShiftRows changes nothing, which leaves its SubBytes and the xor
-/// of its round key: here the round constant. It is several times as fast as AESKEYGENASSIST where many schedules run at once.
+/// The last word, rotated, is put in all four columns; there AESENCLAST's ShiftRows changes
+/// nothing, which leaves its SubBytes and the xor of its round key: here the round constant. It is
+/// several times as fast as AESKEYGENASSIST where many schedules run at once.
 #[inline]
 #[target_feature(enable = "aes,avx2")]
 fn next_round_key(key: __m128i, rcon: u32) -> __m128i {
@@ -124,10 +125,16 @@ pub(super) fn mmo_bits(keys: &[u128; 11], x: &[u128; 128]) -> u128 {
 
 #[inline]
 #[target_feature(enable = "aes,avx2")]
-fn tables<const ELEMENTS: usize, const PLACES: usize>(keys: &[u128; 11], x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
+fn tables<const ELEMENTS: usize, const PLACES: usize>(
+    keys: &[u128; 11],
+    x: &[u128],
+    offsets: &[u128; PLACES],
+    out: &mut [u16],
+) {
     let offsets: [__m128i; PLACES] = offsets.map(must_cast);
     lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
-        let x: [__m128i; LANES] = std::array::from_fn(|lane| _mm_xor_si128(must_cast(x[lane / PLACES]), offsets[lane % PLACES]));
+        let x: [__m128i; LANES] =
+            std::array::from_fn(|lane| _mm_xor_si128(must_cast(x[lane / PLACES]), offsets[lane % PLACES]));
         lanes::tables(low_bits(mmo_vectors(keys, x)), PLACES, out);
     });
 }

@@ -1,7 +1,7 @@
 //! Slices cut into groups of `N` blocks, which is what a twin has in flight at once.
 //!
-//! The last, shorter group runs on a copy padded with zeros. All of these inline into their callers, so that the closures compile with
-//! the callers' target features.
+//! The last, shorter group runs on a copy padded with zeros. All of these inline into their
+//! callers, so that the closures compile with the callers' target features.
 
 /// `f` over the groups of `x`, into `out`.
 #[inline(always)]
@@ -34,7 +34,12 @@ pub(super) fn map_in_place<const N: usize>(x: &mut [u128], f: impl Fn(&mut [u128
 
 /// `f` over the groups of `x` and `y` together, into `out`.
 #[inline(always)]
-pub(super) fn map_pairs<const N: usize>(x: &[u128], y: &[u128], out: &mut [u128], f: impl Fn(&[u128; N], &[u128; N], &mut [u128; N])) {
+pub(super) fn map_pairs<const N: usize>(
+    x: &[u128],
+    y: &[u128],
+    out: &mut [u128],
+    f: impl Fn(&[u128; N], &[u128; N], &mut [u128; N]),
+) {
     let (x, x_tail) = x.as_chunks::<N>();
     let (y, y_tail) = y.as_chunks::<N>();
     let (out, out_tail) = out.as_chunks_mut::<N>();
@@ -48,7 +53,8 @@ pub(super) fn map_pairs<const N: usize>(x: &[u128], y: &[u128], out: &mut [u128]
     }
 }
 
-/// `f` over the groups of `out`, with the counter of each group's first block, counted from `first`.
+/// `f` over the groups of `out`, with the counter of each group's first block, counted from
+/// `first`.
 #[inline(always)]
 pub(super) fn count<const N: usize>(mut first: u128, out: &mut [u128], f: impl Fn(u128, &mut [u128; N])) {
     let (out, tail) = out.as_chunks_mut::<N>();
@@ -69,9 +75,14 @@ pub(super) fn counters<const N: usize>(first: u128) -> [u128; N] {
     std::array::from_fn(|i| first.wrapping_add(i as u128))
 }
 
-/// `f` over the groups of `x`, each block of which gives a pair in `out` (twice as long); the sums of the pairs' first and of their second blocks.
+/// `f` over the groups of `x`, each block of which gives a pair in `out` (twice as long); the sums
+/// of the pairs' first and of their second blocks.
 #[inline(always)]
-pub(super) fn double<const N: usize>(x: &[u128], out: &mut [u128], f: impl Fn(&[u128; N], &mut [[u128; 2]; N])) -> [u128; 2] {
+pub(super) fn double<const N: usize>(
+    x: &[u128],
+    out: &mut [u128],
+    f: impl Fn(&[u128; N], &mut [[u128; 2]; N]),
+) -> [u128; 2] {
     let mut sums = [0; 2];
     let mut sum = |pairs: &[[u128; 2]]| pairs.iter().for_each(|pair| sums = [sums[0] ^ pair[0], sums[1] ^ pair[1]]);
     let (x, x_tail) = x.as_chunks::<N>();
@@ -90,7 +101,8 @@ pub(super) fn double<const N: usize>(x: &[u128], out: &mut [u128], f: impl Fn(&[
     sums
 }
 
-/// What each lane of a pass over tables works on: the group's elements, each as often as there are `offsets`, each time plus one of them.
+/// What each lane of a pass over tables works on: the group's elements, each as often as there are
+/// `offsets`, each time plus one of them.
 #[inline(always)]
 pub(super) fn shifted<const ELEMENTS: usize, const PLACES: usize, const N: usize>(
     x: &[u128; ELEMENTS],
@@ -108,7 +120,8 @@ pub(super) fn tables<const ELEMENTS: usize>(bits: u32, places: usize, out: &mut 
     }
 }
 
-/// Runs a twin's pass over tables of 1, 2, 4, 8 or 16 places; the literals are the elements of a group in each case but the last.
+/// Runs a twin's pass over tables of 1, 2, 4, 8 or 16 places; the literals are the elements of a
+/// group in each case but the last.
 macro_rules! by_places {
     ($pass:ident::<$one:literal, $two:literal, $four:literal, $eight:literal>($key:expr, $x:expr, $offsets:expr, $out:expr)) => {{
         let (x, offsets, out): (&[u128], &[u128], &mut [u16]) = ($x, $offsets, $out);

@@ -1,7 +1,8 @@
 //! AES-128 in bulk: under one fixed key with the outer xors fused in, and under a key per item.
 //!
-//! A block is a `u128` whose little-endian bytes are the bytes of FIPS 197. `pi` stands for the permutation under a fixed, public or
-//! session-wide key, as in Guo, Katz, Wang, Yu (IEEE S&P 2020), from whom MMO and TMMO are taken.
+//! A block is a `u128` whose little-endian bytes are the bytes of FIPS 197. `pi` stands for the
+//! permutation under a fixed, public or session-wide key, as in Guo, Katz, Wang, Yu (IEEE S&P
+//! 2020), from whom MMO and TMMO are taken.
 
 #[cfg(target_arch = "x86_64")]
 mod aesni;
@@ -69,7 +70,8 @@ macro_rules! pass {
     };
 }
 
-/// AES-128 under one key, for many blocks. The backend is the one of the thread that made it; round keys are wiped on drop.
+/// AES-128 under one key, for many blocks. The backend is the one of the thread that made it; round
+/// keys are wiped on drop.
 #[derive(Clone)]
 pub struct Aes128(Schedule);
 
@@ -98,7 +100,8 @@ impl Aes128 {
         pass!(&self.0, encrypt(x));
     }
 
-    /// `out[i] = pi(x[i]) ^ x[i]` (Matyas-Meyer-Oseas; GKWY20, section 7.2): correlation robust in the random-permutation model.
+    /// `out[i] = pi(x[i]) ^ x[i]` (Matyas-Meyer-Oseas; GKWY20, section 7.2): correlation robust in
+    /// the random-permutation model.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -117,7 +120,8 @@ impl Aes128 {
         pass!(&self.0, mmo_bits(x))
     }
 
-    /// Bit `j` of `out[i]` is the lowest bit of `pi(y) ^ y` for `y = x[i] ^ offsets[j]`; the bits above are zero.
+    /// Bit `j` of `out[i]` is the lowest bit of `pi(y) ^ y` for `y = x[i] ^ offsets[j]`; the bits
+    /// above are zero.
     ///
     /// # Panics
     /// If `x` and `out` differ in length, or there are not 1, 2, 4, 8 or 16 offsets.
@@ -127,8 +131,8 @@ impl Aes128 {
         pass!(&self.0, mmo_tables(x, offsets, out));
     }
 
-    /// `out[i] = pi(pi(x[i]) ^ tweak[i]) ^ pi(x[i])` (TMMO; GKWY20, section 7.4): tweakable circular correlation robust in the
-    /// random-permutation model.
+    /// `out[i] = pi(pi(x[i]) ^ tweak[i]) ^ pi(x[i])` (TMMO; GKWY20, section 7.4): tweakable
+    /// circular correlation robust in the random-permutation model.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -144,7 +148,8 @@ impl Aes128 {
     }
 }
 
-/// `out[i] = AES_{keys[i]}(messages[i]) ^ messages[i]`: Davies-Meyer with a key schedule for each item, in the ideal-cipher model.
+/// `out[i] = AES_{keys[i]}(messages[i]) ^ messages[i]`: Davies-Meyer with a key schedule for each
+/// item, in the ideal-cipher model.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -159,7 +164,8 @@ pub fn davies_meyer(keys: &[u128], messages: &[u128], out: &mut [u128]) {
     );
 }
 
-/// The length-doubling generator of a GGM tree from two fixed keys, `x -> (pi0(x) ^ x, pi1(x) ^ x)` (GKWY20, section 7; one level of a tree).
+/// The length-doubling generator of a GGM tree from two fixed keys, `x -> (pi0(x) ^ x, pi1(x) ^ x)`
+/// (GKWY20, section 7; one level of a tree).
 #[derive(Clone)]
 pub struct GgmPrg {
     left: Schedule,
@@ -178,8 +184,8 @@ impl GgmPrg {
         Self { left: Schedule::new(k0), right: Schedule::new(k1) }
     }
 
-    /// One level: `children[2 i] = pi0(x) ^ x` and `children[2 i + 1] = pi1(x) ^ x` for `x = parents[i]`. The sums of all left
-    /// and of all right children.
+    /// One level: `children[2 i] = pi0(x) ^ x` and `children[2 i + 1] = pi1(x) ^ x` for `x =
+    /// parents[i]`. The sums of all left and of all right children.
     ///
     /// # Panics
     /// If `children` is not twice as long as `parents`.

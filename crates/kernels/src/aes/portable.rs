@@ -58,7 +58,12 @@ impl Cipher {
     }
 }
 
-fn tables<const ELEMENTS: usize, const PLACES: usize>(cipher: &Cipher, x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
+fn tables<const ELEMENTS: usize, const PLACES: usize>(
+    cipher: &Cipher,
+    x: &[u128],
+    offsets: &[u128; PLACES],
+    out: &mut [u16],
+) {
     lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
         let x: [u128; LANES] = lanes::shifted(x, offsets);
         lanes::tables(low_bits(xor(cipher.permute(&x), &x)), PLACES, out);

@@ -108,7 +108,8 @@ fn every_pass_is_its_formula_at_every_length() {
                 Aes128::new(k0).mmo_tables(&x, &offsets, &mut out);
                 out
             });
-            let table = |x: u128| (0..places).map(|j| (((pi(x ^ offsets[j]) ^ x ^ offsets[j]) & 1) as u16) << j).sum::<u16>();
+            let table =
+                |x: u128| (0..places).map(|j| (((pi(x ^ offsets[j]) ^ x ^ offsets[j]) & 1) as u16) << j).sum::<u16>();
             assert_eq!(tables, x.iter().map(|&x| table(x)).collect::<Vec<_>>(), "{places} places");
         }
 

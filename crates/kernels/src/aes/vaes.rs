@@ -129,7 +129,12 @@ pub(super) fn mmo_bits(keys: &[u128; 11], x: &[u128; 128]) -> u128 {
 
 #[inline]
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
-fn tables<const ELEMENTS: usize, const PLACES: usize>(keys: &[__m512i; 11], x: &[u128], offsets: &[u128; PLACES], out: &mut [u16]) {
+fn tables<const ELEMENTS: usize, const PLACES: usize>(
+    keys: &[__m512i; 11],
+    x: &[u128],
+    offsets: &[u128; PLACES],
+    out: &mut [u16],
+) {
     lanes::map(x, out, |x: &[u128; ELEMENTS], out| {
         let x = load(&lanes::shifted(x, offsets));
         lanes::tables(low_bits(mmo_vectors(keys, x)), PLACES, out);
@@ -157,7 +162,8 @@ fn counters_without_carry(first: u128) -> Vectors {
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,avx512dq")]
 pub(super) fn ctr(keys: &[u128; 11], first: u128, out: &mut [u128]) {
     let keys = broadcast(keys);
-    // Where the low half of the counter wraps, a new run starts; what a padded group computes beyond it is dropped.
+    // Where the low half of the counter wraps, a new run starts; what a padded group computes beyond it
+    // is dropped.
     let until_wrap = (1 << 64) - u128::from(first as u64);
     let wraps_at = usize::try_from(until_wrap).map_or(out.len(), |until| until.min(out.len()));
     let (before, after) = out.split_at_mut(wraps_at);
@@ -180,8 +186,10 @@ pub(super) fn expand(left: &[u128; 11], right: &[u128; 11], parents: &[u128], ch
         let rights = mmo_vectors(&right, parents);
         let mut pairs = [[_mm512_setzero_si512(); 2]; LANES / 4];
         for i in 0..LANES / 4 {
-            pairs[i] =
-                [_mm512_permutex2var_epi64(lefts[i], first_pairs, rights[i]), _mm512_permutex2var_epi64(lefts[i], last_pairs, rights[i])];
+            pairs[i] = [
+                _mm512_permutex2var_epi64(lefts[i], first_pairs, rights[i]),
+                _mm512_permutex2var_epi64(lefts[i], last_pairs, rights[i]),
+            ];
         }
         *children = must_cast(pairs);
     })

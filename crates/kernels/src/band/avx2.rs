@@ -1,4 +1,5 @@
-//! AVX2: products by masked loads, four limbs each; of values wider than 128 bits, the portable twin compiled once more.
+//! AVX2: products by masked loads, four limbs each; of values wider than 128 bits, the portable
+//! twin compiled once more.
 
 use std::arch::x86_64::*;
 
@@ -6,13 +7,22 @@ use super::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, add, portable};
 
 /// See [`super::Stretch::insert`].
 #[target_feature(enable = "avx2")]
-pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Equations<'_, L>) -> Result<(), Dependent> {
+pub(super) fn insert<const L: usize>(
+    stretch: &mut Stretch<'_, L>,
+    equations: Equations<'_, L>,
+) -> Result<(), Dependent> {
     portable::insert(stretch, equations)
 }
 
 /// See [`super::System::back_substitute`].
 #[target_feature(enable = "avx2")]
-pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L]], leads: &[u8], table: &mut [[u64; L]], known: usize) {
+pub(super) fn back_substitute<const L: usize>(
+    leading: &[Row],
+    values: &[[u64; L]],
+    leads: &[u8],
+    table: &mut [[u64; L]],
+    known: usize,
+) {
     if L > 2 {
         return portable::back_substitute(leading, values, leads, table, known);
     }
@@ -41,7 +51,8 @@ fn product<const L: usize>(table: &[[u64; L]], line: usize, row: &Row) -> [u64; 
     assert!(L <= 2, "wider values do not come here");
     let (lines, _) = table.as_chunks::<LINE>();
     let coefficients: &[u8; ROW_LINES] = bytemuck::cast_ref(&row.0);
-    // Limb i of a line is of cell i / L; a shift by 7 - cell brings the cell's coefficient to the sign of its limb.
+    // Limb i of a line is of cell i / L; a shift by 7 - cell brings the cell's coefficient to the sign
+    // of its limb.
     let shift = |i: i64| 7 - i / L as i64;
     let shifts: [__m256i; 4] = std::array::from_fn(|v| {
         let i = 4 * (v as i64 % (2 * L as i64));

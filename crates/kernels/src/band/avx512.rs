@@ -1,8 +1,11 @@
-//! AVX-512 with VBMI and GFNI: a row is one register, and eight rows meet a line in one instruction.
+//! AVX-512 with VBMI and GFNI: a row is one register, and eight rows meet a line in one
+//! instruction.
 //!
-//! `vgf2p8affineqb` multiplies, in each of eight lanes, an 8 x 8 matrix over GF(2) with eight bytes. Let lane `b` hold the matrix whose
-//! columns are the `b`-th bytes of the line's eight cells, and let every lane's bytes be the coefficients of eight rows at this line:
-//! then byte `r` of lane `b` is the `b`-th byte of row `r` times the line. A transposition of bytes at the end gives eight products.
+//! `vgf2p8affineqb` multiplies, in each of eight lanes, an 8 x 8 matrix over GF(2) with eight
+//! bytes. Let lane `b` hold the matrix whose columns are the `b`-th bytes of the line's eight
+//! cells, and let every lane's bytes be the coefficients of eight rows at this line: then byte `r`
+//! of lane `b` is the `b`-th byte of row `r` times the line. A transposition of bytes at the end
+//! gives eight products.
 
 use std::arch::x86_64::*;
 
@@ -22,7 +25,8 @@ static IOTA: [u8; 192] = {
 /// Permutation of bytes that takes byte `j` of lane `i` to byte `i` of lane `j`.
 static TRANSPOSE: [u64; 8] = transposition(false);
 
-/// The same, from the last lane to the first: the instruction counts the rows of a matrix downwards.
+/// The same, from the last lane to the first: the instruction counts the rows of a matrix
+/// downwards.
 static TRANSPOSE_DOWN: [u64; 8] = transposition(true);
 
 const fn transposition(downwards: bool) -> [u64; 8] {
@@ -39,7 +43,10 @@ const fn transposition(downwards: bool) -> [u64; 8] {
 
 /// See [`super::Stretch::insert`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,bmi1,bmi2")]
-pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Equations<'_, L>) -> Result<(), Dependent> {
+pub(super) fn insert<const L: usize>(
+    stretch: &mut Stretch<'_, L>,
+    equations: Equations<'_, L>,
+) -> Result<(), Dependent> {
     let Stretch { first: first_line, leading, values, leads, beyond, .. } = stretch;
     let mut window = Window::new(equations.lines.first().map_or(0, |&line| line as usize - *first_line), leads);
     for (line, row, value) in equations.iter() {
@@ -61,7 +68,8 @@ pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Eq
     Ok(())
 }
 
-/// Reduces a row until its first column leads no row: that column within the row, the reduced row, its value.
+/// Reduces a row until its first column leads no row: that column within the row, the reduced row,
+/// its value.
 ///
 /// The loop runs on one 64-bit word, the shifts of whole rows beside it.
 #[inline]
@@ -96,7 +104,13 @@ fn leading_column<const L: usize>(
 
 /// See [`super::System::back_substitute`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni,bmi1,bmi2")]
-pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L]], leads: &[u8], table: &mut [[u64; L]], known: usize) {
+pub(super) fn back_substitute<const L: usize>(
+    leading: &[Row],
+    values: &[[u64; L]],
+    leads: &[u8],
+    table: &mut [[u64; L]],
+    known: usize,
+) {
     let (table, _) = table.as_chunks_mut::<LINE>();
     let (values, _) = values.as_chunks::<LINE>();
     let (leading, _) = leading.as_chunks::<LINE>();
@@ -112,7 +126,8 @@ pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L
             rows[r] = load(&row.0);
             triangle[r] = row.0[0];
         }
-        // Eight rows that all begin in this line: what later lines add to them, then this line's triangle from its last column down.
+        // Eight rows that all begin in this line: what later lines add to them, then this line's triangle
+        // from its last column down.
         let ahead = ROW_LINES.min(lines - line);
         let mut coefficients = coefficients(&rows);
         if ahead < ROW_LINES {
@@ -188,7 +203,8 @@ pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: 
     }
 }
 
-/// Lines of which [`Matrices`] keeps the last ones put: more than two rows that start eight lines apart see.
+/// Lines of which [`Matrices`] keeps the last ones put: more than two rows that start eight lines
+/// apart see.
 const RING: usize = 128;
 
 /// Lines of the table as matrices, by line modulo [`RING`].
@@ -210,8 +226,9 @@ impl<const L: usize> Matrices<L> {
         }
     }
 
-    /// Limb `l` of eight rows times the lines `line + i` for `i` in `ahead`, byte `r` of word `i` of `coefficients` being row `r`'s at
-    /// line `line + i`, the first word from `ahead.end` on zero; lane `r` of result `l` is row `r`'s.
+    /// Limb `l` of eight rows times the lines `line + i` for `i` in `ahead`, byte `r` of word `i`
+    /// of `coefficients` being row `r`'s at line `line + i`, the first word from `ahead.end` on
+    /// zero; lane `r` of result `l` is row `r`'s.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     fn product(&self, line: usize, ahead: std::ops::Range<usize>, coefficients: &[[u64; 8]; 9]) -> [__m512i; L] {
@@ -239,15 +256,26 @@ impl<const L: usize> Matrices<L> {
     }
 }
 
-/// Byte `r` of word `8 k + j`: the coefficients of row `r` at its line `8 k + j`. The last eight words are zero.
+/// Byte `r` of word `8 k + j`: the coefficients of row `r` at its line `8 k + j`. The last eight
+/// words are zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn coefficients(rows: &[__m512i; 8]) -> [[u64; 8]; 9] {
     let mut out = [[0; 8]; 9];
     let [a, b, c, d, e, f, g, h] = *rows;
     // Even and odd lanes of pairs of rows, then a transposition of 4 x 4 half-lanes of 128 bits.
-    let even = [_mm512_unpacklo_epi64(a, b), _mm512_unpacklo_epi64(c, d), _mm512_unpacklo_epi64(e, f), _mm512_unpacklo_epi64(g, h)];
-    let odd = [_mm512_unpackhi_epi64(a, b), _mm512_unpackhi_epi64(c, d), _mm512_unpackhi_epi64(e, f), _mm512_unpackhi_epi64(g, h)];
+    let even = [
+        _mm512_unpacklo_epi64(a, b),
+        _mm512_unpacklo_epi64(c, d),
+        _mm512_unpacklo_epi64(e, f),
+        _mm512_unpacklo_epi64(g, h),
+    ];
+    let odd = [
+        _mm512_unpackhi_epi64(a, b),
+        _mm512_unpackhi_epi64(c, d),
+        _mm512_unpackhi_epi64(e, f),
+        _mm512_unpackhi_epi64(g, h),
+    ];
     for (parity, [ab, cd, ef, gh]) in [even, odd].into_iter().enumerate() {
         let (ab_cd_even, ab_cd_odd) = (_mm512_shuffle_i64x2::<0x88>(ab, cd), _mm512_shuffle_i64x2::<0xdd>(ab, cd));
         let (ef_gh_even, ef_gh_odd) = (_mm512_shuffle_i64x2::<0x88>(ef, gh), _mm512_shuffle_i64x2::<0xdd>(ef, gh));
@@ -270,7 +298,8 @@ fn planes<const L: usize>(line: &[[u64; L]; LINE]) -> [__m512i; L] {
         let second = load(&words[1]);
         for (limb, plane) in planes.iter_mut().enumerate() {
             let limb = limb as i64;
-            let of_limb = _mm512_setr_epi64(limb, limb + 2, limb + 4, limb + 6, limb + 8, limb + 10, limb + 12, limb + 14);
+            let of_limb =
+                _mm512_setr_epi64(limb, limb + 2, limb + 4, limb + 6, limb + 8, limb + 10, limb + 12, limb + 14);
             *plane = _mm512_permutex2var_epi64(first, of_limb, second);
         }
     }

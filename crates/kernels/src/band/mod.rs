@@ -1,12 +1,16 @@
-//! Linear systems over GF(2) whose rows are bands: elimination, back-substitution, and products of rows with a table.
+//! Linear systems over GF(2) whose rows are bands: elimination, back-substitution, and products of
+//! rows with a table.
 //!
-//! Columns come in *lines* of eight. A row starts at a line and has at most 512 consecutive columns from there: bit `i` of a [`Row`] is
-//! column `8 * line + i`. Starting at a line costs an encoding 7 of 512 columns of slack at most and buys aligned memory and, on
-//! AVX-512 with GFNI, products of eight rows with a line in one instruction.
+//! Columns come in *lines* of eight. A row starts at a line and has at most 512 consecutive columns
+//! from there: bit `i` of a [`Row`] is column `8 * line + i`. Starting at a line costs an encoding
+//! 7 of 512 columns of slack at most and buys aligned memory and, on AVX-512 with GFNI, products of
+//! eight rows with a line in one instruction.
 //!
-//! Values are `[u64; L]`: `L = 1` for 64-bit values, `L = 2` for 128-bit ones. Wider ones take the loops of the portable twin, which add whole cells.
+//! Values are `[u64; L]`: `L = 1` for 64-bit values, `L = 2` for 128-bit ones. Wider ones take the
+//! loops of the portable twin, which add whole cells.
 //!
-//! **Variable time:** unlike the other kernels, elimination branches on the rows and indexes by them. A party runs it on data of its own.
+//! **Variable time:** unlike the other kernels, elimination branches on the rows and indexes by
+//! them. A party runs it on data of its own.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -26,7 +30,8 @@ pub const LINE: usize = 8;
 /// Lines of a row: its 512 columns.
 pub const ROW_LINES: usize = 64;
 
-/// The 512 coefficients of a row: bit `i % 64` of word `i / 64` is the `i`-th column from the row's line on.
+/// The 512 coefficients of a row: bit `i % 64` of word `i / 64` is the `i`-th column from the row's
+/// line on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Row(pub [u64; 8]);
@@ -35,9 +40,11 @@ pub struct Row(pub [u64; 8]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependent;
 
-/// A system in echelon form. Rows are added in [stretches](Self::stretches); the echelon form does not depend on how it is cut into them.
+/// A system in echelon form. Rows are added in [stretches](Self::stretches); the echelon form does
+/// not depend on how it is cut into them.
 pub struct System<const L: usize> {
-    /// The row whose first column is `c`, from the line of `c` on, as eight words; zero where `c` leads no row. One row of padding.
+    /// The row whose first column is `c`, from the line of `c` on, as eight words; zero where `c`
+    /// leads no row. One row of padding.
     rows: Vec<u64>,
     /// Value of the row that `c` leads.
     values: Vec<[u64; L]>,
@@ -45,7 +52,8 @@ pub struct System<const L: usize> {
     leads: Vec<u8>,
 }
 
-/// Lines of a system to which rows are added in the order of their lines, apart from all other stretches.
+/// Lines of a system to which rows are added in the order of their lines, apart from all other
+/// stretches.
 pub struct Stretch<'a, const L: usize> {
     /// Its first line.
     first: usize,
@@ -84,15 +92,19 @@ impl<'a, const L: usize> Equations<'a, L> {
 }
 
 impl<const L: usize> Stretch<'_, L> {
-    /// Adds the equations `<rows[i], table> = values[i]`, row `i` starting at line `lines[i]`; fails at the first row that
-    /// those before it span.
+    /// Adds the equations `<rows[i], table> = values[i]`, row `i` starting at line `lines[i]`;
+    /// fails at the first row that those before it span.
     ///
     /// # Panics
-    /// If the slices differ in length, if lines descend (within this call or from the call before), or lie outside of the stretch.
+    /// If the slices differ in length, if lines descend (within this call or from the call before),
+    /// or lie outside of the stretch.
     pub fn insert(&mut self, lines: &[u32], rows: &[Row], values: &[[u64; L]]) -> Result<(), Dependent> {
         assert!(lines.len() == rows.len() && lines.len() == values.len(), "one line and one value a row");
         let before = std::iter::once(self.line).chain(lines.iter().map(|&line| line as usize));
-        assert!(before.zip(lines).all(|(before, &line)| before <= line as usize), "rows come in the order of their lines");
+        assert!(
+            before.zip(lines).all(|(before, &line)| before <= line as usize),
+            "rows come in the order of their lines"
+        );
         self.line = lines.last().map_or(self.line, |&line| line as usize);
         assert!(LINE * (self.line - self.first) < self.values.len() || lines.is_empty(), "rows start in their stretch");
         let equations = Equations { lines, rows, values };
@@ -113,7 +125,8 @@ impl<const L: usize> Stretch<'_, L> {
     }
 }
 
-/// `Echelon::leads` from a line on, kept while rows start there: bytes written one by one and read as words at once would stall.
+/// `Echelon::leads` from a line on, kept while rows start there: bytes written one by one and read
+/// as words at once would stall.
 struct Window {
     line: usize,
     words: [u64; 8],
@@ -160,10 +173,15 @@ impl<const L: usize> System<L> {
     /// If `columns` is no multiple of [`LINE`].
     pub fn new(columns: usize) -> Self {
         assert!(columns.is_multiple_of(LINE), "columns come in lines of eight");
-        Self { rows: vec![0; 8 * (columns + 1)], values: vec![[0; L]; columns], leads: vec![0; columns / LINE + ROW_LINES] }
+        Self {
+            rows: vec![0; 8 * (columns + 1)],
+            values: vec![[0; L]; columns],
+            leads: vec![0; columns / LINE + ROW_LINES],
+        }
     }
 
-    /// The stretches that begin at these lines, the first of them 0, in ascending order: threads may fill them side by side.
+    /// The stretches that begin at these lines, the first of them 0, in ascending order: threads
+    /// may fill them side by side.
     ///
     /// # Panics
     /// If the lines are not as described.
@@ -187,7 +205,8 @@ impl<const L: usize> System<L> {
         starts.iter().zip(ends).map(stretch).collect()
     }
 
-    /// Brings all the stretches together, in ascending order: the few rows that went beyond their stretch are inserted where they belong.
+    /// Brings all the stretches together, in ascending order: the few rows that went beyond their
+    /// stretch are inserted where they belong.
     ///
     /// # Panics
     /// If a row has a column outside of the system that no other removes.
@@ -202,7 +221,8 @@ impl<const L: usize> System<L> {
         Ok(())
     }
 
-    /// Inserts a row out of the order of lines: those that it meets may start later, so that it moves on with its first column.
+    /// Inserts a row out of the order of lines: those that it meets may start later, so that it
+    /// moves on with its first column.
     fn absorb(&mut self, mut line: usize, mut row: Row, mut value: [u64; L]) -> Result<(), Dependent> {
         let leading = &mut bytemuck::pod_align_to_mut::<u64, Row>(&mut self.rows).1[..self.values.len()];
         loop {
@@ -229,11 +249,13 @@ impl<const L: usize> System<L> {
         columns.filter(|c| self.leads[c / LINE] >> (c % LINE) & 1 == 0)
     }
 
-    /// Completes the cells from line `first` on to the solution of the system, the last lines of it first: `table` holds them, with cells
-    /// given at the free columns, followed by `known` lines that are complete.
+    /// Completes the cells from line `first` on to the solution of the system, the last lines of it
+    /// first: `table` holds them, with cells given at the free columns, followed by `known`
+    /// lines that are complete.
     ///
     /// # Panics
-    /// If `table` is no multiple of [`LINE`] cells, goes beyond the columns, or ends before them with fewer than [`ROW_LINES`] lines known.
+    /// If `table` is no multiple of [`LINE`] cells, goes beyond the columns, or ends before them
+    /// with fewer than [`ROW_LINES`] lines known.
     pub fn back_substitute(&self, first: usize, table: &mut [[u64; L]], known: usize) {
         assert!(table.len().is_multiple_of(LINE) && known <= table.len() / LINE, "columns come in lines of eight");
         let end = LINE * first + table.len();
@@ -253,11 +275,12 @@ impl<const L: usize> System<L> {
     }
 }
 
-/// `out[i] = <rows[i], table>`, row `i` starting at line `lines[i]`; columns outside of the table count as zero.
-/// Fast where lines ascend; right in any order.
+/// `out[i] = <rows[i], table>`, row `i` starting at line `lines[i]`; columns outside of the table
+/// count as zero. Fast where lines ascend; right in any order.
 ///
 /// # Panics
-/// If the slices differ in length, if `table` is no multiple of [`LINE`] cells, or if a line lies outside of it.
+/// If the slices differ in length, if `table` is no multiple of [`LINE`] cells, or if a line lies
+/// outside of it.
 pub fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[Row], out: &mut [[u64; L]]) {
     assert!(table.len().is_multiple_of(LINE), "columns come in lines of eight");
     assert!(lines.len() == rows.len() && lines.len() == out.len(), "one line and one result a row");
@@ -289,7 +312,9 @@ impl Twin {
     fn of_backend(words: usize) -> Self {
         use std::arch::is_x86_feature_detected as has;
         match backend() {
-            Backend::Vaes if words <= 2 && has!("gfni") && has!("avx512vbmi") && has!("bmi1") && has!("bmi2") => Self::Avx512,
+            Backend::Vaes if words <= 2 && has!("gfni") && has!("avx512vbmi") && has!("bmi1") && has!("bmi2") => {
+                Self::Avx512
+            }
             Backend::Portable => Self::Portable,
             _ => Self::Avx2,
         }
@@ -316,7 +341,8 @@ mod tests {
     use super::*;
     use crate::with_backend;
 
-    /// Rows over `columns` columns at about `load` rows a column, lines ascending, every bit within `width` lines random.
+    /// Rows over `columns` columns at about `load` rows a column, lines ascending, every bit within
+    /// `width` lines random.
     fn rows(rng: &mut ChaCha8Rng, columns: usize, width: usize, load: f64) -> (Vec<u32>, Vec<Row>) {
         let starts = columns / LINE - width + 1;
         let count = (columns as f64 * load) as usize;
@@ -342,7 +368,9 @@ mod tests {
 
     fn products_are_as_defined<const L: usize>() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        for (columns, width, load) in [(512, 64, 0.5), (8, 1, 2.0), (4096, 64, 1.0), (4096, 64, 0.01), (4096, 7, 0.2), (2048, 64, 3.0)] {
+        for (columns, width, load) in
+            [(512, 64, 0.5), (8, 1, 2.0), (4096, 64, 1.0), (4096, 64, 0.01), (4096, 7, 0.2), (2048, 64, 3.0)]
+        {
             let (mut lines, rows) = rows(&mut rng, columns, width, load);
             let table = values::<L>(&mut rng, columns);
             for _ in 0..2 {
@@ -368,7 +396,8 @@ mod tests {
 
     fn solutions_solve<const L: usize>() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
-        for (columns, width, load) in [(512, 64, 0.9), (64, 8, 0.3), (4096, 64, 0.85), (8192, 32, 0.8), (4096, 16, 0.6)] {
+        for (columns, width, load) in [(512, 64, 0.9), (64, 8, 0.3), (4096, 64, 0.85), (8192, 32, 0.8), (4096, 16, 0.6)]
+        {
             let (lines, rows) = rows(&mut rng, columns, width, load);
             let values = values::<L>(&mut rng, rows.len());
             let fill: Vec<_> = self::values::<L>(&mut rng, columns);
@@ -378,15 +407,20 @@ mod tests {
                     let mut system = System::<L>::new(columns);
                     // Whole, or in stretches, one of them shorter than a row.
                     let starts: &[usize] = if columns < 2000 { &[0] } else { &[0, 100, 110, 400] };
-                    let eliminated = system.stretches(starts).into_iter().zip(starts).enumerate().map(|(i, (mut stretch, &start))| {
-                        let end = starts.get(i + 1).map_or(lines.len(), |&end| lines.partition_point(|&line| (line as usize) < end));
-                        let range = lines.partition_point(|&line| (line as usize) < start)..end;
-                        let (lines, rows, values) = (&lines[range.clone()], &rows[range.clone()], &values[range]);
-                        for ((lines, rows), values) in lines.chunks(37).zip(rows.chunks(37)).zip(values.chunks(37)) {
-                            stretch.insert(lines, rows, values).expect("far from full");
-                        }
-                        stretch.eliminated()
-                    });
+                    let eliminated = system.stretches(starts).into_iter().zip(starts).enumerate().map(
+                        |(i, (mut stretch, &start))| {
+                            let end = starts
+                                .get(i + 1)
+                                .map_or(lines.len(), |&end| lines.partition_point(|&line| (line as usize) < end));
+                            let range = lines.partition_point(|&line| (line as usize) < start)..end;
+                            let (lines, rows, values) = (&lines[range.clone()], &rows[range.clone()], &values[range]);
+                            for ((lines, rows), values) in lines.chunks(37).zip(rows.chunks(37)).zip(values.chunks(37))
+                            {
+                                stretch.insert(lines, rows, values).expect("far from full");
+                            }
+                            stretch.eliminated()
+                        },
+                    );
                     let eliminated = eliminated.collect();
                     system.join(eliminated).expect("far from full");
                     assert_eq!(system.free_columns(0..columns).count(), columns - rows.len());
@@ -394,7 +428,10 @@ mod tests {
                     system.free_columns(0..columns).for_each(|c| table[c] = fill[c]);
                     // All at once, or from the last lines back, some of them known.
                     let mut end = columns / LINE;
-                    for first in [end, end.saturating_sub(70), end / 3, end / 3 - 1, 0].into_iter().skip(usize::from(columns < 2000) * 4) {
+                    for first in [end, end.saturating_sub(70), end / 3, end / 3 - 1, 0]
+                        .into_iter()
+                        .skip(usize::from(columns < 2000) * 4)
+                    {
                         let known = ROW_LINES.min(columns / LINE - end);
                         system.back_substitute(first, &mut table[LINE * first..LINE * (end + known)], known);
                         end = first;
@@ -403,7 +440,11 @@ mod tests {
                     table
                 });
                 for ((&line, row), value) in lines.iter().zip(&rows).zip(&values) {
-                    assert_eq!(product(&table, line, row), *value, "{backend:?}, {columns} columns, {width} lines a row");
+                    assert_eq!(
+                        product(&table, line, row),
+                        *value,
+                        "{backend:?}, {columns} columns, {width} lines a row"
+                    );
                 }
                 tables.push(table);
             }
@@ -427,12 +468,13 @@ mod tests {
                 let values = values::<1>(&mut rng, rows.len());
                 let last = rows.len() - 1;
                 rows[last] = Row([0; 8]);
-                let insert = |system: &mut System<1>, starts: &[usize], lines: &[u32], rows: &[Row], values: &[[u64; 1]]| {
-                    let mut stretches = system.stretches(starts);
-                    stretches[0].insert(lines, rows, values)?;
-                    let eliminated = stretches.into_iter().map(Stretch::eliminated).collect();
-                    system.join(eliminated)
-                };
+                let insert =
+                    |system: &mut System<1>, starts: &[usize], lines: &[u32], rows: &[Row], values: &[[u64; 1]]| {
+                        let mut stretches = system.stretches(starts);
+                        stretches[0].insert(lines, rows, values)?;
+                        let eliminated = stretches.into_iter().map(Stretch::eliminated).collect();
+                        system.join(eliminated)
+                    };
                 assert_eq!(insert(&mut System::new(1024), &[0], &lines, &rows, &values), Err(Dependent));
 
                 // The sum of two rows of one line, after both: in one stretch, and where all columns lie beyond it.

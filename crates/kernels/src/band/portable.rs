@@ -18,7 +18,10 @@ static MASKS: [u8; 2 * BYTES] = {
 
 /// See [`super::Stretch::insert`].
 #[inline(always)]
-pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Equations<'_, L>) -> Result<(), Dependent> {
+pub(super) fn insert<const L: usize>(
+    stretch: &mut Stretch<'_, L>,
+    equations: Equations<'_, L>,
+) -> Result<(), Dependent> {
     let Stretch { first: first_line, leading, values, leads, beyond, .. } = stretch;
     let leading: &mut [u8] = bytemuck::cast_slice_mut(leading);
     let mut window = Window::new(equations.lines.first().map_or(0, |&line| line as usize - *first_line), leads);
@@ -44,7 +47,8 @@ pub(super) fn insert<const L: usize>(stretch: &mut Stretch<'_, L>, equations: Eq
     Ok(())
 }
 
-/// Reduces a row until its first column leads no row: that column within the row, the reduced row, its value.
+/// Reduces a row until its first column leads no row: that column within the row, the reduced row,
+/// its value.
 #[inline(always)]
 fn leading_column<const L: usize>(
     row: &Row,
@@ -84,7 +88,13 @@ fn word_at(bytes: &[u8], j: usize) -> u64 {
 
 /// See [`super::System::back_substitute`].
 #[inline(always)]
-pub(super) fn back_substitute<const L: usize>(leading: &[Row], values: &[[u64; L]], leads: &[u8], table: &mut [[u64; L]], known: usize) {
+pub(super) fn back_substitute<const L: usize>(
+    leading: &[Row],
+    values: &[[u64; L]],
+    leads: &[u8],
+    table: &mut [[u64; L]],
+    known: usize,
+) {
     let (table, _) = table.as_chunks_mut::<LINE>();
     let lines = table.len();
     let mut sums = Sums::<L>::new();
@@ -128,7 +138,8 @@ pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: 
     }
 }
 
-/// Lines of the table as the sums of all subsets of their first and of their last four cells, by line modulo [`ROW_LINES`].
+/// Lines of the table as the sums of all subsets of their first and of their last four cells, by
+/// line modulo [`ROW_LINES`].
 struct Sums<const L: usize>([[[[u64; L]; 16]; 2]; ROW_LINES]);
 
 impl<const L: usize> Sums<L> {

@@ -2,12 +2,13 @@
 //!
 //! `B = GF(2)[x] / (x^64 + x^4 + x^3 + x + 1)`: bit `i` of a `u64` is the coefficient of `x^i`.
 //!
-//! `F = B[Y] / (Y^2 + Y + theta)` with `theta = x^61`: the low 64 bits of a `u128` are the coefficient of 1, the high 64 bits that of `Y`, so
-//! that `B` is the subfield of the elements without a high half. `Y^2 + Y + theta` is irreducible over `B` exactly when `theta` has
+//! `F = B[Y] / (Y^2 + Y + theta)` with `theta = x^61`: the low 64 bits of a `u128` are the
+//! coefficient of 1, the high 64 bits that of `Y`, so that `B` is the subfield of the elements
+//! without a high half. `Y^2 + Y + theta` is irreducible over `B` exactly when `theta` has
 //! trace 1 (Hilbert's theorem 90 in its additive form); `x^61` is the lowest power of `x` that has.
 //!
-//! Every kernel runs in time that depends on lengths only. (The portable twin multiplies machine words, which takes constant time on all
-//! common 64-bit processors.)
+//! Every kernel runs in time that depends on lengths only. (The portable twin multiplies machine
+//! words, which takes constant time on all common 64-bit processors.)
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod pclmul;
@@ -22,19 +23,21 @@ use crate::dispatch::{backend, dispatch};
 /// `theta = x^THETA_POWER`.
 const THETA_POWER: u32 = 61;
 
-/// A product of two polynomials below `x^64`, reduced: its degree is at most 126, so that one folding of the high half leaves at most
-/// two bits over, which `high >> 60` and `high >> 61` are.
+/// A product of two polynomials below `x^64`, reduced: its degree is at most 126, so that one
+/// folding of the high half leaves at most two bits over, which `high >> 60` and `high >> 61` are.
 #[inline(always)]
 pub(crate) fn reduce(product: u128) -> u64 {
     let (low, high) = (product as u64, (product >> 64) as u64);
-    // high * (x^4 + x^3 + x + 1) = high * (x + 1) * (x^3 + 1); what it pushes over x^64 is folded in at once.
+    // high * (x^4 + x^3 + x + 1) = high * (x + 1) * (x^3 + 1); what it pushes over x^64 is folded in at
+    // once.
     let high = high ^ (high >> 60) ^ (high >> 61);
     let high = high ^ (high << 1);
     low ^ high ^ (high << 3)
 }
 
-/// From Karatsuba's three products of `a = a0 + a1 Y` and `b = b0 + b1 Y` (or sums of such products) the element of `F`:
-/// with `Y^2 = Y + theta` it is `(a0 b0 + theta a1 b1) + (a0 b0 + (a0 + a1) (b0 + b1)) Y`.
+/// From Karatsuba's three products of `a = a0 + a1 Y` and `b = b0 + b1 Y` (or sums of such
+/// products) the element of `F`: with `Y^2 = Y + theta` it is `(a0 b0 + theta a1 b1) + (a0 b0 + (a0
+/// + a1) (b0 + b1)) Y`.
 #[inline(always)]
 fn join(low: u128, high: u128, cross: u128) -> u128 {
     let theta_high = u128::from(reduce(high)) << THETA_POWER;
@@ -47,8 +50,9 @@ fn theta_times(a: u64) -> u64 {
     reduce(u128::from(a) << THETA_POWER)
 }
 
-/// The four products of 64 bits of which `delta * (x0 + x1 Y)` is made, for a `delta = d0 + d1 Y` that stays the same: the coefficient
-/// of 1 is `d0 x0 + (theta d1) x1`, that of `Y` is `d1 x0 + (d0 + d1) x1`.
+/// The four products of 64 bits of which `delta * (x0 + x1 Y)` is made, for a `delta = d0 + d1 Y`
+/// that stays the same: the coefficient of 1 is `d0 x0 + (theta d1) x1`, that of `Y` is `d1 x0 +
+/// (d0 + d1) x1`.
 #[derive(Clone, Copy)]
 struct Scale {
     /// `d0` and `theta d1`.

@@ -25,7 +25,11 @@ pub(crate) fn gf64_mul(a: u64, b: u64) -> u64 {
 fn products(a: __m128i, b: __m128i) -> [__m128i; 3] {
     let a_sum = _mm_xor_si128(a, _mm_unpackhi_epi64(a, a));
     let b_sum = _mm_xor_si128(b, _mm_unpackhi_epi64(b, b));
-    [_mm_clmulepi64_si128::<LOW_LOW>(a, b), _mm_clmulepi64_si128::<HIGH_HIGH>(a, b), _mm_clmulepi64_si128::<LOW_LOW>(a_sum, b_sum)]
+    [
+        _mm_clmulepi64_si128::<LOW_LOW>(a, b),
+        _mm_clmulepi64_si128::<HIGH_HIGH>(a, b),
+        _mm_clmulepi64_si128::<LOW_LOW>(a_sum, b_sum),
+    ]
 }
 
 #[target_feature(enable = "pclmulqdq,avx2")]

@@ -1,4 +1,5 @@
-//! The portable twin, in constant time: carry-less products from integer products of numbers with holes.
+//! The portable twin, in constant time: carry-less products from integer products of numbers with
+//! holes.
 
 use super::{Scale, join, reduce};
 
@@ -7,9 +8,10 @@ const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
 
 /// The low 64 bits of the carry-less product.
 ///
-/// Each factor is split into four numbers that have only every fourth bit. In an integer product of two of those, column `4 k` collects at
-/// most `k + 1` ones: below `x^60` that is 15 or fewer and stays within the three holes above the column; the sixteen that the last column
-/// may collect carry out of the word. So the lowest bit of each column is the carry-less sum.
+/// Each factor is split into four numbers that have only every fourth bit. In an integer product of
+/// two of those, column `4 k` collects at most `k + 1` ones: below `x^60` that is 15 or fewer and
+/// stays within the three holes above the column; the sixteen that the last column may collect
+/// carry out of the word. So the lowest bit of each column is the carry-less sum.
 #[inline]
 fn clmul_low(a: u64, b: u64) -> u64 {
     let a: [u64; 4] = std::array::from_fn(|i| a & (EVERY_FOURTH << i));
@@ -25,7 +27,8 @@ fn clmul_low(a: u64, b: u64) -> u64 {
     product
 }
 
-/// The carry-less product; the high half is the low half of the product of the reversed factors, reversed.
+/// The carry-less product; the high half is the low half of the product of the reversed factors,
+/// reversed.
 #[inline]
 pub(crate) fn clmul(a: u64, b: u64) -> u128 {
     let low = clmul_low(a, b);

@@ -47,7 +47,8 @@ fn inverse(a: u128) -> u128 {
 
 #[test]
 fn the_polynomial_of_b_is_irreducible() {
-    // Rabin's test at degree 64 = 2^6: x^(2^64) = x, and x^(2^32) - x has no common factor with the polynomial.
+    // Rabin's test at degree 64 = 2^6: x^(2^64) = x, and x^(2^32) - x has no common factor with the
+    // polynomial.
     let square = |a| schoolbook(a, a);
     let x = 2;
     let half = (0..32).fold(x, |a, _| square(a));
@@ -143,7 +144,10 @@ fn bulk_products_are_sums_of_single_ones_at_every_length() {
             gf128_scale_add_gf64(&mut acc, delta, &short);
             acc
         });
-        assert_eq!(scaled, short.iter().zip(&y).map(|(&x, &y)| y ^ schoolbook_tower(delta, x.into())).collect::<Vec<_>>());
+        assert_eq!(
+            scaled,
+            short.iter().zip(&y).map(|(&x, &y)| y ^ schoolbook_tower(delta, x.into())).collect::<Vec<_>>()
+        );
 
         let product = on_every_backend(|| gf128_inner_product(&x, &y));
         assert_eq!(product, x.iter().zip(&y).fold(0, |sum, (&x, &y)| sum ^ schoolbook_tower(x, y)));

@@ -14,7 +14,8 @@ const HIGH_HIGH: i32 = 0x11;
 /// The truth table of the xor of three.
 const XOR3: i32 = 0x96;
 
-/// Four times two products reduced as [`super::reduce`] does, into the coefficients of 1 and `Y`, and added to `acc`.
+/// Four times two products reduced as [`super::reduce`] does, into the coefficients of 1 and `Y`,
+/// and added to `acc`.
 #[inline]
 #[target_feature(enable = "vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq")]
 fn add_reduced(acc: __m512i, one: __m512i, y: __m512i) -> __m512i {
@@ -39,7 +40,8 @@ macro_rules! padded {
 #[target_feature(enable = "vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq")]
 fn scale_add_4(acc: &mut [u128; 4], ones: __m512i, ys: __m512i, x: &[u128; 4]) {
     let x: __m512i = must_cast(*x);
-    let one = _mm512_xor_si512(_mm512_clmulepi64_epi128::<LOW_LOW>(ones, x), _mm512_clmulepi64_epi128::<HIGH_HIGH>(ones, x));
+    let one =
+        _mm512_xor_si512(_mm512_clmulepi64_epi128::<LOW_LOW>(ones, x), _mm512_clmulepi64_epi128::<HIGH_HIGH>(ones, x));
     let y = _mm512_xor_si512(_mm512_clmulepi64_epi128::<LOW_LOW>(ys, x), _mm512_clmulepi64_epi128::<HIGH_HIGH>(ys, x));
     *acc = must_cast(add_reduced(must_cast(*acc), one, y));
 }

@@ -1,4 +1,5 @@
-//! Vectors over `B = GF(2^64)` (see [`crate::clmul`]): products element by element, products of small matrices, and the additive Fourier transform.
+//! Vectors over `B = GF(2^64)` (see [`crate::clmul`]): products element by element, products of
+//! small matrices, and the additive Fourier transform.
 
 #[cfg(target_arch = "x86_64")]
 mod pclmul;
@@ -72,7 +73,8 @@ pub fn add_products([a, b, c, d]: [&[u64]; 4], out: &mut [u64]) {
     );
 }
 
-/// A matrix over `B` inside a slice: the element of row `r` and column `i` is `elements[r * row + i * column]`.
+/// A matrix over `B` inside a slice: the element of row `r` and column `i` is `elements[r * row + i
+/// * column]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     /// The slice.
@@ -90,7 +92,8 @@ impl Matrix<'_> {
     }
 }
 
-/// `out[r]` = the sum of `factors[r][i] * rows[i]`, in the first [`LANES`] words; each sum is reduced once. The other words become 0.
+/// `out[r]` = the sum of `factors[r][i] * rows[i]`, in the first [`LANES`] words; each sum is
+/// reduced once. The other words become 0.
 ///
 /// # Panics
 /// If the matrix is not as large as `out` and `rows` ask.

@@ -24,7 +24,8 @@ fn scaled(x: __m128i, w: __m128i) -> __m128i {
 #[target_feature(enable = "pclmulqdq,avx2")]
 pub(super) fn multiply_add(x: &[u64], y: &[u64], c: u64, out: &mut [u64]) {
     let both = _mm_set1_epi64x(c as i64);
-    let ((x, x_last), (y, y_last), (out, out_last)) = (x.as_chunks::<2>(), y.as_chunks::<2>(), out.as_chunks_mut::<2>());
+    let ((x, x_last), (y, y_last), (out, out_last)) =
+        (x.as_chunks::<2>(), y.as_chunks::<2>(), out.as_chunks_mut::<2>());
     for ((&x, &y), out) in x.iter().zip(y).zip(out) {
         *out = must_cast(_mm_xor_si128(products(must_cast(x), must_cast(y)), both));
     }
@@ -81,8 +82,11 @@ pub(super) fn combine(factors: Matrix<'_>, rows: &[Row], out: &mut [Row]) {
             let pairs: [__m128i; 4] = must_cast(row);
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let pair = pairs[lane / 2];
-                let product =
-                    if lane % 2 == 0 { _mm_clmulepi64_si128::<LOW_LOW>(w, pair) } else { _mm_clmulepi64_si128::<LOW_HIGH>(w, pair) };
+                let product = if lane % 2 == 0 {
+                    _mm_clmulepi64_si128::<LOW_LOW>(w, pair)
+                } else {
+                    _mm_clmulepi64_si128::<LOW_HIGH>(w, pair)
+                };
                 *sum = _mm_xor_si128(*sum, product);
             }
         }

@@ -50,7 +50,8 @@ pub(super) fn halves<const FORWARD: bool>(a: &mut [u64], b: &mut [u64], w: u64) 
     }
 }
 
-/// The butterflies of neighbours, each with a factor of its own, the factors again and again. The second of a pair is the upper half if `swapped`.
+/// The butterflies of neighbours, each with a factor of its own, the factors again and again. The
+/// second of a pair is the upper half if `swapped`.
 pub(super) fn neighbours<const FORWARD: bool>(x: &mut [u64], factors: &[u64], swapped: bool) {
     let (pairs, _) = x.as_chunks_mut::<2>();
     for ([a, b], &w) in pairs.iter_mut().zip(factors.iter().cycle()) {

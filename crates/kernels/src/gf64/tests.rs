@@ -42,7 +42,10 @@ fn rows_are_combined_by_a_matrix_and_by_its_transpose() {
     for (count, terms) in [(0, 3), (3, 0), (1, 1), (5, 9), (41, 41)] {
         let elements = random(1, count * terms);
         let rows: Vec<Row> = (0..terms).map(|i| std::array::from_fn(|word| random(2 + i as u64, 8)[word])).collect();
-        for matrix in [Matrix { elements: &elements, row: terms, column: 1 }, Matrix { elements: &elements, row: 1, column: count }] {
+        for matrix in [
+            Matrix { elements: &elements, row: terms, column: 1 },
+            Matrix { elements: &elements, row: 1, column: count },
+        ] {
             let sums = on_every_backend(|| {
                 let mut out = vec![[1; 8]; count];
                 combine(matrix, &rows, &mut out);
@@ -125,7 +128,9 @@ fn inverses_and_transposes_are_what_they_say() {
             })
         };
         assert_eq!(apply(Direction::Inverse, &apply(Direction::Forward, &x)), x);
-        for (map, transposed) in [(Direction::Forward, Direction::ForwardTransposed), (Direction::Inverse, Direction::InverseTransposed)] {
+        for (map, transposed) in
+            [(Direction::Forward, Direction::ForwardTransposed), (Direction::Inverse, Direction::InverseTransposed)]
+        {
             assert_eq!(dot(&apply(map, &x), &y), dot(&x, &apply(transposed, &y)), "{map:?} of 2^{log} from {first}");
         }
         // Blocks do not mix.

@@ -1,10 +1,14 @@
-//! The additive Fourier transform: Lin, Chung, Han, "Novel polynomial basis and its application to Reed-Solomon erasure codes" (FOCS 2014).
+//! The additive Fourier transform: Lin, Chung, Han, "Novel polynomial basis and its application to
+//! Reed-Solomon erasure codes" (FOCS 2014).
 //!
-//! `W_j` are the `2^j` elements of `B` below `2^j`, a space over GF(2), and `s_j` is the polynomial that vanishes on it, which is linear over GF(2). With
-//! `t_j = s_j / s_j(2^j)`, so that `t_j(x + 2^j) = t_j(x) + 1`, the polynomial `X_i` is the product of all `t_j` for which bit `j` of `i` is set; its degree is `i`.
-//! A polynomial below degree `2^j` is given by its coefficients on `X_0 .. X_(2^j - 1)`, or by its values at the elements of `b + W_j` for a `b` of which the low `j`
-//! bits are 0, in their order as numbers. Where it is `f + t_(j-1) g`, its values on the lower half of `b + W_j` are those of `f + t_(j-1)(b) g`, and on the upper half those of
-//! `f + (t_(j-1)(b) + 1) g`: one butterfly with one product.
+//! `W_j` are the `2^j` elements of `B` below `2^j`, a space over GF(2), and `s_j` is the polynomial
+//! that vanishes on it, which is linear over GF(2). With `t_j = s_j / s_j(2^j)`, so that `t_j(x +
+//! 2^j) = t_j(x) + 1`, the polynomial `X_i` is the product of all `t_j` for which bit `j` of `i` is
+//! set; its degree is `i`. A polynomial below degree `2^j` is given by its coefficients on `X_0 ..
+//! X_(2^j - 1)`, or by its values at the elements of `b + W_j` for a `b` of which the low `j`
+//! bits are 0, in their order as numbers. Where it is `f + t_(j-1) g`, its values on the lower half
+//! of `b + W_j` are those of `f + t_(j-1)(b) g`, and on the upper half those of `f + (t_(j-1)(b) +
+//! 1) g`: one butterfly with one product.
 
 use super::{inverse, portable};
 use crate::clmul::gf64_mul;
@@ -97,7 +101,10 @@ impl Transform {
     /// If `x` is not of whole blocks, or `first + W_log` is not a part of `W_k`.
     pub fn apply(&self, direction: Direction, log: u32, first: usize, x: &mut [u64]) {
         assert!(x.len().is_multiple_of(1 << log), "whole blocks");
-        assert!(log <= self.log_len() && first >> self.log_len() == 0 && first.is_multiple_of(1 << log), "a part of the space");
+        assert!(
+            log <= self.log_len() && first >> self.log_len() == 0 && first.is_multiple_of(1 << log),
+            "a part of the space"
+        );
         if log <= LOG_FLAT {
             x.chunks_mut(1 << LOG_FLAT).for_each(|x| self.flat(direction, log, first, x));
         } else {
@@ -180,10 +187,12 @@ fn layers<'a>(
 macro_rules! flat {
     ($twin:ident, $direction:ident, $log:ident, $factors:ident, $x:ident) => {
         if $direction.top_first() {
-            let neighbours = |x: &mut [u64], factors: &[u64]| $twin::neighbours::<true>(x, factors, $direction.swapped());
+            let neighbours =
+                |x: &mut [u64], factors: &[u64]| $twin::neighbours::<true>(x, factors, $direction.swapped());
             layers($direction, $log, $factors, $x, |a, b, w| $twin::halves::<true>(a, b, w), neighbours)
         } else {
-            let neighbours = |x: &mut [u64], factors: &[u64]| $twin::neighbours::<false>(x, factors, $direction.swapped());
+            let neighbours =
+                |x: &mut [u64], factors: &[u64]| $twin::neighbours::<false>(x, factors, $direction.swapped());
             layers($direction, $log, $factors, $x, |a, b, w| $twin::halves::<false>(a, b, w), neighbours)
         }
     };

@@ -1,7 +1,10 @@
 //! Polynomials over a prime field modulo `X^n + 1`, by number theoretic transforms.
 //!
-//! The transform gives the values at the odd powers of a `2 n`-th root of unity, in bit-reversed order, where products are element by element: it is all that
-//! is needed as long as polynomials travel as values and nobody asks for more than a coefficient of one. It is Harvey's ("Faster arithmetic for number-theoretic transforms", 2014): butterflies leave values unreduced below four times the prime.
+//! The transform gives the values at the odd powers of a `2 n`-th root of unity, in bit-reversed
+//! order, where products are element by element: it is all that is needed as long as polynomials
+//! travel as values and nobody asks for more than a coefficient of one. It is Harvey's ("Faster
+//! arithmetic for number-theoretic transforms", 2014): butterflies leave values unreduced below
+//! four times the prime.
 
 mod modulus;
 

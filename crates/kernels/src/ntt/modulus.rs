@@ -12,7 +12,8 @@ pub struct Modulus {
     word: Factor,
 }
 
-/// A number below a modulus that many others are multiplied by, with `floor(2^64 value / p)` (Shoup's trick: see NTL's `MulModPrecon`).
+/// A number below a modulus that many others are multiplied by, with `floor(2^64 value / p)`
+/// (Shoup's trick: see NTL's `MulModPrecon`).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Factor {
     pub(super) value: u64,
@@ -45,15 +46,18 @@ impl Modulus {
         Self { p, one: factor(1), word: factor(((1u128 << 64) % u128::from(p)) as u64) }
     }
 
-    /// The largest primes below `2^bits` that are 1 modulo `step`, largest first. Both must be powers of two.
+    /// The largest primes below `2^bits` that are 1 modulo `step`, largest first. Both must be
+    /// powers of two.
     ///
     /// # Panics
     /// If there are not so many between `63/64 2^bits` and `2^bits`.
     pub fn largest(bits: u32, step: u64, count: usize) -> Vec<Self> {
         assert!(bits <= Self::MAX_BITS && step.is_power_of_two() && step >> bits == 0, "bits and step of the primes");
         let least = (1u64 << bits) - (1 << bits >> 6);
-        let candidates =
-            (1..).map_while(|k| (1u64 << bits).checked_sub(k * step)).take_while(|&below| below >= least).map(|below| below + 1);
+        let candidates = (1..)
+            .map_while(|k| (1u64 << bits).checked_sub(k * step))
+            .take_while(|&below| below >= least)
+            .map(|below| below + 1);
         let primes: Vec<Self> = candidates.filter(|&p| is_prime(p)).take(count).map(Self::new).collect();
         assert_eq!(primes.len(), count, "not enough primes of {bits} bits");
         primes
@@ -129,13 +133,17 @@ impl Modulus {
 
     /// A root of unity of this order, a power of two; always the same one.
     pub(super) fn root(self, order: u64) -> u64 {
-        assert!(order.is_power_of_two() && order > 1 && (self.p - 1).is_multiple_of(order), "the prime has roots of the order");
+        assert!(
+            order.is_power_of_two() && order > 1 && (self.p - 1).is_multiple_of(order),
+            "the prime has roots of the order"
+        );
         let mut roots = (2..).map(|x| self.power(x, (self.p - 1) / order));
         roots.find(|&root| self.power(root, order / 2) == self.p - 1).expect("half of all numbers are no squares")
     }
 }
 
-/// Miller and Rabin's test with the twelve first primes as bases, which is exact for 64 bits (Sorenson and Webster, 2015).
+/// Miller and Rabin's test with the twelve first primes as bases, which is exact for 64 bits
+/// (Sorenson and Webster, 2015).
 fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
     if n < 2 || BASES.iter().any(|&base| n.is_multiple_of(base)) {
@@ -166,7 +174,8 @@ mod tests {
 
     #[test]
     fn primes_are_told_from_others() {
-        let sieve: Vec<u64> = (2..2000u64).filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0)).collect();
+        let sieve: Vec<u64> =
+            (2..2000u64).filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0)).collect();
         assert_eq!((0..2000).filter(|&n| is_prime(n)).collect::<Vec<_>>(), sieve);
         // Carmichael numbers and strong pseudoprimes; Mersenne primes.
         assert!([561, 3_215_031_751, 3_825_123_056_546_413_051, 341_550_071_728_321].iter().all(|&n| !is_prime(n)));
@@ -177,7 +186,10 @@ mod tests {
     fn the_largest_primes_are_of_their_form() {
         for bits in [20, 44, 49, 50] {
             let primes = Modulus::largest(bits, 1 << 14, if bits == 20 { 0 } else { 4 });
-            assert!(primes.iter().all(|m| m.p() % (1 << 14) == 1 && m.p() >> (bits - 1) == 1 && is_prime(m.p())), "{primes:?}");
+            assert!(
+                primes.iter().all(|m| m.p() % (1 << 14) == 1 && m.p() >> (bits - 1) == 1 && is_prime(m.p())),
+                "{primes:?}"
+            );
             assert!(primes.is_sorted_by(|a, b| a.p() > b.p()));
         }
     }

@@ -1,4 +1,5 @@
-//! Eight elements side by side, on the curve -x^2 + y^2 = 1 + d x^2 y^2. Formulas without exceptions: Hisil, Wong, Carter, Dawson, "Twisted Edwards Curves Revisited", section 3.
+//! Eight elements side by side, on the curve -x^2 + y^2 = 1 + d x^2 y^2. Formulas without
+//! exceptions: Hisil, Wong, Carter, Dawson, "Twisted Edwards Curves Revisited", section 3.
 
 use std::arch::x86_64::__mmask8;
 
@@ -10,10 +11,14 @@ use super::{ENCODED_BYTES, Encoded, Uniform};
 
 /// RFC 9496, section 4.1.
 const D: Words = [0x75eb_4dca_1359_78a3, 0x0070_0a4d_4141_d8ab, 0x8cc7_4079_7779_e898, 0x5203_6cee_2b6f_fe73];
-const SQRT_AD_MINUS_ONE: Words = [0x7e97_f6a0_497b_2e1b, 0xaf9d_8e0c_1b78_54bd, 0x0f3c_fcc9_31f5_d1fd, 0x3769_31bf_2b83_48ac];
-const INVSQRT_A_MINUS_D: Words = [0x99c8_fdaa_805d_40ea, 0x9d2f_1617_5a41_72be, 0x16c2_7b91_fe01_d840, 0x786c_8905_cfaf_fca2];
-const ONE_MINUS_D_SQ: Words = [0xe27c_09c1_945f_c176, 0x2c81_a138_cd5e_350f, 0x9994_abdd_be70_dfe4, 0x0290_72a8_b2b3_e0d7];
-const D_MINUS_ONE_SQ: Words = [0x31ad_5aaa_44ed_4d20, 0xd29e_4a2c_b01e_1999, 0x4cdc_d32f_529b_4eeb, 0x5968_b37a_f66c_2241];
+const SQRT_AD_MINUS_ONE: Words =
+    [0x7e97_f6a0_497b_2e1b, 0xaf9d_8e0c_1b78_54bd, 0x0f3c_fcc9_31f5_d1fd, 0x3769_31bf_2b83_48ac];
+const INVSQRT_A_MINUS_D: Words =
+    [0x99c8_fdaa_805d_40ea, 0x9d2f_1617_5a41_72be, 0x16c2_7b91_fe01_d840, 0x786c_8905_cfaf_fca2];
+const ONE_MINUS_D_SQ: Words =
+    [0xe27c_09c1_945f_c176, 0x2c81_a138_cd5e_350f, 0x9994_abdd_be70_dfe4, 0x0290_72a8_b2b3_e0d7];
+const D_MINUS_ONE_SQ: Words =
+    [0x31ad_5aaa_44ed_4d20, 0xd29e_4a2c_b01e_1999, 0x4cdc_d32f_529b_4eeb, 0x5968_b37a_f66c_2241];
 /// Twice `D`.
 const D2: Words = [0xebd6_9b94_26b2_f159, 0x00e0_149a_8283_b156, 0x198e_80f2_eef3_d130, 0x2406_d9dc_56df_fce7];
 
@@ -71,7 +76,8 @@ fn digits(scalar: &Scalar) -> Zeroizing<[i8; DIGITS]> {
     digits
 }
 
-/// Whether these are the canonical bytes of a field element that is not negative (RFC 9496, section 4.3.1, step 1), nor zero, which encodes the neutral element.
+/// Whether these are the canonical bytes of a field element that is not negative (RFC 9496, section
+/// 4.3.1, step 1), nor zero, which encodes the neutral element.
 fn is_canonical_and_not_neutral(bytes: &Encoded) -> bool {
     let at_least_modulus = bytes[0] >= 0xed && bytes[1..31].iter().all(|&byte| byte == 0xff) && bytes[31] == 0x7f;
     bytes[0] & 1 == 0 && bytes[31] < 0x80 && !at_least_modulus && *bytes != [0; ENCODED_BYTES]
@@ -129,7 +135,12 @@ impl Point {
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn cached(&self) -> Cached {
-        Cached { sum: self.y.add(&self.x), difference: self.y.sub(&self.x), z: self.z, t2d: self.t.mul(&Field::splat(&D2)) }
+        Cached {
+            sum: self.y.add(&self.x),
+            difference: self.y.sub(&self.x),
+            z: self.z,
+            t2d: self.t.mul(&Field::splat(&D2)),
+        }
     }
 
     #[inline]
@@ -157,7 +168,8 @@ impl Point {
             last = last.add(&multiples[0]);
             multiples[i] = last.cached();
         }
-        let mut product = Point { x: Field::splat(&ZERO), y: Field::splat(&ONE), z: Field::splat(&ONE), t: Field::splat(&ZERO) };
+        let mut product =
+            Point { x: Field::splat(&ZERO), y: Field::splat(&ONE), z: Field::splat(&ONE), t: Field::splat(&ZERO) };
         for &digit in digits[1..].iter().rev() {
             let sum = product.add_completed(&Cached::multiple(&multiples, digit));
             product = sum.doubled().doubled().doubled().doubled().extended();
@@ -243,7 +255,8 @@ impl Cached {
     }
 }
 
-/// All lanes if the two are the same, else none; without a branch, and in a way that the compiler cannot see through to make one.
+/// All lanes if the two are the same, else none; without a branch, and in a way that the compiler
+/// cannot see through to make one.
 #[inline]
 fn lanes_if(a: u8, b: u8) -> __mmask8 {
     let different = u16::from(a ^ b);

@@ -1,13 +1,18 @@
-//! The field of p = 2^255 - 19, eight elements side by side, in floating point: without IFMA it is the fused multiply-add that multiplies widest.
+//! The field of p = 2^255 - 19, eight elements side by side, in floating point: without IFMA it is
+//! the fused multiply-add that multiplies widest.
 //!
-//! An element is six signed limbs of 43 and 42 bits in turns, each a double that holds an integer; limb `i` counts 2^ceil(42.5 i). "Tight" limbs lie within 2^42
-//! (even `i`) or 2^41 (odd `i`) of zero, but for 2^13: products and squares give such, and [`Field::load`] counts as two. Factors may be sums or differences of up to three tight elements. Then nothing is ever
-//! rounded but where it is meant to be: 19 times a limb is below 2^53, and a column of a product below 2^94 (9 * 2^84 * (1 + 19 * 3.5), the
-//! lowest).
+//! An element is six signed limbs of 43 and 42 bits in turns, each a double that holds an integer;
+//! limb `i` counts 2^ceil(42.5 i). "Tight" limbs lie within 2^42 (even `i`) or 2^41 (odd `i`) of
+//! zero, but for 2^13: products and squares give such, and [`Field::load`] counts as two. Factors
+//! may be sums or differences of up to three tight elements. Then nothing is ever rounded but where
+//! it is meant to be: 19 times a limb is below 2^53, and a column of a product below 2^94 (9 * 2^84
+//! * (1 + 19 * 3.5), the lowest).
 //!
-//! A column is summed twice. `high` begins at 1.5 * 2^95, where doubles are multiples of 2^43 up to 2^94 on either side, so that each multiply-add rounds to
-//! such. What it has rounded off, below 2^42, is exact in a second multiply-add, and six of these sum up exactly.
-//! All of it takes rounding to the nearest, as every thread begins with. There are no subnormal numbers, and no other ones on which the time of an instruction depends.
+//! A column is summed twice. `high` begins at 1.5 * 2^95, where doubles are multiples of 2^43 up to
+//! 2^94 on either side, so that each multiply-add rounds to such. What it has rounded off, below
+//! 2^42, is exact in a second multiply-add, and six of these sum up exactly. All of it takes
+//! rounding to the nearest, as every thread begins with. There are no subnormal numbers, and no
+//! other ones on which the time of an instruction depends.
 
 use std::arch::x86_64::*;
 
@@ -25,7 +30,8 @@ pub(super) type Words = [u64; 4];
 pub(super) const ZERO: Words = [0; 4];
 pub(super) const ONE: Words = [1, 0, 0, 0];
 /// A square root of -1: 2^((p - 1) / 4).
-pub(super) const SQRT_M1: Words = [0xc4ee_1b27_4a0e_a0b0, 0x2f43_1806_ad2f_e478, 0x2b4d_0099_3dfb_d7a7, 0x2b83_2480_4fc1_df0b];
+pub(super) const SQRT_M1: Words =
+    [0xc4ee_1b27_4a0e_a0b0, 0x2f43_1806_ad2f_e478, 0x2b4d_0099_3dfb_d7a7, 0x2b83_2480_4fc1_df0b];
 
 /// Eight elements of the field.
 #[derive(Clone, Copy)]
@@ -46,7 +52,8 @@ const fn start(i: usize) -> usize {
     (85 * i).div_ceil(2)
 }
 
-/// `$body` for each of these limbs, `$i` a constant in it: the compiler leaves loops of this length as they are, at half the speed.
+/// `$body` for each of these limbs, `$i` a constant in it: the compiler leaves loops of this length
+/// as they are, at half the speed.
 macro_rules! unrolled {
     ($i:ident, $body:block) => { unrolled!($i in 0 1 2 3 4 5, $body) };
     ($i:ident in $($limb:literal)+, $body:block) => {$({
@@ -73,7 +80,8 @@ impl Field {
         Self(limbs(words).map(|limb| _mm512_set1_pd(limb as f64)))
     }
 
-    /// An element a lane, from 32 little-endian bytes whose highest bit is dropped; all values below 2^255 are taken.
+    /// An element a lane, from 32 little-endian bytes whose highest bit is dropped; all values
+    /// below 2^255 are taken.
     #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn load(bytes: &[Encoded; LANES]) -> Self {
         let mut lanes = [[0i64; LANES]; LIMBS];
@@ -245,7 +253,8 @@ impl Field {
     fn canonical(&self) -> [__m512i; LIMBS] {
         let mut h = self.0.map(|limb| _mm512_cvtpd_epi64(limb));
         let nineteen = _mm512_set1_epi64(19);
-        // The quotient by p, rounded down: what carries out of the top when 19 2^-255 of the value are added.
+        // The quotient by p, rounded down: what carries out of the top when 19 2^-255 of the value are
+        // added.
         let half = _mm512_set1_epi64(1 << (width(LIMBS - 1) - 1));
         let mut quotient = shift_down(LIMBS - 1, _mm512_add_epi64(_mm512_mullo_epi64(h[LIMBS - 1], nineteen), half));
         for (i, &limb) in h.iter().enumerate() {
@@ -284,7 +293,8 @@ impl Field {
         self.negated_where(self.is_negative())
     }
 
-    /// `SQRT_RATIO_M1(self, v)` of RFC 9496, section 4.2: the root of `self / v` that is not negative, and the lanes that have one (others get that of `sqrt(-1) self / v`).
+    /// `SQRT_RATIO_M1(self, v)` of RFC 9496, section 4.2: the root of `self / v` that is not
+    /// negative, and the lanes that have one (others get that of `sqrt(-1) self / v`).
     #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) fn sqrt_ratio(&self, v: &Self) -> (__mmask8, Self) {
         let v3 = v.square().mul(v);
@@ -341,7 +351,9 @@ fn carried(columns: &[Column; LIMBS], times: f64) -> Field {
     let mut x = columns.map(|column| _mm512_mul_pd(column.low, _mm512_set1_pd(times)));
     let high = columns.map(|column| _mm512_sub_pd(column.high, _mm512_set1_pd(HIGH)));
     // Below 2^53 afterwards: the highest column, whose carry counts 19 times, has no terms that do.
-    unrolled!(I, { x[(I + 1) % LIMBS] = _mm512_fmadd_pd(high[I], _mm512_set1_pd(times * carry_counts(I)), x[(I + 1) % LIMBS]) });
+    unrolled!(I, {
+        x[(I + 1) % LIMBS] = _mm512_fmadd_pd(high[I], _mm512_set1_pd(times * carry_counts(I)), x[(I + 1) % LIMBS])
+    });
     // What carries now is below 2^13 and disturbs no limb that it comes to: all at once.
     let mut carry = x;
     unrolled!(I, {
@@ -349,7 +361,9 @@ fn carried(columns: &[Column; LIMBS], times: f64) -> Field {
         carry[I] = _mm512_sub_pd(_mm512_add_pd(x[I], multiples), multiples);
     });
     unrolled!(I, { x[I] = _mm512_sub_pd(x[I], carry[I]) });
-    unrolled!(I, { x[(I + 1) % LIMBS] = _mm512_fmadd_pd(carry[I], _mm512_set1_pd(carry_counts(I)), x[(I + 1) % LIMBS]) });
+    unrolled!(I, {
+        x[(I + 1) % LIMBS] = _mm512_fmadd_pd(carry[I], _mm512_set1_pd(carry_counts(I)), x[(I + 1) % LIMBS])
+    });
     Field(x)
 }
 
@@ -379,11 +393,15 @@ mod tests {
     fn assert_tight(x: &Field) {
         for (i, limb) in x.0.iter().enumerate() {
             let lanes: [f64; LANES] = bytemuck::must_cast(*limb);
-            assert!(lanes.iter().all(|lane| lane.abs() <= power(width(i) as i32 - 1) + power(13)), "limb {i}: {lanes:?}");
+            assert!(
+                lanes.iter().all(|lane| lane.abs() <= power(width(i) as i32 - 1) + power(13)),
+                "limb {i}: {lanes:?}"
+            );
         }
     }
 
-    /// Products of the largest factors that are allowed are those of the same elements with small limbs, and tight.
+    /// Products of the largest factors that are allowed are those of the same elements with small
+    /// limbs, and tight.
     #[target_feature(enable = "avx512f,avx512dq")]
     fn extremes() {
         let words = testing::words(1, 2000).into_iter().zip(testing::words(2, 2000));

@@ -1,7 +1,9 @@
-//! One scalar times many elements of the Ristretto group (RFC 9496): what all protocols on Diffie-Hellman spend their time with.
+//! One scalar times many elements of the Ristretto group (RFC 9496): what all protocols on
+//! Diffie-Hellman spend their time with.
 //!
-//! Elements are multiplied eight at a time, a lane of a register each, where AVX-512 is there; else one after the other by `curve25519-dalek`, which is the
-//! definition. As all lanes share the scalar, they go through the same steps.
+//! Elements are multiplied eight at a time, a lane of a register each, where AVX-512 is there; else
+//! one after the other by `curve25519-dalek`, which is the definition. As all lanes share the
+//! scalar, they go through the same steps.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -24,7 +26,8 @@ pub type Uniform = [u8; 64];
 
 /// Multiplies each element by `scalar`, in place.
 ///
-/// Says whether all of them were elements, and none the neutral one; where it says no, `elements` are zeros.
+/// Says whether all of them were elements, and none the neutral one; where it says no, `elements`
+/// are zeros.
 #[must_use]
 pub fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     match backend() {
@@ -35,7 +38,8 @@ pub fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     }
 }
 
-/// `scalar` times the elements that the one-way map of RFC 9496 (section 4.3.4) derives from `uniform`.
+/// `scalar` times the elements that the one-way map of RFC 9496 (section 4.3.4) derives from
+/// `uniform`.
 ///
 /// # Panics
 /// If `out` is not as long as `uniform`.
@@ -103,7 +107,8 @@ mod tests {
                 (out, valid, again)
             });
             let points: Vec<RistrettoPoint> = uniform.iter().map(RistrettoPoint::from_uniform_bytes).collect();
-            let times = |factor: Scalar| points.iter().map(|point| (point * factor).compress().to_bytes()).collect::<Vec<_>>();
+            let times =
+                |factor: Scalar| points.iter().map(|point| (point * factor).compress().to_bytes()).collect::<Vec<_>>();
             assert_eq!(got.0, times(scalar));
             assert_eq!(got.1, uniform.is_empty() || scalar != Scalar::ZERO, "the neutral element is refused");
             assert_eq!(got.2, times(scalar * scalar));
@@ -114,7 +119,8 @@ mod tests {
         std::array::from_fn(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap())
     }
 
-    /// Halves at the edges of the field, and those for which the map's `v` is zero: it takes them to the neutral element.
+    /// Halves at the edges of the field, and those for which the map's `v` is zero: it takes them
+    /// to the neutral element.
     #[test]
     fn the_map_takes_every_input() {
         let mut modulus = [0xffu8; 32];
@@ -133,7 +139,8 @@ mod tests {
                 hex("40256ac5e4c73af6057c6d5120f90c4362ab4ad9015bc365598daca048bac400"),
             ])
             .collect();
-        let uniform: Vec<Uniform> = halves.iter().flat_map(|a| halves.iter().map(|b| [*a, *b].concat().try_into().unwrap())).collect();
+        let uniform: Vec<Uniform> =
+            halves.iter().flat_map(|a| halves.iter().map(|b| [*a, *b].concat().try_into().unwrap())).collect();
         let got = testing::on_every_backend(|| {
             let mut out = vec![[0; ENCODED_BYTES]; uniform.len()];
             map_and_multiply(&Scalar::ONE, &uniform, &mut out);
@@ -145,7 +152,8 @@ mod tests {
         }
     }
 
-    /// All small and all nearly maximal values, by what dalek says of them, and a square root of -1, where the root's denominator is zero.
+    /// All small and all nearly maximal values, by what dalek says of them, and a square root of
+    /// -1, where the root's denominator is zero.
     #[test]
     fn what_is_no_encoding_is_refused_in_every_lane() {
         let good = RistrettoPoint::from_uniform_bytes(&bytes(3)).compress().to_bytes();

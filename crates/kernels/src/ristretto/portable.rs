@@ -28,7 +28,8 @@ pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
 
 pub(super) fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {
     let half = halved(scalar);
-    let products: Vec<RistrettoPoint> = uniform.iter().map(|uniform| RistrettoPoint::from_uniform_bytes(uniform) * *half).collect();
+    let products: Vec<RistrettoPoint> =
+        uniform.iter().map(|uniform| RistrettoPoint::from_uniform_bytes(uniform) * *half).collect();
     encode_doubles(&products, out);
 }
 

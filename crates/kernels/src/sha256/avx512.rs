@@ -11,7 +11,8 @@ const XOR: i32 = 0x96;
 const CHOICE: i32 = 0xca;
 const MAJORITY: i32 = 0xe8;
 
-/// A round on named registers, up to `e` where `$whole` is not given: `d` becomes the new `e`, and `h` the new `a`.
+/// A round on named registers, up to `e` where `$whole` is not given: `d` becomes the new `e`, and
+/// `h` the new `a`.
 macro_rules! round {
     ([$a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident] $word:expr $(, $whole:ident)?) => {
         let rotated = _mm512_ternarylogic_epi32::<XOR>(_mm512_ror_epi32::<6>($e), _mm512_ror_epi32::<11>($e), _mm512_ror_epi32::<25>($e));
@@ -26,7 +27,8 @@ macro_rules! round {
     };
 }
 
-/// Word `$t` of the schedule with its round's constant. `$w` holds sixteen words; from `$from` on each takes the place of the one sixteen before it.
+/// Word `$t` of the schedule with its round's constant. `$w` holds sixteen words; from `$from` on
+/// each takes the place of the one sixteen before it.
 macro_rules! word {
     ($w:ident $from:literal $t:literal) => {{
         if $t >= $from {
@@ -55,7 +57,8 @@ macro_rules! eight_rounds {
     };
 }
 
-/// The first 16 bytes of the digests of sixteen blocks: 16 bytes of `first`, 16 of `second`, and the words `tail`.
+/// The first 16 bytes of the digests of sixteen blocks: 16 bytes of `first`, 16 of `second`, and
+/// the words `tail`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[expect(unused_assignments, reason = "the last rounds give four words besides that are not asked for")]
 pub(super) fn digests(first: &[u128; GROUP], second: &[u128; GROUP], tail: &[u32; 8]) -> [u128; GROUP] {
@@ -90,7 +93,8 @@ fn swap_bytes(x: [__m512i; 4]) -> [__m512i; 4] {
     x.map(|x| _mm512_shuffle_epi8(x, order))
 }
 
-/// Word `i` of each of sixteen blocks in register `i`, or back: it is its own inverse. Where a block's words lie does not matter.
+/// Word `i` of each of sixteen blocks in register `i`, or back: it is its own inverse. Where a
+/// block's words lie does not matter.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose([x0, x1, x2, x3]: [__m512i; 4]) -> [__m512i; 4] {

@@ -1,9 +1,11 @@
-//! SHA-256 of one block in bulk: [`digests`], and [`KeyedBits`] for the lowest bit of the digest of a key and a message, for many keys and many
-//! messages.
+//! SHA-256 of one block in bulk: [`digests`], and [`KeyedBits`] for the lowest bit of the digest of
+//! a key and a message, for many keys and many messages.
 //!
-//! A key has 16 bytes and comes first, a message has 16, and 16 fixed bytes may follow: one block of the compression function. All of the function is
-//! computed that the bit depends on, and no more. What depends on the key alone (four rounds, five words of the schedule) is computed once;
-//! the lowest bit of the digest is that of `e` after 61 of the 64 rounds, and the last four of these need no `a`.
+//! A key has 16 bytes and comes first, a message has 16, and 16 fixed bytes may follow: one block
+//! of the compression function. All of the function is computed that the bit depends on, and no
+//! more. What depends on the key alone (four rounds, five words of the schedule) is computed once;
+//! the lowest bit of the digest is that of `e` after 61 of the 64 rounds, and the last four of
+//! these need no `a`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -18,7 +20,8 @@ use crate::dispatch::{Backend, backend};
 pub const GROUP: usize = 16;
 
 /// FIPS 180-4, section 5.3.3.
-const INITIAL: [u32; 8] = [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
+const INITIAL: [u32; 8] =
+    [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
 /// FIPS 180-4, section 4.2.2.
 const ROUND_CONSTANTS: [u32; 64] = [
@@ -88,7 +91,8 @@ const ROUND_CONSTANTS: [u32; 64] = [
     0xc671_78f2,
 ];
 
-/// `out[i]` = the first 16 bytes of SHA-256 of `first[i]`, `second[i]` and `suffix`; all have 16 bytes, the lowest first.
+/// `out[i]` = the first 16 bytes of SHA-256 of `first[i]`, `second[i]` and `suffix`; all have 16
+/// bytes, the lowest first.
 ///
 /// # Panics
 /// If the slices differ in length, or the suffix has more than 23 bytes.
@@ -173,8 +177,9 @@ impl KeyedBits {
         self.groups.len()
     }
 
-    /// Bit `i % 16` of word `i / 16` of `out[j * stride..]` is the lowest bit of the last byte of `SHA-256(keys[i], messages[j], suffix)`; bits
-    /// and words for which there is no key are zero.
+    /// Bit `i % 16` of word `i / 16` of `out[j * stride..]` is the lowest bit of the last byte of
+    /// `SHA-256(keys[i], messages[j], suffix)`; bits and words for which there is no key are
+    /// zero.
     ///
     /// # Panics
     /// If there are not `stride` words for each message, or fewer than [`Self::words`].
@@ -189,7 +194,9 @@ impl KeyedBits {
             match backend() {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the twin is safe but for its target features, which a backend of `Avx512` and above has.
-                on if on >= Backend::Avx512 => unsafe { avx512::bits(&self.groups, &Message::new(*message, &self.tail), bits) },
+                on if on >= Backend::Avx512 => unsafe {
+                    avx512::bits(&self.groups, &Message::new(*message, &self.tail), bits)
+                },
                 _ => self.portable(*message, bits),
             }
         }
@@ -268,7 +275,8 @@ fn compress(first: u128, second: u128, tail: [u32; 8]) -> [u32; 8] {
     state
 }
 
-/// Words 8 to 15 of a block whose first 32 bytes are followed by `suffix`: that, the padding, the length.
+/// Words 8 to 15 of a block whose first 32 bytes are followed by `suffix`: that, the padding, the
+/// length.
 fn tail(suffix: &[u8]) -> [u32; 8] {
     assert!(suffix.len() <= 23, "the message is one block");
     let mut bytes = [0; 32];
@@ -282,7 +290,10 @@ fn tail(suffix: &[u8]) -> [u32; 8] {
 fn round([a, b, c, d, e, f, g, h]: [u32; 8], word: u32) -> [u32; 8] {
     let choice = (e & f) ^ (!e & g);
     let majority = (a & b) ^ (a & c) ^ (b & c);
-    let first = h.wrapping_add(e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25)).wrapping_add(choice).wrapping_add(word);
+    let first = h
+        .wrapping_add(e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25))
+        .wrapping_add(choice)
+        .wrapping_add(word);
     let second = (a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)).wrapping_add(majority);
     [first.wrapping_add(second), a, b, c, d.wrapping_add(first), e, f, g]
 }
@@ -312,7 +323,8 @@ mod tests {
     fn digests_are_those_of_sha_256_on_every_backend() {
         for (seed, len) in testing::lengths().take(70).chain([1000]).enumerate() {
             let (first, second) = (testing::words(seed as u64, len), testing::words(1000 + seed as u64, len));
-            let suffix = &[0x80, 1, 0xff, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22][..seed % 24];
+            let suffix =
+                &[0x80, 1, 0xff, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22][..seed % 24];
             let got = testing::on_every_backend(|| {
                 let mut out = vec![u128::MAX; len];
                 digests(&first, &second, suffix, &mut out);

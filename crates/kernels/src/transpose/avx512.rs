@@ -36,8 +36,9 @@ fn swap<const DISTANCE: u32>(rows: &mut Rows) {
     }
 }
 
-/// What a register becomes when its rows are exchanged with those of `other`, the same register with rows `distance` apart changed over.
-/// The 128-bit lanes set in `lower` hold the lower rows of each pair.
+/// What a register becomes when its rows are exchanged with those of `other`, the same register
+/// with rows `distance` apart changed over. The 128-bit lanes set in `lower` hold the lower rows of
+/// each pair.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn swap_within(row: __m512i, other: __m512i, distance: i64, lower: __mmask8) -> __m512i {

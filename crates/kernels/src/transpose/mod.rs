@@ -1,4 +1,5 @@
-//! Transposition of bit matrices with 128 columns: from bit vectors, as OT extension makes them, to one block a row.
+//! Transposition of bit matrices with 128 columns: from bit vectors, as OT extension makes them, to
+//! one block a row.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -28,12 +29,14 @@ fn transpose_on(on: Backend, tile: &mut Tile) {
     );
 }
 
-/// The rows of a matrix given by its 128 columns: bit `j` of `out[i]` is bit `i` of column `j`, bits counted from the lowest of byte 0.
+/// The rows of a matrix given by its 128 columns: bit `j` of `out[i]` is bit `i` of column `j`,
+/// bits counted from the lowest of byte 0.
 ///
 /// # Panics
 /// If there are not 128 columns of at least `out.len()` bits.
 pub fn transpose_128<C: AsRef<[u8]>>(columns: &[C], out: &mut [u128]) {
-    /// Tiles done together, so that a cache line of each column is read once (columns often lie a power of two apart).
+    /// Tiles done together, so that a cache line of each column is read once (columns often lie a
+    /// power of two apart).
     const TILES: usize = 4;
 
     assert_eq!(columns.len(), 128, "the matrix has 128 columns");

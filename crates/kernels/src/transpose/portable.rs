@@ -1,4 +1,5 @@
-//! The portable twin: Eklundh's transposition, which swaps the off-diagonal halves of ever smaller squares.
+//! The portable twin: Eklundh's transposition, which swaps the off-diagonal halves of ever smaller
+//! squares.
 
 use super::Tile;
 

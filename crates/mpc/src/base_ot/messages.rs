@@ -13,7 +13,8 @@ use super::NAME;
 pub struct SenderPoint(pub CompressedRistretto);
 
 impl Message for SenderPoint {
-    const STEP: Step = Step { protocol: NAME, number: 1, from: Role::Sender, carries: "the sender's key agreement point" };
+    const STEP: Step =
+        Step { protocol: NAME, number: 1, from: Role::Sender, carries: "the sender's key agreement point" };
     type Shape = ();
 
     fn len((): &()) -> RangeInclusive<usize> {
@@ -29,10 +30,12 @@ impl Message for SenderPoint {
     }
 }
 
-/// Transfers whose points travel at a time, so that the sender's multiplications overlap with the receiver's.
+/// Transfers whose points travel at a time, so that the sender's multiplications overlap with the
+/// receiver's.
 pub const TRANSFERS_PER_MESSAGE: usize = 16;
 
-/// Arrow 2, one for each [`TRANSFERS_PER_MESSAGE`] transfers: two points a transfer, as they came; the sender decodes them. The shape is the number of transfers.
+/// Arrow 2, one for each [`TRANSFERS_PER_MESSAGE`] transfers: two points a transfer, as they came;
+/// the sender decodes them. The shape is the number of transfers.
 #[derive(Clone, Debug)]
 pub struct ReceiverPoints(pub Vec<[CompressedRistretto; 2]>);
 

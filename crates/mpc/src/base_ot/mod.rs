@@ -1,4 +1,5 @@
-//! Random oblivious transfer on Ristretto: the Diffie-Hellman instance of *Endemic Oblivious Transfer* [MR19, Figure 8].
+//! Random oblivious transfer on Ristretto: the Diffie-Hellman instance of *Endemic Oblivious
+//! Transfer* [MR19, Figure 8].
 //!
 //! ```text
 //!        sender                                                      receiver, bits s_1 .. s_n
@@ -16,9 +17,10 @@
 //! | `m_A`, `(r_0, r_1)` | [`messages::SenderPoint`], [`messages::ReceiverPoints`] |
 //! | key derivation | `transfer_key`: BLAKE3 keyed with the hash of both messages |
 //!
-//! Both points of a slot pair are uniform whatever the bit, so the bits are hidden from any sender. A corrupt receiver knows the discrete
-//! logarithm behind at most one slot (gap-CDH, random oracle). *Endemic*: whoever is corrupt may choose its own outputs; that is all that
-//! OT extension and the small trees of [`crate::ot_extension`] need.
+//! Both points of a slot pair are uniform whatever the bit, so the bits are hidden from any sender.
+//! A corrupt receiver knows the discrete logarithm behind at most one slot (gap-CDH, random
+//! oracle). *Endemic*: whoever is corrupt may choose its own outputs; that is all that OT extension
+//! and the small trees of [`crate::ot_extension`] need.
 
 pub mod messages;
 mod receiver;
@@ -56,11 +58,16 @@ impl Protocol for BaseOt {
         aliases: &["base-ot"],
         variants: &[],
         task: RandomOt::NAME,
-        paper: Paper { key: "MR19", title: "Endemic Oblivious Transfer", reference: "D. Masny, P. Rindal, CCS 2019, ePrint 2019/706" },
+        paper: Paper {
+            key: "MR19",
+            title: "Endemic Oblivious Transfer",
+            reference: "D. Masny, P. Rindal, CCS 2019, ePrint 2019/706",
+        },
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
         deviations: &[
-            "one Diffie-Hellman message of the sender serves all transfers of a run: hashes are bound to the transfer's index and slot",
+            "one Diffie-Hellman message of the sender serves all transfers of a run: hashes are bound to the \
+             transfer's index and slot",
             "keys are hashes of twice the shared point, which compress in a batch; doubling permutes the group",
         ],
         modes: &[
@@ -98,8 +105,20 @@ pub(crate) fn predicted_bytes(transfers: usize) -> u64 {
 }
 
 /// A mode that holds equally against either party.
-pub(crate) const fn mode(security: Security, against: Resistance, rounds: usize, assumptions: &'static [&'static str]) -> Mode {
-    Mode { security, corrupt_sender: against, corrupt_receiver: against, rounds: Rounds::exactly(rounds), assumptions, leakage: &[] }
+pub(crate) const fn mode(
+    security: Security,
+    against: Resistance,
+    rounds: usize,
+    assumptions: &'static [&'static str],
+) -> Mode {
+    Mode {
+        security,
+        corrupt_sender: against,
+        corrupt_receiver: against,
+        rounds: Rounds::exactly(rounds),
+        assumptions,
+        leakage: &[],
+    }
 }
 
 /// `H(index, slot, other)`.

@@ -72,7 +72,12 @@ pub(crate) fn receive(
     let shared: Secret<Vec<RistrettoPoint>> = Secret::new(exponents.iter().map(|exponent| exponent * a).collect());
     let doubled = Secret::new(RistrettoPoint::double_and_compress_batch(&*shared));
     let run = bind_messages(session, &encoded, &points);
-    let keys = doubled.iter().zip(slots.iter()).enumerate().map(|(i, (shared, &slot))| transfer_key(run, i, slot, shared)).collect();
+    let keys = doubled
+        .iter()
+        .zip(slots.iter())
+        .enumerate()
+        .map(|(i, (shared, &slot))| transfer_key(run, i, slot, shared))
+        .collect();
     Ok((Secret::new(keys), run))
 }
 

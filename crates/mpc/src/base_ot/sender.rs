@@ -49,7 +49,9 @@ pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
         let ReceiverPoints(pairs) = ch.recv(TRANSFERS_PER_MESSAGE.min(transfers - first))?;
         for (i, pair) in (first..).zip(&pairs) {
             for slot in 0..2 {
-                let point = pair[slot].decompress().ok_or(Abort::PeerMisbehaved(ReceiverPoints::STEP, "not a point of the group"))?;
+                let point = pair[slot]
+                    .decompress()
+                    .ok_or(Abort::PeerMisbehaved(ReceiverPoints::STEP, "not a point of the group"))?;
                 shared.push(*c * (point + slot_hash(session, i, slot as u8, &pair[1 - slot])));
             }
         }
@@ -58,6 +60,10 @@ pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
     let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(&*shared));
     let run = bind_messages(session, &a, &points);
     let (slots, _) = encoded.as_chunks::<2>();
-    let keys = slots.iter().enumerate().map(|(i, pair)| [0, 1].map(|slot| transfer_key(run, i, slot as u8, &pair[slot]))).collect();
+    let keys = slots
+        .iter()
+        .enumerate()
+        .map(|(i, pair)| [0, 1].map(|slot| transfer_key(run, i, slot as u8, &pair[slot])))
+        .collect();
     Ok((Secret::new(keys), run))
 }

@@ -1,4 +1,5 @@
-//! A builder of circuits from gates, with words of several bits. Words are little-endian: the lowest bit first.
+//! A builder of circuits from gates, with words of several bits. Words are little-endian: the
+//! lowest bit first.
 
 use super::circuit::{Circuit, Wire};
 
@@ -170,11 +171,14 @@ impl Builder {
         self.add_with_carry(a, b).0
     }
 
-    /// The sum modulo `2^width` in `log2` rounds, for about `log2` times as many ANDs (Sklansky's parallel prefix): for few instances over a slow link.
+    /// The sum modulo `2^width` in `log2` rounds, for about `log2` times as many ANDs (Sklansky's
+    /// parallel prefix): for few instances over a slow link.
     pub fn add_in_few_rounds(&mut self, a: &[Wire], b: &[Wire]) -> Vec<Wire> {
         let differ = self.xor_word(a, b);
-        // Of the bits from the start of a block up to each: whether they make a carry, and whether they pass one on.
-        let mut carries: Vec<(Wire, Wire)> = pairs(a, b).zip(&differ).map(|((a, b), &differ)| (self.and(a, b), differ)).collect();
+        // Of the bits from the start of a block up to each: whether they make a carry, and whether they
+        // pass one on.
+        let mut carries: Vec<(Wire, Wire)> =
+            pairs(a, b).zip(&differ).map(|((a, b), &differ)| (self.and(a, b), differ)).collect();
         let mut block = 1;
         while block < carries.len() {
             for i in (0..carries.len()).filter(|i| i & block != 0) {
@@ -253,7 +257,8 @@ mod tests {
             let (plus_five, not_five) = (builder.add(&a, &five), builder.equal(&a, &five));
             let either = builder.or(at_least, condition);
             let quick = builder.add_in_few_rounds(&a, &b);
-            let outputs = [sum, vec![carry], chosen, plus_five, quick, vec![at_least, equal, not_five, either]].concat();
+            let outputs =
+                [sum, vec![carry], chosen, plus_five, quick, vec![at_least, equal, not_five, either]].concat();
             let circuit = builder.finish(&outputs);
             assert_eq!((circuit.inputs(), circuit.outputs()), (2 * width + 1, outputs.len()));
             let all = 1 << width;

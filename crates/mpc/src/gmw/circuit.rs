@@ -1,4 +1,5 @@
-//! Boolean circuits in the order in which they are evaluated: rounds of AND gates, and what is local between them.
+//! Boolean circuits in the order in which they are evaluated: rounds of AND gates, and what is
+//! local between them.
 
 use super::builder::Gate;
 
@@ -79,7 +80,8 @@ impl Circuit {
         self.rounds.iter().map(|round| round.ands.len()).sum()
     }
 
-    /// AND gates on the longest way through it: rounds, in each of which both sides send at the same time.
+    /// AND gates on the longest way through it: rounds, in each of which both sides send at the
+    /// same time.
     pub fn depth(&self) -> usize {
         self.rounds.len() - 1
     }

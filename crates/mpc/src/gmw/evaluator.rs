@@ -68,13 +68,15 @@ impl Party for Evaluator {
             }
             round.done.iter().for_each(|wire| planes[wire.index()] = None);
         }
-        let outputs = circuit.outputs.iter().map(|&wire| Bits::from_words(plane(&planes, wire).to_vec(), params.instances()));
+        let outputs =
+            circuit.outputs.iter().map(|&wire| Bits::from_words(plane(&planes, wire).to_vec(), params.instances()));
         Ok(outputs.collect())
     }
 }
 
 impl Evaluator {
-    /// The sender, set up with random tables that exist already: [`Params::tables`] of them, of 2 variables, for one evaluation only.
+    /// The sender, set up with random tables that exist already: [`Params::tables`] of them, of 2
+    /// variables, for one evaluation only.
     ///
     /// # Errors
     /// If there is another number of tables.
@@ -100,7 +102,9 @@ impl Evaluator {
             Gate::Input(i) => shares[i as usize].words().to_vec(),
             Gate::Constant(bit) => vec![public(bit); self.params.words()],
             Gate::Not(a) => plane(planes, a).iter().map(|word| word ^ public(true)).collect(),
-            Gate::Xor(a, b) | Gate::And(a, b) => plane(planes, a).iter().zip(plane(planes, b)).map(|(a, b)| a ^ b).collect(),
+            Gate::Xor(a, b) | Gate::And(a, b) => {
+                plane(planes, a).iter().zip(plane(planes, b)).map(|(a, b)| a ^ b).collect()
+            }
         })
     }
 
@@ -130,7 +134,8 @@ impl Evaluator {
         };
         for i in 0..messages.len() + MESSAGES_IN_FLIGHT {
             if let Some((words, gates)) = messages.get(i) {
-                let message = gates.clone().flat_map(|gate| self.message(inputs(gate), &material[gate], words)).collect();
+                let message =
+                    gates.clone().flat_map(|gate| self.message(inputs(gate), &material[gate], words)).collect();
                 match self.role {
                     Role::Sender => ch.send(&Corrections(message))?,
                     Role::Receiver => ch.send(&Masked(message))?,
@@ -153,7 +158,9 @@ impl Evaluator {
 
     /// What this side sends for a gate.
     fn message(&self, [u, v]: [&[u64]; 2], material: &[Vec<u64>], words: &Range<usize>) -> Vec<u64> {
-        let sum = |a: &[u64], b: &[u64]| -> Vec<u64> { a[words.clone()].iter().zip(&b[words.clone()]).map(|(a, b)| a ^ b).collect() };
+        let sum = |a: &[u64], b: &[u64]| -> Vec<u64> {
+            a[words.clone()].iter().zip(&b[words.clone()]).map(|(a, b)| a ^ b).collect()
+        };
         match self.role {
             // Arrow 2. The coefficients are in the order of sets: none, c_1, c_2, both.
             Role::Sender => [sum(&material[1], v), sum(&material[2], u), material[3][words.clone()].to_vec()].concat(),
@@ -163,7 +170,14 @@ impl Evaluator {
     }
 
     /// This side's share of a gate, from what the other one sent.
-    fn result(&self, [u, v]: [&[u64]; 2], material: &[Vec<u64>], message: &[u64], words: &Range<usize>, result: &mut [u64]) {
+    fn result(
+        &self,
+        [u, v]: [&[u64]; 2],
+        material: &[Vec<u64>],
+        message: &[u64],
+        words: &Range<usize>,
+        result: &mut [u64],
+    ) {
         let len = words.len();
         for (i, word) in words.clone().enumerate() {
             let (u, v) = (u[word], v[word]);

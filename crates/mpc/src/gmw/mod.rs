@@ -1,4 +1,5 @@
-//! Boolean circuits on shared bits, many instances side by side: Goldreich, Micali and Wigderson (STOC 1987), with random tables instead of triples.
+//! Boolean circuits on shared bits, many instances side by side: Goldreich, Micali and Wigderson
+//! (STOC 1987), with random tables instead of triples.
 //!
 //! ```text
 //!     sender                                                     receiver
@@ -14,17 +15,21 @@
 //!     (open)            ------ 3: shares ------------------------>
 //! ```
 //!
-//! The two messages of a round do not depend on each other and cross. With `p(c) = a_0 + a_1 c_1 + a_2 c_2 + a_12 c_1 c_2` (see `polynomials.rs`) the two shares of an
-//! AND gate add up to `u_s v_s + u_r v_r + u_s (c_2 + d_2) + v_s (c_1 + d_1)`, which is `u v`. XOR and NOT are local.
+//! The two messages of a round do not depend on each other and cross. With `p(c) = a_0 + a_1 c_1 +
+//! a_2 c_2 + a_12 c_1 c_2` (see `polynomials.rs`) the two shares of an AND gate add up to `u_s v_s
+//! + u_r v_r + u_s (c_2 + d_2) + v_s (c_1 + d_1)`, which is `u v`. XOR and NOT are local.
 //!
-//! **Security** (semi-honest). To the sender `c` is uniform, and so is `d`. To the receiver the coefficients besides `a_0` are uniform and independent of `c` and `p(c)`:
-//! each of the three bits it gets has a pad of its own. The shares of the result are padded by `a_0` and `p(c)`, which nothing else uses: they are fresh, and only what is opened is learned.
-//! Five bits an AND gate, and one polynomial.
+//! **Security** (semi-honest). To the sender `c` is uniform, and so is `d`. To the receiver the
+//! coefficients besides `a_0` are uniform and independent of `c` and `p(c)`: each of the three bits
+//! it gets has a pad of its own. The shares of the result are padded by `a_0` and `p(c)`, which
+//! nothing else uses: they are fresh, and only what is opened is learned. Five bits an AND gate,
+//! and one polynomial.
 //!
 //! # A circuit of one's own
 //!
-//! Circuit PSI leaves both parties with shares, one bit for each bin, of whether it holds a common item, and with shares of payloads. Both build the same circuit and evaluate it on
-//! those: here, whether a bin is common and its payload of 8 bits is at least 100.
+//! Circuit PSI leaves both parties with shares, one bit for each bin, of whether it holds a common
+//! item, and with shares of payloads. Both build the same circuit and evaluate it on those: here,
+//! whether a bin is common and its payload of 8 bits is at least 100.
 //!
 //! ```
 //! use vesica_mpc::gmw::Builder;
@@ -42,7 +47,8 @@
 //! assert_eq!(circuit.evaluate(&inputs), [true]);
 //! ```
 //!
-//! Each party then gives its shares, an input of the circuit after the other, all instances of it packed:
+//! Each party then gives its shares, an input of the circuit after the other, all instances of it
+//! packed:
 //!
 //! ```no_run
 //! use std::sync::Arc;

@@ -53,7 +53,8 @@ impl Params {
 
     /// Bytes that both sides send in set-up and evaluation.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
-        let (setup, online) = (self.polynomials().predicted_bytes(), (5 * 8 * self.circuit.ands() * self.words()) as u64);
+        let (setup, online) =
+            (self.polynomials().predicted_bytes(), (5 * 8 * self.circuit.ands() * self.words()) as u64);
         setup.start() + online..=setup.end() + online
     }
 }

@@ -72,7 +72,10 @@ impl Message for Reply {
     }
 
     fn read(bytes: &mut Reader<'_>, params: Params) -> Result<Self, Malformed> {
-        Ok(Self { a: bytes.bytes(params.polynomial_bytes())?.to_vec(), b: bytes.bytes(params.number_bytes())?.to_vec() })
+        Ok(Self {
+            a: bytes.bytes(params.polynomial_bytes())?.to_vec(),
+            b: bytes.bytes(params.number_bytes())?.to_vec(),
+        })
     }
 }
 

@@ -1,8 +1,10 @@
-//! Long inner products of a vector that one party knows and vectors that the other knows, by ring LWE: the symmetric form of Fan and Vercauteren
-//! ("Somewhat practical fully homomorphic encryption", ePrint 2012/144) with plaintexts modulo 2^64.
+//! Long inner products of a vector that one party knows and vectors that the other knows, by ring
+//! LWE: the symmetric form of Fan and Vercauteren ("Somewhat practical fully homomorphic
+//! encryption", ePrint 2012/144) with plaintexts modulo 2^64.
 //!
-//! Polynomials are modulo `X^N + 1` and `q = p_1 .. p_L`, and travel as values (see `kernels::ntt`). `E(x)` is `x` of 64 bits, scaled to `q`: the integer
-//! nearest to `q x / 2^64`. Block `k` of a vector holds its elements `k N .. (k + 1) N`.
+//! Polynomials are modulo `X^N + 1` and `q = p_1 .. p_L`, and travel as values (see
+//! `kernels::ntt`). `E(x)` is `x` of 64 bits, scaled to `q`: the integer nearest to `q x / 2^64`.
+//! Block `k` of a vector holds its elements `k N .. (k + 1) N`.
 //!
 //! ```text
 //!     sender: u                                                        receiver: y^(1), .., y^(G)
@@ -19,11 +21,14 @@
 //!     share: the nearest integer to 2^64 d / q
 //! ```
 //!
-//! Coefficient `N - 1` of `sum_k u_k Y_k` is the inner product, so `d` is `q (<u, y> + r) / 2^64` and an error. [`params`] bounds it.
+//! Coefficient `N - 1` of `sum_k u_k Y_k` is the inner product, so `d` is `q (<u, y> + r) / 2^64`
+//! and an error. [`params`] bounds it.
 //!
-//! **What the sender learns** beyond its share is nothing. Its own `a_k` would show `y` in `sum_k a_k Y_k`, so a fresh encryption of zero is added, `v` times
-//! block 0 with an error of its own: `a_0 v + e'` is ring LWE under the secret `v`. Of `b` one coefficient is sent, and `f`, uniform and `2^40` times what any
-//! error can be (and as many times more as there are vectors), drowns what the errors tell of `y` and `v`. **What the receiver learns** is nothing: it has a public
+//! **What the sender learns** beyond its share is nothing. Its own `a_k` would show `y` in `sum_k
+//! a_k Y_k`, so a fresh encryption of zero is added, `v` times block 0 with an error of its own:
+//! `a_0 v + e'` is ring LWE under the secret `v`. Of `b` one coefficient is sent, and `f`, uniform
+//! and `2^40` times what any error can be (and as many times more as there are vectors), drowns
+//! what the errors tell of `y` and `v`. **What the receiver learns** is nothing: it has a public
 //! encryption of each block.
 //!
 //! | paper | here |
@@ -68,7 +73,8 @@ impl Protocol for InnerProduct {
         paper: Paper {
             key: "this work",
             title: "Inner products over Z_2^64 by flooded ring LWE",
-            reference: "after Fan, Vercauteren (ePrint 2012/144); parameters by the Homomorphic Encryption Security Standard (2018)",
+            reference: "after Fan, Vercauteren (ePrint 2012/144); parameters by the Homomorphic Encryption Security \
+                        Standard (2018)",
         },
         status: Status::Recommended,
         cost: CostClass::Lattice,

@@ -1,22 +1,30 @@
 //! Sizes of the ring, the errors and the flood.
 //!
-//! **Security.** Table 1 of the Homomorphic Encryption Security Standard (November 2018) has, for 128 bits against classical attacks, ternary secrets and errors of
-//! deviation 3.2, `log q <= 218` at `N = 8192` ([`MAX_MODULUS_BITS`]). `v` is such a secret too. The cost model that the entry names has 2^128.3 there (blocks of 325), 2^130.1 at 215 bits and
-//! 2^133.6 at 210; by plain core-SVP these are 2^94.9, 2^96.7 and 2^100.2. Who wants 128 bits by plain core-SVP must not use this (it would take `log q` of at most 176).
+//! **Security.** Table 1 of the Homomorphic Encryption Security Standard (November 2018) has, for
+//! 128 bits against classical attacks, ternary secrets and errors of deviation 3.2, `log q <= 218`
+//! at `N = 8192` ([`MAX_MODULUS_BITS`]). `v` is such a secret too. The cost model that the entry
+//! names has 2^128.3 there (blocks of 325), 2^130.1 at 215 bits and 2^133.6 at 210; by plain
+//! core-SVP these are 2^94.9, 2^96.7 and 2^100.2. Who wants 128 bits by plain core-SVP must not use
+//! this (it would take `log q` of at most 176).
 //!
-//! **Errors.** A coefficient of `e_k` is at most [`ERROR`]; rounding in `E` adds 1/2. An entry of `y` is at most `2^bits`, so that the error of `d` before
-//! the flood is, block 0 and `E(r)` included, at most
+//! **Errors.** A coefficient of `e_k` is at most [`ERROR`]; rounding in `E` adds 1/2. An entry of
+//! `y` is at most `2^bits`, so that the error of `d` before the flood is, block 0 and `E(r)`
+//! included, at most
 //!
 //! ```text
 //! B = n 2^bits (ERROR + 1/2)  +  N ERROR (from e_0 v)  +  N ERROR (from e' s)  +  1/2
 //! ```
 //!
-//! whatever the inputs are. The flood `f` is uniform in `[-2^flood, 2^flood)`; two results with equal shares differ in `d` by at most `B` from the same point, so
-//! that each is within `B / 2^(flood + 1)` of one distribution. With `2^flood >= 2^46 G B` for `G` results
-//! of all products of a run they are together within `2^-47`: [`DISTANCE`] is what the run's budget is charged with.
+//! whatever the inputs are. The flood `f` is uniform in `[-2^flood, 2^flood)`; two results with
+//! equal shares differ in `d` by at most `B` from the same point, so that each is within `B /
+//! 2^(flood + 1)` of one distribution. With `2^flood >= 2^46 G B` for `G` results of all products
+//! of a run they are together within `2^-47`: [`DISTANCE`] is what the run's budget is charged
+//! with.
 //!
-//! **Correctness.** `d` is read off rightly if `2^64 (B + 2^flood) / q + L 2^(b - 64) < 1/2`, where the second term is from arithmetic of 128 bits
-//! (`Ring::scaled`) with `L` primes of `b` bits. With `L b >= flood + 66` and primes above `63/64 2^b` the first term is below 0.28. It never fails.
+//! **Correctness.** `d` is read off rightly if `2^64 (B + 2^flood) / q + L 2^(b - 64) < 1/2`, where
+//! the second term is from arithmetic of 128 bits (`Ring::scaled`) with `L` primes of `b` bits.
+//! With `L b >= flood + 66` and primes above `63/64 2^b` the first term is below 0.28. It never
+//! fails.
 
 use vesica_party::Security;
 use vesica_party::fuzzing::NumberedShape;
@@ -26,8 +34,10 @@ use vesica_structures::packing::packed_len;
 use crate::tasks::InnerProductRequest;
 
 /// What is assumed, and in which cost model: for the largest modulus that is taken.
-pub(super) const RING_LWE: &str = "ring LWE with N = 8192, log q <= 218, ternary secrets, errors of deviation 3.2: at least 2^128 for the primal attack at 2^(0.292 b + 16.4) a call of a sieve in blocks \
-     of b and 8 d calls in dimension d, the model of this project's choice; 2^95 by plain core-SVP, 2^(0.292 b), which charges one call and no overhead";
+pub(super) const RING_LWE: &str = "ring LWE with N = 8192, log q <= 218, ternary secrets, errors of deviation 3.2: at \
+                                   least 2^128 for the primal attack at 2^(0.292 b + 16.4) a call of a sieve in \
+                                   blocks of b and 8 d calls in dimension d, the model of this project's choice; 2^95 \
+                                   by plain core-SVP, 2^(0.292 b), which charges one call and no overhead";
 
 /// `N`.
 pub const DEGREE: usize = 8192;
@@ -38,7 +48,8 @@ pub const MAX_MODULUS_BITS: u32 = 218;
 /// Coins of each sign in an error, and so its largest size.
 pub const ERROR: u32 = 21;
 
-/// All results of a run together show something of the receiver's vectors with probability at most `2^-DISTANCE`: little beside the budget of `2^-LAMBDA`, from which it is taken.
+/// All results of a run together show something of the receiver's vectors with probability at most
+/// `2^-DISTANCE`: little beside the budget of `2^-LAMBDA`, from which it is taken.
 pub const DISTANCE: u32 = LAMBDA + 6;
 
 /// The most elements of a vector.
@@ -72,7 +83,10 @@ impl Params {
             return refuse("inner products against malicious parties".into(), "ask for the semi-honest mode".into());
         }
         if bits > 63 {
-            return refuse(format!("entries of {bits} bits and a sign"), "ask for at most 63, which holds all words".into());
+            return refuse(
+                format!("entries of {bits} bits and a sign"),
+                "ask for at most 63, which holds all words".into(),
+            );
         }
         if len > MAX_LEN || vectors > MAX_VECTORS || products > MAX_VECTORS {
             let mend = format!("ask for at most {MAX_VECTORS} of {MAX_LEN} at a time");
@@ -84,7 +98,10 @@ impl Params {
         let primes = least.div_ceil(vesica_kernels::ntt::Modulus::MAX_BITS);
         let prime_bits = least.div_ceil(primes);
         if primes * prime_bits > MAX_MODULUS_BITS {
-            return refuse(format!("a modulus of {} bits", primes * prime_bits), "ask for fewer vectors or shorter ones".into());
+            return refuse(
+                format!("a modulus of {} bits", primes * prime_bits),
+                "ask for fewer vectors or shorter ones".into(),
+            );
         }
         Ok(Self { len, vectors, bits, flood, primes: primes as usize, prime_bits })
     }
@@ -141,7 +158,8 @@ mod tests {
     use super::*;
 
     fn derived(len: usize, vectors: usize, bits: u32) -> Params {
-        Params::derive(&InnerProductRequest { len, vectors, products: 1, bits, security: Security::SemiHonest }).unwrap()
+        Params::derive(&InnerProductRequest { len, vectors, products: 1, bits, security: Security::SemiHonest })
+            .unwrap()
     }
 
     #[test]
@@ -151,7 +169,8 @@ mod tests {
                 for bits in [0, 1, 32, 63] {
                     if (len, vectors, bits) == (MAX_LEN, MAX_VECTORS, 63) {
                         // The one corner that does not fit.
-                        let request = InnerProductRequest { len, vectors, products: 1, bits, security: Security::SemiHonest };
+                        let request =
+                            InnerProductRequest { len, vectors, products: 1, bits, security: Security::SemiHonest };
                         assert!(Params::derive(&request).is_err());
                         continue;
                     }
@@ -161,7 +180,9 @@ mod tests {
                     // 2^flood >= 2^46 G B, and no more than needed of either.
                     let room = params.flood - DISTANCE;
                     assert!(bound * vectors as u128 <= 1 << room && 1 << room < 4 * bound * vectors as u128);
-                    assert!(modulus_bits >= params.flood + 66 && modulus_bits < params.flood + 66 + params.primes as u32);
+                    assert!(
+                        modulus_bits >= params.flood + 66 && modulus_bits < params.flood + 66 + params.primes as u32
+                    );
                     assert!(params.prime_bits <= 50);
                 }
             }

@@ -82,7 +82,14 @@ fn misbehaved(step: Step) -> impl Fn(Malformed) -> Abort {
 }
 
 /// Re-randomises, masks with `mask` and floods with `flood - 2^params.flood`.
-pub(super) fn reply(params: &Params, parts: &mut [Part], vector: usize, mask: u64, flood: &[u64; 3], rng: &mut SecretRng) -> Reply {
+pub(super) fn reply(
+    params: &Params,
+    parts: &mut [Part],
+    vector: usize,
+    mask: u64,
+    flood: &[u64; 3],
+    rng: &mut SecretRng,
+) -> Reply {
     let error = error(rng);
     let mut reply = Reply { a: Vec::with_capacity(params.polynomial_bytes()), b: Vec::new() };
     let mut b = Vec::with_capacity(parts.len());
@@ -103,7 +110,10 @@ impl Receiver {
     fn check(&self, input: &RingVectors) -> Result<(), Unsupported> {
         let Params { len, vectors, bits, .. } = self.params;
         if input.vectors.len() != vectors || input.vectors.iter().any(|y| y.len() != len) {
-            return Err(Unsupported::new("the vectors are not of the agreed sizes", format_args!("give {vectors} of {len} elements")));
+            return Err(Unsupported::new(
+                "the vectors are not of the agreed sizes",
+                format_args!("give {vectors} of {len} elements"),
+            ));
         }
         let largest = input.vectors.iter().flatten().fold(0, |largest: u64, &y| largest.max((y as i64).unsigned_abs()));
         if largest > 1 << bits {
@@ -126,7 +136,8 @@ impl Party for Receiver {
         // Step 1.
         let Key { seed: theirs, zero } = ch.recv(*params)?;
         let seed = seed.extend("seed", &theirs);
-        let mut parts: Vec<Part> = Ring::new(params).primes.into_iter().map(|prime| Part::new(prime, params.vectors)).collect();
+        let mut parts: Vec<Part> =
+            Ring::new(params).primes.into_iter().map(|prime| Part::new(prime, params.vectors)).collect();
         let secrets: Vec<_> = (0..params.vectors).map(|_| ternary(rng)).collect();
         parts.par_iter_mut().zip(zero.par_chunks_exact(params.part_bytes())).try_for_each(|(part, bytes)| {
             part.read(&seed, 0, bytes).map_err(misbehaved(Key::STEP))?;
@@ -153,7 +164,8 @@ impl Party for Receiver {
             ch.recv_stream::<Blocks>(bytes)?;
             parts.par_iter_mut().enumerate().try_for_each(|(i, part)| {
                 for (block, bytes) in (first..).zip(bytes.chunks_exact(block_bytes)) {
-                    part.read(&seed, block + 1, &bytes[i * part_bytes..][..part_bytes]).map_err(misbehaved(Blocks::STEP))?;
+                    part.read(&seed, block + 1, &bytes[i * part_bytes..][..part_bytes])
+                        .map_err(misbehaved(Blocks::STEP))?;
                     for (vector, y) in input.vectors.iter().enumerate() {
                         let y = &y[block * DEGREE..y.len().min((block + 1) * DEGREE)];
                         part.multiply(vector, |prime, out| reversed(prime, y, out));

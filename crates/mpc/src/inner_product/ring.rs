@@ -44,7 +44,8 @@ impl Ring {
             let others = moduli.iter().filter(|other| other.p() != p);
             let others = others.fold(1, |product, other| modulus.product(product, other.p() % p));
             let ntt = Ntt::new(modulus, DEGREE);
-            // It is the constant coefficient of the product with -X^-(N - 1) X^N = -X, and that is the mean of all values.
+            // It is the constant coefficient of the product with -X^-(N - 1) X^N = -X, and that is the mean of
+            // all values.
             let scale = modulus.inverse(p - DEGREE as u64);
             let mut last = vec![0; DEGREE];
             last[1] = scale;
@@ -72,7 +73,8 @@ impl Ring {
 
     /// `2^128 d / q` modulo `2^128`, too small by less than `L 2^b`.
     ///
-    /// By the Chinese remainder theorem `d / q` is the sum of `t / p` over the primes, up to an integer, with `t = d p / q` modulo `p`.
+    /// By the Chinese remainder theorem `d / q` is the sum of `t / p` over the primes, up to an
+    /// integer, with `t = d p / q` modulo `p`.
     pub fn scaled(&self, d: &[u64]) -> u128 {
         self.primes.iter().zip(d).fold(0, |sum: u128, (prime, &d)| {
             let t = prime.modulus.below(prime.modulus.times(d, prime.others_inverse));
@@ -100,7 +102,8 @@ const NOT_BELOW: &str = "a residue that is not below its prime";
 impl Prime {
     /// `E(x)`, the integer nearest to `q x / 2^64`, below `3 p`.
     ///
-    /// `2^64 E(x) = q x + 2^63 - rest`, where `rest` is `q x + 2^63` modulo `2^64`; modulo `p` the first term is zero.
+    /// `2^64 E(x) = q x + 2^63 - rest`, where `rest` is `q x + 2^63` modulo `2^64`; modulo `p` the
+    /// first term is zero.
     #[inline(always)]
     pub fn encode(&self, x: u64) -> u64 {
         let rest = self.q.wrapping_mul(x).wrapping_add(1 << 63);
@@ -154,7 +157,8 @@ impl Prime {
 
     /// Unpacks residues.
     pub fn read(&self, bytes: &[u8], residues: &mut [u64]) -> Result<(), Malformed> {
-        unpack::<Gf64>(bytes, self.bits, bytemuck::cast_slice_mut(residues)).ok_or(Malformed("bits beyond the last residue"))?;
+        unpack::<Gf64>(bytes, self.bits, bytemuck::cast_slice_mut(residues))
+            .ok_or(Malformed("bits beyond the last residue"))?;
         let largest = residues.iter().fold(0, |largest: u64, &residue| largest.max(residue));
         if largest < self.modulus.p() { Ok(()) } else { Err(Malformed(NOT_BELOW)) }
     }

@@ -49,7 +49,8 @@ mod tests {
     fn secrets_and_errors_have_their_deviations() {
         let rng = &mut SecretRng::insecure_from_seed(8);
         let moments = |sample: &mut dyn FnMut() -> Small| {
-            let all: Vec<f64> = (0..20).flat_map(|_| sample().iter().map(|&x| f64::from(x)).collect::<Vec<_>>()).collect();
+            let all: Vec<f64> =
+                (0..20).flat_map(|_| sample().iter().map(|&x| f64::from(x)).collect::<Vec<_>>()).collect();
             let count = all.len() as f64;
             (all.iter().sum::<f64>() / count, all.iter().map(|x| x * x).sum::<f64>() / count)
         };

@@ -108,7 +108,11 @@ impl Party for Sender {
         let Some(key) = key else { return Ok(shares) };
         // Step 2.
         for (batch, x) in input.values.chunks(BLOCKS_PER_MESSAGE * DEGREE).enumerate() {
-            let blocks: Vec<_> = x.chunks(DEGREE).zip(1 + batch * BLOCKS_PER_MESSAGE..).map(|(x, block)| (block, x, error(rng))).collect();
+            let blocks: Vec<_> = x
+                .chunks(DEGREE)
+                .zip(1 + batch * BLOCKS_PER_MESSAGE..)
+                .map(|(x, block)| (block, x, error(rng)))
+                .collect();
             let encrypted: Vec<_> = blocks.par_iter().map(|(block, x, error)| key.encrypt(*block, x, error)).collect();
             encrypted.iter().try_for_each(|bytes| ch.send_stream::<Blocks>(bytes))?;
         }

@@ -16,7 +16,8 @@ use crate::binding::Binding;
 use crate::tasks::{InnerProductRequest, RingVectors};
 
 fn params(len: usize) -> Params {
-    Params::derive(&InnerProductRequest { len, vectors: 1, products: 1, bits: 63, security: Security::SemiHonest }).unwrap()
+    Params::derive(&InnerProductRequest { len, vectors: 1, products: 1, bits: 63, security: Security::SemiHonest })
+        .unwrap()
 }
 
 /// Both parties in one, up to the reply.
@@ -38,7 +39,10 @@ impl Run {
             let bytes = key.encrypt(block, &u[range(u)], &errors(rng));
             for (part, bytes) in parts.iter_mut().zip(bytes.chunks_exact(params.part_bytes())) {
                 part.read(&seed, block, bytes).unwrap();
-                part.multiply(0, |prime, out| if block == 0 { prime.small(&v, out) } else { reversed(prime, &y[range(y)], out) });
+                part.multiply(
+                    0,
+                    |prime, out| if block == 0 { prime.small(&v, out) } else { reversed(prime, &y[range(y)], out) },
+                );
             }
         }
         Self { params, key, parts }
@@ -65,8 +69,10 @@ impl Run {
             modulus.below(d[i] + 3 * modulus.p() - modulus.below(self.key.ring.primes[i].encode(result)))
         });
         let (modulus, p) = (self.key.ring.primes[1].modulus, self.key.ring.primes[0].modulus.p());
-        let steps = modulus.product(modulus.below(second + modulus.p() - first % modulus.p()), modulus.inverse(p % modulus.p()));
-        let (error, both) = (i128::from(first) + i128::from(p) * i128::from(steps), i128::from(p) * i128::from(modulus.p()));
+        let steps = modulus
+            .product(modulus.below(second + modulus.p() - first % modulus.p()), modulus.inverse(p % modulus.p()));
+        let (error, both) =
+            (i128::from(first) + i128::from(p) * i128::from(steps), i128::from(p) * i128::from(modulus.p()));
         if error > both / 2 { error - both } else { error }
     }
 }
@@ -87,7 +93,9 @@ fn errors_stay_below_the_bound_and_come_near_it() {
     let bound = error_bound(len, 63) as i128;
     // Every error the largest that there is, every entry the largest, of either sign.
     let largest = |sign: i8| move |_: &mut SecretRng| Secret::new(vec![sign * ERROR as i8; DEGREE]);
-    for (y, sign, mask) in [(vec![1 << 63; len], 1, 5), (vec![1 << 63; len], -1, u64::MAX), (vec![i64::MAX as u64; len], 1, 0)] {
+    for (y, sign, mask) in
+        [(vec![1 << 63; len], 1, 5), (vec![1 << 63; len], -1, u64::MAX), (vec![i64::MAX as u64; len], 1, 0)]
+    {
         let mut run = Run::new(&u, &y, largest(sign), rng);
         let result = inner_product(&u, &y).wrapping_add(mask);
         let none = run.no_flood();
@@ -138,7 +146,8 @@ fn the_error_of_a_result_says_nothing_of_the_vector() {
         // Uniform in [-1, 1): Kolmogorov and Smirnov's distance is larger with probability 2^-21.
         let mut sorted = samples.clone();
         sorted.sort_by(f64::total_cmp);
-        let distance = sorted.iter().enumerate().map(|(i, x)| ((x + 1.0) / 2.0 - i as f64 / 400.0).abs()).fold(0.0, f64::max);
+        let distance =
+            sorted.iter().enumerate().map(|(i, x)| ((x + 1.0) / 2.0 - i as f64 / 400.0).abs()).fold(0.0, f64::max);
         assert!(distance < 0.14, "{entry}: {distance}");
     }
 }
@@ -156,7 +165,8 @@ fn the_uniform_half_of_a_result_says_nothing_of_the_vector() {
     assert!((f64::from(ones) - bits / 2.0).abs() < 4.0 * bits.sqrt(), "{ones} ones of {bits}");
 }
 
-/// What a receiver of zeros replies is `a_0 v + e'`. Without `v` it would be a small polynomial, without `e'` a small multiple of `a_0`.
+/// What a receiver of zeros replies is `a_0 v + e'`. Without `v` it would be a small polynomial,
+/// without `e'` a small multiple of `a_0`.
 #[test]
 fn a_secret_and_an_error_hide_each_other_in_the_uniform_half() {
     let params = params(5);
@@ -173,7 +183,8 @@ fn a_secret_and_an_error_hide_each_other_in_the_uniform_half() {
     let (mut a, mut factor) = (vec![0; DEGREE], vec![0; DEGREE]);
     prime.read(&reply.a[..params.part_bytes()], &mut a).unwrap();
     prime.uniform(&seed, 0, &mut factor);
-    let quotient: Vec<u64> = a.iter().zip(&factor).map(|(&a, &factor)| modulus.product(a, modulus.inverse(factor))).collect();
+    let quotient: Vec<u64> =
+        a.iter().zip(&factor).map(|(&a, &factor)| modulus.product(a, modulus.inverse(factor))).collect();
     for values in [a, quotient] {
         let is_small = |place: usize| {
             let mut shift = vec![0; DEGREE];

@@ -11,7 +11,8 @@ use crate::binding::Binding;
 /// Code words or hashes made at a time: their buffers stay in the first-level cache.
 const WORDS_PER_BATCH: usize = 128;
 
-/// `C`: a code word is a block under each of four public keys, cut to the width. They are keys of the run, which nobody knew when the inputs were fixed.
+/// `C`: a code word is a block under each of four public keys, cut to the width. They are keys of
+/// the run, which nobody knew when the inputs were fixed.
 pub(super) struct Code {
     quarters: [Aes128; BLOCKS_PER_ROW],
     mask: Row,
@@ -33,7 +34,10 @@ impl Code {
                 cipher.encrypt(&mut blocks[..keys.len()]);
             }
             for i in 0..keys.len() {
-                each(batch * WORDS_PER_BATCH + i, std::array::from_fn(|quarter| blocks[quarter][i] & self.mask[quarter]));
+                each(
+                    batch * WORDS_PER_BATCH + i,
+                    std::array::from_fn(|quarter| blocks[quarter][i] & self.mask[quarter]),
+                );
             }
         }
     }
@@ -58,11 +62,13 @@ pub(super) struct RowHash {
 impl RowHash {
     /// The hash of a run.
     pub fn new(binding: Binding, params: &Params) -> Self {
-        let keys = (0..params.request.blocks as u64).map(|block| binding.digest("hash", &[&block.to_le_bytes()])).collect();
+        let keys =
+            (0..params.request.blocks as u64).map(|block| binding.digest("hash", &[&block.to_le_bytes()])).collect();
         Self { keys, row_bytes: params.row_bytes() }
     }
 
-    /// Block number `block` of the output for each row; `instance` gives the instance of a row by its number.
+    /// Block number `block` of the output for each row; `instance` gives the instance of a row by
+    /// its number.
     pub fn hash(&self, block: usize, rows: &[Row], instance: impl Fn(usize) -> u32, out: &mut [u128]) {
         let length = self.row_bytes + 4;
         let mut messages = Secret::new([[0; 64]; WORDS_PER_BATCH]);
@@ -73,7 +79,12 @@ impl RowHash {
                 *message = bytemuck::cast(*row);
                 message[self.row_bytes..length].copy_from_slice(&instance(batch * WORDS_PER_BATCH + i).to_le_bytes());
             }
-            keyed_digests(&self.keys[block], &messages[..rows.len()], &[length as u8; WORDS_PER_BATCH][..rows.len()], out);
+            keyed_digests(
+                &self.keys[block],
+                &messages[..rows.len()],
+                &[length as u8; WORDS_PER_BATCH][..rows.len()],
+                out,
+            );
         }
     }
 }
@@ -99,15 +110,24 @@ mod tests {
                 ones.iter_mut().zip(word).for_each(|(ones, word)| *ones |= word);
             });
             // Of 300 words every bit is one in some.
-            let expected: Row = std::array::from_fn(|quarter| (0..128).filter(|bit| 128 * quarter + bit < width).map(|bit| 1 << bit).sum());
+            let expected: Row = std::array::from_fn(|quarter| {
+                (0..128).filter(|bit| 128 * quarter + bit < width).map(|bit| 1 << bit).sum()
+            });
             assert_eq!(ones, expected, "{width}");
         }
     }
 
-    /// The proof has a function of its own for each instance, and the parties see more than one block.
+    /// The proof has a function of its own for each instance, and the parties see more than one
+    /// block.
     #[test]
     fn a_value_depends_on_the_row_and_the_instance_and_the_block() {
-        let request = BatchPrfRequest { instances: 9, evaluations: 9, evaluations_in_all: 9, blocks: 2, security: Security::SemiHonest };
+        let request = BatchPrfRequest {
+            instances: 9,
+            evaluations: 9,
+            evaluations_in_all: 9,
+            blocks: 2,
+            security: Security::SemiHonest,
+        };
         let hash = RowHash::new(binding(), &Kkrt16::derive(&request).unwrap());
         let mut seen = Vec::new();
         for row in [[0; BLOCKS_PER_ROW], [1, 0, 0, 0], [0, 0, 0, 1]] {

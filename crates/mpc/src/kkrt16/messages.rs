@@ -7,6 +7,7 @@ use vesica_party::{Role, Step, Stream};
 pub(super) enum Corrections {}
 
 impl Stream for Corrections {
-    const STEP: Step = Step { protocol: "oprf-kkrt16", number: 1, from: Role::Receiver, carries: "corrections to code words" };
+    const STEP: Step =
+        Step { protocol: "oprf-kkrt16", number: 1, from: Role::Receiver, carries: "corrections to code words" };
     type Element = u8;
 }

@@ -1,4 +1,5 @@
-//! Batched single-point OPRF: Kolesnikov, Kumaresan, Rosulek, Trieu, "Efficient Batched Oblivious PRF with Applications to Private Set Intersection" (CCS 2016), Figure 2.
+//! Batched single-point OPRF: Kolesnikov, Kumaresan, Rosulek, Trieu, "Efficient Batched Oblivious
+//! PRF with Applications to Private Set Intersection" (CCS 2016), Figure 2.
 //!
 //! ```text
 //!     sender: s random, w bits                                         receiver: y_i for each instance i
@@ -10,8 +11,10 @@
 //!   F_i(x) = H(i, q_i + (C(x) & s))                                    F_i(y_i) = H(i, t_i)
 //! ```
 //!
-//! `C` is a *pseudo-random code*: AES under four public keys. For `x` other than `y_i` the input of `H` differs from `t_i` by `(C(x) + C(y_i)) & s`, of which the
-//! receiver knows nothing as long as the code words differ in 128 places. They do in all evaluations together, except with probability `2^-`[`FAILURE_BITS`]: that sets `w`.
+//! `C` is a *pseudo-random code*: AES under four public keys. For `x` other than `y_i` the input of
+//! `H` differs from `t_i` by `(C(x) + C(y_i)) & s`, of which the receiver knows nothing as long as
+//! the code words differ in 128 places. They do in all evaluations together, except with
+//! probability `2^-`[`FAILURE_BITS`]: that sets `w`.
 //!
 //! | paper | here |
 //! |---|---|
@@ -20,8 +23,9 @@
 //! | `C` | `Code` |
 //! | `H` | `RowHash` |
 //!
-//! `H` must be robust for differences of any weight from 128 on, and takes more than 128 bits: no hash from AES is proven for that, so it is BLAKE3 as a random oracle, one
-//! compression a value, under a key of the run and bound to the instance.
+//! `H` must be robust for differences of any weight from 128 on, and takes more than 128 bits: no
+//! hash from AES is proven for that, so it is BLAKE3 as a random oracle, one compression a value,
+//! under a key of the run and bound to the instance.
 
 mod code;
 mod messages;
@@ -40,7 +44,8 @@ use crate::tasks::{BatchPrf, BatchPrfRequest};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// Code words that are too close to each other: a quarter of the share of [`FailureEvent::ZeroDifference`], so that the rest is left for what follows.
+/// Code words that are too close to each other: a quarter of the share of
+/// [`FailureEvent::ZeroDifference`], so that the rest is left for what follows.
 pub const FAILURE_BITS: u32 = FailureEvent::ZeroDifference.bits() + 2;
 
 /// A bound on instances a run: the sender holds 64 bytes of each.
@@ -75,7 +80,8 @@ impl Protocol for Kkrt16 {
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
-            "the width follows from the number of evaluations and a binomial sum, instead of the paper's table, and is a multiple of 8",
+            "the width follows from the number of evaluations and a binomial sum, instead of the paper's table, and \
+             is a multiple of 8",
             "the w OTs of keys are themselves extended from 128 (SoftSpokenOT)",
             "the correction travels row by row and not column by column",
         ],
@@ -106,7 +112,10 @@ impl Protocol for Kkrt16 {
         let budgeted = request.evaluations_in_all.max(request.evaluations).saturating_mul(1 << (FAILURE_BITS - LAMBDA));
         let width = bitwise_and_width(budgeted)?.next_multiple_of(8);
         if width > MAX_WIDTH {
-            return Err(Unsupported::new(format_args!("{} evaluations of an OPRF", request.evaluations), "use smaller sets"));
+            return Err(Unsupported::new(
+                format_args!("{} evaluations of an OPRF", request.evaluations),
+                "use smaller sets",
+            ));
         }
         Ok(Params { request: *request, width })
     }
@@ -137,7 +146,13 @@ mod tests {
     use super::*;
 
     fn request(evaluations: usize) -> BatchPrfRequest {
-        BatchPrfRequest { instances: 1, evaluations, evaluations_in_all: evaluations, blocks: 1, security: Security::SemiHonest }
+        BatchPrfRequest {
+            instances: 1,
+            evaluations,
+            evaluations_in_all: evaluations,
+            blocks: 1,
+            security: Security::SemiHonest,
+        }
     }
 
     #[test]
@@ -145,7 +160,9 @@ mod tests {
         let width = |evaluations| Kkrt16::derive(&request(evaluations)).unwrap().width;
         // The binomial sum gives 400, 432 and 446 for 2^3, 2^(3 + 15) and 2^(3 + 22).
         assert_eq!([1, 1 << 15, 3 << 20].map(width), [400, 432, 448]);
-        assert!(Kkrt16::derive(&BatchPrfRequest { evaluations_in_all: 1 << 23, ..request(1) }).unwrap().width > width(1));
+        assert!(
+            Kkrt16::derive(&BatchPrfRequest { evaluations_in_all: 1 << 23, ..request(1) }).unwrap().width > width(1)
+        );
         for refused in [
             BatchPrfRequest { security: Security::Malicious, ..request(1) },
             BatchPrfRequest { blocks: 0, ..request(1) },

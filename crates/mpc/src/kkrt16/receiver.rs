@@ -46,7 +46,11 @@ impl Party for Receiver {
         let asked = Secret::new(asked);
         let Self { params, base } = self;
         if asked.len() != params.request.instances {
-            return Err(Unsupported::new(format_args!("{} keys asked of an OPRF", asked.len()), "ask each instance once, as agreed").into());
+            return Err(Unsupported::new(
+                format_args!("{} keys asked of an OPRF", asked.len()),
+                "ask each instance once, as agreed",
+            )
+            .into());
         }
         let mut outputs = PrfOutputs { values: vec![0; asked.len() * params.request.blocks] };
         let Some(Base { zeros, ones, binding }) = base else { return Ok(outputs) };
@@ -69,16 +73,21 @@ impl Party for Receiver {
                 ones.rows(first, &mut others);
                 code.words(keys, |i, word| {
                     let correction: [u8; 16 * BLOCKS_PER_ROW] =
-                        bytemuck::cast::<super::rows::Row, _>(std::array::from_fn(|q| rows[i][q] ^ others[i][q] ^ word[q]));
-                    sent[i * params.row_bytes()..][..params.row_bytes()].copy_from_slice(&correction[..params.row_bytes()]);
+                        bytemuck::cast::<super::rows::Row, _>(std::array::from_fn(|q| {
+                            rows[i][q] ^ others[i][q] ^ word[q]
+                        }));
+                    sent[i * params.row_bytes()..][..params.row_bytes()]
+                        .copy_from_slice(&correction[..params.row_bytes()]);
                 });
             });
             ch.send_stream::<Corrections>(sent)?;
             for (block, out) in outputs.values.chunks_mut(asked.len()).enumerate() {
                 let out = &mut out[first..][..keys.len()];
-                rows.par_chunks(ROWS_PER_STRIP).zip(out.par_chunks_mut(ROWS_PER_STRIP)).enumerate().for_each(|(strip, (rows, out))| {
-                    hash.hash(block, rows, |i| (first + strip * ROWS_PER_STRIP + i) as u32, out);
-                });
+                rows.par_chunks(ROWS_PER_STRIP).zip(out.par_chunks_mut(ROWS_PER_STRIP)).enumerate().for_each(
+                    |(strip, (rows, out))| {
+                        hash.hash(block, rows, |i| (first + strip * ROWS_PER_STRIP + i) as u32, out);
+                    },
+                );
             }
         }
         Ok(outputs)

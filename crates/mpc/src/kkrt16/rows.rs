@@ -14,7 +14,8 @@ pub(super) type Row = [u128; BLOCKS_PER_ROW];
 /// Rows that travel at a time, a multiple of [`ROWS_PER_STRIP`].
 pub(super) const ROWS_PER_PIECE: usize = 1 << 13;
 
-/// Rows that a thread makes at a time, a multiple of 128: a quarter of their columns stays in the first-level cache.
+/// Rows that a thread makes at a time, a multiple of 128: a quarter of their columns stays in the
+/// first-level cache.
 pub(super) const ROWS_PER_STRIP: usize = 1 << 10;
 
 /// Columns, each the stream of AES under its key.
@@ -54,7 +55,8 @@ mod tests {
     fn a_row_holds_its_bit_of_each_stream() {
         let width = 300;
         let columns = Columns::new((0..width).map(|key| key * 77));
-        // In the first piece, at the start of a later one, and within it: what is used once is not used again.
+        // In the first piece, at the start of a later one, and within it: what is used once is not used
+        // again.
         for first in [256, ROWS_PER_PIECE, 3 * ROWS_PER_PIECE + ROWS_PER_STRIP] {
             let mut rows = vec![[9; BLOCKS_PER_ROW]; 200];
             rows.iter_mut().for_each(|row| row[3] = 0);

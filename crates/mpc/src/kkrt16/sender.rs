@@ -55,8 +55,10 @@ impl Party for Sender {
         for (piece, keys) in input.keys.chunks(ROWS_PER_PIECE).enumerate() {
             let (first, inputs) = (piece * ROWS_PER_PIECE, &mut inputs[..keys.len()]);
             let instances = &input.instances[first..][..keys.len()];
-            let strips =
-                keys.par_chunks(ROWS_PER_STRIP).zip(instances.par_chunks(ROWS_PER_STRIP)).zip(inputs.par_chunks_mut(ROWS_PER_STRIP));
+            let strips = keys
+                .par_chunks(ROWS_PER_STRIP)
+                .zip(instances.par_chunks(ROWS_PER_STRIP))
+                .zip(inputs.par_chunks_mut(ROWS_PER_STRIP));
             strips.for_each(|((keys, instances), inputs)| {
                 code.words(keys, |i, word| {
                     let row = &rows[instances[i] as usize / ROWS_PER_PIECE][instances[i] as usize % ROWS_PER_PIECE];
@@ -76,7 +78,8 @@ impl Party for Sender {
 }
 
 impl Base {
-    /// Step 1: `q_i` of each instance, in pieces, each of which is made when its corrections have come.
+    /// Step 1: `q_i` of each instance, in pieces, each of which is made when its corrections have
+    /// come.
     fn rows(&self, params: &Params, ch: &mut Channel) -> Result<Vec<Secret<Vec<Row>>>, Abort> {
         let (row_bytes, instances) = (params.row_bytes(), params.request.instances);
         let mut pieces = Vec::new();
@@ -92,7 +95,10 @@ impl Base {
                     let mut bytes = [0; 16 * BLOCKS_PER_ROW];
                     bytes[..row_bytes].copy_from_slice(correction);
                     let correction: Row = bytemuck::cast(bytes);
-                    row.iter_mut().zip(correction).zip(*self.secret).for_each(|((row, correction), secret)| *row ^= correction & secret);
+                    row.iter_mut()
+                        .zip(correction)
+                        .zip(*self.secret)
+                        .for_each(|((row, correction), secret)| *row ^= correction & secret);
                 }
             });
             pieces.push(rows);

@@ -1,5 +1,5 @@
-//! Batched oblivious programmable PRF (KMPRT17) from VOLE and two OKVS. *VOLE-PSI* (RS21, section 6) and LTSXQ26 (Figure 16, steps 1, 4, 6 and 7)
-//! build circuit PSI on it.
+//! Batched oblivious programmable PRF (KMPRT17) from VOLE and two OKVS. *VOLE-PSI* (RS21, section
+//! 6) and LTSXQ26 (Figure 16, steps 1, 4, 6 and 7) build circuit PSI on it.
 //!
 //! ```text
 //!   Sender: keys x with values v_x                                    Receiver: keys y
@@ -18,9 +18,10 @@
 //!                                                                     out_y = Decode(P, y) + F(y)
 //! ```
 //!
-//! `out_y = v_y` where the sender programmed `y`; elsewhere it is pseudo-random to the sender and to the receiver. The hint always encodes exactly the agreed number
-//! of pairs, its free cells are random, and its values are masked by outputs that the receiver does not know: it says nothing of the sender's keys beyond the
-//! receiver's own.
+//! `out_y = v_y` where the sender programmed `y`; elsewhere it is pseudo-random to the sender and
+//! to the receiver. The hint always encodes exactly the agreed number of pairs, its free cells are
+//! random, and its values are masked by outputs that the receiver does not know: it says nothing of
+//! the sender's keys beyond the receiver's own.
 //!
 //! | paper | here |
 //! |---|---|
@@ -29,7 +30,8 @@
 //! | `r_i, tau_i` | what the caller programs: `values` |
 //! | `P` | the hint |
 //!
-//! Outputs wider than 128 bits take a hint for each 128 bits, over the same keys, each under an outer hash of its own.
+//! Outputs wider than 128 bits take a hint for each 128 bits, over the same keys, each under an
+//! outer hash of its own.
 
 mod keys;
 pub(crate) mod messages;
@@ -67,7 +69,10 @@ const SEMI_HONEST: Mode = Mode {
     corrupt_sender: VOLE.corrupt_sender,
     corrupt_receiver: VOLE.corrupt_receiver,
     rounds: Rounds::exactly(3),
-    assumptions: vesica_party::assumptions![VOLE.assumptions, &["AES-128 is an ideal cipher (outer hash, hash to B, rows)"]],
+    assumptions: vesica_party::assumptions![
+        VOLE.assumptions,
+        &["AES-128 is an ideal cipher (outer hash, hash to B, rows)"]
+    ],
     leakage: &[],
 };
 
@@ -85,7 +90,8 @@ const fn entry(id: &'static str) -> Entry {
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[
-            "B is a subspace over GF(2) of 41 + log2(keys of the sender) bits, closed under all that is done with values",
+            "B is a subspace over GF(2) of 41 + log2(keys of the sender) bits, closed under all that is done with \
+             values",
             "outer hash: Davies-Meyer with the salted key as key, instead of a random oracle on (q, x)",
         ],
         modes: &[SEMI_HONEST],

@@ -40,7 +40,8 @@ impl Params {
     /// Parameters for a request.
     ///
     /// # Errors
-    /// Against malicious parties (a sender could program other pairs than its own), for sizes that the stores refuse, and for outputs wider than [`MAX_OUTPUT_BITS`].
+    /// Against malicious parties (a sender could program other pairs than its own), for sizes that
+    /// the stores refuse, and for outputs wider than [`MAX_OUTPUT_BITS`].
     pub fn derive<O: Store>(request: &OpprfRequest) -> Result<Self, Unsupported> {
         let &OpprfRequest { receiver_keys, sender_keys, output_bits, security, wide } = request;
         if security != Security::SemiHonest {
@@ -90,7 +91,8 @@ impl Params {
         block_widths(self.output_bits)
     }
 
-    /// The VOLE that a run takes: how many values, in which field, and how wide they are; `None` where a side has no keys.
+    /// The VOLE that a run takes: how many values, in which field, and how wide they are; `None`
+    /// where a side has no keys.
     pub fn vole<O: Store>(&self) -> Result<Option<(usize, ValueField, u32)>, Unsupported> {
         let table = O::new(self.receiver_keys, ENCODING_BITS, 0)?;
         Ok(self.vole.as_ref().map(|_| (table.len(), self.field, self.value_bits)))
@@ -117,7 +119,8 @@ impl Params {
 
     /// All that the keys of a run are bound to, besides its place and the salt.
     pub(super) fn fingerprint(&self, store: &str) -> Vec<u8> {
-        let sizes = [self.receiver_keys as u64, self.sender_keys as u64, self.output_bits.into(), self.value_bits.into()];
+        let sizes =
+            [self.receiver_keys as u64, self.sender_keys as u64, self.output_bits.into(), self.value_bits.into()];
         sizes.iter().flat_map(|size| size.to_le_bytes()).chain(store.bytes()).collect()
     }
 }
@@ -142,7 +145,10 @@ mod tests {
         assert_eq!((params.field, params.value_bits), (ValueField::Gf64, 63));
         let megabytes = params.predicted_bytes() as f64 / 1e6;
         assert!((34.5..36.0).contains(&megabytes), "{megabytes}");
-        assert_eq!(Params::derive::<Clustered>(&request(5, 9, 300)).unwrap().block_widths().collect::<Vec<_>>(), [128, 128, 44]);
+        assert_eq!(
+            Params::derive::<Clustered>(&request(5, 9, 300)).unwrap().block_widths().collect::<Vec<_>>(),
+            [128, 128, 44]
+        );
     }
 
     #[test]

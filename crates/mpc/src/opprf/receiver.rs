@@ -30,7 +30,8 @@ enum Vole {
 }
 
 impl<O: Store> Receiver<O> {
-    /// The receiver, set up with a VOLE of values in `GF(2^64)` that exists already; the other side does the same. Receives the salt.
+    /// The receiver, set up with a VOLE of values in `GF(2^64)` that exists already; the other side
+    /// does the same. Receives the salt.
     ///
     /// # Errors
     /// If it is another VOLE than [`Params::vole`] names, or if the channel fails.
@@ -49,7 +50,11 @@ impl<O: Store> Receiver<O> {
     }
 
     /// With the VOLE that `make` makes.
-    fn with(params: &Params, ch: &mut Channel, make: impl FnOnce(&mut Channel) -> Result<Vole, Abort>) -> Result<Self, Abort> {
+    fn with(
+        params: &Params,
+        ch: &mut Channel,
+        make: impl FnOnce(&mut Channel) -> Result<Vole, Abort>,
+    ) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
         let keys = Keys::derive(ch, params, O::ID, &salt);
         let correlation = Some((keys, make(ch)?));
@@ -131,7 +136,14 @@ fn evaluate<B: Value>(
     let phase = ch.phase(Phase::Encode);
     let values = values::<B>(keys.values, arranged.keys(), params.value_bits);
     // The whole table is masked by c, so that its free cells may be zero.
-    table::encode_and_send::<Table, B>(okvs, (arranged, &values), FreeCells::Zero, table::under(vole.values()), params.value_bits, ch)?;
+    table::encode_and_send::<Table, B>(
+        okvs,
+        (arranged, &values),
+        FreeCells::Zero,
+        table::under(vole.values()),
+        params.value_bits,
+        ch,
+    )?;
     drop(phase);
     let vole = vole.run((), ch, rng)?;
     let _phase = ch.phase(Phase::Decode);
@@ -143,7 +155,13 @@ fn evaluate<B: Value>(
 }
 
 /// Receives a hint of `width` bits a cell, and adds what it holds for each key to `out`.
-fn add_hint<V: Value, O: Okvs>(hint: &O, keys: &Arrangement, width: u32, out: &mut [u128], ch: &mut Channel) -> Result<(), Abort> {
+fn add_hint<V: Value, O: Okvs>(
+    hint: &O,
+    keys: &Arrangement,
+    width: u32,
+    out: &mut [u128],
+    ch: &mut Channel,
+) -> Result<(), Abort> {
     let _phase = ch.phase(Phase::Decode);
     let mut cells = vec![V::default(); hint.len()];
     let mut decoded = Secret::new(Vec::new());

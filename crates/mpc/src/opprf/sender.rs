@@ -32,11 +32,17 @@ enum Vole {
 }
 
 impl<O: Store> Sender<O> {
-    /// The sender, set up with a VOLE of values in `B` that exists already; the other side does the same. Sends the salt.
+    /// The sender, set up with a VOLE of values in `B` that exists already; the other side does the
+    /// same. Sends the salt.
     ///
     /// # Errors
     /// If it is another VOLE than [`Params::vole`] names, or if the channel fails.
-    pub fn from_vole<B: Value>(params: &Params, vole: VoleSender, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub fn from_vole<B: Value>(
+        params: &Params,
+        vole: VoleSender,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
         params.check_vole::<O, B>(vole.b.len())?;
         Self::with(params, ch, rng, |_, _| match params.field {
             ValueField::Gf64 => Ok(Vole::Gf64(vole.into())),
@@ -152,7 +158,9 @@ fn send_hint<V: Value, O: Okvs>(
 ) -> Result<(), Abort> {
     let _phase = ch.phase(Phase::Encode);
     let low = u128::MAX >> (128 - width);
-    let values = Secret::new(pairs.places().par_iter().map(|&place| V::from_bits(masked[place as usize] & low)).collect::<Vec<V>>());
+    let values = Secret::new(
+        pairs.places().par_iter().map(|&place| V::from_bits(masked[place as usize] & low)).collect::<Vec<V>>(),
+    );
     // Of the free cells, too, only the low bits leave.
     table::encode_and_send::<Hint, V>(hint, (pairs, &values), FreeCells::Random(rng), |_, _| (), width, ch)
 }

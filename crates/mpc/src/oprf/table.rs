@@ -1,4 +1,5 @@
-//! The transfer of an OKVS table, part by part as it is encoded and decoded, with cells as narrow as their bound allows.
+//! The transfer of an OKVS table, part by part as it is encoded and decoded, with cells as narrow
+//! as their bound allows.
 
 use std::ops::Range;
 
@@ -14,7 +15,8 @@ const CELLS_PER_MESSAGE: usize = 1 << 14;
 /// Bytes of all messages for these parts of a table of `width` bits a cell.
 pub fn predicted_bytes(parts: &[Range<usize>], width: u32) -> u64 {
     let part_bytes = |cells: &Range<usize>| {
-        packed_len(cells.len() / CELLS_PER_MESSAGE * CELLS_PER_MESSAGE, width) + packed_len(cells.len() % CELLS_PER_MESSAGE, width)
+        packed_len(cells.len() / CELLS_PER_MESSAGE * CELLS_PER_MESSAGE, width)
+            + packed_len(cells.len() % CELLS_PER_MESSAGE, width)
     };
     parts.iter().map(|cells| part_bytes(cells) as u64).sum()
 }
@@ -32,7 +34,8 @@ pub fn send<S: Stream<Element = u8>, B: Cell>(part: &[B], width: u32, ch: &mut C
     })
 }
 
-/// Encodes pairs whose values are in the arrangement's order, and sends each part of the table as soon as it is there and `before` has had it.
+/// Encodes pairs whose values are in the arrangement's order, and sends each part of the table as
+/// soon as it is there and `before` has had it.
 ///
 /// # Errors
 /// A statistical failure if the pairs cannot be encoded.
@@ -71,7 +74,8 @@ impl From<EncodeFailure> for Unsent {
     }
 }
 
-/// Receives a part of `cells` cells, and hands them to `take` some at a time with their places in the part.
+/// Receives a part of `cells` cells, and hands them to `take` some at a time with their places in
+/// the part.
 pub fn receive<S: Stream<Element = u8>, B: Cell>(
     cells: usize,
     width: u32,

@@ -1,9 +1,11 @@
-//! The consistency check of the columns [Roy22, Figure 8]: a universal hash, linear over GF(2), of every column.
+//! The consistency check of the columns [Roy22, Figure 8]: a universal hash, linear over GF(2), of
+//! every column.
 
 use vesica_kernels::clmul::{gf128_inner_product, gf128_powers};
 
-/// `R(x) = x_last + sum chi^(i + 1) x_i` over blocks of 128 bits as elements of `F`: for `n` blocks, any non-zero difference above
-/// the last block hashes to a given value for at most `n` of the `2^128` challenges.
+/// `R(x) = x_last + sum chi^(i + 1) x_i` over blocks of 128 bits as elements of `F`: for `n`
+/// blocks, any non-zero difference above the last block hashes to a given value for at most `n` of
+/// the `2^128` challenges.
 pub(super) struct UniversalHash(Vec<u128>);
 
 impl UniversalHash {

@@ -9,9 +9,11 @@ use zeroize::Zeroize;
 
 use super::{CHUNK_BITS, CHUNKS};
 
-/// 128 columns of as many blocks of 128 bits each; bit `i` of a column is bit `i % 128` of its block `i / 128`.
+/// 128 columns of as many blocks of 128 bits each; bit `i` of a column is bit `i % 128` of its
+/// block `i / 128`.
 ///
-/// Columns come chunk by chunk, as the peer's messages allow, so that their number alone costs no memory.
+/// Columns come chunk by chunk, as the peer's messages allow, so that their number alone costs no
+/// memory.
 #[derive(Debug)]
 pub(crate) struct Columns {
     blocks: usize,
@@ -36,7 +38,8 @@ impl Columns {
         &self.chunks[n / CHUNK_BITS][n % CHUNK_BITS * self.blocks..][..self.blocks]
     }
 
-    /// Correlated OTs: the rows of `range` blocks, 128 a block; bit `n` of a row is its bit of column `n`.
+    /// Correlated OTs: the rows of `range` blocks, 128 a block; bit `n` of a row is its bit of
+    /// column `n`.
     pub fn rows(&self, range: Range<usize>) -> Secret<Vec<u128>> {
         let mut rows = Secret::new(Vec::with_capacity(128 * range.len()));
         for block in range {
@@ -48,7 +51,8 @@ impl Columns {
         rows
     }
 
-    /// VOLE over `B`: `sum e_n column[n]` for `range` blocks read as elements of `B` of `width` bits, `128 / |B|` a block.
+    /// VOLE over `B`: `sum e_n column[n]` for `range` blocks read as elements of `B` of `width`
+    /// bits, `128 / |B|` a block.
     pub fn elements<B: Value>(&self, range: Range<usize>, width: u32) -> Vec<Gf128> {
         let mut sums = vec![Gf128::default(); range.len() * (128 / B::BITS as usize)];
         for n in 0..128 {
@@ -57,11 +61,14 @@ impl Columns {
         sums
     }
 
-    /// VOLE over values of `width` bits, `floor(128 / width)` a block: value by value the sum of `2^k` times the row of its bit `k`.
+    /// VOLE over values of `width` bits, `floor(128 / width)` a block: value by value the sum of
+    /// `2^k` times the row of its bit `k`.
     pub fn digits(&self, range: Range<usize>, width: u32) -> Vec<Gf128> {
         let rows = self.rows(range);
         let blocks = rows.chunks_exact(128).flat_map(|rows| rows.chunks_exact(width as usize));
-        blocks.map(|rows| rows.iter().enumerate().fold(Gf128(0), |sum, (k, &row)| sum + Gf128(1 << k) * Gf128(row))).collect()
+        blocks
+            .map(|rows| rows.iter().enumerate().fold(Gf128(0), |sum, (k, &row)| sum + Gf128(1 << k) * Gf128(row)))
+            .collect()
     }
 }
 

@@ -9,7 +9,8 @@ use super::{CHUNK_BITS, LEAVES};
 use crate::binding::Binding;
 use crate::pprf::TreeShape;
 
-/// Blocks of every leaf's stream that are summed at a time, so that the 256 leaves' shares stay in cache.
+/// Blocks of every leaf's stream that are summed at a time, so that the 256 leaves' shares stay in
+/// cache.
 const BLOCKS_PER_STRIP: usize = 16;
 
 /// A leaf's tag for the consistency check of the trees.
@@ -21,7 +22,8 @@ pub(super) const SHAPE: TreeShape = TreeShape { leaves: LEAVES };
 /// What the keys of the trees are derived by.
 pub(super) const TREES_LABEL: &str = "ggm";
 
-/// With `r_x` the stream of `leaves[x ^ puncture]`: adds `sum r_x` to `all`, and to column `i` of `columns` the sum over `x` with bit `i` set.
+/// With `r_x` the stream of `leaves[x ^ puncture]`: adds `sum r_x` to `all`, and to column `i` of
+/// `columns` the sum over `x` with bit `i` set.
 ///
 /// The columns do not depend on leaf `puncture`, which may be anything; `all` does.
 pub(super) fn sum_streams(leaves: &[u128], puncture: usize, all: &mut [u128], columns: &mut [u128]) {
@@ -48,7 +50,8 @@ pub(super) fn sum_streams(leaves: &[u128], puncture: usize, all: &mut [u128], co
     buffer.zeroize();
 }
 
-/// The tag of every leaf: a hash, as nobody may find two leaves of one tag (a block cipher under the leaf as key does not promise that).
+/// The tag of every leaf: a hash, as nobody may find two leaves of one tag (a block cipher under
+/// the leaf as key does not promise that).
 pub(super) fn leaf_tags(binding: Binding, leaves: &[u128]) -> Secret<Vec<Tag>> {
     let tag = |leaf: &u128| bytemuck::cast(binding.digest("leaf tag", &[&leaf.to_le_bytes()]));
     Secret::new(leaves.iter().map(tag).collect())

@@ -13,7 +13,8 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: NAME, number, from, carries }
 }
 
-/// Arrow 1: for each tree and each level below the first, the sums of the left and of the right nodes, each under the pad of its base OT.
+/// Arrow 1: for each tree and each level below the first, the sums of the left and of the right
+/// nodes, each under the pad of its base OT.
 #[derive(Clone, Debug)]
 pub struct TreeSums(pub Vec<[u128; 2]>);
 

@@ -1,8 +1,11 @@
-//! OT extension by small-field VOLE: *SoftSpokenOT* [Roy22, Figures 7, 8, 11 and 14] with chunks of 8 bits.
+//! OT extension by small-field VOLE: *SoftSpokenOT* [Roy22, Figures 7, 8, 11 and 14] with chunks of
+//! 8 bits.
 //!
-//! It gives one correlation, read in two ways. The receiver holds a vector `u` of bits, and 128 columns `V[n]` of as many bits; the sender
-//! holds `delta` and 128 columns `W[n] = V[n] + delta[n] u`. Row by row that is `W_i = V_i + delta u_i` in GF(2)^128, a *correlated OT*; `|B|`
-//! bits at a time, with `e_n` the n-th element of the bit basis of `F`, `sum e_n W[n] = sum e_n V[n] + delta u` is a *VOLE over B*.
+//! It gives one correlation, read in two ways. The receiver holds a vector `u` of bits, and 128
+//! columns `V[n]` of as many bits; the sender holds `delta` and 128 columns `W[n] = V[n] + delta[n]
+//! u`. Row by row that is `W_i = V_i + delta u_i` in GF(2)^128, a *correlated OT*; `|B|`
+//! bits at a time, with `e_n` the n-th element of the bit basis of `F`, `sum e_n W[n] = sum e_n
+//! V[n] + delta u` is a *VOLE over B*.
 //!
 //! ```text
 //!     sender, delta random                                             receiver
@@ -27,14 +30,17 @@
 //! | PPRF check (Figure 14) | `leaf_tags`, [`messages::TagSums`] |
 //! | universal hash of the consistency check | `check::UniversalHash` |
 //!
-//! The last block of every column is random and used for nothing but to mask step 5. Tags and check pass before any value is used.
-//! A corrupt receiver may guess bits of `delta`; a wrong guess stops the run.
+//! The last block of every column is random and used for nothing but to mask step 5. Tags and check
+//! pass before any value is used. A corrupt receiver may guess bits of `delta`; a wrong guess stops
+//! the run.
 //!
-//! **Many keys.** 16 leaves, one a tree, stay hidden from the sender, and each is an AES key whose stream starts at the same counter: who searches for any of them
-//! needs `2^124` trials, not `2^128`.
+//! **Many keys.** 16 leaves, one a tree, stay hidden from the sender, and each is an AES key whose
+//! stream starts at the same counter: who searches for any of them needs `2^124` trials, not
+//! `2^128`.
 //!
-//! **Time and addresses.** The sender reads and clears tree nodes, and reads leaves, at places that are chunks of `delta`. Amount of work and messages do not depend on
-//! them; a program on the same machine that watches caches may learn them.
+//! **Time and addresses.** The sender reads and clears tree nodes, and reads leaves, at places that
+//! are chunks of `delta`. Amount of work and messages do not depend on them; a program on the same
+//! machine that watches caches may learn them.
 
 mod check;
 mod columns;
@@ -59,7 +65,8 @@ pub(crate) use sender::{SenderCorrelation, sender};
 /// The protocol's name in steps.
 pub(crate) const NAME: &str = "ot-extension";
 
-/// Bits of `delta` a tree (the paper's `k`): 8 gives half the corrections of 4, and its 4096 leaves still expand within milliseconds.
+/// Bits of `delta` a tree (the paper's `k`): 8 gives half the corrections of 4, and its 4096 leaves
+/// still expand within milliseconds.
 pub const CHUNK_BITS: usize = 8;
 
 /// Trees.
@@ -98,12 +105,16 @@ impl Params {
 }
 
 /// What either mode rests on.
-pub(crate) const ASSUMPTIONS: &[&str] =
-    vesica_party::assumptions![crate::base_ot::ASSUMPTIONS, &["AES-128 as a random permutation and as a PRF", OFFSET_SEARCH]];
+pub(crate) const ASSUMPTIONS: &[&str] = vesica_party::assumptions![
+    crate::base_ot::ASSUMPTIONS,
+    &["AES-128 as a random permutation and as a PRF", OFFSET_SEARCH]
+];
 
-/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and `INDICES_PER_KEY`.
-pub const OFFSET_SEARCH: &str = "about 2^124 calls of AES, and not 2^128, for a search for the sender's offset: one call tests a guess for the 16 hidden leaves of the trees, or for the 16 \
-     indices that a hash key serves";
+/// What the 128 bits of `delta` are worth: see the module's text on hidden leaves, and
+/// `INDICES_PER_KEY`.
+pub const OFFSET_SEARCH: &str = "about 2^124 calls of AES, and not 2^128, for a search for the sender's offset: one \
+                                 call tests a guess for the 16 hidden leaves of the trees, or for the 16 indices that \
+                                 a hash key serves";
 
 /// Random OTs from 128 base OTs.
 #[derive(Debug)]
@@ -130,7 +141,8 @@ impl Protocol for OtExtension {
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
-            "the universal hash is a polynomial over GF(2^128) at a point the sender chooses once the corrections have arrived",
+            "the universal hash is a polynomial over GF(2^128) at a point the sender chooses once the corrections \
+             have arrived",
             "OT messages are TMMO hashes under a key of the run, tweaked by index [GKWY20]",
             "the first level of each tree is the pair of OT messages itself, which saves its sums",
             "leaf tags are hashes (BLAKE3), and all are compared by one hash over all trees",
@@ -179,11 +191,13 @@ pub(crate) const GUESSED_DELTA: Leak = Leak {
     extra: None,
 };
 
-/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves [`INDICES_PER_KEY`] indices: who knows outputs can test a candidate
-/// for all indices of a key at once, tweak or not.
+/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key
+/// serves [`INDICES_PER_KEY`] indices: who knows outputs can test a candidate for all indices of a
+/// key at once, tweak or not.
 pub(crate) struct CorrelationHash(Binding);
 
-/// Indices that one key hashes; a search for `delta` then takes 2^124 calls of the cipher, as one for the hidden leaves does.
+/// Indices that one key hashes; a search for `delta` then takes 2^124 calls of the cipher, as one
+/// for the hidden leaves does.
 const INDICES_PER_KEY: usize = 16;
 
 impl CorrelationHash {

@@ -31,7 +31,8 @@ pub(crate) struct ReceiverCorrelation {
 }
 
 impl ReceiverCorrelation {
-    /// The chosen blocks of the correlation as `len` random OTs, whose choices are [`bits`](Self::bits).
+    /// The chosen blocks of the correlation as `len` random OTs, whose choices are
+    /// [`bits`](Self::bits).
     pub fn chosen(&self, len: usize) -> Secret<Vec<u128>> {
         let rows = self.columns.rows(0..len.div_ceil(128));
         let mut chosen = CorrelationHash::new(self.binding).hash(&rows);
@@ -39,12 +40,14 @@ impl ReceiverCorrelation {
         Secret::new(chosen)
     }
 
-    /// VOLE over `B`: the values whose shares are [`Columns::elements`] of the same blocks and width.
+    /// VOLE over `B`: the values whose shares are [`Columns::elements`] of the same blocks and
+    /// width.
     pub fn elements<B: Value>(&self, range: Range<usize>, width: u32) -> Secret<Vec<B>> {
         narrow(&self.bits[range], width)
     }
 
-    /// VOLE over values of `width` bits: those whose shares are [`Columns::digits`] of the same blocks.
+    /// VOLE over values of `width` bits: those whose shares are [`Columns::digits`] of the same
+    /// blocks.
     pub fn digits(&self, range: Range<usize>, width: u32) -> Secret<Vec<u8>> {
         narrow_digits(&self.bits[range], width)
     }

@@ -122,7 +122,8 @@ fn chunk(delta: u128, j: usize) -> usize {
     (delta >> (j * CHUNK_BITS)) as usize % LEAVES
 }
 
-/// The levels of tree `j` from the top, each with its base OT: the top level decides the highest bit of the chunk.
+/// The levels of tree `j` from the top, each with its base OT: the top level decides the highest
+/// bit of the chunk.
 pub(super) fn levels(j: usize) -> impl Iterator<Item = (usize, usize)> {
     (1..=CHUNK_BITS).map(move |level| (level, (j + 1) * CHUNK_BITS - level))
 }

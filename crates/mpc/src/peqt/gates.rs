@@ -1,8 +1,10 @@
 //! Both sides' local work for one product, on the planes of a piece.
 //!
-//! The inputs are `u_i = s_i + t_i`, of which the owner has `s_i` and the chooser `t_i`. The chooser sends `d = t + c`, the owner sets `z = s + d`, so that
-//! `u_i = z_i + c_i` and the product is `sum over S of (product of z_i, i not in S) c^S`. The owner corrects each `a_S` but `a_0` to that: the chooser's
-//! share is `p(c) + sum over S not empty of e_S c^S`, the owner's `a_0 + product of all z_i`.
+//! The inputs are `u_i = s_i + t_i`, of which the owner has `s_i` and the chooser `t_i`. The
+//! chooser sends `d = t + c`, the owner sets `z = s + d`, so that `u_i = z_i + c_i` and the product
+//! is `sum over S of (product of z_i, i not in S) c^S`. The owner corrects each `a_S` but `a_0` to
+//! that: the chooser's share is `p(c) + sum over S not empty of e_S c^S`, the owner's `a_0 +
+//! product of all z_i`.
 
 use std::array;
 use std::ops::Range;
@@ -12,7 +14,8 @@ use super::params::Group;
 /// A plane's words of a piece.
 type Planes<'a> = &'a [Vec<u64>];
 
-/// The owner's share, and into `corrections` the planes that it sends. `inputs` and `masked` are planes of the piece one after the other.
+/// The owner's share, and into `corrections` the planes that it sends. `inputs` and `masked` are
+/// planes of the piece one after the other.
 pub(super) fn own(
     group: Group,
     coefficients: Planes<'_>,
@@ -31,7 +34,14 @@ pub(super) fn own(
 }
 
 /// The chooser's share from its own `inputs` and the owner's `corrections`.
-pub(super) fn choose(group: Group, evaluations: Planes<'_>, words: Range<usize>, inputs: &[u64], corrections: &[u64], share: &mut [u64]) {
+pub(super) fn choose(
+    group: Group,
+    evaluations: Planes<'_>,
+    words: Range<usize>,
+    inputs: &[u64],
+    corrections: &[u64],
+    share: &mut [u64],
+) {
     match group.inputs {
         2 => choose_n::<2>(group, evaluations, words, inputs, corrections, share),
         3 => choose_n::<3>(group, evaluations, words, inputs, corrections, share),

@@ -1,4 +1,5 @@
-//! Private equality test with shared output (PEQT). The sender's values are uniform and come out of its set-up.
+//! Private equality test with shared output (PEQT). The sender's values are uniform and come out of
+//! its set-up.
 //!
 //! ```text
 //!     sender: x (out of set-up)                                     receiver: y
@@ -12,22 +13,30 @@
 //!                                       ...
 //! ```
 //!
-//! Values are equal if the product of all `x_i + y_i + 1` is 1. A layer multiplies its inputs in groups of three (63 bits: 63, 21, 7, 3, 1) until one is
-//! left; `gates.rs` has the one formula. Its owner has a random polynomial `p` in three variables over GF(2), a table of a 1-of-8 OT written out,
-//! the chooser a random point `c` and `p(c)`: see `polynomials.rs`. Owners take turns, so that an answer and the next question are one message:
-//! a test of four layers takes five messages, not eight.
+//! Values are equal if the product of all `x_i + y_i + 1` is 1. A layer multiplies its inputs in
+//! groups of three (63 bits: 63, 21, 7, 3, 1) until one is left; `gates.rs` has the one formula.
+//! Its owner has a random polynomial `p` in three variables over GF(2), a table of a 1-of-8 OT
+//! written out, the chooser a random point `c` and `p(c)`: see `polynomials.rs`. Owners take turns,
+//! so that an answer and the next question are one message: a test of four layers takes five
+//! messages, not eight.
 //!
-//! **The first layer** spends less. The owner's inputs `s = x` need only be uniform, so that they are the quadratic coefficients of `p`, which then need no
-//! correction: the sender sends four bits (of `c_1 c_2 c_3` and of each `c_i`), the receiver three. A rest of two bits takes a quadratic `p`, whose linear
-//! coefficients are `x`, and three bits in all; of a rest of one bit `x` is drawn, and the factor is passed on.
+//! **The first layer** spends less. The owner's inputs `s = x` need only be uniform, so that they
+//! are the quadratic coefficients of `p`, which then need no correction: the sender sends four bits
+//! (of `c_1 c_2 c_3` and of each `c_i`), the receiver three. A rest of two bits takes a quadratic
+//! `p`, whose linear coefficients are `x`, and three bits in all; of a rest of one bit `x` is
+//! drawn, and the factor is passed on.
 //!
-//! **Security** (semi-honest). *The chooser* has `c`, `p(c)` and corrections `e_S = a_S + (what the owner's inputs say)`. Given `c` and `p(c)`, the
-//! coefficients besides `a_0` are uniform and independent, for given `c` the map from the eight bits of the table to `p(c)` and these seven is a bijection.
-//! Each correction has a coefficient of its own, that nothing else uses, as its pad; in the first layer the coefficients that are `x` are among those
-//! that pad nothing, and the coefficient of `c_1 c_2 c_3` is sent plus the constant 1. So all that the chooser sees is uniform and independent of `x`, and its share of
-//! the product is padded by `p(c)`. *The owner* sees `t + c` with `c` uniform to it, and its share of the product is padded by `a_0`, which nothing
-//! else uses. Shares of a product are therefore fresh, and a simulator needs no more than them. Only where the width is 1 is there no product: there the
-//! shares are the bits themselves, `x` and `y + 1`, which is a sharing, but not a fresh one.
+//! **Security** (semi-honest). *The chooser* has `c`, `p(c)` and corrections `e_S = a_S + (what the
+//! owner's inputs say)`. Given `c` and `p(c)`, the coefficients besides `a_0` are uniform and
+//! independent, for given `c` the map from the eight bits of the table to `p(c)` and these seven is
+//! a bijection. Each correction has a coefficient of its own, that nothing else uses, as its pad;
+//! in the first layer the coefficients that are `x` are among those that pad nothing, and the
+//! coefficient of `c_1 c_2 c_3` is sent plus the constant 1. So all that the chooser sees is
+//! uniform and independent of `x`, and its share of the product is padded by `p(c)`. *The owner*
+//! sees `t + c` with `c` uniform to it, and its share of the product is padded by `a_0`, which
+//! nothing else uses. Shares of a product are therefore fresh, and a simulator needs no more than
+//! them. Only where the width is 1 is there no product: there the shares are the bits themselves,
+//! `x` and `y + 1`, which is a sharing, but not a fresh one.
 //!
 //! | here | what |
 //! |---|---|
@@ -37,7 +46,8 @@
 //! | `corrections`: `e_S` | by set `S` of variables |
 //! | piece | 64 Ki tests, which go through the layers together |
 //!
-//! Bits of a test, 63 wide, and polynomials (docs/parameters/equality-tests.md compares): 247 and 31 here, 310 and 62 by products of two.
+//! Bits of a test, 63 wide, and polynomials (docs/parameters/equality-tests.md compares): 247 and
+//! 31 here, 310 and 62 by products of two.
 
 mod gates;
 pub mod messages;

@@ -7,13 +7,15 @@ use vesica_structures::facts::Unsupported;
 
 use crate::polynomials::Polynomials;
 
-/// Words of a plane that are worked on at a time, 64 tests each: a message of all planes stays below 1 MiB (2 MiB for leaves of four bits).
+/// Words of a plane that are worked on at a time, 64 tests each: a message of all planes stays
+/// below 1 MiB (2 MiB for leaves of four bits).
 pub(super) const WORDS_PER_PIECE: usize = 1 << 10;
 
 /// How a test multiplies the `width` bits `x_i + y_i + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// Three at a time; in the first layer the sender's values are coefficients of its random polynomials. The one to use.
+    /// Three at a time; in the first layer the sender's values are coefficients of its random
+    /// polynomials. The one to use.
     Cubic,
     /// Two at a time, as circuits do.
     AndTree,
@@ -38,7 +40,8 @@ pub struct Params {
 pub(super) struct Group {
     /// Inputs, at most 4; one alone is passed on.
     pub inputs: usize,
-    /// Whether the owner's inputs are coefficients of its polynomial: that of all variables but `i` is its input `i`.
+    /// Whether the owner's inputs are coefficients of its polynomial: that of all variables but `i`
+    /// is its input `i`.
     pub free: bool,
 }
 
@@ -88,7 +91,8 @@ impl Params {
     /// For so many tests of values of `width` bits.
     ///
     /// # Errors
-    /// If the width is not in 1 to 64, or there are more tests than there are correlations to be had.
+    /// If the width is not in 1 to 64, or there are more tests than there are correlations to be
+    /// had.
     pub fn new(len: usize, width: u32) -> Result<Self, Unsupported> {
         Self::with(len, width, Variant::Cubic)
     }
@@ -99,7 +103,10 @@ impl Params {
     /// Fails as [`new`](Self::new) does.
     pub fn with(len: usize, width: u32, variant: Variant) -> Result<Self, Unsupported> {
         if !(1..=64).contains(&width) {
-            return Err(Unsupported::new(format_args!("equality of values of {width} bits"), "use 1 to 64 bits: hash longer values"));
+            return Err(Unsupported::new(
+                format_args!("equality of values of {width} bits"),
+                "use 1 to 64 bits: hash longer values",
+            ));
         }
         let (first, later) = match variant {
             Variant::Cubic => (3, 3),
@@ -115,7 +122,8 @@ impl Params {
         Ok(params)
     }
 
-    /// The layers, the first one first. The sender owns the first, the receiver the second, and so on.
+    /// The layers, the first one first. The sender owns the first, the receiver the second, and so
+    /// on.
     pub(super) fn layers(&self) -> &[Layer] {
         &self.layers
     }
@@ -125,15 +133,19 @@ impl Params {
         self.len.div_ceil(64)
     }
 
-    /// Planes of message `number`: corrections of the layer before it, masked inputs of the layer after it.
+    /// Planes of message `number`: corrections of the layer before it, masked inputs of the layer
+    /// after it.
     pub(super) fn message_planes(&self, number: usize) -> (usize, usize) {
         let before = number.checked_sub(1).and_then(|layer| self.layers.get(layer));
         (before.map_or(0, Layer::corrections), self.layers.get(number).map_or(0, Layer::masked))
     }
 
-    /// The polynomials: by owner, and for each by the number of variables; within one of these in the order of layers and groups.
+    /// The polynomials: by owner, and for each by the number of variables; within one of these in
+    /// the order of layers and groups.
     pub(super) fn correlations(&self) -> impl Iterator<Item = (Role, Polynomials)> {
-        let kinds = [Role::Sender, Role::Receiver].into_iter().flat_map(|owner| (2..=4).map(move |variables| (owner, variables)));
+        let kinds = [Role::Sender, Role::Receiver]
+            .into_iter()
+            .flat_map(|owner| (2..=4).map(move |variables| (owner, variables)));
         kinds.map(|(owner, variables)| {
             let owned = self.layers.iter().filter(|layer| layer.owner == owner).flat_map(|layer| &layer.groups);
             let groups = owned.filter(|group| group.inputs == variables as usize).count();
@@ -141,7 +153,8 @@ impl Params {
         })
     }
 
-    /// Random tables that all tests take, in the order in which they are used: who owns them, how many they are, and of how many variables.
+    /// Random tables that all tests take, in the order in which they are used: who owns them, how
+    /// many they are, and of how many variables.
     pub fn tables(&self) -> Vec<(Role, usize, u32)> {
         let used = self.correlations().filter(|(_, polynomials)| polynomials.groups > 0);
         used.map(|(owner, polynomials)| (owner, polynomials.groups * self.len, polynomials.variables)).collect()
@@ -171,7 +184,9 @@ mod tests {
 
     #[test]
     fn trees_of_63_bits_cost_what_is_claimed() {
-        for (variant, elements, bits) in [(Variant::Cubic, 31, 247), (Variant::AndTree, 62, 310), (Variant::Leaves, 31, 370)] {
+        for (variant, elements, bits) in
+            [(Variant::Cubic, 31, 247), (Variant::AndTree, 62, 310), (Variant::Leaves, 31, 370)]
+        {
             let params = Params::with(1, 63, variant).unwrap();
             assert_eq!((params.elements(), params.online_bits()), (elements, bits), "{variant:?}");
         }

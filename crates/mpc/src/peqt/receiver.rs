@@ -16,7 +16,8 @@ use crate::tasks::{Lookups, Tables};
 pub struct Receiver(Tree);
 
 impl Receiver {
-    /// The receiver, set up with random tables that exist already: those that it owns, and lookups in the sender's, in the order of [`Params::tables`].
+    /// The receiver, set up with random tables that exist already: those that it owns, and lookups
+    /// in the sender's, in the order of [`Params::tables`].
     ///
     /// # Errors
     /// If there are other tables than the parameters name.
@@ -33,7 +34,12 @@ impl Receiver {
         let low = u64::MAX >> (64 - params.width);
         if values.len() != params.len || values.iter().fold(0, |union, value| union | value) & !low != 0 {
             return Err(Abort::Unsupported(Unsupported::new(
-                format_args!("{} values, perhaps too wide ones, for {} tests of {} bits", values.len(), params.len, params.width),
+                format_args!(
+                    "{} values, perhaps too wide ones, for {} tests of {} bits",
+                    values.len(),
+                    params.len,
+                    params.width
+                ),
                 "give one value of that width for each test",
             )));
         }

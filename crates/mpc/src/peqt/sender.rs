@@ -19,7 +19,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// The sender, set up with random tables that exist already: those that it owns, and lookups in the receiver's, in the order of [`Params::tables`].
+    /// The sender, set up with random tables that exist already: those that it owns, and lookups in
+    /// the receiver's, in the order of [`Params::tables`].
     ///
     /// # Errors
     /// If there are other tables than the parameters name.
@@ -60,7 +61,8 @@ impl Party for Sender {
     }
 }
 
-/// The values whose bits are coefficients of the polynomials of the first layer, where the groups say so, else drawn.
+/// The values whose bits are coefficients of the polynomials of the first layer, where the groups
+/// say so, else drawn.
 fn values(params: &Params, coefficients: &[Secret<Vec<Vec<u64>>>], rng: &mut SecretRng) -> Secret<Vec<u64>> {
     let mut values = Secret::new(vec![0; params.len]);
     for (word, values) in values.chunks_mut(64).enumerate() {

@@ -1,8 +1,11 @@
-//! The part that both columns share: a side goes through the layers piece by piece, and is owner and chooser in turn.
+//! The part that both columns share: a side goes through the layers piece by piece, and is owner
+//! and chooser in turn.
 //!
-//! Message 0 has the masked inputs of layer 0, message `s` the corrections of layer `s - 1` and the masked inputs of layer `s`. The two sides take turns:
-//! whoever owns a layer is the chooser of the next. Pieces overlap: a side starts [`PIECES_IN_FLIGHT`] pieces before it needs the answer to the first, so that
-//! neither a slow link's delay nor the other side's work makes it wait. All messages of a few pieces fit a channel's queue, and a side never blocks on sending.
+//! Message 0 has the masked inputs of layer 0, message `s` the corrections of layer `s - 1` and the
+//! masked inputs of layer `s`. The two sides take turns: whoever owns a layer is the chooser of the
+//! next. Pieces overlap: a side starts [`PIECES_IN_FLIGHT`] pieces before it needs the answer to
+//! the first, so that neither a slow link's delay nor the other side's work makes it wait. All
+//! messages of a few pieces fit a channel's queue, and a side never blocks on sending.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -26,7 +29,8 @@ const PIECES_IN_FLIGHT: usize = 4;
 pub(super) struct Tree {
     params: Params,
     role: Role,
-    /// For each layer, for each of its groups the coefficients if this side owns it, else the evaluations. Nothing for inputs that are passed on.
+    /// For each layer, for each of its groups the coefficients if this side owns it, else the
+    /// evaluations. Nothing for inputs that are passed on.
     material: Vec<Vec<Secret<Vec<Vec<u64>>>>>,
 }
 
@@ -51,11 +55,13 @@ impl Tree {
         })
     }
 
-    /// Takes random tables that exist already: those that this side owns, and lookups in the others, both in the order of [`Params::tables`].
+    /// Takes random tables that exist already: those that this side owns, and lookups in the
+    /// others, both in the order of [`Params::tables`].
     pub fn from_tables(params: &Params, role: Role, own: &[Tables], seen: &[Lookups]) -> Result<Self, Abort> {
         let (mut own, mut seen) = (own.iter(), seen.iter());
         Self::with(params, role, |owner, polynomials| {
-            let missing = || Unsupported::new("fewer random tables than the tests take", "give those that the parameters name");
+            let missing =
+                || Unsupported::new("fewer random tables than the tests take", "give those that the parameters name");
             match owner == role {
                 _ if polynomials.groups == 0 => Ok(Vec::new()),
                 true => Ok(polynomials.own_from(own.next().ok_or_else(missing)?)?),
@@ -70,8 +76,11 @@ impl Tree {
         role: Role,
         mut make: impl FnMut(Role, Polynomials) -> Result<Vec<Secret<Vec<Vec<u64>>>>, Abort>,
     ) -> Result<Self, Abort> {
-        let mut material: Vec<Vec<_>> =
-            params.layers().iter().map(|layer| layer.groups.iter().map(|_| Secret::new(Vec::new())).collect()).collect();
+        let mut material: Vec<Vec<_>> = params
+            .layers()
+            .iter()
+            .map(|layer| layer.groups.iter().map(|_| Secret::new(Vec::new())).collect())
+            .collect();
         for (owner, polynomials) in params.correlations() {
             let made = make(owner, polynomials)?;
             let owned = params.layers().iter().zip(&mut material).filter(|(layer, _)| layer.owner == owner);
@@ -92,7 +101,8 @@ impl Tree {
         &self.material[0]
     }
 
-    /// Shares of the products of all bits of the factors; those of a test are the sums of both sides' `factors`, below `2^width`.
+    /// Shares of the products of all bits of the factors; those of a test are the sums of both
+    /// sides' `factors`, below `2^width`.
     pub fn run(mut self, factors: &[u64], ch: &mut Channel) -> Result<Bits, Abort> {
         let messages = self.params.layers().len() + 1;
         let pieces = self.params.words().div_ceil(WORDS_PER_PIECE);
@@ -102,7 +112,10 @@ impl Tree {
         let mut shares = vec![0; self.params.words()];
         for tick in 0..pieces + PIECES_IN_FLIGHT * waits(messages - 1) {
             for number in 0..messages {
-                let Some(piece) = tick.checked_sub(PIECES_IN_FLIGHT * waits(number)).filter(|&piece| piece < pieces) else { continue };
+                let Some(piece) = tick.checked_sub(PIECES_IN_FLIGHT * waits(number)).filter(|&piece| piece < pieces)
+                else {
+                    continue;
+                };
                 let piece = match number {
                     0 => Some(self.start(piece, factors)),
                     _ => under_way[number - 1].pop_front(),

@@ -1,5 +1,6 @@
-//! Permute and share by an oblivious switching network: Mohassel and Sadeghian (Eurocrypt 2013, section 4), as the *Permute and Share* of Garimella, Mohassel, Rosulek, Sadeghian
-//! and Singh (PKC 2021), with one element a switch.
+//! Permute and share by an oblivious switching network: Mohassel and Sadeghian (Eurocrypt 2013,
+//! section 4), as the *Permute and Share* of Garimella, Mohassel, Rosulek, Sadeghian and Singh (PKC
+//! 2021), with one element a switch.
 //!
 //! ```text
 //!   Sender: values v, chosen shares z                                 Receiver: order pi
@@ -19,11 +20,13 @@
 //!                                                                     its shares + w + z
 //! ```
 //!
-//! A switch adds `t = s (upper + lower)` to both of its wires: it swaps them if `s = 1`. `t` is linear in the shares but for `s`: of its own share of the sum the receiver takes `s` times by itself, of the
-//! sender's by the OT, since `k_c + s e = k_d + s (u + l)` where `d = c + s`.
+//! A switch adds `t = s (upper + lower)` to both of its wires: it swaps them if `s = 1`. `t` is
+//! linear in the shares but for `s`: of its own share of the sum the receiver takes `s` times by
+//! itself, of the sender's by the OT, since `k_c + s e = k_d + s (u + l)` where `d = c + s`.
 //!
-//! The receiver sees `e` under the block of the pair that it does not have, and `w + z` under `z`: both are uniform to it if `z` is. The sender sees `d` under `c`. So the receiver's shares are the only
-//! thing that it gets.
+//! The receiver sees `e` under the block of the pair that it does not have, and `w + z` under `z`:
+//! both are uniform to it if `z` is. The sender sees `d` under `c`. So the receiver's shares are
+//! the only thing that it gets.
 //!
 //! | paper | here |
 //! |---|---|
@@ -31,7 +34,8 @@
 //! | the two masks of a switch's outputs, an OT of pairs | `t`, an OT of one element: both outputs get the same share of it |
 //! | the sender's random shares | `z`, which the caller chooses |
 //!
-//! All OTs and corrections are one message each way. For `n` values there are `n ceil(log2 n) - 2^ceil(log2 n) + 1` switches: 26.5 million at 1.36 million values.
+//! All OTs and corrections are one message each way. For `n` values there are `n ceil(log2 n) -
+//! 2^ceil(log2 n) + 1` switches: 26.5 million at 1.36 million values.
 
 mod messages;
 pub mod params;
@@ -70,9 +74,11 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[
-            "one OT of one element a switch, instead of one of two elements: both outputs get the same share of what the switch adds to them",
+            "one OT of one element a switch, instead of one of two elements: both outputs get the same share of what \
+             the switch adds to them",
             "random OTs whose choices are corrected by one bit, instead of chosen ones",
-            "the sender chooses its shares, which costs one element a value and makes them fresh whatever the network did",
+            "the sender chooses its shares, which costs one element a value and makes them fresh whatever the network \
+             did",
             "Waksman's network for any number of wires, instead of a Benes network of a power of two",
         ],
         modes: &[Mode { rounds: Rounds::between(3, 5), ..bulk::SEMI_HONEST }],

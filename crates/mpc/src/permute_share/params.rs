@@ -11,7 +11,8 @@ use vesica_structures::permutation::switches;
 use crate::silent::bulk;
 use crate::tasks::PermuteShareRequest;
 
-/// A bound on the switches of a run: the sender holds two elements of each. 2^23 values are within it.
+/// A bound on the switches of a run: the sender holds two elements of each. 2^23 values are within
+/// it.
 const MAX_SWITCHES: usize = 1 << 28;
 
 /// Elements that travel at a time: whole bytes, however wide they are.
@@ -33,14 +34,22 @@ impl<V: Value> Params<V> {
     /// Parameters for a request.
     ///
     /// # Errors
-    /// Against malicious parties (nothing proves that the sender's corrections belong to one vector), for widths that an element does not have, and for networks of more than 2^28 switches.
+    /// Against malicious parties (nothing proves that the sender's corrections belong to one
+    /// vector), for widths that an element does not have, and for networks of more than 2^28
+    /// switches.
     pub fn derive(request: &PermuteShareRequest) -> Result<Self, Unsupported> {
         let &PermuteShareRequest { len, bits, security } = request;
         if security != Security::SemiHonest {
-            return Err(Unsupported::new("permute and share against malicious parties", "allow --security semi-honest"));
+            return Err(Unsupported::new(
+                "permute and share against malicious parties",
+                "allow --security semi-honest",
+            ));
         }
         if !(1..=V::BITS).contains(&bits) {
-            return Err(Unsupported::new(format_args!("values of {bits} bits"), format_args!("ask for 1 to {}", V::BITS)));
+            return Err(Unsupported::new(
+                format_args!("values of {bits} bits"),
+                format_args!("ask for 1 to {}", V::BITS),
+            ));
         }
         let ots = bulk::Params::derive(switches(len), 1, MAX_SWITCHES)?;
         Ok(Self { len, bits, ots, element: PhantomData })
@@ -56,10 +65,14 @@ impl<V: Value> Params<V> {
         if ots == self.switches() {
             return Ok(());
         }
-        Err(Unsupported::new(format_args!("{ots} random OTs for a network"), format_args!("give {}, one a switch", self.switches())))
+        Err(Unsupported::new(
+            format_args!("{ots} random OTs for a network"),
+            format_args!("give {}, one a switch", self.switches()),
+        ))
     }
 
-    /// Bytes of all messages: for each switch an OT, a bit and a correction, for each value one more correction.
+    /// Bytes of all messages: for each switch an OT, a bit and a correction, for each value one
+    /// more correction.
     pub fn predicted_bytes(&self) -> u64 {
         let flips = self.switches().div_ceil(8);
         let elements = packed_len(self.switches(), self.bits) + packed_len(self.len, self.bits);

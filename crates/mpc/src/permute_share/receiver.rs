@@ -44,7 +44,8 @@ impl<V: Value> Party for Receiver<V> {
 
     fn setup(params: &Params<V>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let switches = params.switches();
-        let (mut pads, mut choices) = (Secret::new(vec![V::default(); switches]), Secret::new(Vec::with_capacity(switches)));
+        let (mut pads, mut choices) =
+            (Secret::new(vec![V::default(); switches]), Secret::new(Vec::with_capacity(switches)));
         if switches > 0 {
             let mut vole = bulk::Receiver::setup(&params.ots, ch, rng)?;
             let low = low(params.bits);
@@ -65,8 +66,16 @@ impl<V: Value> Party for Receiver<V> {
         let Self { params, choices, pads } = self;
         let _phase = ch.phase(Phase::Permute);
         let order = Secret::new(order);
-        let refused = || Unsupported::new("an order that does not name each value once", format_args!("give one of {} values", params.len));
-        let settings = Some(&*order).filter(|order| order.len() == params.len).and_then(|order| route(order).ok()).ok_or_else(refused)?;
+        let refused = || {
+            Unsupported::new(
+                "an order that does not name each value once",
+                format_args!("give one of {} values", params.len),
+            )
+        };
+        let settings = Some(&*order)
+            .filter(|order| order.len() == params.len)
+            .and_then(|order| route(order).ok())
+            .ok_or_else(refused)?;
 
         // Step 1.
         if !settings.is_empty() {
@@ -83,7 +92,9 @@ impl<V: Value> Party for Receiver<V> {
         for (pads, settings) in pads.chunks(ELEMENTS_PER_PIECE).zip(settings.chunks(ELEMENTS_PER_PIECE)) {
             let corrections = receive::<Corrections, V>(pads.len(), params.bits, ch)?;
             let mut done = 0;
-            while let Some(run) = Some(pads.len() - done).filter(|&left| left > 0).and_then(|left| runs.next_up_to(left)) {
+            while let Some(run) =
+                Some(pads.len() - done).filter(|&left| left > 0).and_then(|left| runs.next_up_to(left))
+            {
                 let (upper, lower) = run.of(&mut wires);
                 let switches = corrections[done..].iter().zip(&pads[done..]).zip(&settings[done..]);
                 for ((upper, lower), ((&correction, &pad), &setting)) in upper.iter_mut().zip(lower).zip(switches) {

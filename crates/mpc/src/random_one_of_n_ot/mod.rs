@@ -1,4 +1,5 @@
-//! Random 1-of-2^k oblivious transfer of bits in bulk, from silent VOLE whose `c` has `k` bits: the raw material of circuits.
+//! Random 1-of-2^k oblivious transfer of bits in bulk, from silent VOLE whose `c` has `k` bits: the
+//! raw material of circuits.
 //!
 //! ```text
 //!     sender                                                    receiver
@@ -6,9 +7,10 @@
 //!   table_i[j] = lowest bit of H(b_i + delta j), j < 2^k        choice_i = c_i,  bit_i = lowest bit of H(a_i)
 //! ```
 //!
-//! Since `a_i = b_i + delta c_i`, the receiver's bit is `table_i[c_i]`; all other places differ from it by a multiple of `delta`, and `H` is
-//! correlation robust. One element of VOLE gives what `k` correlated OTs of one bit each give, at the price of `2^k` hashes for the sender, each one call of a cipher.
-//! `H` and what batches share: see `silent::bulk`.
+//! Since `a_i = b_i + delta c_i`, the receiver's bit is `table_i[c_i]`; all other places differ
+//! from it by a multiple of `delta`, and `H` is correlation robust. One element of VOLE gives what
+//! `k` correlated OTs of one bit each give, at the price of `2^k` hashes for the sender, each one
+//! call of a cipher. `H` and what batches share: see `silent::bulk`.
 
 mod receiver;
 mod sender;
@@ -50,7 +52,8 @@ impl Protocol for OneOfN {
         deviations: &[
             "values of the noise are uniform in the k bits of a choice, with the weight for uniform noise",
             "batches of at most 2^23 tables share one delta and one set of base OTs, and nothing else",
-            "bits are the lowest ones of MMO hashes without tweaks [GKWY20], under a key for every 16 tables: a search for delta takes 2^124 calls of the cipher",
+            "bits are the lowest ones of MMO hashes without tweaks [GKWY20], under a key for every 16 tables: a \
+             search for delta takes 2^124 calls of the cipher",
         ],
         modes: &[bulk::SEMI_HONEST],
     };
@@ -62,7 +65,10 @@ impl Protocol for OneOfN {
     fn derive(request: &CorrelationRequest) -> Result<bulk::Params, Unsupported> {
         let width = request.width.unwrap_or(MAX_WIDTH);
         if !(1..=MAX_WIDTH).contains(&width) {
-            return Err(Unsupported::new(format_args!("choices of {width} bits"), format_args!("ask for 1 to {MAX_WIDTH}")));
+            return Err(Unsupported::new(
+                format_args!("choices of {width} bits"),
+                format_args!("ask for 1 to {MAX_WIDTH}"),
+            ));
         }
         if request.security != Security::SemiHonest {
             return Err(Unsupported::new("random tables against malicious parties", "ask for the semi-honest mode"));

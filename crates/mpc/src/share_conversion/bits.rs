@@ -1,4 +1,5 @@
-//! From exclusive-or shares of bits to additive shares: `p_i`, and the product of `1 - 2 p_i` and the receiver's bit.
+//! From exclusive-or shares of bits to additive shares: `p_i`, and the product of `1 - 2 p_i` and
+//! the receiver's bit.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,5 @@
-//! Masks, and their products with shared bits: the upper half of the second figure of the parent module.
+//! Masks, and their products with shared bits: the upper half of the second figure of the parent
+//! module.
 
 use std::ops::Range;
 
@@ -24,7 +25,10 @@ impl<E: Share> Masked<E> {
         for rows in shape.pieces() {
             let (zeros, ones) = (pairs.pads(rows.clone(), 0), pairs.pads(rows.clone(), 1));
             let pads = zeros.iter().zip(ones.iter());
-            masks[shape.elements(&rows)].iter_mut().zip(pads).for_each(|(mask, (&zero, &one))| *mask = one.minus(zero).low(shape.bits));
+            masks[shape.elements(&rows)]
+                .iter_mut()
+                .zip(pads)
+                .for_each(|(mask, (&zero, &one))| *mask = one.minus(zero).low(shape.bits));
         }
         Ok(Self { shape, pairs, masks })
     }
@@ -33,7 +37,8 @@ impl<E: Share> Masked<E> {
         &self.masks
     }
 
-    /// Step 1; then takes its shares of `q_i t_i` from the first elements of each row of `shares`, which has `width`.
+    /// Step 1; then takes its shares of `q_i t_i` from the first elements of each row of `shares`,
+    /// which has `width`.
     pub fn subtract(&self, p: &[bool], shares: &mut [E], width: usize, ch: &mut Channel) -> Result<(), Abort> {
         let (shape, flips) = (&self.shape, self.pairs.flips(ch)?);
         for rows in shape.pieces() {
@@ -62,8 +67,8 @@ impl<E: Share> Unmasked<E> {
         Ok(Self { shape, chooser: Chooser::setup(shape, ch, rng)? })
     }
 
-    /// Takes `v_i` from the first elements of each of some rows of `shares`, and adds `2 v_i` to those of `numbers`, which has these rows only.
-    /// Both have `width` elements a row.
+    /// Takes `v_i` from the first elements of each of some rows of `shares`, and adds `2 v_i` to
+    /// those of `numbers`, which has these rows only. Both have `width` elements a row.
     pub fn subtract(&self, rows: Range<usize>, o: &[bool], shares: &mut [E], numbers: &mut [E], width: usize) {
         let pads = self.chooser.pads(rows.clone());
         let elements = shares[rows.start * width..].chunks_exact_mut(width).zip(numbers.chunks_exact_mut(width));

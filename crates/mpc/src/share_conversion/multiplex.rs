@@ -40,7 +40,8 @@ impl<E: Share> Protocol for Multiplexer<E> {
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[
-            "the sender's share of a row is the difference of two pads of a random OT, so that its product with the receiver's bit takes no correction",
+            "the sender's share of a row is the difference of two pads of a random OT, so that its product with the \
+             receiver's bit takes no correction",
             "random OTs whose choices are corrected by one bit, instead of chosen ones",
             "a whole row by one pair of OTs, whose pads AES stretches",
         ],
@@ -54,14 +55,18 @@ impl<E: Share> Protocol for Multiplexer<E> {
     fn derive(request: &MultiplexRequest) -> Result<Params<E>, Unsupported> {
         let &MultiplexRequest { len, masked, width, bits, security } = request;
         if masked > width {
-            return Err(Unsupported::new(format_args!("{masked} masked elements of {width}"), "mask at most all elements of a row"));
+            return Err(Unsupported::new(
+                format_args!("{masked} masked elements of {width}"),
+                "mask at most all elements of a row",
+            ));
         }
         let masks = (masked > 0).then(|| Shape::derive(len, masked, bits, security)).transpose()?;
         Ok(Params { rows: Shape::derive(len, width, bits, security)?, masks })
     }
 
     fn predicted_bytes(Params { rows, masks }: &Params<E>) -> RangeInclusive<u64> {
-        let ([least, most], [masks_least, masks_most]) = (rows.predicted_bytes(), masks.map_or([0, 0], |masks| masks.choice_bytes()));
+        let ([least, most], [masks_least, masks_most]) =
+            (rows.predicted_bytes(), masks.map_or([0, 0], |masks| masks.choice_bytes()));
         least + masks_least..=most + masks_most
     }
 }

@@ -1,4 +1,5 @@
-//! Products of numbers and the other party's bits, made from random OTs: the first figure of the parent module.
+//! Products of numbers and the other party's bits, made from random OTs: the first figure of the
+//! parent module.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -46,19 +47,29 @@ impl<E: Share> Shape<E> {
     pub fn derive(len: usize, width: usize, bits: u32, security: Security) -> Result<Self, Unsupported> {
         let refuse = |what: std::fmt::Arguments<'_>, mend: std::fmt::Arguments<'_>| Err(Unsupported::new(what, mend));
         if security != Security::SemiHonest {
-            return refuse(format_args!("a conversion of shares against malicious parties"), format_args!("ask for the semi-honest mode"));
+            return refuse(
+                format_args!("a conversion of shares against malicious parties"),
+                format_args!("ask for the semi-honest mode"),
+            );
         }
         if !(E::LEAST_BITS..=E::BITS).contains(&bits) {
-            return refuse(format_args!("shares of {bits} bits"), format_args!("ask for {} to {}", E::LEAST_BITS, E::BITS));
+            return refuse(
+                format_args!("shares of {bits} bits"),
+                format_args!("ask for {} to {}", E::LEAST_BITS, E::BITS),
+            );
         }
         if !(1..=MAX_ROW_BYTES / size_of::<E>()).contains(&width) {
-            return refuse(format_args!("rows of {width} elements"), format_args!("ask for 1 to {}", MAX_ROW_BYTES / size_of::<E>()));
+            return refuse(
+                format_args!("rows of {width} elements"),
+                format_args!("ask for 1 to {}", MAX_ROW_BYTES / size_of::<E>()),
+            );
         }
         if len > MAX_LEN {
             return refuse(format_args!("{len} bits in one run"), format_args!("ask for at most {MAX_LEN} at a time"));
         }
         // Nothing is sent for nothing.
-        let ots = (len > 0).then(|| RandomOts::derive(&CorrelationRequest { len, security, width: None })).transpose()?;
+        let ots =
+            (len > 0).then(|| RandomOts::derive(&CorrelationRequest { len, security, width: None })).transpose()?;
         Ok(Self { len, width, bits, ots, element: PhantomData })
     }
 
@@ -109,8 +120,10 @@ impl<E: Share> Shape<E> {
             copy(blocks);
         } else {
             // Each row has blocks of its own, so that no guess at a key can be tried on many rows at once.
-            let numbers = (0..blocks.len() * row_blocks).map(|i| ((first + i / row_blocks) as u128) << 64 | (i % row_blocks) as u128);
-            let keys: Secret<Vec<u128>> = Secret::new((0..blocks.len() * row_blocks).map(|i| blocks[i / row_blocks]).collect());
+            let numbers = (0..blocks.len() * row_blocks)
+                .map(|i| ((first + i / row_blocks) as u128) << 64 | (i % row_blocks) as u128);
+            let keys: Secret<Vec<u128>> =
+                Secret::new((0..blocks.len() * row_blocks).map(|i| blocks[i / row_blocks]).collect());
             let mut stretched = Secret::new(vec![0; keys.len()]);
             aes::davies_meyer(&keys, &numbers.collect::<Vec<_>>(), &mut stretched);
             copy(&stretched);
@@ -164,7 +177,8 @@ impl<E: Share> Holder<E> {
     pub fn send(&self, rows: Range<usize>, numbers: &[E], shares: &mut [E], ch: &mut Channel) -> Result<(), Abort> {
         let shape = &self.0;
         let (zeros, mut corrections) = (self.pads(rows.clone(), 0), self.pads(rows.clone(), 1));
-        let elements = shares[shape.elements(&rows)].iter_mut().zip(numbers).zip(zeros.iter().zip(corrections.iter_mut()));
+        let elements =
+            shares[shape.elements(&rows)].iter_mut().zip(numbers).zip(zeros.iter().zip(corrections.iter_mut()));
         for ((share, &number), (&zero, correction)) in elements {
             *correction = zero.minus(*correction).plus(number);
             *share = share.minus(zero);
@@ -180,7 +194,9 @@ pub(super) struct Chooser<E>(Shape<E>, OtChosen);
 
 impl<E: Share> Chooser<E> {
     pub fn setup(shape: Shape<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let Some(ots) = &shape.ots else { return Ok(Self(shape, OtChosen { choices: Vec::new(), chosen: Vec::new() })) };
+        let Some(ots) = &shape.ots else {
+            return Ok(Self(shape, OtChosen { choices: Vec::new(), chosen: Vec::new() }));
+        };
         let chosen = <RandomOts as Protocol>::Receiver::setup(ots, ch, rng)?.run((), ch, rng)?;
         Ok(Self(shape, chosen))
     }
@@ -215,7 +231,8 @@ impl<E: Share> Chooser<E> {
         let mut bytes = vec![0; packed_len(pads.len(), shape.bits)];
         ch.recv_stream::<Corrections>(&mut bytes)?;
         let mut corrections = vec![E::default(); pads.len()];
-        E::unpack(&bytes, shape.bits, &mut corrections).ok_or(Abort::PeerMisbehaved(STRAY, "bits beyond the last correction"))?;
+        E::unpack(&bytes, shape.bits, &mut corrections)
+            .ok_or(Abort::PeerMisbehaved(STRAY, "bits beyond the last correction"))?;
         let elements = shares[shape.elements(&rows)].iter_mut().zip(pads.iter().zip(&corrections));
         for (i, (share, (&pad, correction))) in elements.enumerate() {
             *share = share.plus(pad).plus(correction.times(o[rows.start + i / shape.width]));

@@ -8,7 +8,8 @@ use crate::binding::Binding;
 /// Positions whose powers are held at a time.
 const POWERS_PER_BATCH: usize = 1024;
 
-/// `sum chi^(p + 1) x[p]`: two different vectors agree at no more than `x.len()` of the `2^128` points.
+/// `sum chi^(p + 1) x[p]`: two different vectors agree at no more than `x.len()` of the `2^128`
+/// points.
 pub(super) fn evaluate(chi: u128, x: &[Gf128]) -> u128 {
     let mut powers = vec![0; POWERS_PER_BATCH];
     gf128_powers(chi, &mut powers);
@@ -66,7 +67,9 @@ mod tests {
     fn the_polynomial_is_evaluated_term_by_term() {
         let chi = 0x1234_5678_9abc_def0_0fed_cba9_8765_4321;
         for len in [0usize, 1, 5, POWERS_PER_BATCH, POWERS_PER_BATCH + 1, 3 * POWERS_PER_BATCH + 7] {
-            let x: Vec<Gf128> = (0..len as u128).map(|i| Gf128(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) | 1)).collect();
+            let x: Vec<Gf128> = (0..len as u128)
+                .map(|i| Gf128(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) | 1))
+                .collect();
             let powers = Powers::new(chi, len);
             let expected = x.iter().enumerate().fold(0, |sum, (p, x)| sum ^ gf128_mul(powers.power(p + 1), x.0));
             assert_eq!(evaluate(chi, &x), expected, "{len}");

@@ -1,28 +1,41 @@
-//! An expand-convolute code [RRT23], not systematic, with window 24, lines of four places, and a weight that grows with the length.
+//! An expand-convolute code [RRT23], not systematic, with window 24, lines of four places, and a
+//! weight that grows with the length.
 //!
-//! From `x` of length `N >= 2 m` it makes `out[i] = sum over w places p of y[p]`, where `y` is the convolution of `x`: `y[i]` is `x[i]`
-//! plus those of the 24 elements of `y` before `i` that reach `i`, each by a random tap. Everything is linear over GF(2) with
-//! public coefficients, so the same map applies to the parties' vectors over `F` and to the noise over `B`.
+//! From `x` of length `N >= 2 m` it makes `out[i] = sum over w places p of y[p]`, where `y` is the
+//! convolution of `x`: `y[i]` is `x[i]` plus those of the 24 elements of `y` before `i` that reach
+//! `i`, each by a random tap. Everything is linear over GF(2) with public coefficients, so the same
+//! map applies to the parties' vectors over `F` and to the noise over `B`.
 //!
-//! Its security rests on the weight of its words, the sums of rows of the generator: see [`DISTANCE`]. Choices, and why:
-//! - **One place in each of `w` equal strata of `y`** (a regular expander). With free places, some rows have all of theirs where `y` has little influence.
-//! - **Lines**: four outputs in a row are a *group*. In each stratum a group draws one random line, four adjacent places, and its outputs take these in a random
-//!   order. So one line of the cache serves four outputs; block-accumulate codes permute blocks for the same reason. Two rows of a group never meet, and
-//!   rows of two groups that draw the same line may cancel there in up to four places at once. First moments take both into account; they cost the box words
-//!   below a part of their weight, and that is why `w` is greater than single places would need.
-//! - **The farthest of the 24 taps is always 1**, the other 23 are fresh random bits for each element: without it the state of the
-//!   convolution dies with probability `2^-24` an element, which happens to some rows at our lengths.
-//! - **All of `x` is convolved.** The systematic variant (`out[i] = x[i] + ..`, which convolves half) has half the distance.
-//! - **The weight `w` by the length.** Rows whose places lie in an interval of share `f` of each stratum are about `m f^w`. The intervals of neighbouring strata may
-//!   touch, so that `24 floor(w / 2)` linear conditions end the state below each pair; one more row than that, and a sum of some of them has weight about
-//!   `f / 2 * N`: the *box word*, found by linear algebra. A test finds such words. The luckiest of all sets of groups is up to a quarter lighter, by a first
-//!   moment over all sets. [`expander_weight`] takes the least `w >= 8` for which even that weighs enough, and for which
-//!   tests of many words at once, and groups that draw the same lines everywhere, are ruled out as well.
-//! - **The seed is the receiver's.** The code protects the receiver's noise from the sender, and a corrupt receiver gains nothing from a weak one. The receiver
-//!   chooses it fresh for each run, in the malicious mode after the sender's tree messages (with which a corrupt sender guesses at the noise) and before its answer to the check.
+//! Its security rests on the weight of its words, the sums of rows of the generator: see
+//! [`DISTANCE`]. Choices, and why:
+//! - **One place in each of `w` equal strata of `y`** (a regular expander). With free places, some
+//!   rows have all of theirs where `y` has little influence.
+//! - **Lines**: four outputs in a row are a *group*. In each stratum a group draws one random line,
+//!   four adjacent places, and its outputs take these in a random order. So one line of the cache
+//!   serves four outputs; block-accumulate codes permute blocks for the same reason. Two rows of a
+//!   group never meet, and rows of two groups that draw the same line may cancel there in up to
+//!   four places at once. First moments take both into account; they cost the box words below a
+//!   part of their weight, and that is why `w` is greater than single places would need.
+//! - **The farthest of the 24 taps is always 1**, the other 23 are fresh random bits for each
+//!   element: without it the state of the convolution dies with probability `2^-24` an element,
+//!   which happens to some rows at our lengths.
+//! - **All of `x` is convolved.** The systematic variant (`out[i] = x[i] + ..`, which convolves
+//!   half) has half the distance.
+//! - **The weight `w` by the length.** Rows whose places lie in an interval of share `f` of each
+//!   stratum are about `m f^w`. The intervals of neighbouring strata may touch, so that `24 floor(w
+//!   / 2)` linear conditions end the state below each pair; one more row than that, and a sum of
+//!   some of them has weight about `f / 2 * N`: the *box word*, found by linear algebra. A test
+//!   finds such words. The luckiest of all sets of groups is up to a quarter lighter, by a first
+//!   moment over all sets. [`expander_weight`] takes the least `w >= 8` for which even that weighs
+//!   enough, and for which tests of many words at once, and groups that draw the same lines
+//!   everywhere, are ruled out as well.
+//! - **The seed is the receiver's.** The code protects the receiver's noise from the sender, and a
+//!   corrupt receiver gains nothing from a weak one. The receiver chooses it fresh for each run, in
+//!   the malicious mode after the sender's tree messages (with which a corrupt sender guesses at
+//!   the noise) and before its answer to the check.
 //!
-//! By first moments over random codes of this shape (example `code_evidence`) words lighter than 0.11 N are not expected. There is no
-//! proof at our lengths: distance 0.11 is an assumption.
+//! By first moments over random codes of this shape (example `code_evidence`) words lighter than
+//! 0.11 N are not expected. There is no proof at our lengths: distance 0.11 is an assumption.
 
 use std::ops::{BitXorAssign, Range};
 
@@ -41,10 +54,12 @@ use super::params::expander_weight;
 /// Groups whose lines are drawn at a time.
 const GROUPS_PER_BATCH: usize = 4096;
 
-/// Positions that are convolved at a time: whole words of the taps' stream, which stay in the first-level cache.
+/// Positions that are convolved at a time: whole words of the taps' stream, which stay in the
+/// first-level cache.
 const POSITIONS_PER_PIECE: usize = 2048;
 
-/// Where in the seed's stream the places of the first stratum start, and how far apart the strata are; taps lie below.
+/// Where in the seed's stream the places of the first stratum start, and how far apart the strata
+/// are; taps lie below.
 const PLACES_COUNTER: u128 = 1 << 64;
 
 /// What the kernels work on: blocks, halves of them, and values of up to four bits.
@@ -129,7 +144,8 @@ impl Code {
         }
     }
 
-    /// For each output the sum of the elements of the convolved `y` at its place in every stratum. A pass for each stratum, so that few pages are in use.
+    /// For each output the sum of the elements of the convolved `y` at its place in every stratum.
+    /// A pass for each stratum, so that few pages are in use.
     fn expand<T: Lane>(&self, y: &[T]) -> Vec<T> {
         let mut out = vec![T::default(); self.outputs.next_multiple_of(LINE)];
         for s in 0..self.weight {
@@ -141,9 +157,15 @@ impl Code {
         out
     }
 
-    /// The same over parts of the outputs, all strata of a part at once: `consume` gets each part while it is in cache, the number of its first output, and as many
-    /// elements of `out`, which may be shorter than all outputs.
-    pub fn expand_into<T: Lane, O: Send>(&self, y: &[T], out: &mut [O], consume: impl Fn(usize, &[T], &mut [O]) + Sync) {
+    /// The same over parts of the outputs, all strata of a part at once: `consume` gets each part
+    /// while it is in cache, the number of its first output, and as many elements of `out`,
+    /// which may be shorter than all outputs.
+    pub fn expand_into<T: Lane, O: Send>(
+        &self,
+        y: &[T],
+        out: &mut [O],
+        consume: impl Fn(usize, &[T], &mut [O]) + Sync,
+    ) {
         assert!(out.len() <= self.outputs, "no more than all outputs");
         let space = || (draw_space(), Secret::new(vec![T::default(); GROUPS_PER_BATCH * LINE]));
         out.par_chunks_mut(GROUPS_PER_BATCH * LINE).enumerate().for_each_init(space, |(words, sums), (batch, out)| {
@@ -199,7 +221,8 @@ pub(crate) struct Convolution<'a, T: Lane> {
 }
 
 impl<T: Lane> Convolution<'_, T> {
-    /// Convolves the next elements in place: any number, but a multiple of [`LINE`] unless they are the last.
+    /// Convolves the next elements in place: any number, but a multiple of [`LINE`] unless they are
+    /// the last.
     pub fn next(&mut self, x: &mut [T]) {
         for x in x.chunks_mut(POSITIONS_PER_PIECE) {
             assert!(self.place.is_multiple_of(LINE), "taps come four at a time");
@@ -253,7 +276,11 @@ mod tests {
             assert!((0..outputs).all(|i| expected[i] == parts[0][i] + parts[1][i]));
             for backend in Backend::available() {
                 with_backend(backend, || {
-                    assert!(Code::new(outputs, positions, 64, 5).compress(&mut sum.clone()) == expected, "{}", backend.name())
+                    assert!(
+                        Code::new(outputs, positions, 64, 5).compress(&mut sum.clone()) == expected,
+                        "{}",
+                        backend.name()
+                    )
                 });
             }
             assert_ne!(Code::new(outputs, positions, 64, 6).compress(&mut sum.clone()), expected);
@@ -296,17 +323,22 @@ mod tests {
                 code.expand_into(&parts, &mut out, |first, sums, out| {
                     out.iter_mut().zip(first..).zip(sums).for_each(|((out, i), &sum)| *out = (i, sum));
                 });
-                assert!(out.iter().enumerate().all(|(i, &out)| out == (i, expected[i].0)), "{len} outputs of parts of {part}");
+                assert!(
+                    out.iter().enumerate().all(|(i, &out)| out == (i, expected[i].0)),
+                    "{len} outputs of parts of {part}"
+                );
             }
         }
     }
 
-    /// The generator's rows, bit `p % 128` of block `p / 128` being position `p`: unit vectors go through the map, 128 at a time.
+    /// The generator's rows, bit `p % 128` of block `p / 128` being position `p`: unit vectors go
+    /// through the map, 128 at a time.
     fn rows(outputs: usize, seed: u128) -> Vec<Vec<u128>> {
         let positions = 2 * outputs;
         let mut rows = vec![vec![0; positions / 128]; outputs];
         for block in 0..positions / 128 {
-            let mut units: Vec<Gf128> = (0..positions).map(|p| Gf128(if p / 128 == block { 1 << (p % 128) } else { 0 })).collect();
+            let mut units: Vec<Gf128> =
+                (0..positions).map(|p| Gf128(if p / 128 == block { 1 << (p % 128) } else { 0 })).collect();
             for (row, bits) in rows.iter_mut().zip(Code::new(outputs, positions, 64, seed).compress(&mut units)) {
                 row[block] = bits.0;
             }
@@ -327,8 +359,11 @@ mod tests {
                 assert!(f64::from(sum) > least, "rows {i} and {j} weigh {sum}");
             }
         }
-        // The sums within a group, and those of two groups that are taken whole: rows of a group share their lines.
-        let sum = |rows: &[&[u128]]| (0..rows[0].len()).map(|p| rows.iter().fold(0, |sum, row| sum ^ row[p])).collect::<Vec<u128>>();
+        // The sums within a group, and those of two groups that are taken whole: rows of a group share
+        // their lines.
+        let sum = |rows: &[&[u128]]| {
+            (0..rows[0].len()).map(|p| rows.iter().fold(0, |sum, row| sum ^ row[p])).collect::<Vec<u128>>()
+        };
         let mut wholes: Vec<Vec<u128>> = Vec::new();
         for (g, group) in rows.chunks_exact(LINE).enumerate() {
             for selected in 1..1 << LINE {
@@ -349,17 +384,32 @@ mod tests {
     #[test]
     fn the_code_is_the_one_that_is_specified() {
         let vectors = [
-            (40, 80, 18, 5, [0x199bf66d0fec7efdffa6834fcd7bc24a, 0xbff143567dfeceb65eea4f394c4dd4fb, 0x3be23c6f3086241230ded26ccf8ad548]),
+            (
+                40,
+                80,
+                18,
+                5,
+                [
+                    0x199bf66d0fec7efdffa6834fcd7bc24a,
+                    0xbff143567dfeceb65eea4f394c4dd4fb,
+                    0x3be23c6f3086241230ded26ccf8ad548,
+                ],
+            ),
             (
                 1001,
                 2004,
                 11,
                 1 << 127 | 6,
-                [0xe3516d38cd83075d7a3534008c57aedb, 0x1e7ebc3ee966dd2d8511722f738e0696, 0x72c7325b7ace7a5362a195dee3713706],
+                [
+                    0xe3516d38cd83075d7a3534008c57aedb,
+                    0x1e7ebc3ee966dd2d8511722f738e0696,
+                    0x72c7325b7ace7a5362a195dee3713706,
+                ],
             ),
         ];
         for (outputs, positions, weight, seed, expected) in vectors {
-            let mut x: Vec<Gf128> = (1..=positions as u128).map(|p| Gf128(p.wrapping_mul(0x9e3779b97f4a7c15f39cc0605cedc835))).collect();
+            let mut x: Vec<Gf128> =
+                (1..=positions as u128).map(|p| Gf128(p.wrapping_mul(0x9e3779b97f4a7c15f39cc0605cedc835))).collect();
             let out = Code::with_weight(outputs, positions, weight, seed).compress(&mut x);
             let folded = out.iter().fold(0u128, |folded, element| folded.rotate_left(1) ^ element.0);
             assert_eq!([out[0].0, out[outputs - 1].0, folded], expected, "{outputs} outputs");
@@ -371,7 +421,8 @@ mod tests {
         let mut rng = SecretRng::insecure_from_seed(6);
         let x = random(&mut rng, 200_000);
         let run = || Code::new(100_000, 200_000, 64, 5).compress(&mut x.clone());
-        let [one, three] = [1, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run));
+        let [one, three] =
+            [1, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run));
         assert!(one == three);
     }
 }

@@ -1,27 +1,38 @@
-//! The luckiest sets of groups: how few positions may hold the words of a rank test, counted over all sets of groups. Evidence for
-//! [`params::expander_weight`](super::params::expander_weight); no run computes it.
+//! The luckiest sets of groups: how few positions may hold the words of a rank test, counted over
+//! all sets of groups. Evidence for [`params::expander_weight`](super::params::expander_weight); no
+//! run computes it.
 //!
-//! A rank test (see [`super::params`]) takes `k` independent words of the code that lie in one *region* of the convolved vector, a union of intervals of
-//! share `f` of all positions. It drops with probability at most `2^(k - f t)`. Which groups lie together is chance, so that a region may be smaller than
-//! the average box. The count is a first moment: the expected number, over random codes, of pairs of a set of `g` groups and a region of share `f` that holds
-//! all that the set does not cancel elsewhere. Where it is below one, such sets are not expected.
+//! A rank test (see [`super::params`]) takes `k` independent words of the code that lie in one
+//! *region* of the convolved vector, a union of intervals of share `f` of all positions. It drops
+//! with probability at most `2^(k - f t)`. Which groups lie together is chance, so that a region
+//! may be smaller than the average box. The count is a first moment: the expected number, over
+//! random codes, of pairs of a set of `g` groups and a region of share `f` that holds all that the
+//! set does not cancel elsewhere. Where it is below one, such sets are not expected.
 //!
-//! - **Words of a set.** A group has four rows, so `g` groups have at most `4 g` dimensions. Each interval of a region must end: the state of 24 bits
-//!   must become zero there, which takes 24 conditions, taken as independent. (Only the lowest interval may run to position 0, which ends it for free.) With `e`
-//!   ends, `k` words take `g = ceil((24 e + k) / 4)` groups.
-//! - **Regions.** A set has `g` places in each of `w` strata, independent and uniform. They cut a stratum into `g + 1` gaps. A region is a choice of gaps that are
-//!   *inactive*; any number in any stratum, so that boxes are one form among all. Inactive gaps on either side of a stratum's border belong together, as an interval
-//!   begins and ends at places only. The active share of a stratum with `j` inactive gaps has the distribution Beta(g + 1 - j, j). The chance that all strata
-//!   together have a share of at most `f` is bounded by Chernoff's method, `exp(theta w f) product E[exp(-theta share)]`, summed over all choices with `e` ends by
-//!   passing from stratum to stratum.
-//! - **Cancellation outside.** Places outside of the region cancel only if at least two groups share their line. `h` groups on one line in one stratum do so and are outside
-//!   with probability `(1 - f) L^(1 - h)`, `L` lines a stratum; that costs four dimensions at least. Groups joined by such lines are counted as trees
-//!   (Lagrange inversion; pairs that share several lines are included, longer cycles, which are rarer by a factor of about `w (1 - f) / (L f^2)`, are not).
-//! - **Cut blocks.** A block of noise of which a region holds a share `a` is missed with probability `1 - a / 2`, which is more than `2^-a`, by 0.0861 bits at most. Each interval cuts at
-//!   most two blocks.
+//! - **Words of a set.** A group has four rows, so `g` groups have at most `4 g` dimensions. Each
+//!   interval of a region must end: the state of 24 bits must become zero there, which takes 24
+//!   conditions, taken as independent. (Only the lowest interval may run to position 0, which ends
+//!   it for free.) With `e` ends, `k` words take `g = ceil((24 e + k) / 4)` groups.
+//! - **Regions.** A set has `g` places in each of `w` strata, independent and uniform. They cut a
+//!   stratum into `g + 1` gaps. A region is a choice of gaps that are *inactive*; any number in any
+//!   stratum, so that boxes are one form among all. Inactive gaps on either side of a stratum's
+//!   border belong together, as an interval begins and ends at places only. The active share of a
+//!   stratum with `j` inactive gaps has the distribution Beta(g + 1 - j, j). The chance that all
+//!   strata together have a share of at most `f` is bounded by Chernoff's method, `exp(theta w f)
+//!   product E[exp(-theta share)]`, summed over all choices with `e` ends by passing from stratum
+//!   to stratum.
+//! - **Cancellation outside.** Places outside of the region cancel only if at least two groups
+//!   share their line. `h` groups on one line in one stratum do so and are outside with probability
+//!   `(1 - f) L^(1 - h)`, `L` lines a stratum; that costs four dimensions at least. Groups joined
+//!   by such lines are counted as trees (Lagrange inversion; pairs that share several lines are
+//!   included, longer cycles, which are rarer by a factor of about `w (1 - f) / (L f^2)`, are not).
+//! - **Cut blocks.** A block of noise of which a region holds a share `a` is missed with
+//!   probability `1 - a / 2`, which is more than `2^-a`, by 0.0861 bits at most. Each interval cuts
+//!   at most two blocks.
 //!
-//! Not counted: tests whose words have no region in common (each part of them that has one is counted), and dependent conditions (`r` fewer
-//! among `4 g` dimensions with probability about `2^(-r k)`).
+//! Not counted: tests whose words have no region in common (each part of them that has one is
+//! counted), and dependent conditions (`r` fewer among `4 g` dimensions with probability about
+//! `2^(-r k)`).
 
 use std::f64::consts::{LN_2, PI};
 
@@ -32,7 +43,8 @@ use vesica_structures::facts::KAPPA;
 use super::MAX_LEN;
 use super::params::{DISTANCE, Noise, expander_weight, noise_weight};
 
-/// Counts are summed over fewer than this many numbers of ends; each gets as large a part of one expected set.
+/// Counts are summed over fewer than this many numbers of ends; each gets as large a part of one
+/// expected set.
 const FORMS: usize = 64;
 
 /// Groups on one shared line that are counted: more than these do not change a digit.
@@ -51,12 +63,13 @@ pub struct Luckiest {
     pub groups: usize,
     /// `log2` of the factor that cancellation outside of the region adds to the expected number.
     pub cancellation: f64,
-    /// How many bits rarer a set becomes for each bit that its test gains. Above one, sets that are luckier than the count expects
-    /// do not matter on average either.
+    /// How many bits rarer a set becomes for each bit that its test gains. Above one, sets that are
+    /// luckier than the count expects do not matter on average either.
     pub slope: f64,
 }
 
-/// The best rank test with `words` words that is expected of codes with `len` outputs and the given weight.
+/// The best rank test with `words` words that is expected of codes with `len` outputs and the given
+/// weight.
 #[expect(clippy::expect_used, reason = "it computes bounds of this program's own parameters")]
 pub fn luckiest(len: usize, weight: usize, words: usize) -> Luckiest {
     let mut best: Option<Luckiest> = None;
@@ -73,7 +86,8 @@ pub fn luckiest(len: usize, weight: usize, words: usize) -> Luckiest {
     best.expect("a vector that trees serve has groups enough for a test")
 }
 
-/// The last length at which each weight of the expander serves values of `width` bits, from the shortest length in question: there tests have most outputs to choose from.
+/// The last length at which each weight of the expander serves values of `width` bits, from the
+/// shortest length in question: there tests have most outputs to choose from.
 pub fn last_lengths(width: u32, shortest: usize) -> Vec<(usize, usize)> {
     let weight = |len| expander_weight(len, width);
     let (mut steps, mut len) = (Vec::new(), shortest);
@@ -101,7 +115,8 @@ fn with_ends(len: usize, weight: usize, words: usize, ends: usize) -> Option<Luc
     }
     let sets = ln_choose(all, groups) + (FORMS as f64).ln();
     let strata = weight as f64;
-    // The share at which `sets exp(extra)` sets are expected, by the bound for one theta: the bound is best where this is greatest.
+    // The share at which `sets exp(extra)` sets are expected, by the bound for one theta: the bound is
+    // best where this is greatest.
     let at = |log: f64, extra: f64| {
         let theta = log.exp();
         (-sets - extra - ln_regions(weight, groups, ends, theta)) / (theta * strata)
@@ -110,7 +125,8 @@ fn with_ends(len: usize, weight: usize, words: usize, ends: usize) -> Option<Luc
     let (mut share, log) = solve(0.0);
     let (mut extra, mut theta) = (0.0, log.exp());
     if share > 0.0 && share < 1.0 {
-        // Cancellation matters less for smaller regions: what it adds here is no less than what it adds at the share that comes out.
+        // Cancellation matters less for smaller regions: what it adds here is no less than what it adds at
+        // the share that comes out.
         let added = |share: f64| ln_cancellation(all as f64, lines(len, weight), weight, share, groups);
         extra = added(share);
         while extra.is_infinite() {
@@ -145,7 +161,8 @@ fn greatest(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> (f64, f6
     if at_left > at_right { (at_left, left) } else { (at_right, right) }
 }
 
-/// `ln` of the sum, over all choices of inactive gaps with `ends` ends, of `E[exp(-theta (sum of active shares))]`.
+/// `ln` of the sum, over all choices of inactive gaps with `ends` ends, of `E[exp(-theta (sum of
+/// active shares))]`.
 fn ln_regions(weight: usize, groups: usize, ends: usize, theta: f64) -> f64 {
     // Polynomials in the number of ends; all in units of a stratum with one inactive gap.
     let moments: Vec<f64> = (0..=ends + 2).map(|gaps| ln_moment(gaps, groups, theta)).collect();
@@ -174,7 +191,8 @@ fn ln_regions(weight: usize, groups: usize, ends: usize, theta: f64) -> f64 {
     upper(&below, 1)[ends].ln() + weight as f64 * unit
 }
 
-/// `ln E[exp(-theta share)]` for the active share of a stratum with `gaps` inactive gaps of `groups + 1`: `exp(-theta)` times Kummer's function.
+/// `ln E[exp(-theta share)]` for the active share of a stratum with `gaps` inactive gaps of `groups
+/// + 1`: `exp(-theta)` times Kummer's function.
 fn ln_moment(gaps: usize, groups: usize, theta: f64) -> f64 {
     if gaps == 0 || gaps > groups {
         return if gaps == 0 { -theta } else { 0.0 };
@@ -206,7 +224,8 @@ fn lines(len: usize, weight: usize) -> f64 {
     2.0 * len as f64 / (LINE * weight) as f64
 }
 
-/// `ln` of what places that cancel outside of a region of share `f` add to the number of sets, as a factor. Infinite where the sum over trees has no end.
+/// `ln` of what places that cancel outside of a region of share `f` add to the number of sets, as a
+/// factor. Infinite where the sum over trees has no end.
 fn ln_cancellation(all: f64, lines: f64, weight: usize, f: f64, groups: usize) -> f64 {
     let (inside, strata, groups) = (all * f.powi(weight as i32), weight as f64, groups as f64);
     // For h groups on a line: the chance outside over that inside, and 1 / h!.
@@ -215,8 +234,8 @@ fn ln_cancellation(all: f64, lines: f64, weight: usize, f: f64, groups: usize) -
         *meeting = (1.0 - f) * lines.powi(1 - h as i32) * f.powi(-(h as i32)) / ln_factorial(h).exp();
     }
     meetings[2] = ((1.0 + 2.0 * meetings[2]).powf(strata) - 1.0) / strata / 2.0;
-    // The number of sets of `groups` dimensions (in units of four) is at most `exp(trees(q)) q^-groups` for every q.
-    // It has an end only where roots do not grow without one.
+    // The number of sets of `groups` dimensions (in units of four) is at most `exp(trees(q)) q^-groups`
+    // for every q. It has an end only where roots do not grow without one.
     let trees = |q: f64| {
         let mut root = inside * q;
         for _ in 0..2000 {
@@ -275,7 +294,8 @@ mod tests {
         }
     }
 
-    /// The constant is what the count supports: the region over that of the average box, cut blocks charged, at the lengths where the rule for rank tests decides.
+    /// The constant is what the count supports: the region over that of the average box, cut blocks
+    /// charged, at the lengths where the rule for rank tests decides.
     #[test]
     fn the_factor_of_the_rank_rule_is_that_of_the_count() {
         let trees = noise_weight(KAPPA, DISTANCE, Noise::Uniform) as f64;
@@ -283,14 +303,16 @@ mod tests {
             let rows = (WINDOW * (weight / 2) + 128) as f64;
             (luckiest(len, weight, 128).bits + 128.0) / trees / (rows / len as f64).powf(1.0 / weight as f64)
         };
-        // The first of these is where the factor 0.84 left fewest bits: the last length that it gave weight 8.
+        // The first of these is where the factor 0.84 left fewest bits: the last length that it gave weight
+        // 8.
         for step in [(301_301, 8), (1 << 20, 10), (1 << 22, 12), (1 << 24, 13)] {
             assert!(ratio(step) >= LUCK as f64 / 100.0, "{step:?}: {}", ratio(step));
         }
         assert!(ratio((301_301, 8)) < 0.84);
     }
 
-    /// The moment, by the density of the share of a stratum with one inactive gap, `groups x^(groups - 1)`, and by its mean.
+    /// The moment, by the density of the share of a stratum with one inactive gap, `groups
+    /// x^(groups - 1)`, and by its mean.
     #[test]
     fn moments_are_those_of_the_distribution() {
         let (groups, theta, steps) = (20, 35.0, 200_000);
@@ -303,7 +325,8 @@ mod tests {
         assert!(ln_moment(3, 100, 3000.0).is_finite());
     }
 
-    /// Where regions are large, many groups share lines: the sum over trees must not lose its end unseen.
+    /// Where regions are large, many groups share lines: the sum over trees must not lose its end
+    /// unseen.
     #[test]
     fn cancellation_makes_sets_likelier_at_every_length() {
         let bits = |len: usize, weight, share| ln_cancellation(len as f64 / 4.0, lines(len, weight), weight, share, 80);
@@ -312,7 +335,8 @@ mod tests {
         assert!(bits(1 << 12, 14, 0.5) < bits(1 << 12, 14, 0.63));
     }
 
-    /// Choices of gaps, against full enumeration of a small case with theta 0, where each choice counts as one.
+    /// Choices of gaps, against full enumeration of a small case with theta 0, where each choice
+    /// counts as one.
     #[test]
     fn every_region_is_counted_once() {
         let (weight, groups) = (3, 3);

@@ -12,7 +12,8 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: NAME, number, from, carries }
 }
 
-/// Arrow 1: which OTs to read with their blocks exchanged, 8 a byte, spare bits zero. The shape is the number of OTs.
+/// Arrow 1: which OTs to read with their blocks exchanged, 8 a byte, spare bits zero. The shape is
+/// the number of OTs.
 #[derive(Clone, Debug)]
 pub struct Flips(pub Vec<u8>);
 
@@ -31,13 +32,16 @@ impl Message for Flips {
     fn read(bytes: &mut Reader<'_>, transfers: usize) -> Result<Self, Malformed> {
         let flips = bytes.bytes(transfers.div_ceil(8))?;
         match flips.last() {
-            Some(last) if !transfers.is_multiple_of(8) && last >> (transfers % 8) != 0 => Err(Malformed("a spare bit is set")),
+            Some(last) if !transfers.is_multiple_of(8) && last >> (transfers % 8) != 0 => {
+                Err(Malformed("a spare bit is set"))
+            }
             _ => Ok(Self(flips.to_vec())),
         }
     }
 }
 
-/// Arrow 2: for each tree, the padded sums of every level below the first, and the fix of the punctured leaf.
+/// Arrow 2: for each tree, the padded sums of every level below the first, and the fix of the
+/// punctured leaf.
 #[derive(Debug)]
 pub struct Trees;
 

@@ -1,33 +1,45 @@
-//! The numbers of silent VOLE: noise weight, block length, and the length below which the direct protocol sends less.
+//! The numbers of silent VOLE: noise weight, block length, and the length below which the direct
+//! protocol sends less.
 //!
-//! **Linear tests.** The code has rate 1/2 or slightly less, `N >= 2 m`. A linear test of weight `d` meets each noisy block in
-//! a share `d / N` on average; by concavity regular noise is hit at least as often as noise of random places. For noise of value 1 a hit flips the test
-//! (bias `(1 - 2 d / N)^t`); for uniform values in `B` or `F` it makes the test uniform (bias `(1 - d / N)^t`). [`noise_weight`] makes the bias
-//! at most `2^-kappa`. Values uniform in a subspace of `B` over GF(2) do as well: the code is binary, so that a test stays within it.
+//! **Linear tests.** The code has rate 1/2 or slightly less, `N >= 2 m`. A linear test of weight
+//! `d` meets each noisy block in a share `d / N` on average; by concavity regular noise is hit at
+//! least as often as noise of random places. For noise of value 1 a hit flips the test (bias `(1 -
+//! 2 d / N)^t`); for uniform values in `B` or `F` it makes the test uniform (bias `(1 - d / N)^t`).
+//! [`noise_weight`] makes the bias at most `2^-kappa`. Values uniform in a subspace of `B` over
+//! GF(2) do as well: the code is binary, so that a test stays within it.
 //!
-//! **Distance.** [`DISTANCE`] = 0.11 is the Gilbert-Varshamov distance of rate 1/2. Nobody has proven it for this code at our lengths; `code`
-//! says what it rests on. [`expander_weight`] keeps the box words, the lightest known, above it; under regular noise such a word touches a share
-//! `f` of the blocks only, each costing a whole bit: `f t >= kappa` holds as well (0.24 * 762 = 182).
+//! **Distance.** [`DISTANCE`] = 0.11 is the Gilbert-Varshamov distance of rate 1/2. Nobody has
+//! proven it for this code at our lengths; `code` says what it rests on. [`expander_weight`] keeps
+//! the box words, the lightest known, above it; under regular noise such a word touches a share `f`
+//! of the blocks only, each costing a whole bit: `f t >= kappa` holds as well (0.24 * 762 = 182).
 //!
-//! **Rank tests.** `c` is `l = width` binary vectors with common noisy places. A box that holds `k - 1` rows more carries `k` independent words on one support of
-//! share `f`; the rank of their `k x l` products tests all `2^k` sums of them at once, and drops with probability `2^(k - f t)` (measured by an
-//! auditor on small codes). No more than `l` words are of use, so that boxes with `24 floor(w / 2) + l` rows must have `f t >= kappa + l`, by a factor for lucky sets of groups
+//! **Rank tests.** `c` is `l = width` binary vectors with common noisy places. A box that holds `k
+//! - 1` rows more carries `k` independent words on one support of share `f`; the rank of their `k x
+//! l` products tests all `2^k` sums of them at once, and drops with probability `2^(k - f t)`
+//! (measured by an auditor on small codes). No more than `l` words are of use, so that boxes with
+//! `24 floor(w / 2) + l` rows must have `f t >= kappa + l`, by a factor for lucky sets of groups
 //! (`LUCK`, from the count in [`super::lucky`]).
 //!
-//! **Twin groups.** Two groups that draw the same line in every stratum have equal sums: a word of weight 0. [`expander_weight`] keeps the expected number of such
-//! pairs below `2^-80`.
+//! **Twin groups.** Two groups that draw the same line in every stratum have equal sums: a word of
+//! weight 0. [`expander_weight`] keeps the expected number of such pairs below `2^-80`.
 //!
-//! (0.15, used for expand-convolute 7x24 elsewhere, is a heuristic pseudo-distance and not used here.)
+//! (0.15, used for expand-convolute 7x24 elsewhere, is a heuristic pseudo-distance and not used
+//! here.)
 //!
-//! **Information-set decoding.** Prange's algorithm on regular noise guesses `m` places without noise; at rate 1/2 the best choice is half of each
-//! block, and one guess succeeds with `2^-t`: 762 bits for VOLE, 358 for OT, before the cost of linear algebra. Values of few bits are zero at times, which helps a guess: for
-//! uniform single bits (`ot-silent`) it succeeds with `(3/4)^t`, 316 bits. Using the `l` slices of a value together, a guess may
-//! miss errors that a random functional misses too: 2^-253 at `l` = 64 and 2^-189 at 128. Birthday and representation refinements gain a constant factor of the exponent.
+//! **Information-set decoding.** Prange's algorithm on regular noise guesses `m` places without
+//! noise; at rate 1/2 the best choice is half of each block, and one guess succeeds with `2^-t`:
+//! 762 bits for VOLE, 358 for OT, before the cost of linear algebra. Values of few bits are zero at
+//! times, which helps a guess: for uniform single bits (`ot-silent`) it succeeds with `(3/4)^t`,
+//! 316 bits. Using the `l` slices of a value together, a guess may miss errors that a random
+//! functional misses too: 2^-253 at `l` = 64 and 2^-189 at 128. Birthday and representation
+//! refinements gain a constant factor of the exponent.
 //!
-//! **Algebraic attacks** (BO23). Blocks of length `beta` give `t C(beta, 2)` quadrics `e_i e_j = 0` beside the parity checks; the Hilbert series
-//! is `(1 - z)^(N/2 - t) (1 + (beta - 1) z)^t`, whose first non-positive coefficient is at degree `0.0858 t` for long blocks (65 for
-//! `t = 762`, 30 for `t = 358`). A Macaulay matrix of degree 30 in at least `t beta / 2` unknowns is far beyond `2^128`. Hybrid guessing gains some bits for
-//! short vectors (2^735 at `m` = 3048) and comes nowhere near 2^128: docs/expander.md has the table.
+//! **Algebraic attacks** (BO23). Blocks of length `beta` give `t C(beta, 2)` quadrics `e_i e_j = 0`
+//! beside the parity checks; the Hilbert series is `(1 - z)^(N/2 - t) (1 + (beta - 1) z)^t`, whose
+//! first non-positive coefficient is at degree `0.0858 t` for long blocks (65 for `t = 762`, 30 for
+//! `t = 358`). A Macaulay matrix of degree 30 in at least `t beta / 2` unknowns is far beyond
+//! `2^128`. Hybrid guessing gains some bits for short vectors (2^735 at `m` = 3048) and comes
+//! nowhere near 2^128: docs/expander.md has the table.
 
 use std::ops::Range;
 
@@ -43,12 +55,14 @@ use crate::{ot_extension, small_field_vole};
 /// Relative minimum distance that the noise weight relies on.
 pub const DISTANCE: f64 = 0.11;
 
-/// The least share `f` of a box word, as a fraction: words of weight 0.16 of the average box. The luckiest of all sets of groups weighs 0.75 of that or more
-/// (example `code_evidence`), which is [`DISTANCE`] and a margin.
+/// The least share `f` of a box word, as a fraction: words of weight 0.16 of the average box. The
+/// luckiest of all sets of groups weighs 0.75 of that or more (example `code_evidence`), which is
+/// [`DISTANCE`] and a margin.
 pub(super) const BOX_SHARE: (u128, u128) = (8, 25);
 
-/// The region of the luckiest set of groups over that of the average box, in hundredths: 0.82 or more where the rule for rank tests decides, by the count over
-/// all sets of groups in [`super::lucky`], which a test holds against this.
+/// The region of the luckiest set of groups over that of the average box, in hundredths: 0.82 or
+/// more where the rule for rank tests decides, by the count over all sets of groups in
+/// [`super::lucky`], which a test holds against this.
 pub(super) const LUCK: u128 = 80;
 
 /// What the share of a box is rounded up to in [`expander_weight`].
@@ -75,7 +89,8 @@ pub enum Noise {
     Uniform,
 }
 
-/// The least number of noisy places for which every linear test has a bias of at most `2^-kappa`, at relative distance `distance`.
+/// The least number of noisy places for which every linear test has a bias of at most `2^-kappa`,
+/// at relative distance `distance`.
 pub fn noise_weight(kappa: u32, distance: f64, noise: Noise) -> usize {
     let missed = match noise {
         Noise::Binary => 1.0 - 2.0 * distance,
@@ -84,15 +99,17 @@ pub fn noise_weight(kappa: u32, distance: f64, noise: Noise) -> usize {
     (-f64::from(kappa) / missed.log2()).ceil() as usize
 }
 
-/// The share `f` of each stratum that holds one row more than there are conditions for a box word (see `code`): `len f^weight = 24 floor(weight / 2)`.
-/// The word weighs about `f / 2` of all positions.
+/// The share `f` of each stratum that holds one row more than there are conditions for a box word
+/// (see `code`): `len f^weight = 24 floor(weight / 2)`. The word weighs about `f / 2` of all
+/// positions.
 pub fn box_share(len: usize, weight: usize) -> f64 {
     let conditions = WINDOW * (weight / 2);
     (conditions as f64 / len as f64).powf(1.0 / weight as f64).min(1.0)
 }
 
-/// Places that the expander reads for each of `len` outputs of `width` bits: the fewest for which box words are heavy enough (`box_share` at least
-/// `BOX_SHARE`), rank tests see too many errors, and there are no twin groups. In integers, since both sides must come to the same.
+/// Places that the expander reads for each of `len` outputs of `width` bits: the fewest for which
+/// box words are heavy enough (`box_share` at least `BOX_SHARE`), rank tests see too many errors,
+/// and there are no twin groups. In integers, since both sides must come to the same.
 pub fn expander_weight(len: usize, width: u32) -> usize {
     let m = len as u128;
     let conditions = |weight: u32| u128::from(WINDOW as u32 * (weight / 2));
@@ -125,7 +142,8 @@ pub enum Params {
 }
 
 impl Params {
-    /// The route that sends fewer bytes for elements of `bits` bits; the direct one where blocks would be too short.
+    /// The route that sends fewer bytes for elements of `bits` bits; the direct one where blocks
+    /// would be too short.
     pub fn new(request: &CorrelationRequest, bits: u32) -> Self {
         let direct = small_field_vole::Params::new(request, bits);
         let silent = SilentParams::new(request, bits);
@@ -167,7 +185,8 @@ impl SilentParams {
         let &CorrelationRequest { len, security, width } = request;
         let trees = noise_weight(KAPPA, DISTANCE, Noise::Uniform);
         let block = (2 * len).div_ceil(trees).max(2);
-        // Few significant bits, so that only the top levels of a tree are cut off; and whole lines of the code.
+        // Few significant bits, so that only the top levels of a tree are cut off; and whole lines of the
+        // code.
         let unit = LINE << block.ilog2().saturating_sub(5 + LINE.ilog2());
         Self { len, bits, width: width.unwrap_or(bits), trees, block: block.next_multiple_of(unit), security }
     }
@@ -214,7 +233,8 @@ impl SilentParams {
         ot_extension::Params { blocks: self.mask_blocks().end, security: self.security }
     }
 
-    /// Blocks that the sender sends for a tree: a pair a level below the first, and the fix of the leaf.
+    /// Blocks that the sender sends for a tree: a pair a level below the first, and the fix of the
+    /// leaf.
     pub(crate) fn tree_message(&self) -> usize {
         2 * self.shape().sums() + 1
     }
@@ -264,7 +284,8 @@ mod tests {
     #[test]
     fn the_expander_is_as_wide_as_its_three_rules_ask_for() {
         let trees = noise_weight(KAPPA, DISTANCE, Noise::Uniform) as f64;
-        // Lengths at which one more output would take one more place are among these; the last column is for 128 bits.
+        // Lengths at which one more output would take one more place are among these; the last column is
+        // for 128 bits.
         for (log, narrow, wide) in [
             (10.6, 18, 18),
             (11.6, 15, 15),
@@ -295,7 +316,10 @@ mod tests {
                 assert!(share / 2.0 * 0.74 > 1.05 * DISTANCE && 0.74 * share * trees >= f64::from(KAPPA), "2^{log}");
                 let rows = (WINDOW * (weight / 2)) as f64 + f64::from(width);
                 let share = (rows / len as f64).powf(1.0 / w).min(1.0);
-                assert!(LUCK as f64 / 100.0 * share * trees >= f64::from(KAPPA + width), "2^{log}, {width} bits: {share}");
+                assert!(
+                    LUCK as f64 / 100.0 * share * trees >= f64::from(KAPPA + width),
+                    "2^{log}, {width} bits: {share}"
+                );
                 let twins = (len as f64 / 4.0).powi(2) / 2.0 * (len as f64 / (2.0 * w)).powf(-w);
                 assert!(twins.log2() < -79.0, "2^{log}: {} twins", twins.log2());
             }
@@ -307,10 +331,18 @@ mod tests {
     #[test]
     fn the_greatest_weight_is_never_short() {
         for bits in [64, 128] {
-            let first = (1..).find(|&len| matches!(Params::new(&request(len, Security::SemiHonest), bits), Params::Silent(_))).unwrap();
-            assert!(expander_weight(first, bits) <= MAX_WEIGHT as usize && first < 2000, "{first} elements of {bits} bits");
+            let first = (1..)
+                .find(|&len| matches!(Params::new(&request(len, Security::SemiHonest), bits), Params::Silent(_)))
+                .unwrap();
+            assert!(
+                expander_weight(first, bits) <= MAX_WEIGHT as usize && first < 2000,
+                "{first} elements of {bits} bits"
+            );
             let lines = (2 * first / LINE / MAX_WEIGHT as usize) as f64;
-            assert!((first as f64 / 4.0).powi(2) / 2.0 * lines.powi(-(MAX_WEIGHT as i32)) < f64::exp2(-80.0), "{first}");
+            assert!(
+                (first as f64 / 4.0).powi(2) / 2.0 * lines.powi(-(MAX_WEIGHT as i32)) < f64::exp2(-80.0),
+                "{first}"
+            );
             assert!(expander_weight(crate::silent::MAX_LEN, bits) < MAX_WEIGHT as usize);
         }
     }
@@ -320,12 +352,16 @@ mod tests {
         for len in (1..20_000).step_by(37).chain([1 << 17, 1_426_063, 1 << 24]) {
             let params = SilentParams::new(&request(len, Security::SemiHonest), 64);
             assert!(params.positions() >= 2 * len);
-            assert!(params.positions() <= 2 * len + 2 * len / 32 + LINE * params.trees, "{len}: {}", params.positions());
+            assert!(
+                params.positions() <= 2 * len + 2 * len / 32 + LINE * params.trees,
+                "{len}: {}",
+                params.positions()
+            );
         }
     }
 
-    /// In the semi-honest mode the receiver may send a table on the same fork before it reads the trees: they must fit into what a fork holds for a
-    /// reader that has not come yet.
+    /// In the semi-honest mode the receiver may send a table on the same fork before it reads the
+    /// trees: they must fit into what a fork holds for a reader that has not come yet.
     #[test]
     fn the_trees_wait_for_their_reader_at_every_length() {
         let params = SilentParams::new(&request(crate::silent::MAX_LEN, Security::SemiHonest), 128);

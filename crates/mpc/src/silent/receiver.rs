@@ -17,10 +17,12 @@ use crate::small_field_vole;
 use crate::tasks::CorrelationRequest;
 use crate::tasks::VoleReceiver;
 
-/// The receiver, set up: `c` is there and may be used, what is left of `a` is made by [`run`](Party::run).
+/// The receiver, set up: `c` is there and may be used, what is left of `a` is made by
+/// [`run`](Party::run).
 ///
-/// In the semi-honest mode the trees are yet to come (less than 1 MiB at any length, which the channel holds while the receiver does other things, even
-/// streams at the sender on the same fork), in the malicious mode they have passed their check. Without an input to wait for, whoever
+/// In the semi-honest mode the trees are yet to come (less than 1 MiB at any length, which the
+/// channel holds while the receiver does other things, even streams at the sender on the same
+/// fork), in the malicious mode they have passed their check. Without an input to wait for, whoever
 /// needs `c` first can go on at once, and expand what the sender made in the meantime.
 #[derive(Debug)]
 pub struct Receiver<B: Value> {
@@ -70,7 +72,9 @@ impl<B: Value> Party for Receiver<B> {
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         match params {
-            Params::Direct(params) => Ok(Self { output: small_field_vole::receive(params, ch, rng)?, rest: Rest::Nothing }),
+            Params::Direct(params) => {
+                Ok(Self { output: small_field_vole::receive(params, ch, rng)?, rest: Rest::Nothing })
+            }
             Params::Silent(params) => start(params, ch, rng),
         }
     }
@@ -191,9 +195,14 @@ mod tests {
     use vesica_structures::fields::Gf64;
     use vesica_testkit::two_party;
 
-    /// What a corrupt receiver takes for `delta * e` if its turns in the first tree are those of `turns`, from all that it derives and from the leaves
-    /// alone; and `e`.
-    fn attack(params: &SilentParams, turns: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<([Gf128; 2], Gf128), Abort> {
+    /// What a corrupt receiver takes for `delta * e` if its turns in the first tree are those of
+    /// `turns`, from all that it derives and from the leaves alone; and `e`.
+    fn attack(
+        params: &SilentParams,
+        turns: usize,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<([Gf128; 2], Gf128), Abort> {
         let base = ot_extension::receiver(&params.correlation(), ch, rng)?;
         let mut points = vec![0; params.trees];
         points[0] = turns;
@@ -205,8 +214,10 @@ mod tests {
         let depth = params.shape().depth();
         let pads = CorrelationHash::new(base.binding).hash(&base.columns.rows(params.transfer_blocks())[..depth]);
         let (pairs, fix) = message[..params.tree_message()].as_chunks::<2>();
-        let sums: Vec<u128> =
-            (2..).zip(pairs).map(|(level, pair)| pair[usize::from(trees::away(turns, depth, level))] ^ pads[level - 1]).collect();
+        let sums: Vec<u128> = (2..)
+            .zip(pairs)
+            .map(|(level, pair)| pair[usize::from(trees::away(turns, depth, level))] ^ pads[level - 1])
+            .collect();
         let prg = generators(base.binding, trees::LABEL).next().unwrap();
         let terms = derivable(params.shape(), &prg, turns, pads[0], &sums);
         let value = base.columns.elements::<Gf64>(params.value_blocks(), params.width)[0];
@@ -239,12 +250,20 @@ mod tests {
     #[test]
     fn turns_that_leave_a_tree_do_not_give_delta() {
         for len in [5000, 1 << 14, 50_000] {
-            let Params::Silent(params) = Params::new(&CorrelationRequest { len, security: Security::SemiHonest, width: None }, 64) else {
+            let Params::Silent(params) =
+                Params::new(&CorrelationRequest { len, security: Security::SemiHonest, width: None }, 64)
+            else {
                 panic!("long enough for trees")
             };
             for turns in [params.block - 1, params.block, (1 << params.shape().depth()) - 1] {
                 let (sender, (taken, e)): (VoleSender, _) = two_party(
-                    |ch, rng| <SilentVole<Gf64> as Protocol>::Sender::setup(&Params::Silent(params), ch, rng)?.run((), ch, rng),
+                    |ch, rng| {
+                        <SilentVole<Gf64> as Protocol>::Sender::setup(&Params::Silent(params), ch, rng)?.run(
+                            (),
+                            ch,
+                            rng,
+                        )
+                    },
                     |ch, rng| attack(&params, turns, ch, rng),
                 );
                 assert!(

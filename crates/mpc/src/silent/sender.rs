@@ -15,7 +15,8 @@ use crate::silent::code::Code;
 use crate::small_field_vole;
 use crate::tasks::VoleSender;
 
-/// The sender, set up: all that the receiver waits for is sent, and what is left of `b` is made by [`run`](Party::run).
+/// The sender, set up: all that the receiver waits for is sent, and what is left of `b` is made by
+/// [`run`](Party::run).
 #[derive(Debug)]
 pub struct Sender<B>(State, PhantomData<fn() -> B>);
 

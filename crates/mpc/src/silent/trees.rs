@@ -1,4 +1,5 @@
-//! The trees of a run, a few at a time: expanded by as many threads as there are, sent or received by one.
+//! The trees of a run, a few at a time: expanded by as many threads as there are, sent or received
+//! by one.
 
 use rayon::prelude::*;
 use vesica_kernels::aes::GgmPrg;
@@ -23,7 +24,10 @@ const LEAVES_PER_THREAD_TASK: usize = 1 << 10;
 
 /// Trees a thread: results do not depend on it.
 fn share(params: &SilentParams) -> usize {
-    TREES_PER_MESSAGE.div_ceil(rayon::current_num_threads()).max(LEAVES_PER_THREAD_TASK.div_ceil(params.block)).min(TREES_PER_MESSAGE)
+    TREES_PER_MESSAGE
+        .div_ceil(rayon::current_num_threads())
+        .max(LEAVES_PER_THREAD_TASK.div_ceil(params.block))
+        .min(TREES_PER_MESSAGE)
 }
 
 /// Does `work` on each of a few jobs, on this thread if there is one only.
@@ -35,8 +39,14 @@ fn in_parallel<J: Send>(jobs: impl Iterator<Item = J>, work: impl Fn(J) + Send +
     }
 }
 
-/// The two pads of each tree and level, tree after tree, from the rows of the OTs, flipped as the receiver asks.
-pub(super) fn sender_pads(binding: Binding, delta: u128, mut rows: Secret<Vec<u128>>, flips: &[u8]) -> Secret<Vec<[u128; 2]>> {
+/// The two pads of each tree and level, tree after tree, from the rows of the OTs, flipped as the
+/// receiver asks.
+pub(super) fn sender_pads(
+    binding: Binding,
+    delta: u128,
+    mut rows: Secret<Vec<u128>>,
+    flips: &[u8],
+) -> Secret<Vec<[u128; 2]>> {
     for (i, row) in rows.iter_mut().enumerate() {
         *row ^= delta & u128::from(flips[i / 8] >> (i % 8) & 1).wrapping_neg();
     }
@@ -47,12 +57,14 @@ pub(super) fn sender_pads(binding: Binding, delta: u128, mut rows: Secret<Vec<u1
     Secret::new(zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).collect())
 }
 
-/// The bit of a punctured tree's path at `level` (1 is the top), turned around: which pad the receiver needs.
+/// The bit of a punctured tree's path at `level` (1 is the top), turned around: which pad the
+/// receiver needs.
 pub(super) fn away(point: usize, depth: usize, level: usize) -> bool {
     point >> (depth - level) & 1 == 0
 }
 
-/// All leaves; sends the trees' messages as they are expanded. `done` gets the leaves of a few trees at a time, in order.
+/// All leaves; sends the trees' messages as they are expanded. `done` gets the leaves of a few
+/// trees at a time, in order.
 pub(super) fn send(
     params: &SilentParams,
     binding: Binding,
@@ -82,7 +94,8 @@ pub(super) fn send(
             .zip(&mut workers);
         in_parallel(jobs, |(((leaves, message), ((pads, values), prgs)), (tree, sums))| {
             let outputs = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact_mut(params.tree_message()));
-            for ((leaves, message), ((pads, value), prg)) in outputs.zip(pads.chunks_exact(depth).zip(values).zip(prgs)) {
+            for ((leaves, message), ((pads, value), prg)) in outputs.zip(pads.chunks_exact(depth).zip(values).zip(prgs))
+            {
                 let total = tree.expand(prg, pads[0], bytemuck::cast_slice_mut(leaves), sums);
                 let (pairs, fix) = message.as_chunks_mut::<2>();
                 for ((pair, sum), pad) in pairs.iter_mut().zip(sums.iter()).zip(&pads[1..]) {
@@ -97,7 +110,8 @@ pub(super) fn send(
     Ok(())
 }
 
-/// `w = v + delta e` at every position, from the sender's trees as they arrive. `done` gets them as that of [`send`] does.
+/// `w = v + delta e` at every position, from the sender's trees as they arrive. `done` gets them as
+/// that of [`send`] does.
 pub(super) fn receive(
     params: &SilentParams,
     binding: Binding,
@@ -108,12 +122,15 @@ pub(super) fn receive(
 ) -> Result<(), Abort> {
     let depth = params.shape().depth();
     let share = share(params);
-    let mut workers: Vec<_> =
-        (0..TREES_PER_MESSAGE.div_ceil(share)).map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()]))).collect();
+    let mut workers: Vec<_> = (0..TREES_PER_MESSAGE.div_ceil(share))
+        .map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()])))
+        .collect();
     let mut generators = generators(binding, LABEL);
     let mut message = vec![0; TREES_PER_MESSAGE * params.tree_message()];
     let parts = leaves.chunks_mut(TREES_PER_MESSAGE * params.block).zip(pads.chunks(TREES_PER_MESSAGE * depth));
-    for ((leaves, pads), (points, values)) in parts.zip(points.chunks(TREES_PER_MESSAGE).zip(values.chunks(TREES_PER_MESSAGE))) {
+    for ((leaves, pads), (points, values)) in
+        parts.zip(points.chunks(TREES_PER_MESSAGE).zip(values.chunks(TREES_PER_MESSAGE)))
+    {
         let message = &mut message[..values.len() * params.tree_message()];
         ch.recv_stream::<Trees>(message)?;
         let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();

@@ -6,8 +6,8 @@
 //!   pair_i = H(b_i), H(b_i + delta)                             choice_i = c_i,  chosen_i = H(a_i)
 //! ```
 //!
-//! `H` and what batches share: see `silent::bulk`. Against OT extension, which sends 30 bytes a transfer, it sends about a tenth of one; below some thousands
-//! of transfers it is OT extension.
+//! `H` and what batches share: see `silent::bulk`. Against OT extension, which sends 30 bytes a
+//! transfer, it sends about a tenth of one; below some thousands of transfers it is OT extension.
 
 mod receiver;
 mod sender;
@@ -39,14 +39,17 @@ impl Protocol for SilentOt {
         paper: Paper {
             key: "BCGIKRS19",
             title: "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation",
-            reference: "E. Boyle, G. Couteau, N. Gilboa, Y. Ishai, L. Kohl, P. Rindal, P. Scholl, CCS 2019, ePrint 2019/1159",
+            reference: "E. Boyle, G. Couteau, N. Gilboa, Y. Ishai, L. Kohl, P. Rindal, P. Scholl, CCS 2019, ePrint \
+                        2019/1159",
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[
-            "the code, its seed and the trees are those of vole-silent-64; values of the noise are uniform bits, with the weight for uniform noise",
+            "the code, its seed and the trees are those of vole-silent-64; values of the noise are uniform bits, with \
+             the weight for uniform noise",
             "batches of at most 2^23 transfers share one delta and one set of base OTs, and nothing else",
-            "OT messages are MMO hashes without tweaks [GKWY20], under a key for every 16 transfers: a search for delta takes 2^124 calls of the cipher",
+            "OT messages are MMO hashes without tweaks [GKWY20], under a key for every 16 transfers: a search for \
+             delta takes 2^124 calls of the cipher",
         ],
         modes: &[bulk::SEMI_HONEST],
     };
@@ -57,7 +60,10 @@ impl Protocol for SilentOt {
 
     fn derive(request: &CorrelationRequest) -> Result<bulk::Params, Unsupported> {
         if request.security != Security::SemiHonest {
-            return Err(Unsupported::new("silent OT against malicious parties", "ask for the semi-honest mode, or use ot-softspoken"));
+            return Err(Unsupported::new(
+                "silent OT against malicious parties",
+                "ask for the semi-honest mode, or use ot-softspoken",
+            ));
         }
         bulk::Params::derive(request.len, 1, MAX_TRANSFERS)
     }

@@ -1,4 +1,5 @@
-//! Subfield VOLE made directly from the small-field correlation. It is the base VOLE of [`crate::silent`], and sends less below some length.
+//! Subfield VOLE made directly from the small-field correlation. It is the base VOLE of
+//! [`crate::silent`], and sends less below some length.
 //!
 //! ```text
 //!     sender                                                receiver
@@ -6,9 +7,10 @@
 //!   b_i = sum e_n W[n]_i                                    c_i = u_i,  a_i = sum e_n V[n]_i
 //! ```
 //!
-//! Bits are read `|B|` at a time as elements of `B`; `e_n` is the n-th element of the bit basis of `F`, so that `delta = sum delta[n] e_n`
-//! and `a = b + delta c` for every `c` in `F` (multiplication by `c` is linear over GF(2)). Where `c` is to lie in a subspace of `B`, both sides
-//! strike out the same bits of all columns. It sends `15 / 8 |B|` bytes an element.
+//! Bits are read `|B|` at a time as elements of `B`; `e_n` is the n-th element of the bit basis of
+//! `F`, so that `delta = sum delta[n] e_n` and `a = b + delta c` for every `c` in `F`
+//! (multiplication by `c` is linear over GF(2)). Where `c` is to lie in a subspace of `B`, both
+//! sides strike out the same bits of all columns. It sends `15 / 8 |B|` bytes an element.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -51,9 +53,10 @@ impl Params {
 /// Refuses a width that elements of `B` do not have.
 pub(crate) fn check_width<B: Value>(request: &CorrelationRequest) -> Result<(), Unsupported> {
     match request.width {
-        Some(width) if !(1..=B::BITS).contains(&width) => {
-            Err(Unsupported::new(format_args!("VOLE elements of {width} bits"), format_args!("ask for 1 to {}", B::BITS)))
-        }
+        Some(width) if !(1..=B::BITS).contains(&width) => Err(Unsupported::new(
+            format_args!("VOLE elements of {width} bits"),
+            format_args!("ask for 1 to {}", B::BITS),
+        )),
         _ => Ok(()),
     }
 }
@@ -74,9 +77,8 @@ impl<B: Value> Protocol for SmallFieldVole<B> {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
-        deviations: &[
-            "chunks of delta are combined by the bit basis of F, as in VOLE from bit-wise OT [KOS16]; the check is the one over bits",
-        ],
+        deviations: &["chunks of delta are combined by the bit basis of F, as in VOLE from bit-wise OT [KOS16]; the \
+                       check is the one over bits"],
         modes: &[crate::base_ot::mode(Security::SemiHonest, Resistance::SemiHonest, 2, ASSUMPTIONS), MALICIOUS],
     };
     type Task = SubfieldVole<B>;
@@ -110,7 +112,11 @@ pub(crate) fn send<B: Value>(params: &Params, ch: &mut Channel, rng: &mut Secret
 }
 
 /// The right column: bits and columns read as elements.
-pub(crate) fn receive<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<VoleReceiver<B>, Abort> {
+pub(crate) fn receive<B: Value>(
+    params: &Params,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<VoleReceiver<B>, Abort> {
     let base = ot_extension::receiver(&params.correlation, ch, rng)?;
     let mut a = base.columns.elements::<B>(0..params.correlation.blocks, params.width);
     a.truncate(params.len);

@@ -8,7 +8,8 @@ use zeroize::Zeroize;
 
 use super::PrfOutputs;
 
-/// Batched single-point OPRF: a function for each instance. The receiver learns each at one key, the sender evaluates them where it likes.
+/// Batched single-point OPRF: a function for each instance. The receiver learns each at one key,
+/// the sender evaluates them where it likes.
 #[derive(Debug)]
 pub struct BatchPrf;
 
@@ -19,7 +20,8 @@ pub struct BatchPrfRequest {
     pub instances: usize,
     /// The sender's evaluations, of all instances together.
     pub evaluations: usize,
-    /// Evaluations of all such functions in the run of the whole protocol, these among them: they share the budget for two keys that one instance cannot tell apart.
+    /// Evaluations of all such functions in the run of the whole protocol, these among them: they
+    /// share the budget for two keys that one instance cannot tell apart.
     pub evaluations_in_all: usize,
     /// Blocks of 128 bits of an output.
     pub blocks: usize,
@@ -72,7 +74,8 @@ impl Task for BatchPrf {
     type SenderOutput = PrfOutputs;
     type ReceiverOutput = PrfOutputs;
 
-    /// Both sides agree where their keys do; different keys, instances and blocks have different values.
+    /// Both sides agree where their keys do; different keys, instances and blocks have different
+    /// values.
     fn holds(sent: &Evaluations, asked: &Vec<u128>, sender: &PrfOutputs, receiver: &PrfOutputs) -> Result<(), String> {
         let blocks = match (sent.keys.len(), asked.len()) {
             (0, 0) => 0,

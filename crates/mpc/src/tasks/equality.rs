@@ -7,8 +7,8 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 
-/// Equality with random values of the sender: both sides get shares of whether the values are equal, test by test.
-/// A corrupt sender may choose its own values.
+/// Equality with random values of the sender: both sides get shares of whether the values are
+/// equal, test by test. A corrupt sender may choose its own values.
 #[derive(Debug)]
 pub struct Equality;
 
@@ -55,7 +55,12 @@ impl Task for Equality {
     fn holds((): &(), asked: &Vec<u64>, sender: &Tested, receiver: &Bits) -> Result<(), String> {
         let len = asked.len();
         if (sender.values.len(), sender.shares.len(), receiver.len()) != (len, len, len) {
-            return Err(format!("{len} tests, {} values, {} and {} shares", sender.values.len(), sender.shares.len(), receiver.len()));
+            return Err(format!(
+                "{len} tests, {} values, {} and {} shares",
+                sender.values.len(),
+                sender.shares.len(),
+                receiver.len()
+            ));
         }
         let wrong = (0..len).find(|&i| (sender.shares.get(i) != receiver.get(i)) != (sender.values[i] == asked[i]));
         wrong.map_or(Ok(()), |i| Err(format!("the shares of test {i} of {len} are wrong")))

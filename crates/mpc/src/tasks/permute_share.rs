@@ -6,8 +6,8 @@ use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Value;
 
-/// Permute and share: the sender's values, in an order that the receiver alone knows, in shares by exclusive or. The sender chooses its own shares: uniform ones hide the values
-/// from the receiver.
+/// Permute and share: the sender's values, in an order that the receiver alone knows, in shares by
+/// exclusive or. The sender chooses its own shares: uniform ones hide the values from the receiver.
 #[derive(Debug)]
 pub struct PermuteShare<V>(PhantomData<fn() -> V>);
 
@@ -41,7 +41,9 @@ pub struct Permuted<V: Value> {
 impl<V: Value> ToPermute<V> {
     /// Refuses an input that is not of the agreed size.
     pub(crate) fn check(&self, len: usize, bits: u32) -> Result<(), Unsupported> {
-        let fits = |elements: &[V]| elements.len() == len && elements.iter().fold(0, |union, v| union | v.embed().0) & !low(bits) == 0;
+        let fits = |elements: &[V]| {
+            elements.len() == len && elements.iter().fold(0, |union, v| union | v.embed().0) & !low(bits) == 0
+        };
         if fits(&self.values) && fits(&self.shares) {
             return Ok(());
         }
@@ -70,6 +72,8 @@ impl<V: Value> Task for PermuteShare<V> {
             return Err(format!("{} and {} shares of {} values", sent.shares.len(), out.shares.len(), order.len()));
         }
         let wrong = (0..order.len()).find(|&i| sent.shares[i] + out.shares[i] != sent.values[order[i] as usize]);
-        wrong.map_or(Ok(()), |i| Err(format!("the shares at place {i} of {} are not those of value {}", order.len(), order[i])))
+        wrong.map_or(Ok(()), |i| {
+            Err(format!("the shares at place {i} of {} are not those of value {}", order.len(), order[i]))
+        })
     }
 }

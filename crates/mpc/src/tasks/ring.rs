@@ -8,7 +8,8 @@ use vesica_structures::fields::Gf64;
 use vesica_structures::packing::{pack, packed_len, unpack};
 use zeroize::Zeroize;
 
-/// An element that is shared between two parties: a `u64` additively, modulo a power of two; a `u8` by exclusive or.
+/// An element that is shared between two parties: a `u64` additively, modulo a power of two; a `u8`
+/// by exclusive or.
 pub trait Share: Pod + Default + Zeroize + PartialEq + Send + Sync + 'static {
     /// The most bits of a share.
     const BITS: u32;
@@ -23,7 +24,8 @@ pub trait Share: Pod + Default + Zeroize + PartialEq + Send + Sync + 'static {
     fn minus(self, other: Self) -> Self;
     /// The element if `bit`, else zero; no branch on `bit`.
     fn times(self, bit: bool) -> Self;
-    /// What the element adds to zero if `bit` flips from 0, and to itself if it flips from 1: `(1 - 2 bit) self`; no branch on `bit`.
+    /// What the element adds to zero if `bit` flips from 0, and to itself if it flips from 1: `(1 -
+    /// 2 bit) self`; no branch on `bit`.
     fn flipped(self, bit: bool) -> Self;
     /// The low `bits` bits.
     fn low(self, bits: u32) -> Self;
@@ -139,7 +141,8 @@ pub enum BitsToRing {}
 pub struct BitsToRingRequest {
     /// The number of bits.
     pub len: usize,
-    /// The shares are modulo `2^bits`: what holds the largest result that the caller makes of them. A count of all bits needs `ceil(log2(len + 1))`.
+    /// The shares are modulo `2^bits`: what holds the largest result that the caller makes of them.
+    /// A count of all bits needs `ceil(log2(len + 1))`.
     pub bits: u32,
     /// Against which parties.
     pub security: Security,
@@ -160,13 +163,19 @@ impl Task for BitsToRing {
     type SenderOutput = Shares<u64>;
     type ReceiverOutput = Shares<u64>;
 
-    fn holds(sent: &SharedBits, asked: &SharedBits, sender: &Shares<u64>, receiver: &Shares<u64>) -> Result<(), String> {
+    fn holds(
+        sent: &SharedBits,
+        asked: &SharedBits,
+        sender: &Shares<u64>,
+        receiver: &Shares<u64>,
+    ) -> Result<(), String> {
         let expected: Vec<u64> = sent.bits.iter().zip(&asked.bits).map(|(s, r)| u64::from(s ^ r)).collect();
         stand_for(&expected, 1, sender, receiver)
     }
 }
 
-/// Shares of rows where a shared bit is set, and of zeros elsewhere: of `q_i (y_ij - t_ij)` from exclusive-or shares of `q_i`. The receiver brings `y_ij`, the sender has random masks `t_ij`
+/// Shares of rows where a shared bit is set, and of zeros elsewhere: of `q_i (y_ij - t_ij)` from
+/// exclusive-or shares of `q_i`. The receiver brings `y_ij`, the sender has random masks `t_ij`
 /// from its set-up, zeros where nothing is masked. A corrupt sender may choose its masks.
 #[derive(Debug)]
 pub struct Multiplex<E>(PhantomData<fn() -> E>);
@@ -212,10 +221,20 @@ impl<E: Share> Task for Multiplex<E> {
     type SenderOutput = Multiplexed<E>;
     type ReceiverOutput = Shares<E>;
 
-    fn holds(sent: &SharedBits, asked: &SharedRows<E>, sender: &Multiplexed<E>, receiver: &Shares<E>) -> Result<(), String> {
+    fn holds(
+        sent: &SharedBits,
+        asked: &SharedRows<E>,
+        sender: &Multiplexed<E>,
+        receiver: &Shares<E>,
+    ) -> Result<(), String> {
         let (rows, width) = (sent.bits.len(), receiver.width);
         if asked.bits.len() != rows || asked.values.len() != rows * width || sender.masks.len() > rows * width {
-            return Err(format!("{rows} and {} bits, {} elements, {} masks", asked.bits.len(), asked.values.len(), sender.masks.len()));
+            return Err(format!(
+                "{rows} and {} bits, {} elements, {} masks",
+                asked.bits.len(),
+                asked.values.len(),
+                sender.masks.len()
+            ));
         }
         let masked = sender.masks.len() / rows.max(1);
         let product = |(i, &y): (usize, &E)| {
@@ -227,7 +246,8 @@ impl<E: Share> Task for Multiplex<E> {
     }
 }
 
-/// Inner products of the sender's vector with each of the receiver's, modulo `2^64`, shared additively: a row of as many shares.
+/// Inner products of the sender's vector with each of the receiver's, modulo `2^64`, shared
+/// additively: a row of as many shares.
 #[derive(Debug)]
 pub enum InnerProduct {}
 
@@ -238,9 +258,11 @@ pub struct InnerProductRequest {
     pub len: usize,
     /// Vectors of the receiver.
     pub vectors: usize,
-    /// Such products in the whole run, this one among them: they share the bound on what all results show.
+    /// Such products in the whole run, this one among them: they share the bound on what all
+    /// results show.
     pub products: usize,
-    /// Entries of the receiver's vectors, as signed numbers, lie between `-2^bits` and `2^bits`: 63 for any words.
+    /// Entries of the receiver's vectors, as signed numbers, lie between `-2^bits` and `2^bits`: 63
+    /// for any words.
     pub bits: u32,
     /// Against which parties.
     pub security: Security,
@@ -268,8 +290,14 @@ impl Task for InnerProduct {
     type SenderOutput = Shares<u64>;
     type ReceiverOutput = Shares<u64>;
 
-    fn holds(sent: &RingVector, asked: &RingVectors, sender: &Shares<u64>, receiver: &Shares<u64>) -> Result<(), String> {
-        let product = |y: &Vec<u64>| sent.values.iter().zip(y).fold(0, |sum: u64, (&u, &y)| sum.wrapping_add(u.wrapping_mul(y)));
+    fn holds(
+        sent: &RingVector,
+        asked: &RingVectors,
+        sender: &Shares<u64>,
+        receiver: &Shares<u64>,
+    ) -> Result<(), String> {
+        let product =
+            |y: &Vec<u64>| sent.values.iter().zip(y).fold(0, |sum: u64, (&u, &y)| sum.wrapping_add(u.wrapping_mul(y)));
         let expected: Vec<u64> = asked.vectors.iter().map(product).collect();
         if sender.bits != 64 {
             return Err(format!("shares modulo 2^{}", sender.bits));

@@ -1,5 +1,5 @@
-//! Parties that deviate are caught by the malicious mode. A cheat is an honest party behind a relay that changes its messages: to the
-//! other side that is all there is to see.
+//! Parties that deviate are caught by the malicious mode. A cheat is an honest party behind a relay
+//! that changes its messages: to the other side that is all there is to see.
 
 use std::thread;
 
@@ -38,7 +38,12 @@ struct Tamper {
     check_answer: Option<fn(&mut CheckAnswer)>,
 }
 
-fn pass<M: Message>(from: &mut Channel, to: &mut Channel, shape: M::Shape, change: Option<fn(&mut M)>) -> Result<(), Abort> {
+fn pass<M: Message>(
+    from: &mut Channel,
+    to: &mut Channel,
+    shape: M::Shape,
+    change: Option<fn(&mut M)>,
+) -> Result<(), Abort> {
     let mut message = from.recv::<M>(shape)?;
     if let Some(change) = change {
         change(&mut message);
@@ -58,7 +63,8 @@ fn pass_stream<S: Stream<Element: Pod>>(
     to.send_stream::<S>(&elements)
 }
 
-/// Passes on all messages in the order of the figures. `sender` leads to the sender, `receiver` to the receiver.
+/// Passes on all messages in the order of the figures. `sender` leads to the sender, `receiver` to
+/// the receiver.
 fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver: &mut Channel) -> Result<(), Abort> {
     let depth = ceil_log2(params.block) as usize;
     // The mask of either check adds a block.
@@ -66,8 +72,9 @@ fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver:
     sender.reversed(|sender| {
         receiver.reversed(|receiver| {
             pass(receiver, sender, (), tamper.sender_point)?;
-            (0..128 / TRANSFERS_PER_MESSAGE)
-                .try_for_each(|message| pass(sender, receiver, TRANSFERS_PER_MESSAGE, tamper.receiver_points.filter(|_| message == 4)))
+            (0..128 / TRANSFERS_PER_MESSAGE).try_for_each(|message| {
+                pass(sender, receiver, TRANSFERS_PER_MESSAGE, tamper.receiver_points.filter(|_| message == 4))
+            })
         })
     })?;
     pass(receiver, sender, (), tamper.tree_sums)?;
@@ -95,12 +102,15 @@ fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver:
 
 /// Both sides' results with the relay between them.
 fn run(tamper: Tamper) -> (Result<VoleSender, Abort>, Result<VoleReceiver<Gf128>, Abort>) {
-    let params = Vole::derive(&CorrelationRequest { len: 1 << 13, security: Security::Malicious, width: None }).unwrap();
+    let params =
+        Vole::derive(&CorrelationRequest { len: 1 << 13, security: Security::Malicious, width: None }).unwrap();
     let Params::Silent(silent) = params else { panic!("long enough for trees") };
     let ((sender_end, relay_up), (relay_down, receiver_end)) = (memory::pair(), memory::pair());
     thread::scope(|scope| {
         let sender = scope.spawn(|| {
-            side(sender_end, Role::Sender, options(), |ch, rng| <Vole as Protocol>::Sender::setup(&params, ch, rng)?.run((), ch, rng))
+            side(sender_end, Role::Sender, options(), |ch, rng| {
+                <Vole as Protocol>::Sender::setup(&params, ch, rng)?.run((), ch, rng)
+            })
         });
         scope.spawn(|| {
             side(relay_up, Role::Receiver, options(), |up, _| {
@@ -190,7 +200,8 @@ fn wrong_messages_of_the_check_of_the_trees() {
     caught(run(Tamper { request: Some(request), ..Tamper::default() }).1, CheckAnswer::STEP);
 }
 
-/// A wrong sum on one side only is a guess at one bit of a noisy place: caught if wrong, harmless to the outputs if right.
+/// A wrong sum on one side only is a guess at one bit of a noisy place: caught if wrong, harmless
+/// to the outputs if right.
 #[test]
 fn a_guess_at_a_place_is_caught_or_right() {
     let guesses: [fn(&mut [u128], usize); 6] = [

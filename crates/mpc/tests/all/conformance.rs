@@ -1,4 +1,5 @@
-//! Both sides' outputs fulfil the task, and the bytes are the predicted ones, for every protocol, mode and length.
+//! Both sides' outputs fulfil the task, and the bytes are the predicted ones, for every protocol,
+//! mode and length.
 
 use vesica_mpc::base_ot::BaseOt;
 use vesica_mpc::opprf::{Opprf, Store};
@@ -7,7 +8,9 @@ use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::small_field_vole::SmallFieldVole;
-use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, PrfOutputs, Programmed, SubfieldVole, VoleReceiver, VoleSender};
+use vesica_mpc::tasks::{
+    CorrelationRequest, OpprfRequest, PrfOutputs, Programmed, SubfieldVole, VoleReceiver, VoleSender,
+};
 use vesica_party::{Party, Protocol, Security, Task};
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{Band, Clustered};
@@ -47,13 +50,23 @@ fn ot_extension() {
 fn one_of_n() {
     for width in 1..=4 {
         for len in [0, 1, 2, 100, 5000, 1 << 14, 1 << 16] {
-            conformance::<OneOfN>(&CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) }, (), ());
+            conformance::<OneOfN>(
+                &CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) },
+                (),
+                (),
+            );
         }
     }
 }
 
 /// Runs an OPPRF in which the two sides have `common` keys in common.
-fn programmed<O: Store>(receiver_keys: usize, sender_keys: usize, common: usize, output_bits: u32, wide: bool) -> (Programmed, PrfOutputs) {
+fn programmed<O: Store>(
+    receiver_keys: usize,
+    sender_keys: usize,
+    common: usize,
+    output_bits: u32,
+    wide: bool,
+) -> (Programmed, PrfOutputs) {
     let mut rng = SecretRng::insecure_from_seed(common as u64);
     let request = OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide };
     let keys: Vec<u128> = (0..receiver_keys + sender_keys).map(|_| rng.block()).collect();
@@ -75,7 +88,8 @@ fn opprf() {
     }
 }
 
-/// Elsewhere outputs are those of a random function: no two alike, half of all bits set, and as wide as agreed.
+/// Elsewhere outputs are those of a random function: no two alike, half of all bits set, and as
+/// wide as agreed.
 #[test]
 fn opprf_is_random_where_it_is_not_programmed() {
     let (_, outputs) = programmed::<Band>(2000, 900, 0, 63, false);
@@ -156,9 +170,21 @@ fn values_of_a_width_asked_for_stay_below_it() {
         }
     }
     for width in [0, 65] {
-        assert!(SilentVole::<Gf64>::derive(&CorrelationRequest { len: 9, security: Security::SemiHonest, width: Some(width) }).is_err());
         assert!(
-            SmallFieldVole::<Gf64>::derive(&CorrelationRequest { len: 9, security: Security::SemiHonest, width: Some(width) }).is_err()
+            SilentVole::<Gf64>::derive(&CorrelationRequest {
+                len: 9,
+                security: Security::SemiHonest,
+                width: Some(width)
+            })
+            .is_err()
+        );
+        assert!(
+            SmallFieldVole::<Gf64>::derive(&CorrelationRequest {
+                len: 9,
+                security: Security::SemiHonest,
+                width: Some(width)
+            })
+            .is_err()
         );
     }
 }

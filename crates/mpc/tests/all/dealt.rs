@@ -12,7 +12,8 @@ use vesica_mpc::peqt::{self, Variant};
 use vesica_mpc::permute_share::{self, SwitchingNetwork};
 use vesica_mpc::share_conversion::{BitsReceiver, BitsSender, BitsToRing};
 use vesica_mpc::tasks::{
-    self, BitsToRingRequest, Equality, OpprfRequest, PermuteShare, PermuteShareRequest, Programmed, ProgrammedPrf, SharedBits, ToPermute,
+    self, BitsToRingRequest, Equality, OpprfRequest, PermuteShare, PermuteShareRequest, Programmed, ProgrammedPrf,
+    SharedBits, ToPermute,
 };
 use vesica_party::{Abort, Party, Protocol, Role, Security, Task};
 use vesica_structures::facts::Unsupported;
@@ -78,14 +79,18 @@ fn equality_tests() {
                 seen[owner.peer() as usize].push(lookups);
             }
             let [s, r] = [Role::Sender as usize, Role::Receiver as usize];
-            let sender = peqt::Sender::from_tables(&params, &own[s], &seen[s], &mut SecretRng::insecure_from_seed(1)).unwrap();
+            let sender =
+                peqt::Sender::from_tables(&params, &own[s], &seen[s], &mut SecretRng::insecure_from_seed(1)).unwrap();
             let receiver = peqt::Receiver::from_tables(&params, &own[r], &seen[r]).unwrap();
             // Every third value differs in one bit.
-            let differ = |(i, value): (usize, &u64)| if i % 3 == 0 { value ^ 1 << (i % width as usize) } else { *value };
+            let differ =
+                |(i, value): (usize, &u64)| if i % 3 == 0 { value ^ 1 << (i % width as usize) } else { *value };
             let values: Vec<u64> = sender.values().iter().enumerate().map(differ).collect();
             let asked = values.clone();
-            let (tested, shares) = two_party(|ch, rng| sender.run((), ch, rng), move |ch, rng| receiver.run(asked, ch, rng));
-            Equality::holds(&(), &values, &tested, &shares).unwrap_or_else(|wrong| panic!("{variant:?} {len} {width}: {wrong}"));
+            let (tested, shares) =
+                two_party(|ch, rng| sender.run((), ch, rng), move |ch, rng| receiver.run(asked, ch, rng));
+            Equality::holds(&(), &values, &tested, &shares)
+                .unwrap_or_else(|wrong| panic!("{variant:?} {len} {width}: {wrong}"));
         }
     }
     let params = peqt::Params::new(10, 9).unwrap();
@@ -159,8 +164,10 @@ fn program<O: Store>(receiver_keys: usize, sender_keys: usize, common: usize, wi
         }
     };
     ProgrammedPrf::holds(&sent, &asked, &(), &outputs).unwrap();
-    let matches =
-        asked.iter().zip(&outputs.values).filter(|(key, value)| sent.keys.iter().zip(&sent.values).any(|(k, v)| k == *key && v == *value));
+    let matches = asked
+        .iter()
+        .zip(&outputs.values)
+        .filter(|(key, value)| sent.keys.iter().zip(&sent.values).any(|(k, v)| k == *key && v == *value));
     assert_eq!(matches.count(), common);
     Ok(())
 }
@@ -176,7 +183,8 @@ fn opprf() {
 /// A side that has another correlation than the run takes is told, before anything is sent.
 #[test]
 fn another_vole_than_the_run_takes_is_refused() {
-    let request = OpprfRequest { receiver_keys: 9, sender_keys: 9, output_bits: 100, security: SEMI_HONEST, wide: false };
+    let request =
+        OpprfRequest { receiver_keys: 9, sender_keys: 9, output_bits: 100, security: SEMI_HONEST, wide: false };
     let params = Opprf::<Band>::derive(&request).unwrap();
     let (len, _, width) = params.vole::<Band>().unwrap().expect("both have keys");
     let dealer = &mut InsecureDealer::new(SEED);

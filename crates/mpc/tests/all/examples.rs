@@ -2,9 +2,10 @@
 
 use vesica_mpc::registry;
 use vesica_mpc::tasks::{
-    BatchPrf, BatchPrfRequest, BitsToRing, BitsToRingRequest, CorrelationRequest, Equality, EqualityRequest, Evaluations, InnerProduct,
-    InnerProductRequest, Multiplex, MultiplexRequest, OpprfRequest, PermuteShare, PermuteShareRequest, Programmed, ProgrammedPrf,
-    RandomOneOfNOt, RandomOt, RingVector, RingVectors, Share, SharedBits, SharedRows, SubfieldVole, ToPermute,
+    BatchPrf, BatchPrfRequest, BitsToRing, BitsToRingRequest, CorrelationRequest, Equality, EqualityRequest,
+    Evaluations, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, OpprfRequest, PermuteShare,
+    PermuteShareRequest, Programmed, ProgrammedPrf, RandomOneOfNOt, RandomOt, RingVector, RingVectors, Share,
+    SharedBits, SharedRows, SubfieldVole, ToPermute,
 };
 use vesica_party::{Security, Task};
 use vesica_structures::fields::Value;
@@ -52,7 +53,8 @@ fn bits(len: usize, rng: &mut SecretRng) -> Vec<bool> {
 impl Example for BatchPrf {
     fn example(security: Security, len: usize) -> ExampleOf<Self> {
         let asked = blocks(len, &mut seeded(len));
-        let request = BatchPrfRequest { instances: len, evaluations: len, evaluations_in_all: len, blocks: 1, security };
+        let request =
+            BatchPrfRequest { instances: len, evaluations: len, evaluations_in_all: len, blocks: 1, security };
         (request, Evaluations { instances: (0..len as u32).collect(), keys: asked.clone() }, asked)
     }
 }
@@ -83,7 +85,11 @@ impl<E: Share> Example for Multiplex<E> {
     fn example(security: Security, len: usize) -> ExampleOf<Self> {
         let rng = &mut seeded(len);
         let request = MultiplexRequest { len, masked: 1, width: 2, bits: 8 * size_of::<E>() as u32, security };
-        (request, SharedBits { bits: bits(len, rng) }, SharedRows { bits: bits(len, rng), values: vec![E::default(); 2 * len] })
+        (
+            request,
+            SharedBits { bits: bits(len, rng) },
+            SharedRows { bits: bits(len, rng), values: vec![E::default(); 2 * len] },
+        )
     }
 }
 

@@ -50,7 +50,8 @@ impl Suite for Faults {
         self.0.modes(rows, |row, mode| {
             let (request, sent, asked) = T::example(mode.security, 20);
             let harm = faults_of(row, &request, &sent, &asked, Thorough::InTurn);
-            // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where parties are taken to be honest.
+            // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where
+            // parties are taken to be honest.
             assert!(2 * harm.failed > harm.unharmed, "{harm:?}");
         });
     }

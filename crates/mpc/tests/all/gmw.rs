@@ -92,7 +92,8 @@ fn sums(a: &[Bits], b: &[Bits]) -> Vec<Bits> {
     a.iter().zip(b).map(sum).collect()
 }
 
-/// Gates of all kinds between wires at random, near ones more often; the last few are outputs, with an input and the same wire twice.
+/// Gates of all kinds between wires at random, near ones more often; the last few are outputs, with
+/// an input and the same wire twice.
 fn random_circuit(shape: &Shape) -> Circuit {
     let mut rng = SecretRng::insecure_from_seed(shape.seed);
     let mut draw = |below: usize| (rng.block() % below as u128) as usize;
@@ -130,7 +131,8 @@ fn shares(shape: &Shape, seed: u64) -> Shares {
 fn random_circuits_conform() {
     let mut deepest = 0;
     for seed in 0..12 {
-        let shape = Shape { seed, gates: 10 + 9 * seed as usize, instances: [0, 1, 2, 63, 64, 65, 1000][seed as usize % 7] };
+        let shape =
+            Shape { seed, gates: 10 + 9 * seed as usize, instances: [0, 1, 2, 63, 64, 65, 1000][seed as usize % 7] };
         conformance::<Gmw>(&shape, shares(&shape, seed + 100), shares(&shape, seed + 200));
         deepest = deepest.max(random_circuit(&shape).depth());
     }

@@ -1,11 +1,14 @@
-//! What each row sends for fixed seeds and inputs, against files in the tree, and in how many rounds.
+//! What each row sends for fixed seeds and inputs, against files in the tree, and in how many
+//! rounds.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use vesica_party::transport::memory;
 use vesica_party::{ChannelOptions, CostClass, Mode};
-use vesica_testkit::{Runnable, Transcript, Trials, assert_all_listed, conformance_of, golden, options, run_counted, transcript_of};
+use vesica_testkit::{
+    Runnable, Transcript, Trials, assert_all_listed, conformance_of, golden, options, run_counted, transcript_of,
+};
 
 use crate::examples::{Example, Suite};
 
@@ -22,7 +25,11 @@ struct Golden {
 impl Suite for Golden {
     fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
         let files = &mut self.files;
-        files.extend(rows.iter().flat_map(|row| row.entry().modes.iter().map(|mode| format!("{}.{}.txt", row.entry().id, mode.security))));
+        files.extend(
+            rows.iter().flat_map(|row| {
+                row.entry().modes.iter().map(|mode| format!("{}.{}.txt", row.entry().id, mode.security))
+            }),
+        );
         self.trials.modes(rows, |row, mode| {
             let (request, sent, asked) = T::example(mode.security, 20);
             let file = folder().join(format!("{}.{}.txt", row.entry().id, mode.security));
@@ -36,7 +43,12 @@ impl Suite for Golden {
             let [at_first, ..] = rounds;
             assert_eq!(golden(file, row, &request, sent, asked), at_first, "rounds of two runs on the same inputs");
             let (least, most) = (rounds.iter().min(), rounds.iter().max());
-            assert_eq!(least, Some(&mode.rounds.least), "runs take {rounds:?} rounds, and the entry says {}", mode.rounds);
+            assert_eq!(
+                least,
+                Some(&mode.rounds.least),
+                "runs take {rounds:?} rounds, and the entry says {}",
+                mode.rounds
+            );
             assert!(most <= Some(&mode.rounds.most), "runs take {rounds:?} rounds, and the entry says {}", mode.rounds);
         });
     }
@@ -47,7 +59,8 @@ fn transcripts_and_rounds_are_those_in_the_tree() {
     let mut suite = Golden { trials: Trials::of("golden"), files: BTreeSet::new() };
     suite.all();
     suite.trials.end();
-    let names = std::fs::read_dir(folder()).expect("the folder of golden files").map(|file| file.expect("a file").file_name());
+    let names =
+        std::fs::read_dir(folder()).expect("the folder of golden files").map(|file| file.expect("a file").file_name());
     let files: BTreeSet<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
     assert_eq!(files, suite.files, "one file for each mode of each row, and none that no row writes");
 }
@@ -81,9 +94,11 @@ fn every_message_is_in_the_list() {
     assert_all_listed(source, vesica_mpc::registry::messages());
 }
 
-/// Whatever is sent as a message is known to the list; what implements messages in other ways than the list's test looks for shows here.
+/// Whatever is sent as a message is known to the list; what implements messages in other ways than
+/// the list's test looks for shows here.
 fn assert_listed(transcript: &Transcript) {
-    let listed: BTreeSet<(u16, u8)> = vesica_mpc::registry::messages().map(|message| (message.step.tag(), message.step.number)).collect();
+    let listed: BTreeSet<(u16, u8)> =
+        vesica_mpc::registry::messages().map(|message| (message.step.tag(), message.step.number)).collect();
     let unlisted: Vec<_> = transcript.arrows(false).difference(&listed).copied().collect();
     assert!(unlisted.is_empty(), "messages (tag, step) that no list has: {unlisted:?}");
 }

@@ -12,7 +12,11 @@ fn request(len: usize, vectors: usize, bits: u32) -> InnerProductRequest {
 }
 
 fn run(u: Vec<u64>, vectors: Vec<Vec<u64>>, bits: u32) {
-    conformance::<InnerProduct>(&request(u.len(), vectors.len(), bits), RingVector { values: u }, RingVectors { vectors });
+    conformance::<InnerProduct>(
+        &request(u.len(), vectors.len(), bits),
+        RingVector { values: u },
+        RingVectors { vectors },
+    );
 }
 
 #[test]

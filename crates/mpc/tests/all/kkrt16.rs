@@ -1,4 +1,5 @@
-//! The batched OPRF: both sides agree exactly where their keys do, and bytes are the predicted ones.
+//! The batched OPRF: both sides agree exactly where their keys do, and bytes are the predicted
+//! ones.
 
 use vesica_mpc::kkrt16::Kkrt16;
 use vesica_mpc::tasks::{BatchPrfRequest, Evaluations};
@@ -15,13 +16,17 @@ fn inputs(of: &BatchPrfRequest) -> (Evaluations, Vec<u128>) {
     let mut rng = SecretRng::insecure_from_seed(of.evaluations as u64);
     let asked: Vec<u128> = (0..of.instances).map(|_| rng.block()).collect();
     let instances: Vec<u32> = (0..of.evaluations).map(|_| (rng.block() % of.instances as u128) as u32).collect();
-    let keys = instances.iter().enumerate().map(|(i, &instance)| if i % 2 == 0 { asked[instance as usize] } else { rng.block() });
+    let keys = instances
+        .iter()
+        .enumerate()
+        .map(|(i, &instance)| if i % 2 == 0 { asked[instance as usize] } else { rng.block() });
     (Evaluations { keys: keys.collect(), instances }, asked)
 }
 
 #[test]
 fn sides_agree_exactly_where_their_keys_do() {
-    for (instances, evaluations) in [(0, 0), (1, 0), (1, 1), (2, 5), (127, 300), (129, 4), (1024, 1025), (8193, 20_000)] {
+    for (instances, evaluations) in [(0, 0), (1, 0), (1, 1), (2, 5), (127, 300), (129, 4), (1024, 1025), (8193, 20_000)]
+    {
         for blocks in [1, 3] {
             let of = request(instances, evaluations, blocks);
             let (sent, asked) = inputs(&of);

@@ -14,9 +14,14 @@ fn request(len: usize, width: u32) -> EqualityRequest {
     EqualityRequest { len, width, security: Security::SemiHonest }
 }
 
-/// The receiver takes the sender's values out of band and has every third one differ in one bit, another one each time.
+/// The receiver takes the sender's values out of band and has every third one differ in one bit,
+/// another one each time.
 fn near_values(values: &[u64], width: u32) -> Vec<u64> {
-    values.iter().enumerate().map(|(i, value)| if i % 3 == 0 { value ^ 1 << (i / 3 % width as usize) } else { *value }).collect()
+    values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| if i % 3 == 0 { value ^ 1 << (i / 3 % width as usize) } else { *value })
+        .collect()
 }
 
 /// Runs a variant; the sender's output, the receiver's values and shares, bytes of both.
@@ -47,7 +52,8 @@ fn equal_values_and_values_that_differ_in_one_bit() {
         for width in WIDTHS {
             for len in [1, 1000] {
                 let (sender, values, shares) = run(len, width, variant);
-                Equality::holds(&(), &values, &sender, &shares).unwrap_or_else(|wrong| panic!("{variant:?}, {width} bits: {wrong}"));
+                Equality::holds(&(), &values, &sender, &shares)
+                    .unwrap_or_else(|wrong| panic!("{variant:?}, {width} bits: {wrong}"));
                 let equal = (0..len).filter(|&i| sender.shares.get(i) != shares.get(i)).count();
                 assert_eq!(equal, len - len.div_ceil(3), "{variant:?}, {width} bits");
             }
@@ -88,14 +94,16 @@ fn values_are_uniform_and_shares_alone_say_nothing() {
         for bit in 0..width {
             let ones = sender.values.iter().filter(|value| *value >> bit & 1 == 1).count();
             assert!(is_balanced(ones, len), "{variant:?}, bit {bit} of values: {ones} ones");
-            let pairs = sender.values.iter().filter(|value| (*value >> bit ^ *value >> ((bit + 1) % width)) & 1 == 1).count();
+            let pairs =
+                sender.values.iter().filter(|value| (*value >> bit ^ *value >> ((bit + 1) % width)) & 1 == 1).count();
             assert!(is_balanced(pairs, len), "{variant:?}, bits {bit} and the next: {pairs} differ");
         }
         assert!(sender.values.iter().all(|value| width == 64 || value >> width == 0));
         for shares in [&sender.shares, &shares] {
             // Where values are equal, and where they are not.
             for equal in [false, true] {
-                let of: Vec<bool> = (0..len).filter(|&i| (sender.values[i] == values[i]) == equal).map(|i| shares.get(i)).collect();
+                let of: Vec<bool> =
+                    (0..len).filter(|&i| (sender.values[i] == values[i]) == equal).map(|i| shares.get(i)).collect();
                 let ones = of.iter().filter(|&&share| share).count();
                 assert!(is_balanced(ones, of.len()), "{variant:?}: {ones} ones of {}", of.len());
             }

@@ -83,7 +83,10 @@ fn what_cannot_be_served_is_refused() {
     };
     let fine = ToPermute { values: vec![Gf64(1); 2], shares: vec![Gf64(255); 2] };
     assert!(matches!(ends(fine.clone(), vec![1, 0]), (None, None)));
-    assert!(matches!(ends(ToPermute { values: vec![Gf64(1); 2], shares: vec![Gf64(256); 2] }, vec![1, 0]).0, Some(Abort::Unsupported(_))));
+    assert!(matches!(
+        ends(ToPermute { values: vec![Gf64(1); 2], shares: vec![Gf64(256); 2] }, vec![1, 0]).0,
+        Some(Abort::Unsupported(_))
+    ));
     for order in [vec![0, 0], vec![0], vec![0, 2], vec![0, 1, 2]] {
         assert!(matches!(ends(fine.clone(), order).1, Some(Abort::Unsupported(_))));
     }

@@ -49,7 +49,8 @@ fn all_bits_set_are_counted_without_wrapping() {
     assert_eq!(sum.low(run.sender.bits), len as u64);
 }
 
-/// Multiplexes random rows and, first, ones of extremes, under all four combinations of shares of a bit.
+/// Multiplexes random rows and, first, ones of extremes, under all four combinations of shares of a
+/// bit.
 fn multiplex<E: Share>(len: usize, masked: usize, width: usize, bits: u32) -> Run<vesica_mpc::tasks::Multiplex<E>> {
     let rng = &mut SecretRng::insecure_from_seed((len * width) as u64);
     let mut values = vec![E::default(); len * width];
@@ -57,7 +58,8 @@ fn multiplex<E: Share>(len: usize, masked: usize, width: usize, bits: u32) -> Ru
         let bytes = if i / width < 8 { [[0; 16], [0xff; 16]][i / width / 4] } else { rng.block().to_le_bytes() };
         bytemuck::bytes_of_mut(value).copy_from_slice(&bytes[..size_of::<E>()]);
     }
-    let [sent, asked] = [0, 1].map(|party| (0..len).map(|i| if i < 8 { i >> party & 1 == 1 } else { rng.block() & 1 == 1 }).collect());
+    let [sent, asked] =
+        [0, 1].map(|party| (0..len).map(|i| if i < 8 { i >> party & 1 == 1 } else { rng.block() & 1 == 1 }).collect());
     let run = conformance::<Multiplexer<E>>(
         &rows_request(len, masked, width, bits),
         SharedBits { bits: sent },
@@ -136,7 +138,9 @@ fn the_bytes_are_those_of_the_formula() {
         *range.end()
     };
     let converted = |bits| bytes(row::<BitsToRing>().predicted_bytes(&bits_request(5000, bits)).unwrap());
-    let multiplexed = |masked, width| bytes(row::<Multiplexer<u64>>().predicted_bytes(&rows_request(5000, masked, width, 64)).unwrap());
+    let multiplexed = |masked, width| {
+        bytes(row::<Multiplexer<u64>>().predicted_bytes(&rows_request(5000, masked, width, 64)).unwrap())
+    };
     assert_eq!(converted(21) - converted(1), 5000 * 20 / 8);
     assert_eq!(multiplexed(1, 3) - multiplexed(1, 1), 5000 * 2 * 8);
     assert_eq!(multiplexed(3, 3), multiplexed(1, 3));

@@ -1,4 +1,5 @@
-//! The ends of a channel: finished by both sides, aborted by one, dropped, or cancelled from another thread.
+//! The ends of a channel: finished by both sides, aborted by one, dropped, or cancelled from
+//! another thread.
 
 use std::fmt;
 use std::net;
@@ -16,10 +17,12 @@ impl Channel {
         Canceller(self.shared.clone())
     }
 
-    /// Closes the channel cleanly: waits until everything is sent and the peer has finished, too. On a fork, ends only the fork.
+    /// Closes the channel cleanly: waits until everything is sent and the peer has finished, too.
+    /// On a fork, ends only the fork.
     ///
     /// # Errors
-    /// If the channel fails before that, or the peer has sent messages that this side never received. The peer is then told.
+    /// If the channel fails before that, or the peer has sent messages that this side never
+    /// received. The peer is then told.
     pub fn finish(mut self) -> Result<Tally, Abort> {
         if self.slot == Slot::ROOT {
             if let Err(failure) = self.exchange_finish() {
@@ -34,8 +37,9 @@ impl Channel {
         Ok(self.tally())
     }
 
-    /// Tells the peer of a failure and closes the connection; waits at most [`ChannelOptions::drain_for`](super::ChannelOptions::drain_for) for the
-    /// peer to receive the report. On a fork, sends only the report.
+    /// Tells the peer of a failure and closes the connection; waits at most
+    /// [`ChannelOptions::drain_for`](super::ChannelOptions::drain_for) for the peer to receive
+    /// the report. On a fork, sends only the report.
     pub fn abort(mut self, failure: &Abort) {
         self.close(failure);
     }
@@ -107,7 +111,8 @@ impl Drop for Channel {
 pub struct Canceller(Arc<Shared>);
 
 impl Canceller {
-    /// Makes every call on the channel and its forks fail with `reason`, and tells the peer. Does not block.
+    /// Makes every call on the channel and its forks fail with `reason`, and tells the peer. Does
+    /// not block.
     pub fn cancel(&self, reason: &Abort) {
         self.0.tell(reason);
     }

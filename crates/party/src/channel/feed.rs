@@ -32,7 +32,8 @@ impl Shutdown for Nowhere {
     }
 }
 
-/// Has the reader thread's body take the bytes as frames of a peer, with two forks of this side's open and announced.
+/// Has the reader thread's body take the bytes as frames of a peer, with two forks of this side's
+/// open and announced.
 pub(crate) fn feed(bytes: &[u8]) -> Fed {
     let connection = Connection::new(Cursor::new(bytes.to_vec()), io::sink(), Nowhere);
     let shared = Shared::new(&connection, Role::Receiver, ChannelOptions::default());

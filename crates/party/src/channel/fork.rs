@@ -1,8 +1,9 @@
 //! The queues and credits of one fork.
 //!
-//! A side may start a frame on a fork while its credit is positive; on a fork that the other side has not opened yet, only if the credit
-//! covers the whole frame. Each frame costs its body and a fixed charge, so that empty frames are not free either. The receiver hands the
-//! cost back when its caller takes the frame.
+//! A side may start a frame on a fork while its credit is positive; on a fork that the other side
+//! has not opened yet, only if the credit covers the whole frame. Each frame costs its body and a
+//! fixed charge, so that empty frames are not free either. The receiver hands the cost back when
+//! its caller takes the frame.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
@@ -10,7 +11,8 @@ use std::sync::{Arc, Condvar};
 use super::forks::Slot;
 use super::frame::{HEADER_BYTES, Header};
 
-/// Bytes that may be under way on a fork before the receiver takes any; the frame that uses up the last of it may exceed it.
+/// Bytes that may be under way on a fork before the receiver takes any; the frame that uses up the
+/// last of it may exceed it.
 pub(super) const WINDOW: i64 = crate::transport::WINDOW_BYTES as i64;
 /// Bytes of credit that a frame costs beside those of its body.
 const FRAME_COST: i64 = 64;
@@ -88,7 +90,8 @@ impl Fork {
         }
     }
 
-    /// Whether a frame (header included) may leave. That the peer opened a fork is known here only after the peer did.
+    /// Whether a frame (header included) may leave. That the peer opened a fork is known here only
+    /// after the peer did.
     pub(super) fn has_credit(&self, length: usize) -> bool {
         self.credit >= if self.their_id.is_some() { 1 } else { cost(length - HEADER_BYTES) }
     }

@@ -4,7 +4,8 @@ use std::ops::{Index, IndexMut};
 
 use super::fork::Fork;
 
-/// The place of a fork in the [`Forks`] of its connection. Only [`Forks`] makes one, and it never removes a fork.
+/// The place of a fork in the [`Forks`] of its connection. Only [`Forks`] makes one, and it never
+/// removes a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot(usize);
 

@@ -44,7 +44,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [Self::Message, Self::Chunk, Self::Open, Self::Close, Self::Credit, Self::Ping, Self::Abort, Self::Finish];
+    const ALL: [Self; 8] =
+        [Self::Message, Self::Chunk, Self::Open, Self::Close, Self::Credit, Self::Ping, Self::Abort, Self::Finish];
 
     fn byte(self) -> u8 {
         self as u8 + 1
@@ -72,10 +73,12 @@ impl Header {
         Self { kind, step: 0, fork, tag: 0, length }
     }
 
-    /// Parses a header. Total: any bytes give a header or an error. The length of a parsed header lies within what its kind allows.
+    /// Parses a header. Total: any bytes give a header or an error. The length of a parsed header
+    /// lies within what its kind allows.
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         let [kind, step, fork0, fork1, tag0, tag1, length @ ..] = *bytes;
-        let kind = Kind::ALL.into_iter().find(|known| known.byte() == kind).ok_or(Malformed("a frame of an unknown kind"))?;
+        let kind =
+            Kind::ALL.into_iter().find(|known| known.byte() == kind).ok_or(Malformed("a frame of an unknown kind"))?;
         let length = usize::try_from(u32::from_le_bytes(length)).map_err(|_| Malformed("a frame that is too long"))?;
         let allowed = match kind {
             Kind::Message => 0..=BODY_LIMIT,
@@ -88,7 +91,13 @@ impl Header {
         if !allowed.contains(&length) {
             return Err(Malformed("a frame of a length that its kind does not have"));
         }
-        let header = Self { kind, step, fork: u16::from_le_bytes([fork0, fork1]), tag: u16::from_le_bytes([tag0, tag1]), length };
+        let header = Self {
+            kind,
+            step,
+            fork: u16::from_le_bytes([fork0, fork1]),
+            tag: u16::from_le_bytes([tag0, tag1]),
+            length,
+        };
         if !matches!(kind, Kind::Message | Kind::Chunk) && (step != 0 || header.tag != 0) {
             return Err(Malformed("a frame with a step that its kind does not have"));
         }
@@ -144,7 +153,11 @@ impl Open {
 
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let mut body = Reader::new(body);
-        Ok(Self { parent: u16::from_le_bytes(body.array()?), index: u16::from_le_bytes(body.array()?), label: body.u64()? })
+        Ok(Self {
+            parent: u16::from_le_bytes(body.array()?),
+            index: u16::from_le_bytes(body.array()?),
+            label: body.u64()?,
+        })
     }
 }
 
@@ -170,13 +183,16 @@ pub(crate) fn abort_frame(fault: &PeerFault) -> Vec<u8> {
     control(Kind::Abort, 0, &body.into_bytes())
 }
 
-/// Parses an abort frame's body; what cannot be parsed is left empty, for the peer has failed in any case.
+/// Parses an abort frame's body; what cannot be parsed is left empty, for the peer has failed in
+/// any case.
 pub(crate) fn parse_abort(body: &[u8]) -> PeerFault {
     let mut body = Reader::new(body);
     let [code, from] = body.array().unwrap_or([0, 0]);
     let mut text = || {
         let length = body.u32().unwrap_or(0);
-        clean(&String::from_utf8_lossy(usize::try_from(length).ok().and_then(|length| body.bytes(length).ok()).unwrap_or_default()))
+        clean(&String::from_utf8_lossy(
+            usize::try_from(length).ok().and_then(|length| body.bytes(length).ok()).unwrap_or_default(),
+        ))
     };
     let (fault, mend) = (text(), text());
     let from = match from {
@@ -187,12 +203,13 @@ pub(crate) fn parse_abort(body: &[u8]) -> PeerFault {
     PeerFault { from, code, fault, mend }
 }
 
-/// Bounds a text and strips what could steer a terminal: control characters and bidirectional overrides.
+/// Bounds a text and strips what could steer a terminal: control characters and bidirectional
+/// overrides.
 fn clean(text: &str) -> String {
     let mut cleaned = String::new();
     for character in text.chars() {
-        let steers =
-            character.is_control() || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let steers = character.is_control()
+            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         if steers {
             continue;
         }

@@ -1,7 +1,8 @@
 //! The channel: typed messages over a connection, on forks that share it.
 //!
-//! A channel is used by one thread at a time; two threads of its own read and write the connection, so that sending never waits for
-//! the peer (streams apart) and a fork that is not read blocks no other.
+//! A channel is used by one thread at a time; two threads of its own read and write the connection,
+//! so that sending never waits for the peer (streams apart) and a fork that is not read blocks no
+//! other.
 
 use std::fmt;
 use std::sync::Arc;
@@ -94,8 +95,8 @@ impl Channel {
         self.shared.lock().session = session;
     }
 
-    /// Where in the conversation this channel stands, the same on both sides: the indices of its forks from the root, and whether roles are swapped
-    /// against the root's.
+    /// Where in the conversation this channel stands, the same on both sides: the indices of its
+    /// forks from the root, and whether roles are swapped against the root's.
     pub fn place(&self) -> (Vec<u16>, bool) {
         let state = self.shared.lock();
         (state.forks[self.slot].path.clone(), self.role != self.shared.role)
@@ -106,13 +107,15 @@ impl Channel {
         self.shared.exporter
     }
 
-    /// The authenticated public key of the peer, as its transport gives it; `None` on other transports.
+    /// The authenticated public key of the peer, as its transport gives it; `None` on other
+    /// transports.
     pub fn peer_key(&self) -> Option<&[u8]> {
         self.shared.peer_key.as_deref()
     }
 
-    /// From now on, what is left of the conversation (`what`, in words) may take `after` at most: then every call on the channel and its forks
-    /// fails, whatever the peer sends. Of several limits the earliest counts.
+    /// From now on, what is left of the conversation (`what`, in words) may take `after` at most:
+    /// then every call on the channel and its forks fails, whatever the peer sends. Of several
+    /// limits the earliest counts.
     pub fn limit(&mut self, what: &'static str, after: Duration) {
         let Some(end) = Instant::now().checked_add(after) else { return };
         let mut state = self.shared.lock();
@@ -121,8 +124,9 @@ impl Channel {
         }
     }
 
-    /// Runs `body` with at most `after` for it (`what`, in words); past that, every call on the channel and its forks fails. An earlier limit counts all
-    /// the same, and holds again afterwards. Limits that `body` sets with [`limit`](Self::limit) end with it.
+    /// Runs `body` with at most `after` for it (`what`, in words); past that, every call on the
+    /// channel and its forks fails. An earlier limit counts all the same, and holds again
+    /// afterwards. Limits that `body` sets with [`limit`](Self::limit) end with it.
     pub fn within<T>(&mut self, what: &'static str, after: Duration, body: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.shared.lock().time_limit.clone();
         self.limit(what, after);
@@ -131,7 +135,8 @@ impl Channel {
         result
     }
 
-    /// Whether the conversation still stands, for a side that is busy with something else. Does not wait.
+    /// Whether the conversation still stands, for a side that is busy with something else. Does not
+    /// wait.
     ///
     /// # Errors
     /// If the link has failed, the peer has given up or is silent, or time has run out.
@@ -140,13 +145,15 @@ impl Channel {
         self.note(standing)
     }
 
-    /// From now until the guard drops, time and bytes count for `phase` (phases nest: the innermost counts).
+    /// From now until the guard drops, time and bytes count for `phase` (phases nest: the innermost
+    /// counts).
     pub fn phase(&mut self, phase: Phase) -> PhaseGuard {
         self.clock.enter(phase)
     }
 
-    /// A further channel over the same connection, for another thread or for a stream in the other direction. Both sides fork in the
-    /// same program order; labels are compared. It ends when it is dropped.
+    /// A further channel over the same connection, for another thread or for a stream in the other
+    /// direction. Both sides fork in the same program order; labels are compared. It ends when
+    /// it is dropped.
     ///
     /// # Errors
     /// If the channel has failed, or the peer's fork has another label.
@@ -190,7 +197,8 @@ impl Channel {
         result
     }
 
-    /// Records a failure of a call: the conversation is undefined from then on, so that all calls fail, on all forks.
+    /// Records a failure of a call: the conversation is undefined from then on, so that all calls
+    /// fail, on all forks.
     fn note<T>(&self, result: Result<T, Abort>) -> Result<T, Abort> {
         result.inspect_err(|failure| self.shared.fail(failure.again()))
     }

@@ -11,15 +11,19 @@ pub struct ChannelOptions {
     pub elapsed: Duration,
     /// Time without other output after which a sign of life is sent.
     pub ping_every: Duration,
-    /// Time without input after which the link counts as dead. A peer that computes is not silent: its writer thread sends signs of life.
+    /// Time without input after which the link counts as dead. A peer that computes is not silent:
+    /// its writer thread sends signs of life.
     pub dead_after: Duration,
-    /// Time that a side waits for the peer's report of a failure after a fork or the link has ended.
+    /// Time that a side waits for the peer's report of a failure after a fork or the link has
+    /// ended.
     pub reason_wait: Duration,
     /// Time that a side that has failed or finished waits for the peer to close.
     pub drain_for: Duration,
-    /// Whether to keep a running hash of all messages, see [`Channel::transcript`](super::Channel::transcript).
+    /// Whether to keep a running hash of all messages, see
+    /// [`Channel::transcript`](super::Channel::transcript).
     pub transcript: bool,
-    /// Note the order of what is sent and received, see [`Channel::turns`](super::Channel::turns). For tests and measurements.
+    /// Note the order of what is sent and received, see [`Channel::turns`](super::Channel::turns).
+    /// For tests and measurements.
     pub turns: bool,
 }
 

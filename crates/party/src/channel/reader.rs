@@ -27,7 +27,8 @@ pub(super) fn run(shared: Arc<Shared>, reader: Box<dyn Read + Send>) {
     if !over {
         shared.fail(failure);
     }
-    // Whatever still comes is taken, so that the peer's writes end and no reset destroys a report on its way.
+    // Whatever still comes is taken, so that the peer's writes end and no reset destroys a report on
+    // its way.
     input.drain();
     shared.lock().reader_done = true;
     shared.ended.notify_all();
@@ -149,7 +150,8 @@ fn close(shared: &Shared, id: u16) -> Result<(), Abort> {
 }
 
 fn credit(shared: &Shared, id: u16, body: &[u8]) -> Result<(), Abort> {
-    let credit = body.try_into().map(u32::from_le_bytes).map_err(|_| shared.misbehaved("a credit of another length"))?;
+    let credit =
+        body.try_into().map(u32::from_le_bytes).map_err(|_| shared.misbehaved("a credit of another length"))?;
     let mut state = shared.lock();
     let Some(&slot) = state.ours.get(usize::from(id)) else {
         return Err(shared.misbehaved("credit for a fork that this side did not open"));
@@ -173,7 +175,10 @@ struct Input<'a> {
 
 impl Input<'_> {
     /// Fills `out`; what is long bypasses the buffer.
-    #[expect(clippy::indexing_slicing, reason = "start <= end <= buffer.len(), and a reader gives no more bytes than it has room for")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "start <= end <= buffer.len(), and a reader gives no more bytes than it has room for"
+    )]
     fn exact(&mut self, mut out: &mut [u8]) -> io::Result<()> {
         loop {
             let buffered = &self.buffer[self.start..self.end];

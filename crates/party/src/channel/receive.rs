@@ -18,7 +18,8 @@ impl Channel {
         self.note(message)
     }
 
-    /// Receives exactly `out.len()` elements of a streamed message; may be called many times with any part sizes.
+    /// Receives exactly `out.len()` elements of a streamed message; may be called many times with
+    /// any part sizes.
     ///
     /// # Errors
     /// As `recv`.
@@ -105,7 +106,8 @@ impl Channel {
         Ok(frame)
     }
 
-    /// The peer has ended the fork before `step`. Often it has failed, and its report is on the way.
+    /// The peer has ended the fork before `step`. Often it has failed, and its report is on the
+    /// way.
     fn fork_ended<T>(&self, state: MutexGuard<'_, State>, step: &Step) -> Result<T, Abort> {
         drop(state);
         self.shared.wait_ended(self.shared.options.reason_wait, |state| state.failure.is_some());
@@ -132,7 +134,10 @@ impl Channel {
             return Err(out_of_step(*step, header));
         }
         if header.kind != kind {
-            return Err(Abort::PeerMisbehaved(*step, "a stream instead of a message, or a message instead of a stream"));
+            return Err(Abort::PeerMisbehaved(
+                *step,
+                "a stream instead of a message, or a message instead of a stream",
+            ));
         }
         Ok(())
     }

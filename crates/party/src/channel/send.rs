@@ -16,7 +16,8 @@ impl Channel {
     /// Encodes and queues a message; never waits for the peer.
     ///
     /// # Errors
-    /// If the channel has failed, or if the message is longer than a frame (16 MiB) or not this role's to send, which are local faults.
+    /// If the channel has failed, or if the message is longer than a frame (16 MiB) or not this
+    /// role's to send, which are local faults.
     pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Abort> {
         let queued = self.put_message(message);
         self.note(queued)
@@ -102,7 +103,8 @@ impl Channel {
     }
 }
 
-/// Appends to the last unsent chunk of the same stream, if there is room. The count of frames stays.
+/// Appends to the last unsent chunk of the same stream, if there is room. The count of frames
+/// stays.
 fn extend_chunk(fork: &mut Fork, header: &Header, piece: &[u8]) -> bool {
     let Some(last) = fork.out.back_mut() else { return false };
     let Some(Ok(before)) = last.first_chunk().map(Header::parse) else { return false };

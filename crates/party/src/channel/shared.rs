@@ -130,7 +130,11 @@ impl Shared {
     }
 
     /// Waits on `condvar` for a change of the state; an error if the link failed or time ran out.
-    pub(super) fn wait<'a>(&self, state: MutexGuard<'a, State>, condvar: &Condvar) -> Result<MutexGuard<'a, State>, Abort> {
+    pub(super) fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        condvar: &Condvar,
+    ) -> Result<MutexGuard<'a, State>, Abort> {
         if let Some(failure) = &state.failure {
             return Err(failure.again());
         }
@@ -178,7 +182,9 @@ impl Shared {
 
     /// The writer cannot write: waits a moment for the peer's reason, then the link is what failed.
     pub(super) fn write_failed(&self, fault: io::Error) {
-        self.wait_ended(self.options.reason_wait, |state| state.failure.is_some() || state.reader_done || state.closing);
+        self.wait_ended(self.options.reason_wait, |state| {
+            state.failure.is_some() || state.reader_done || state.closing
+        });
         let over = {
             let state = self.lock();
             state.finish_sent && state.peer_finished

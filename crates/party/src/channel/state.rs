@@ -10,7 +10,8 @@ use crate::Abort;
 
 /// Longest body of the frames into which a streamed message is cut.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
-/// Buffers of chunks that are kept for reuse, against a page fault for every 4 KiB received or sent.
+/// Buffers of chunks that are kept for reuse, against a page fault for every 4 KiB received or
+/// sent.
 const SPARE_BUFFERS: usize = 32;
 /// Forks that one side may open before the other does.
 pub(super) const EARLY_FORKS: usize = 16;
@@ -107,7 +108,8 @@ impl State {
         self.forks.iter().filter(|fork| fork.our_id.is_some() && fork.their_id.is_none()).count()
     }
 
-    /// The next frames to write, in order: control frames, then forks in turn, each as far as its credit goes, up to about `limit` bytes.
+    /// The next frames to write, in order: control frames, then forks in turn, each as far as its
+    /// credit goes, up to about `limit` bytes.
     pub(super) fn take_frames(&mut self, limit: usize, frames: &mut Vec<Vec<u8>>) {
         let mut bytes = 0;
         while let Some(frame) = self.control.pop_front() {
@@ -136,8 +138,9 @@ impl State {
         }
     }
 
-    /// The number under which this side sends on a fork. The first time, the frame that opens it is sent before; `None` if it must wait:
-    /// for this side to open it, for its parent, or for the peer, who is behind with too many.
+    /// The number under which this side sends on a fork. The first time, the frame that opens it is
+    /// sent before; `None` if it must wait: for this side to open it, for its parent, or for
+    /// the peer, who is behind with too many.
     fn announce(&mut self, slot: Slot, frames: &mut Vec<Vec<u8>>) -> Option<u16> {
         if let Some(id) = self.forks[slot].our_id {
             return Some(id);

@@ -11,7 +11,8 @@ use crate::Phase;
 /// Time and bytes of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
-    /// Time on the channel itself; over all phases it adds up to the time since the channel was opened.
+    /// Time on the channel itself; over all phases it adds up to the time since the channel was
+    /// opened.
     pub seconds: f64,
     /// Time on forks, which run beside the channel and each other.
     pub fork_seconds: f64,
@@ -53,7 +54,8 @@ impl AddAssign for Count {
 pub struct Tally {
     /// Every phase that was entered. Opening forks, credits and pings count for `Phase::Other`.
     pub phases: BTreeMap<Phase, Count>,
-    /// Seconds that the channel itself spent in [`Phase::Precompute`], phases entered within it included. Benchmarks count them as set-up.
+    /// Seconds that the channel itself spent in [`Phase::Precompute`], phases entered within it
+    /// included. Benchmarks count them as set-up.
     pub precompute_seconds: f64,
 }
 

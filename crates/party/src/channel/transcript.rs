@@ -1,10 +1,12 @@
 //! A running hash of all messages in both directions.
 //!
-//! It is taken where messages are sent and received, over what both sides know: the arrow, the length and the bytes. How a stream was
-//! cut, frames without a message and the numbers of forks are no part of it, so that both sides come to the same value.
+//! It is taken where messages are sent and received, over what both sides know: the arrow, the
+//! length and the bytes. How a stream was cut, frames without a message and the numbers of forks
+//! are no part of it, so that both sides come to the same value.
 //!
-//! One direction of one fork is a sequence of records. A message is its header and its body; a stream, which ends where another arrow
-//! begins, is its header, its length and the hash of its bytes. No two sequences of records have the same encoding.
+//! One direction of one fork is a sequence of records. A message is its header and its body; a
+//! stream, which ends where another arrow begins, is its header, its length and the hash of its
+//! bytes. No two sequences of records have the same encoding.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +36,8 @@ impl Transcript {
         Self { sent: Direction::new(), received: Direction::new() }
     }
 
-    /// The digests in the order on which both sides agree: `role` is this side's at the opening of the connection.
+    /// The digests in the order on which both sides agree: `role` is this side's at the opening of
+    /// the connection.
     fn digests(&self, role: Role) -> Digests {
         let (sent, received) = (self.sent.digest(), self.received.digest());
         match role {
@@ -109,11 +112,13 @@ fn header(kind: Kind, step: &Step, length: usize) -> Header {
 }
 
 impl Channel {
-    /// Hash of all messages and streams so far in both directions, on this fork and on those below it that have ended; `None` unless
+    /// Hash of all messages and streams so far in both directions, on this fork and on those below
+    /// it that have ended; `None` unless
     /// [`ChannelOptions::transcript`](super::ChannelOptions::transcript) asks for one.
     ///
-    /// Both sides get the same value at the same point of the conversation: when each has received what the other one sent, and the
-    /// forks on both sides have ended. It covers what the channel's caller said, and neither pings nor credits.
+    /// Both sides get the same value at the same point of the conversation: when each has received
+    /// what the other one sent, and the forks on both sides have ended. It covers what the
+    /// channel's caller said, and neither pings nor credits.
     pub fn transcript(&self) -> Option<[u8; 32]> {
         let transcript = self.transcript.as_ref()?;
         let path = self.shared.lock().forks[self.slot].path.clone();

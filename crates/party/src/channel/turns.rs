@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::Channel;
 
-/// What one side sent and received, in its program's order; see [`ChannelOptions::turns`](super::ChannelOptions::turns).
+/// What one side sent and received, in its program's order; see
+/// [`ChannelOptions::turns`](super::ChannelOptions::turns).
 ///
-/// Consecutive parts of one fork in one direction are one turn. A side whose forks are used by several threads at once has no single order, and
-/// gets that of the clock.
+/// Consecutive parts of one fork in one direction are one turn. A side whose forks are used by
+/// several threads at once has no single order, and gets that of the clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
     turns: Vec<Turn>,
@@ -27,7 +28,8 @@ struct Turn {
 type Sent = (u64, usize);
 
 impl Turns {
-    /// Adds `length` bytes of a fork. A message counts one more, so that an empty one has a position of its own.
+    /// Adds `length` bytes of a fork. A message counts one more, so that an empty one has a
+    /// position of its own.
     fn note(&mut self, fork: Vec<u16>, sent: bool, length: usize) {
         let position = self.positions.entry((fork.clone(), sent)).or_default();
         *position += length as u64;
@@ -38,12 +40,14 @@ impl Turns {
         }
     }
 
-    /// The number of rounds of a run: the length of the longest chain of messages each of which was sent after the one before had arrived.
-    /// Messages that cross each other are of one round. `None` if one side received what the other did not send.
+    /// The number of rounds of a run: the length of the longest chain of messages each of which was
+    /// sent after the one before had arrived. Messages that cross each other are of one round.
+    /// `None` if one side received what the other did not send.
     #[expect(clippy::indexing_slicing, reason = "a side is 0 or 1, and the turns are this process's own record")]
     pub fn rounds(ours: &Self, theirs: &Self) -> Option<usize> {
         let sides = [ours, theirs];
-        // For each side: turns replayed, rounds that its next message waits for, and the round of all that it sent.
+        // For each side: turns replayed, rounds that its next message waits for, and the round of all that
+        // it sent.
         let mut next = [0; 2];
         let mut arrived = [0; 2];
         let mut sent: [BTreeMap<&[u16], Vec<Sent>>; 2] = Default::default();
@@ -54,8 +58,9 @@ impl Turns {
                     if turn.sent {
                         sent[side].entry(&turn.fork).or_default().push((turn.position, arrived[side] + 1));
                     } else {
-                        let round =
-                            sent[1 - side].get(turn.fork.as_slice()).and_then(|sent| sent.iter().find(|(end, _)| *end >= turn.position));
+                        let round = sent[1 - side]
+                            .get(turn.fork.as_slice())
+                            .and_then(|sent| sent.iter().find(|(end, _)| *end >= turn.position));
                         let Some((_, round)) = round else { break };
                         arrived[side] = arrived[side].max(*round);
                     }
@@ -73,7 +78,8 @@ impl Turns {
 }
 
 impl Channel {
-    /// The turns of this side so far, on all forks; `None` unless [`ChannelOptions::turns`](super::ChannelOptions::turns) asks for them.
+    /// The turns of this side so far, on all forks; `None` unless
+    /// [`ChannelOptions::turns`](super::ChannelOptions::turns) asks for them.
     pub fn turns(&self) -> Option<Turns> {
         self.shared.options.turns.then(|| self.shared.turns().clone())
     }

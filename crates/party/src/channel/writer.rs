@@ -1,4 +1,5 @@
-//! The writer thread: sends queued frames, flushes when the queues are empty, and sends a sign of life after a pause.
+//! The writer thread: sends queued frames, flushes when the queues are empty, and sends a sign of
+//! life after a pause.
 
 use std::io::{self, Write};
 use std::net;
@@ -9,7 +10,8 @@ use super::frame::{Header, Kind, control};
 use super::shared::Shared;
 use super::state::CHUNK_BYTES;
 
-/// Most bytes that are taken from the queues in one go. An abort frame waits for no more than these.
+/// Most bytes that are taken from the queues in one go. An abort frame waits for no more than
+/// these.
 const BATCH_BYTES: usize = CHUNK_BYTES;
 /// Frames up to this length are gathered, so that small ones share a system call.
 const GATHER_BYTES: usize = 16 << 10;

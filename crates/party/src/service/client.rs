@@ -139,7 +139,12 @@ impl<S: Service> ServiceClient<S> {
 }
 
 /// Says who joins; the server's present state.
-fn join<S: Service>(known: Option<StateId>, params: &S::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<StateId, Abort> {
+fn join<S: Service>(
+    known: Option<StateId>,
+    params: &S::Params,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<StateId, Abort> {
     let known = known.map_or([0; 16], StateId::to_bytes);
     let join = Join { known, terms: conversation::terms::<S>(params), nonce: rng.block().to_le_bytes() };
     ch.send(&Next::JOIN)?;

@@ -143,7 +143,9 @@ pub fn serve<S: Service>(
             };
             let place = present.enter();
             let attendance = Attendance::<S> { state, params, limits, events, stop, present: &present, number: place };
-            let spawned = thread::Builder::new().name("vesica-client".into()).spawn_scoped(scope, move || attendance.attend(arrival));
+            let spawned = thread::Builder::new()
+                .name("vesica-client".into())
+                .spawn_scoped(scope, move || attendance.attend(arrival));
             if let Err(fault) = spawned {
                 present.leave(place);
                 events.not_accepted(&fault);
@@ -196,7 +198,8 @@ impl Present {
     /// have not said who they are.
     fn has_room(&self, limits: &ServeLimits) -> bool {
         let mut clients = self.lock();
-        let strangers = clients.places.values().filter(|place| matches!(place.stage, Stage::Arrived | Stage::Handshake(_))).count();
+        let strangers =
+            clients.places.values().filter(|place| matches!(place.stage, Stage::Arrived | Stage::Handshake(_))).count();
         if strangers < limits.handshakes.max(1) && clients.places.len() < limits.clients.max(1) {
             return true;
         }
@@ -321,8 +324,8 @@ impl<S: Service> Attendance<'_, S> {
     }
 
     fn requests(&self, client: ClientIdentity, ch: &mut Channel, canceller: &Canceller) -> Result<(), Abort> {
-        let mut rng =
-            SecretRng::from_os().map_err(|fault| local(INTERNAL, &fault.to_string(), "check the system's source of randomness"))?;
+        let mut rng = SecretRng::from_os()
+            .map_err(|fault| local(INTERNAL, &fault.to_string(), "check the system's source of randomness"))?;
         let mut joined: Option<Joined<S>> = None;
         let mut query = Query { client, number: 0 };
         loop {
@@ -347,7 +350,8 @@ impl<S: Service> Attendance<'_, S> {
                 }
                 Some(Request::Query) => {
                     let joined = joined.as_mut().filter(|joined| !joined.told_of_another);
-                    let joined = joined.ok_or(Abort::PeerMisbehaved(Next::STEP, "a query before it joined the server's state"))?;
+                    let joined = joined
+                        .ok_or(Abort::PeerMisbehaved(Next::STEP, "a query before it joined the server's state"))?;
                     ch.within("a query", self.limits.query, |ch| self.query(joined, query, ch, &mut rng))?;
                     query.number += 1;
                 }
@@ -361,7 +365,11 @@ impl<S: Service> Attendance<'_, S> {
         let join: Join = ch.recv(())?;
         if join.terms != conversation::terms::<S>(self.params) {
             let mend = format!("ask for {} with the parameters that the server names", S::ENTRY.id);
-            return Err(local(REFUSED, "the client asks for another service, or for other parameters, than this server has", &mend));
+            return Err(local(
+                REFUSED,
+                "the client asks for another service, or for other parameters, than this server has",
+                &mend,
+            ));
         }
         let server = self.state.current();
         let state = server.state_id();

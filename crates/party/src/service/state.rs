@@ -94,10 +94,14 @@ impl StateError {
     /// What to do about it.
     pub fn mend(&self) -> &'static str {
         match self {
-            Self::NotAState | Self::OtherFormat { .. } => "name another file, or prepare the state anew with this version",
+            Self::NotAState | Self::OtherFormat { .. } => {
+                "name another file, or prepare the state anew with this version"
+            }
             Self::Damaged(_) => "restore the file from a copy, or prepare the state anew",
             Self::TooLong { .. } => "name another file, or allow a larger one",
-            Self::Exposed { .. } => "let only the owner read it (chmod 600), and prepare the state anew if others may have read it",
+            Self::Exposed { .. } => {
+                "let only the owner read it (chmod 600), and prepare the state anew if others may have read it"
+            }
             Self::Io(_) => "check the path, the permissions and the room on the disk",
             Self::File { error, .. } => error.mend(),
         }
@@ -192,7 +196,8 @@ impl<'a> StateReader<'a> {
 
     /// The next bytes, as many as `out` has room for.
     pub fn fill(&mut self, out: &mut [u8]) -> Result<(), StateError> {
-        self.remaining = self.remaining.checked_sub(out.len() as u64).ok_or(StateError::Damaged("it ends too early"))?;
+        self.remaining =
+            self.remaining.checked_sub(out.len() as u64).ok_or(StateError::Damaged("it ends too early"))?;
         let mut rest = &mut *out;
         while !rest.is_empty() {
             if self.ahead.is_empty() {

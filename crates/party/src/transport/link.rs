@@ -10,7 +10,8 @@ use vesica_structures::facts::Unsupported;
 /// Bytes that a fork of a channel may have under way: what one round trip carries at most.
 pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
 
-/// The rate and the round-trip time of a link. Whole numbers, since both sides choose a protocol by them and must come to the same.
+/// The rate and the round-trip time of a link. Whole numbers, since both sides choose a protocol by
+/// them and must come to the same.
 ///
 /// Read from `loopback`, `lan` or `RATE,RTT` such as `100mbit,40ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,8 +83,12 @@ impl FromStr for Link {
     type Err = Unsupported;
 
     fn from_str(text: &str) -> Result<Self, Unsupported> {
-        let refuse =
-            || Unsupported::new(format!("the link '{text}' is not understood"), "write loopback, lan, or RATE,RTT such as 100mbit,40ms");
+        let refuse = || {
+            Unsupported::new(
+                format!("the link '{text}' is not understood"),
+                "write loopback, lan, or RATE,RTT such as 100mbit,40ms",
+            )
+        };
         match text {
             "loopback" => return Ok(Self::LOOPBACK),
             "lan" => return Ok(Self::LAN),
@@ -124,7 +129,10 @@ mod tests {
     fn links_are_read_and_written() {
         let link: Link = "100mbit,40ms".parse().expect("a link");
         assert_eq!(link, Link { bits_per_second: 100_000_000, round_trip_us: 40_000 });
-        assert_eq!((link.round_trip(), link.to_string().as_str()), (Duration::from_millis(40), "100 Mbit/s with a round trip of 40 ms"));
+        assert_eq!(
+            (link.round_trip(), link.to_string().as_str()),
+            (Duration::from_millis(40), "100 Mbit/s with a round trip of 40 ms")
+        );
         assert_eq!(["loopback", "lan"].map(|name| name.parse()), [Ok(Link::LOOPBACK), Ok(Link::LAN)]);
         for link in [link, Link::LOOPBACK, Link::LAN, Link::ASSUMED] {
             assert_eq!(link.to_text().parse(), Ok(link));

@@ -141,8 +141,9 @@ type WaitingForks = HashMap<Vec<u16>, [Option<Waiting>; 2]>;
 
 /// Where the two ends of a connection within one process say what they wait for.
 ///
-/// Only the peer's end of a fork can end a wait on that fork. So when both ends wait, and each has taken all frames that the other
-/// has sent, they wait for ever: a protocol's mistake, which fails at once instead of hanging a test.
+/// Only the peer's end of a fork can end a wait on that fork. So when both ends wait, and each has
+/// taken all frames that the other has sent, they wait for ever: a protocol's mistake, which fails
+/// at once instead of hanging a test.
 #[derive(Clone)]
 pub struct Rendezvous {
     /// 0 or 1.
@@ -151,8 +152,8 @@ pub struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// Says that this side waits on the fork at `path`, with `sent` frames sent and `taken` frames taken on it so far.
-    /// True if the other side waits as well and nothing is under way.
+    /// Says that this side waits on the fork at `path`, with `sent` frames sent and `taken` frames
+    /// taken on it so far. True if the other side waits as well and nothing is under way.
     #[expect(clippy::indexing_slicing, reason = "there are two sides, 0 and 1")]
     pub(crate) fn wait(&self, path: &[u16], sent: u64, taken: u64) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,5 @@
-//! Ways to reach the peer. A transport ends in a [`Connection`]; what travels over it is the channel's matter.
+//! Ways to reach the peer. A transport ends in a [`Connection`]; what travels over it is the
+//! channel's matter.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -18,8 +19,9 @@ pub use memory::Rendezvous;
 
 /// Closes a connection while other threads read from it or write to it.
 pub trait Shutdown: Send + Sync {
-    /// With `Write`, the peer reads end-of-file after all that was written (over TLS: a close notification first), and input goes on.
-    /// With `Both`, blocked reads and writes on this side end at once as well.
+    /// With `Write`, the peer reads end-of-file after all that was written (over TLS: a close
+    /// notification first), and input goes on. With `Both`, blocked reads and writes on this
+    /// side end at once as well.
     fn close(&self, how: net::Shutdown) -> io::Result<()>;
 }
 
@@ -35,13 +37,18 @@ pub struct Connection {
     pub exporter: Option<[u8; 32]>,
     /// The authenticated public key of the peer (its SubjectPublicKeyInfo).
     pub peer_key: Option<Vec<u8>>,
-    /// The means by which two sides within one process notice that they wait for each other; `None` on other transports.
+    /// The means by which two sides within one process notice that they wait for each other; `None`
+    /// on other transports.
     pub rendezvous: Option<Rendezvous>,
 }
 
 impl Connection {
     /// A connection without authentication.
-    pub fn new(reader: impl Read + Send + 'static, writer: impl Write + Send + 'static, shutdown: impl Shutdown + 'static) -> Self {
+    pub fn new(
+        reader: impl Read + Send + 'static,
+        writer: impl Write + Send + 'static,
+        shutdown: impl Shutdown + 'static,
+    ) -> Self {
         Self {
             reader: Box::new(reader),
             writer: Box::new(writer),

@@ -1,4 +1,5 @@
-//! A link of a given rate and delay, made in user space over any connection. For tests and benchmarks.
+//! A link of a given rate and delay, made in user space over any connection. For tests and
+//! benchmarks.
 
 use std::io::{self, Write};
 use std::net;
@@ -14,15 +15,19 @@ const QUEUE_AHEAD: Duration = Duration::from_millis(20);
 /// What passes in one piece, so that the rate is smooth.
 const BYTES_PER_PIECE: usize = 16 << 10;
 
-/// Shapes what this side *sends* to the rate of `link` (at least one bit per second) and delays it by half of its round trip. Shape both ends to shape
-/// the link.
+/// Shapes what this side *sends* to the rate of `link` (at least one bit per second) and delays it
+/// by half of its round trip. Shape both ends to shape the link.
 pub fn shape(connection: Connection, link: Link) -> Connection {
     let bits_per_second = link.bits_per_second.max(1) as f64;
     let (pieces, queue) = channel();
     let inner = connection.shutdown.clone();
     thread::spawn(move || pump(queue, connection.writer, inner.as_ref()));
-    let writer =
-        Shaped { pieces: pieces.clone(), seconds_per_byte: 8.0 / bits_per_second, delay: link.round_trip() / 2, free: Instant::now() };
+    let writer = Shaped {
+        pieces: pieces.clone(),
+        seconds_per_byte: 8.0 / bits_per_second,
+        delay: link.round_trip() / 2,
+        free: Instant::now(),
+    };
     let shutdown = Arc::new(Drained { pieces: Mutex::new(pieces), inner: connection.shutdown });
     Connection { writer: Box::new(writer), shutdown, ..connection }
 }
@@ -56,7 +61,8 @@ impl Write for Shaped {
     }
 }
 
-/// Hands each piece on when it is due. A failed write ends the pump, and with it the writer before it.
+/// Hands each piece on when it is due. A failed write ends the pump, and with it the writer before
+/// it.
 fn pump(queue: Receiver<Piece>, mut writer: Box<dyn Write + Send>, shutdown: &dyn Shutdown) {
     for piece in queue {
         match piece {

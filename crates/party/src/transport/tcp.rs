@@ -41,7 +41,8 @@ pub fn listen(address: &str) -> Result<Listener, Abort> {
 /// The next connection, if a client has connected. Does not wait.
 ///
 /// # Errors
-/// What the operating system says. The listener stays usable: the process may have too many open files for the moment, for example.
+/// What the operating system says. The listener stays usable: the process may have too many open
+/// files for the moment, for example.
 pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
     match listener.0.accept() {
         Ok((stream, from)) => {
@@ -49,7 +50,12 @@ pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> 
             Ok(Some((stream, from)))
         }
         // A connection that was reset before it was accepted is no failure of the listener.
-        Err(fault) if matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted) => {
+        Err(fault)
+            if matches!(
+                fault.kind(),
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
+            ) =>
+        {
             Ok(None)
         }
         Err(fault) => Err(fault),
@@ -74,7 +80,8 @@ pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketA
     }
 }
 
-/// Connects to `address` (`host:port`), again and again until `wait` has passed, for a peer that starts later.
+/// Connects to `address` (`host:port`), again and again until `wait` has passed, for a peer that
+/// starts later.
 pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
     let end = Instant::now().checked_add(wait);
     let mut pause = FIRST_PAUSE;
@@ -88,7 +95,8 @@ pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
             return Err(Abort::Local {
                 code: exit_code::PEER_ABSENT,
                 fault: format!("nobody answers at {address} within {} s ({fault})", wait.as_secs_f64()),
-                mend: "start the side that listens, check the address and the firewall, or wait longer with --wait".into(),
+                mend: "start the side that listens, check the address and the firewall, or wait longer with --wait"
+                    .into(),
             });
         }
         thread::sleep(pause);
@@ -102,7 +110,8 @@ pub fn connection(stream: TcpStream) -> io::Result<Connection> {
     Ok(Connection::new(stream.try_clone()?, stream.try_clone()?, Stream(stream)))
 }
 
-/// Has the socket send small frames without delay. Buffer sizes are left to the kernel, whose own tuning exceeds what a process may ask for.
+/// Has the socket send small frames without delay. Buffer sizes are left to the kernel, whose own
+/// tuning exceeds what a process may ask for.
 pub fn tune(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }

@@ -30,7 +30,8 @@ fn against(options: ChannelOptions, peer: impl FnOnce(&mut Connection) + Send) -
 }
 
 fn frame(kind: Kind, fork: u16, body: &[u8]) -> Vec<u8> {
-    let (step, tag) = if matches!(kind, Kind::Message | Kind::Chunk) { (1, step(1, Role::Sender).tag()) } else { (0, 0) };
+    let (step, tag) =
+        if matches!(kind, Kind::Message | Kind::Chunk) { (1, step(1, Role::Sender).tag()) } else { (0, 0) };
     let mut bytes = Header { kind, step, fork, tag, length: body.len() }.to_bytes().to_vec();
     bytes.extend_from_slice(body);
     bytes
@@ -58,7 +59,10 @@ fn frames_that_no_honest_peer_sends_are_refused() {
     let failure = after(&[frame(Kind::Finish, 0, &[]), frame(Kind::Message, 0, &[1, 2, 3])].concat());
     // The caller may see the end before the reader sees what follows it.
     let whys = ["after the last one", "finished without"];
-    assert!(matches!(failure, Abort::PeerMisbehaved(_, what) if whys.iter().any(|why| what.contains(why))), "{failure}");
+    assert!(
+        matches!(failure, Abort::PeerMisbehaved(_, what) if whys.iter().any(|why| what.contains(why))),
+        "{failure}"
+    );
     let mut long = frame(Kind::Message, 0, &[]);
     long[6..].copy_from_slice(&(BODY_LIMIT as u32 + 1).to_le_bytes());
     misbehaved(after(&long), "length");
@@ -116,7 +120,8 @@ fn a_silent_peer_is_a_dead_link() {
 
 #[test]
 fn a_peer_that_computes_is_no_dead_link() {
-    let options = ChannelOptions { ping_every: Duration::from_millis(50), dead_after: Duration::from_millis(800), ..quick() };
+    let options =
+        ChannelOptions { ping_every: Duration::from_millis(50), dead_after: Duration::from_millis(800), ..quick() };
     let (left, right) = memory::pair();
     let result = thread::scope(|scope| {
         scope.spawn(|| {
@@ -138,8 +143,9 @@ fn the_deadline_ends_every_wait() {
     // A stream that the peer grants no credit for, and a finish that it does not answer.
     for finish in [false, true] {
         let (bare, end) = memory::pair();
-        let failure =
-            run(end, Role::Sender, options.clone(), |ch| if finish { Ok(()) } else { ch.send_stream::<Numbers>(&vec![0; 4 << 20]) });
+        let failure = run(end, Role::Sender, options.clone(), |ch| {
+            if finish { Ok(()) } else { ch.send_stream::<Numbers>(&vec![0; 4 << 20]) }
+        });
         assert!(matches!(failure, Err(Abort::Timeout { .. })), "{failure:?}");
         drop(bare);
     }
@@ -147,7 +153,8 @@ fn the_deadline_ends_every_wait() {
 
 #[test]
 fn a_limit_on_the_way_ends_the_wait_for_a_peer_that_only_pings() {
-    let options = ChannelOptions { ping_every: Duration::from_millis(20), drain_for: Duration::from_millis(100), ..quick() };
+    let options =
+        ChannelOptions { ping_every: Duration::from_millis(20), drain_for: Duration::from_millis(100), ..quick() };
     let (left, right) = memory::pair();
     let pinging = Channel::open(left, Role::Sender, options.clone()).unwrap();
     let failure = run(right, Role::Receiver, options, |ch| {
@@ -211,7 +218,10 @@ fn an_unfinished_channel_aborts_when_dropped() {
     let mut receiver = Channel::open(right, Role::Receiver, quick()).unwrap();
     drop(Channel::open(left, Role::Sender, quick()).unwrap());
     let failure = receiver.recv::<Hello>(3).unwrap_err();
-    assert!(matches!(&failure, Abort::PeerAborted(fault) if fault.fault.contains("stopped before the end")), "{failure}");
+    assert!(
+        matches!(&failure, Abort::PeerAborted(fault) if fault.fault.contains("stopped before the end")),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -239,7 +249,8 @@ fn a_cancelled_run_ends_on_both_sides() {
 
 #[test]
 fn two_sides_that_wait_for_each_other_fail_at_once() {
-    let (sent, received) = both(memory::pair(), |ch| ch.recv::<Reply>(()).map(drop), |ch| ch.recv::<Hello>(3).map(drop));
+    let (sent, received) =
+        both(memory::pair(), |ch| ch.recv::<Reply>(()).map(drop), |ch| ch.recv::<Hello>(3).map(drop));
     let failures = [sent.unwrap_err(), received.unwrap_err()];
     assert!(failures.iter().all(|failure| failure.to_string().contains("wait for each other")), "{failures:?}");
 }
@@ -291,6 +302,9 @@ fn a_failed_call_poisons_the_other_forks_and_is_told_on_drop() {
     misbehaved(fork.recv::<Hello>(3).unwrap_err(), "length");
     drop(receiver);
     let failure = sender.recv::<Reply>(()).unwrap_err();
-    assert!(matches!(&failure, Abort::PeerAborted(fault) if fault.code == 8 && fault.fault.contains("length")), "{failure}");
+    assert!(
+        matches!(&failure, Abort::PeerAborted(fault) if fault.code == 8 && fault.fault.contains("length")),
+        "{failure}"
+    );
     sender.abort(&failure);
 }

@@ -96,8 +96,14 @@ fn labels_must_agree() {
         |ch| ch.fork("pears")?.recv::<Hello>(3),
     );
     let failures = [sent.unwrap_err(), received.unwrap_err()];
-    let found = failures.iter().filter(|failure| matches!(failure, Abort::PeerMisbehaved(_, what) if what.contains("label"))).count();
-    let told = failures.iter().filter(|failure| matches!(failure, Abort::PeerAborted(fault) if fault.fault.contains("label"))).count();
+    let found = failures
+        .iter()
+        .filter(|failure| matches!(failure, Abort::PeerMisbehaved(_, what) if what.contains("label")))
+        .count();
+    let told = failures
+        .iter()
+        .filter(|failure| matches!(failure, Abort::PeerAborted(fault) if fault.fault.contains("label")))
+        .count();
     assert!(found >= 1 && found + told == 2, "{failures:?}");
 }
 
@@ -112,7 +118,10 @@ fn a_fork_that_ends_too_early_is_noticed() {
         |ch| ch.fork("short")?.recv::<Hello>(3),
     );
     let failure = received.unwrap_err();
-    assert!(matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 1 && what.contains("closed the fork")), "{failure}");
+    assert!(
+        matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 1 && what.contains("closed the fork")),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -157,7 +166,8 @@ fn tcp_pair() -> (vesica_party::transport::Connection, vesica_party::transport::
 
 #[test]
 fn a_long_message_waits_until_its_fork_is_open() {
-    // 12 MiB are more than the other side admits on a fork that it has not opened, and arrive once it has.
+    // 12 MiB are more than the other side admits on a fork that it has not opened, and arrive once it
+    // has.
     let message = Hello(vec![7; 12 << 20]);
     let (sent, received) = both(
         memory::pair(),

@@ -106,5 +106,8 @@ fn an_abort_crosses_a_shaped_link() {
         |ch| ch.recv::<Hello>(3),
     );
     let failure = received.unwrap_err();
-    assert!(matches!(&failure, Abort::PeerAborted(fault) if fault.code == 4 && fault.from == Some(Role::Sender)), "{failure}");
+    assert!(
+        matches!(&failure, Abort::PeerAborted(fault) if fault.code == 4 && fault.from == Some(Role::Sender)),
+        "{failure}"
+    );
 }

@@ -77,7 +77,10 @@ fn another_protocol_is_out_of_step() {
 fn another_length_is_refused() {
     for length in [0, 2, 4, 1000] {
         let failure = refused(|ch| ch.send(&Hello(vec![7; length])));
-        assert!(matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 1 && what.contains("length")), "{failure}");
+        assert!(
+            matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 1 && what.contains("length")),
+            "{failure}"
+        );
     }
 }
 
@@ -92,7 +95,10 @@ fn a_message_in_place_of_a_stream_is_refused() {
         },
     );
     let failure = received.unwrap_err();
-    assert!(matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 3 && what.contains("instead of")), "{failure}");
+    assert!(
+        matches!(failure, Abort::PeerMisbehaved(step, what) if step.number == 3 && what.contains("instead of")),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -136,7 +142,8 @@ fn the_rest_of_a_stream_is_no_other_stream() {
 fn a_message_that_fits_no_frame_is_a_local_fault() {
     let (sent, _) = both(memory::pair(), |ch| ch.send(&Hello(vec![0; BODY_LIMIT + 1])), |ch| ch.recv::<Hello>(3));
     assert!(matches!(sent.unwrap_err(), Abort::Local { code: 70, fault, .. } if fault.contains("does not fit")));
-    let (_, received) = both(memory::pair(), |ch| ch.send(&Hello(vec![0; BODY_LIMIT])), |ch| Ok(ch.recv::<Hello>(BODY_LIMIT)?.0.len()));
+    let (_, received) =
+        both(memory::pair(), |ch| ch.send(&Hello(vec![0; BODY_LIMIT])), |ch| Ok(ch.recv::<Hello>(BODY_LIMIT)?.0.len()));
     assert_eq!(received.unwrap().0, BODY_LIMIT);
 }
 
@@ -189,7 +196,8 @@ fn bytes_and_time_are_tallied_by_phase() {
     assert_eq!(received.phase(Phase::Decode).received_framing, 30);
     assert_eq!(sent.total().received_payload, 0);
     assert!(sent.total().seconds > 0.0 && sent.phase(Phase::Payload).fork_seconds > 0.0);
-    // Ends of forks and of the conversation: an open, a close and a finish frame at least, besides three messages.
+    // Ends of forks and of the conversation: an open, a close and a finish frame at least, besides
+    // three messages.
     assert!(sent.total().sent_framing >= 3 * 10 + 22 + 10 + 10, "{sent:?}");
 }
 

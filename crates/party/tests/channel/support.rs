@@ -67,7 +67,12 @@ pub fn quick() -> ChannelOptions {
 }
 
 /// Runs a body on an end and closes the channel as the outcome asks.
-pub fn run<T>(end: Connection, role: Role, options: ChannelOptions, body: impl FnOnce(&mut Channel) -> Result<T, Abort>) -> Outcome<T> {
+pub fn run<T>(
+    end: Connection,
+    role: Role,
+    options: ChannelOptions,
+    body: impl FnOnce(&mut Channel) -> Result<T, Abort>,
+) -> Outcome<T> {
     let mut channel = Channel::open(end, role, options)?;
     match body(&mut channel) {
         Ok(output) => Ok((output, channel.finish()?)),

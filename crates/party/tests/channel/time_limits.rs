@@ -33,7 +33,9 @@ fn a_limit_on_a_part_ends_with_it() {
 
 #[test]
 fn a_part_that_takes_too_long_fails_and_earlier_limits_count_within_it() {
-    for (whole, part, named) in [(None, SHORT, "the part"), (Some(SHORT), LONG, "the whole"), (Some(LONG), SHORT, "the part")] {
+    for (whole, part, named) in
+        [(None, SHORT, "the part"), (Some(SHORT), LONG, "the whole"), (Some(LONG), SHORT, "the part")]
+    {
         let start = Instant::now();
         let (_, received) = both(
             memory::pair(),

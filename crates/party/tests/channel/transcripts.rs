@@ -1,4 +1,5 @@
-//! The running hash of a conversation: the same on both sides, and another one for anything else that was said.
+//! The running hash of a conversation: the same on both sides, and another one for anything else
+//! that was said.
 
 use std::io::{self, Write};
 use std::thread;
@@ -111,9 +112,11 @@ fn stream(parts: &[usize], received: &[usize], mark: Option<usize>) -> [u8; 32] 
 fn streams_however_they_are_cut() {
     const ALL: usize = 100_000;
     let first = stream(&[ALL], &[ALL], None);
-    for (parts, received) in
-        [(vec![1, 0, 70_000, ALL - 70_001], vec![ALL]), (vec![ALL], vec![3, 0, ALL - 3]), (vec![50; ALL / 50], vec![40_000, 60_000])]
-    {
+    for (parts, received) in [
+        (vec![1, 0, 70_000, ALL - 70_001], vec![ALL]),
+        (vec![ALL], vec![3, 0, ALL - 3]),
+        (vec![50; ALL / 50], vec![40_000, 60_000]),
+    ] {
         assert_eq!(first, stream(&parts, &received, None), "cuts are no part of it");
     }
     let half = [ALL / 2; 2];
@@ -194,7 +197,8 @@ fn a_byte_changed_on_the_way_shows() {
     for (at, same) in [(50, false), (usize::MAX, true)] {
         let (mut left, right) = memory::pair();
         left.writer = Box::new(Flip { inner: left.writer, left: at });
-        let (sent, received) = transcripts((left, right), |ch| ch.send(&Hello(vec![1; 100])), |ch| ch.recv::<Hello>(100).map(drop));
+        let (sent, received) =
+            transcripts((left, right), |ch| ch.send(&Hello(vec![1; 100])), |ch| ch.recv::<Hello>(100).map(drop));
         assert_eq!(sent == received, same, "byte {at}");
     }
 }

@@ -1,4 +1,5 @@
-//! What the repair costs, from the protocols' own formulas, and what an honest receiver's attack costs where it is out of reach.
+//! What the repair costs, from the protocols' own formulas, and what an honest receiver's attack
+//! costs where it is out of reach.
 
 use vesica_party::{Protocol, Security};
 use vesica_protocols::psi::ltsxq26::{Ltsxq26, Wide};
@@ -22,7 +23,8 @@ pub fn print() {
         println!("  2^{log:<3} {}", ROWS.map(|id| format!("{:14.1}", bits(id, log))).concat());
     }
     println!(
-        "\nOuter hashes until the first hit, Figure 15 with an honest receiver, one of 16 entries of the dictionary being the sender's"
+        "\nOuter hashes until the first hit, Figure 15 with an honest receiver, one of 16 entries of the dictionary \
+         being the sender's"
     );
     for log in [16, 20, 24] {
         println!("  2^{log} items: 2^{:.1}", first_hit(128, log + 4, 4));
@@ -35,7 +37,13 @@ pub fn print() {
 
 fn request(log: u32) -> IntersectRequest {
     let items = 1 << log;
-    IntersectRequest { sender_items: items, receiver_items: items, security: Security::SemiHonest, payload_bytes: 0, both_learn: false }
+    IntersectRequest {
+        sender_items: items,
+        receiver_items: items,
+        security: Security::SemiHonest,
+        payload_bytes: 0,
+        both_learn: false,
+    }
 }
 
 fn bits(id: &str, log: u32) -> f64 {
@@ -43,7 +51,8 @@ fn bits(id: &str, log: u32) -> f64 {
     *row.predicted_bytes(&request(log)).expect("sizes that are served").end() as f64 * 8.0 / f64::from(1u32 << log)
 }
 
-/// `log2` of the guesses for as many of the lightest of `2^dictionary` candidates as hold one of the sender's, one of `2^rarity` being its.
+/// `log2` of the guesses for as many of the lightest of `2^dictionary` candidates as hold one of
+/// the sender's, one of `2^rarity` being its.
 fn first_hit(width: u32, dictionary: u32, rarity: u32) -> f64 {
     let mut wanted = f64::exp2(rarity.into());
     let mut guesses = 0.0;

@@ -1,7 +1,9 @@
 //! Recovers the sender's secret and set from the receiver's view of LTSXQ26 (docs/ltsxq26.md):
 //! `cargo run --release -p vesica-protocols --example ltsxq26_attack -- fig14 ltsxq26-aes 16 22`
 //!
-//! Figure 14 and an honest receiver, Figure 15 and one that flips bits, or Figure 16 (`fig16 ltsxq26-circuit`); the row; `log2` of the size of either set and of the dictionary. One run of the protocol over memory, then the attack on all threads.
+//! Figure 14 and an honest receiver, Figure 15 and one that flips bits, or Figure 16 (`fig16
+//! ltsxq26-circuit`); the row; `log2` of the size of either set and of the dictionary. One run of
+//! the protocol over memory, then the attack on all threads.
 
 mod attack;
 mod cost;

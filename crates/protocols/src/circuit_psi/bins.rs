@@ -8,7 +8,8 @@ pub(super) use crate::bins::Hashes;
 impl Hashes {
     /// Bound to the session, the sizes and the salt.
     pub(super) fn derive<P>(ch: &Channel, params: &Params<P>, salt: &[u8; 32]) -> Self {
-        let sizes = [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.carried_bytes];
+        let sizes =
+            [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.carried_bytes];
         Self::new("vesica v1 circuit-psi 2026 salt to keys", ch, salt, &sizes, params.bins)
     }
 }

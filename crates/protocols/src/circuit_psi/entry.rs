@@ -7,26 +7,33 @@ use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Resistance, Rounds, Secu
 use crate::tasks::SIZES;
 
 /// The deviation of the tables of items.
-pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a bound and not from evidence; sigma has a share of the failure budget.";
+pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a \
+                               bound and not from evidence; sigma has a share of the failure budget.";
 
 /// The deviation of circuits of AND gates.
-pub(super) const AND_TREES: &str =
-    "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of GMW with multiplication triples.";
+pub(super) const AND_TREES: &str = "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of \
+                                    GMW with multiplication triples.";
 
 /// How tests by cubic polynomials do.
-pub(super) const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; in the first layer r_i is what the random OTs give, so that it needs no correction.";
+pub(super) const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; \
+                                in the first layer r_i is what the random OTs give, so that it needs no correction.";
 
 /// Tests by trees, for rows whose papers have other circuits.
 pub(super) const TREE_TESTS: ChoiceValue = ChoiceValue::new("tree", "A tree of AND gates.").deviating(&[AND_TREES]);
 
 /// Tests by cubic polynomials, for rows whose papers have others.
-pub(super) const CUBIC_TESTS: ChoiceValue =
-    ChoiceValue::new("cubic", "Polynomials of degree three on random tables: 247 bits a test of 63 bits instead of 310, in fewer rounds.")
-        .deviating(&[CUBIC]);
+pub(super) const CUBIC_TESTS: ChoiceValue = ChoiceValue::new(
+    "cubic",
+    "Polynomials of degree three on random tables: 247 bits a test of 63 bits instead of 310, in fewer rounds.",
+)
+.deviating(&[CUBIC]);
 
 /// Which equality test; both rest on the same random tables.
-pub(super) const EQUALITY: Choice =
-    Choice { name: "equality", what: "How the two sides test the value of a bin for equality.", values: &[TREE_TESTS, CUBIC_TESTS] };
+pub(super) const EQUALITY: Choice = Choice {
+    name: "equality",
+    what: "How the two sides test the value of a bin for equality.",
+    values: &[TREE_TESTS, CUBIC_TESTS],
+};
 
 /// The one mode that there is.
 pub(super) const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {

@@ -1,4 +1,5 @@
-//! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF. All functionalities begin with them.
+//! Steps 1 to 8 of the figure without the multiplexer, around an OPPRF. All functionalities begin
+//! with them.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -47,7 +48,8 @@ pub(super) fn receive_salt<P>(params: &Params<P>, ch: &mut Channel) -> Result<Ha
     Ok(Hashes::derive(ch, params, &salt))
 }
 
-/// Steps 3, 5 and 6: the pairs of all items in each of their bins, the values `r[bin]`, of `width` bits, and what `carry` says of an item (by number) in a bin. Bins need not be listed, an
+/// Steps 3, 5 and 6: the pairs of all items in each of their bins, the values `r[bin]`, of `width`
+/// bits, and what `carry` says of an item (by number) in a bin. Bins need not be listed, an
 /// item's key in a bin is all that is used of it.
 pub(super) fn pairs(
     hashes: &Hashes,
@@ -77,8 +79,9 @@ pub(super) fn pairs(
 
 /// Step 2: the item in each bin, and what is asked of the full ones.
 pub(super) fn place(hashes: &Hashes, items: &[u128], bins: usize) -> Result<(Vec<Option<u32>>, Asked), Abort> {
-    let table = CuckooTable::build(&hashes.positions(items), bins)
-        .map_err(|_| Abort::StatisticalFailure("the receiver's items do not fit into their bins; items must be distinct"))?;
+    let table = CuckooTable::build(&hashes.positions(items), bins).map_err(|_| {
+        Abort::StatisticalFailure("the receiver's items do not fit into their bins; items must be distinct")
+    })?;
     let keys: [Secret<Vec<u128>>; POSITIONS] = std::array::from_fn(|choice| Secret::new(hashes.keys(choice, items)));
     let mut placed = vec![None; bins];
     let mut asked = Asked { bins: Vec::with_capacity(items.len()), keys: Secret::new(Vec::with_capacity(items.len())) };
@@ -121,7 +124,8 @@ impl<O: BinOpprf> Sender<O> {
         Ok(Self { params: params.clone(), parts: Some((hashes, Party::setup(opprf, ch, rng)?, peqt)) })
     }
 
-    /// Steps 3 to 8. `carry` says what the hint carries for an item (by number) in a bin. Gives the share of membership of each bin.
+    /// Steps 3 to 8. `carry` says what the hint carries for an item (by number) in a bin. Gives the
+    /// share of membership of each bin.
     pub fn run(
         self,
         items: &[u128],
@@ -159,7 +163,8 @@ impl<O: BinOpprf> Receiver<O> {
         Ok(self.run_with(items, ask, ch, rng)?.0)
     }
 
-    /// Runs with steps 4 to 7 done by `ask`, and gives what `ask` gives besides the values; `None` where a set is empty.
+    /// Runs with steps 4 to 7 done by `ask`, and gives what `ask` gives besides the values; `None`
+    /// where a set is empty.
     pub(super) fn run_with<T>(
         self,
         items: &[u128],
@@ -173,7 +178,8 @@ impl<O: BinOpprf> Receiver<O> {
         let phase = ch.phase(Phase::HashItems);
         let (placed, asked) = place(&hashes, items, params.bins)?;
         drop(phase);
-        // Steps 4 to 7. An empty bin takes something random, which is equal to r_i as rarely as the function's value at a key that nobody programmed.
+        // Steps 4 to 7. An empty bin takes something random, which is equal to r_i as rarely as the
+        // function's value at a key that nobody programmed.
         let (outputs, besides) = ask(opprf, asked, ch, rng)?;
         let (count, blocks, mut full) = (items.len(), outputs.values.len() / items.len(), 0);
         let mut r = Secret::new(vec![0; params.bins]);

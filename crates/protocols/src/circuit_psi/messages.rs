@@ -18,7 +18,8 @@ impl Fixed for Salt {
 pub(super) enum Differences {}
 
 impl Stream for Differences {
-    const STEP: Step = Step { protocol: "circuit-psi", number: 8, from: Role::Sender, carries: "differences of shares and masks" };
+    const STEP: Step =
+        Step { protocol: "circuit-psi", number: 8, from: Role::Sender, carries: "differences of shares and masks" };
     type Element = u8;
 }
 

@@ -15,11 +15,14 @@
 //!      share of q_i (payloads)                                        share of q_i (payloads)
 //! ```
 //!
-//! A bin whose item is common gives `r'_i = r_i`, and `tau'_i` unmasks the payload with `tau_i`; any other gives something random, for the hint programs only the sender's own
-//! keys. However many items of the sender share a bin, it takes one test.
+//! A bin whose item is common gives `r'_i = r_i`, and `tau'_i` unmasks the payload with `tau_i`;
+//! any other gives something random, for the hint programs only the sender's own keys. However many
+//! items of the sender share a bin, it takes one test.
 //!
-//! What is in this folder itself is common to the papers: bins and keys, steps 1 to 8 around any OPPRF ([`BinOpprf`]), and the multiplexer around any way to find out what matched
-//! ([`Matching`]). A paper's folder has what it does for steps 4, 6 and 7, or for all up to the tests.
+//! What is in this folder itself is common to the papers: bins and keys, steps 1 to 8 around any
+//! OPPRF ([`BinOpprf`]), and the multiplexer around any way to find out what matched
+//! ([`Matching`]). A paper's folder has what it does for steps 4, 6 and 7, or for all up to the
+//! tests.
 //!
 //! Two interfaces are enough. [`BinOpprf`] is what papers differ in most: polynomials, VOLE, or the
 //! broken hint, around the same bins and tests. [`Matching`] is there because one paper (`cgs22`)
@@ -28,7 +31,8 @@
 //! that it was given. A row itself is a plain [`Protocol`](vesica_party::Protocol): it names its
 //! description, a matching and the equality test, by one use of `circuit_row`.
 //!
-//! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a cheating sender may program what it likes.
+//! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a
+//! cheating sender may program what it likes.
 
 mod bins;
 pub mod cgs22;
@@ -106,7 +110,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// A key for each of all bins, random ones in those that are empty: they are none of the sender's.
+    /// A key for each of all bins, random ones in those that are empty: they are none of the
+    /// sender's.
     fn in_all_bins(&self, bins: usize, rng: &mut SecretRng) -> Vec<u128> {
         let mut keys: Vec<u128> = (0..bins).map(|_| rng.block()).collect();
         self.bins.iter().zip(self.keys.iter()).for_each(|(&bin, &key)| keys[bin as usize] = key);
@@ -157,7 +162,12 @@ pub trait Matching: Send + Sync + 'static {
         rng: &mut SecretRng,
     ) -> Result<Bits, Abort>;
     /// The receiver's run.
-    fn receive(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort>;
+    fn receive(
+        receiver: Self::Receiver,
+        items: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Matched, Abort>;
 }
 
 /// The result of the receiver, bin by bin.
@@ -181,7 +191,8 @@ mod tests {
     use super::vole::opprf::VoleOpprf;
     use super::*;
 
-    /// How often each bit of the last block of an output is one, for as many keys that the sender programmed or did not.
+    /// How often each bit of the last block of an output is one, for as many keys that the sender
+    /// programmed or did not.
     fn ones<O: BinOpprf>(output_bits: u32, programmed: bool) -> [usize; 128] {
         let count = KEYS;
         let sizes = OpprfSizes { receiver_keys: count, sender_keys: count, bins: count, output_bits };
@@ -212,7 +223,8 @@ mod tests {
 
     const KEYS: usize = 400;
 
-    /// What the receiver sees of an output, used or not, is as likely at a common key as at any other: else it reads the intersection off the hint.
+    /// What the receiver sees of an output, used or not, is as likely at a common key as at any
+    /// other: else it reads the intersection off the hint.
     #[test]
     fn no_bit_of_an_output_tells_which_keys_were_programmed() {
         fn check<O: BinOpprf>() {
@@ -220,7 +232,10 @@ mod tests {
                 let [common, foreign] = [true, false].map(|programmed| ones::<O>(output_bits, programmed));
                 for (bit, (common, foreign)) in common.into_iter().zip(foreign).enumerate() {
                     // Differences have a deviation of 14 at most; a bit that is always zero on one side differs by 200.
-                    assert!(common.abs_diff(foreign) < 100, "bit {bit} of {output_bits}: {common} and {foreign} of {KEYS}");
+                    assert!(
+                        common.abs_diff(foreign) < 100,
+                        "bit {bit} of {output_bits}: {common} and {foreign} of {KEYS}"
+                    );
                 }
             }
         }

@@ -11,7 +11,8 @@ use super::{BinOpprf, MatchingRequest, OpprfSizes};
 
 pub(super) use crate::bins::POSITIONS;
 
-/// What both sides derive from the sizes; `P` is what the parts in which papers differ have of their own.
+/// What both sides derive from the sizes; `P` is what the parts in which papers differ have of
+/// their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params<P> {
     /// `n_s`.
@@ -24,7 +25,8 @@ pub struct Params<P> {
     pub sigma: u32,
     /// Bytes that go to the receiver for each item beside `r_i`.
     pub carried_bytes: usize,
-    /// The paper's part, and step 8; `None` where a set is empty: then nothing is sent and nothing matches.
+    /// The paper's part, and step 8; `None` where a set is empty: then nothing is sent and nothing
+    /// matches.
     pub(super) parts: Option<(P, peqt::Params)>,
 }
 
@@ -33,20 +35,26 @@ pub(crate) const fn unit(bits: u32) -> u128 {
     1 << (128 - bits)
 }
 
-/// The least width of the `r_i` for which, in all bins together, two that should differ are equal with a probability within the budget: the share of
-/// [`FailureEvent::TagCollision`], and what the OPRF's own `failure` leaves of the share of [`FailureEvent::ZeroDifference`], without what inner products may show.
+/// The least width of the `r_i` for which, in all bins together, two that should differ are equal
+/// with a probability within the budget: the share of [`FailureEvent::TagCollision`], and what the
+/// OPRF's own `failure` leaves of the share of [`FailureEvent::ZeroDifference`], without what inner
+/// products may show.
 pub fn sigma(bins: usize, failure: u128) -> u32 {
     let left = unit(FailureEvent::ZeroDifference.bits()).saturating_sub(failure);
     let allowed = unit(FailureEvent::TagCollision.bits()) + left - unit(inner_product::params::DISTANCE);
     least_width(bins, allowed)
 }
 
-/// The least width of random values such that `events` of them hit what they should not with probability at most `allowed`, in units of `2^-128`.
+/// The least width of random values such that `events` of them hit what they should not with
+/// probability at most `allowed`, in units of `2^-128`.
 pub(super) fn least_width(events: usize, allowed: u128) -> u32 {
-    (1..128).find(|&width| (events as u128).checked_mul(unit(width)).is_some_and(|probability| probability <= allowed)).unwrap_or(128)
+    (1..128)
+        .find(|&width| (events as u128).checked_mul(unit(width)).is_some_and(|probability| probability <= allowed))
+        .unwrap_or(128)
 }
 
-/// Refuses malicious parties: cuckoo hashing on one side lets a cheating receiver learn from where its items do not fit.
+/// Refuses malicious parties: cuckoo hashing on one side lets a cheating receiver learn from where
+/// its items do not fit.
 pub(super) fn check_semi_honest(security: Security) -> Result<(), Unsupported> {
     if security == Security::SemiHonest {
         return Ok(());
@@ -107,7 +115,13 @@ mod tests {
 
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Params<opprf::Params>, Unsupported> {
         let (security, equality) = (Security::SemiHonest, peqt::Variant::Cubic);
-        Params::derive::<BandOpprf>(&MatchingRequest { sender_items, receiver_items, security, carried_bytes: 0, equality })
+        Params::derive::<BandOpprf>(&MatchingRequest {
+            sender_items,
+            receiver_items,
+            security,
+            carried_bytes: 0,
+            equality,
+        })
     }
 
     #[test]
@@ -119,9 +133,14 @@ mod tests {
                 continue;
             };
             let value_bits = value_bits(Security::SemiHonest, 3 * n_s);
-            let probability =
-                |sigma: u32| params.bins as f64 * f64::exp2(-f64::from(sigma)) + 3.0 * n_s as f64 * f64::exp2(-f64::from(value_bits));
-            assert!(probability(params.sigma) <= budget && probability(params.sigma - 1) > budget, "{n_s} x {n_r}: {}", params.sigma);
+            let probability = |sigma: u32| {
+                params.bins as f64 * f64::exp2(-f64::from(sigma)) + 3.0 * n_s as f64 * f64::exp2(-f64::from(value_bits))
+            };
+            assert!(
+                probability(params.sigma) <= budget && probability(params.sigma - 1) > budget,
+                "{n_s} x {n_r}: {}",
+                params.sigma
+            );
         }
     }
 

@@ -24,9 +24,13 @@ pub struct Params<P> {
 
 impl<P> Params<P> {
     /// Parameters of a row on the matching `M`.
-    pub(super) fn derive<M: Matching<Parts = P>>(request: &SharesRequest, equality: peqt::Variant) -> Result<Self, Unsupported> {
+    pub(super) fn derive<M: Matching<Parts = P>>(
+        request: &SharesRequest,
+        equality: peqt::Variant,
+    ) -> Result<Self, Unsupported> {
         request.check_sizes()?;
-        let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } = request;
+        let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } =
+            request;
         let carried_bytes = sender_payload_bytes;
         let matching = M::derive(&MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality })?;
         let width = sender_payload_bytes + receiver_payload_bytes;
@@ -70,7 +74,8 @@ impl<M: Matching> Party for Sender<M> {
     type Output = SenderShares;
 
     fn setup(params: &Params<M::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let multiplexer = params.multiplexer.as_ref().map(|multiplexer| MultiplexSender::setup(multiplexer, ch, rng)).transpose()?;
+        let multiplexer =
+            params.multiplexer.as_ref().map(|multiplexer| MultiplexSender::setup(multiplexer, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), multiplexer, matching: M::sender(&params.matching, ch, rng)? })
     }
 
@@ -104,7 +109,11 @@ impl<M: Matching> Party for Receiver<M> {
     type Output = ReceiverShares;
 
     fn setup(params: &Params<M::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let multiplexer = params.multiplexer.as_ref().map(|multiplexer| MultiplexReceiver::setup(multiplexer, ch, rng)).transpose()?;
+        let multiplexer = params
+            .multiplexer
+            .as_ref()
+            .map(|multiplexer| MultiplexReceiver::setup(multiplexer, ch, rng))
+            .transpose()?;
         Ok(Self { params: params.clone(), multiplexer, matching: M::receiver(&params.matching, ch, rng)? })
     }
 
@@ -115,7 +124,11 @@ impl<M: Matching> Party for Receiver<M> {
         let matched = M::receive(matching, &input.items, ch, rng)?;
         let bits: Vec<bool> = matched.membership.iter().collect();
         let Some(multiplexer) = multiplexer else {
-            return Ok(ReceiverShares { items: matched.items, payloads: vec![0; bits.len() * params.width()], membership: bits });
+            return Ok(ReceiverShares {
+                items: matched.items,
+                payloads: vec![0; bits.len() * params.width()],
+                membership: bits,
+            });
         };
         // Step 8.
         let _phase = ch.phase(Phase::Payload);

@@ -6,7 +6,8 @@ use vesica_structures::secret::Secret;
 
 use super::{POINT_BYTES, POINTS_PER_CHUNK, Point};
 
-/// Points of a peer that said how many will come, in chunks. What is held, and wiped at the end, is what has come: the peer's word costs no memory.
+/// Points of a peer that said how many will come, in chunks. What is held, and wiped at the end, is
+/// what has come: the peer's word costs no memory.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     left: usize,
@@ -24,7 +25,8 @@ impl Arrived {
         self.left
     }
 
-    /// Receives the next chunk, if one is due, and keeps what `blinding` makes of it, point by point.
+    /// Receives the next chunk, if one is due, and keeps what `blinding` makes of it, point by
+    /// point.
     pub(crate) fn take<S: Stream<Element = Point>>(
         &mut self,
         ch: &mut Channel,

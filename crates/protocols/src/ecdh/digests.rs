@@ -1,4 +1,5 @@
-//! Points under both blindings, compared by hashes: one side's travel sorted and Golomb-Rice coded ([`crate::tags`]), the other side looks for its own among them.
+//! Points under both blindings, compared by hashes: one side's travel sorted and Golomb-Rice coded
+//! ([`crate::tags`]), the other side looks for its own among them.
 
 use std::ops::Deref;
 
@@ -11,7 +12,11 @@ use super::Point;
 use crate::tags;
 
 /// Hashes of points in chunks, pseudo-random where the points are: `context` is the protocol's.
-pub(crate) fn digests<C: Deref<Target = Vec<Point>> + Sync>(context: &str, session: &[u8; 32], chunks: &[C]) -> Vec<u128> {
+pub(crate) fn digests<C: Deref<Target = Vec<Point>> + Sync>(
+    context: &str,
+    session: &[u8; 32],
+    chunks: &[C],
+) -> Vec<u128> {
     let key = blake3::derive_key(context, session);
     let digest = |point: &Point| {
         let [low, _]: [u128; 2] = bytemuck::cast(*blake3::keyed_hash(&key, point).as_bytes());
@@ -35,8 +40,14 @@ pub(crate) fn send<S: Stream<Element = u8>>(digests: &[u128], bits: u32, ch: &mu
     Ok(())
 }
 
-/// Receives `count` digests; which of the own ones are among them, a bit each. The same work whatever they are.
-pub(crate) fn find<S: Stream<Element = u8>>(own: &[u128], count: usize, bits: u32, ch: &mut Channel) -> Result<Bits, Abort> {
+/// Receives `count` digests; which of the own ones are among them, a bit each. The same work
+/// whatever they are.
+pub(crate) fn find<S: Stream<Element = u8>>(
+    own: &[u128],
+    count: usize,
+    bits: u32,
+    ch: &mut Channel,
+) -> Result<Bits, Abort> {
     let _phase = ch.phase(Phase::Masks);
     let mut finder = TagFinder::new(own.len(), bits, false);
     finder.add(own, 0..);

@@ -1,4 +1,5 @@
-//! Double blinding, the part that several protocols begin with: both sides' items come to the receiver's side of the comparison, and to the sender's, under both blindings.
+//! Double blinding, the part that several protocols begin with: both sides' items come to the
+//! receiver's side of the comparison, and to the sender's, under both blindings.
 //!
 //! ```text
 //!   Sender: X, a                                    Receiver: Y, b
@@ -9,8 +10,9 @@
 //!   a b H(y)                                        b a H(x)
 //! ```
 //!
-//! The receiver runs at most [`CHUNKS_IN_FLIGHT`] chunks ahead, and the sender blinds own items and the receiver's in turns: both compute all the time and neither streams
-//! against the other. Nothing is sent where either set is empty.
+//! The receiver runs at most [`CHUNKS_IN_FLIGHT`] chunks ahead, and the sender blinds own items and
+//! the receiver's in turns: both compute all the time and neither streams against the other.
+//! Nothing is sent where either set is empty.
 
 use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Phase, Stream};
@@ -34,8 +36,8 @@ pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> u64
     if sender_items == 0 || receiver_items == 0 { 0 } else { (POINT_BYTES * (sender_items + receiver_items)) as u64 }
 }
 
-/// The sender's side: `a b H(y)` in the receiver's order. The receiver sees blinded `items` in the order in which they are given, which
-/// should therefore be random.
+/// The sender's side: `a b H(y)` in the receiver's order. The receiver sees blinded `items` in the
+/// order in which they are given, which should therefore be random.
 pub(crate) fn sender<A: Arrows>(
     items: &[u128],
     receiver_items: usize,
@@ -83,7 +85,11 @@ fn rounds(own: usize, theirs: usize) -> usize {
 }
 
 /// Receives and blinds the next chunk of the other side's points, if one is due.
-fn take<S: Stream<Element = Point>>(theirs: &mut Arrived, exponent: &Secret<Scalar>, ch: &mut Channel) -> Result<(), Abort> {
+fn take<S: Stream<Element = Point>>(
+    theirs: &mut Arrived,
+    exponent: &Secret<Scalar>,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
     theirs.take::<S>(ch, |points| blind_points(points, exponent).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_POINT)))
 }
 
@@ -122,16 +128,20 @@ mod tests {
 
     #[test]
     fn both_masks_come_to_lie_on_all_items_whatever_the_sizes() {
-        for (n_s, n_r) in
-            [(1, 1), (5, 3 * POINTS_PER_CHUNK + 1), (6 * POINTS_PER_CHUNK, 2), (5 * POINTS_PER_CHUNK, 5 * POINTS_PER_CHUNK - 1)]
-        {
+        for (n_s, n_r) in [
+            (1, 1),
+            (5, 3 * POINTS_PER_CHUNK + 1),
+            (6 * POINTS_PER_CHUNK, 2),
+            (5 * POINTS_PER_CHUNK, 5 * POINTS_PER_CHUNK - 1),
+        ] {
             let (x, y): (Vec<u128>, Vec<u128>) = ((0..n_s as u128).collect(), (0..n_r as u128).rev().collect());
             let keys = |rng: &mut SecretRng| random_exponent(rng);
             let (of_y, of_x) = two_party(
                 |ch, _| sender::<Test>(&x, n_r, &keys(&mut SecretRng::insecure_from_seed(1)), ch),
                 |ch, _| receiver::<Test>(&y, n_s, &keys(&mut SecretRng::insecure_from_seed(2)), ch),
             );
-            let [of_x, of_y] = [of_x, of_y].map(|points| points.chunks().iter().flat_map(|chunk| chunk.to_vec()).collect::<Vec<Point>>());
+            let [of_x, of_y] = [of_x, of_y]
+                .map(|points| points.chunks().iter().flat_map(|chunk| chunk.to_vec()).collect::<Vec<Point>>());
             assert_eq!((of_x.len(), of_y.len()), (n_s, n_r));
             for i in 0..n_s.min(n_r) {
                 assert_eq!(of_x[i], of_y[n_r - 1 - i], "item {i} of {n_s} and {n_r}");
@@ -143,7 +153,8 @@ mod tests {
     fn points_outside_of_the_group_are_caught_on_both_sides() {
         for bad in [[0; 32], [0xff; 32]] {
             let key = random_exponent(&mut SecretRng::insecure_from_seed(1));
-            let (sent, _) = try_two_party(|ch, _| sender::<Test>(&[1], 1, &key, ch), |ch, _| ch.send_stream::<Upwards>(&[bad]));
+            let (sent, _) =
+                try_two_party(|ch, _| sender::<Test>(&[1], 1, &key, ch), |ch, _| ch.send_stream::<Upwards>(&[bad]));
             assert!(matches!(sent.result, Err(Abort::PeerMisbehaved(Upwards::STEP, _))));
             let (_, received) = try_two_party(
                 |ch, _| {

@@ -1,4 +1,5 @@
-//! Parts that the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in batches over all threads.
+//! Parts that the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in
+//! batches over all threads.
 
 pub(crate) mod arrived;
 pub(crate) mod digests;
@@ -16,10 +17,12 @@ use vesica_structures::shuffle::random_order;
 pub(crate) const POINT_BYTES: usize = group::ENCODED_BYTES;
 /// Points that are blinded, sent and answered at a time, and kept together.
 pub(crate) const POINTS_PER_CHUNK: usize = 512;
-/// Chunks that the receiver sends before it waits for the first answer: half a MiB, and as much time as the longest round trips take.
+/// Chunks that the receiver sends before it waits for the first answer: half a MiB, and as much
+/// time as the longest round trips take.
 pub(crate) const CHUNKS_IN_FLIGHT: usize = 32;
 
-/// Points that a thread blinds at a time: large enough to fill the lanes and share an inversion, small enough to spread a chunk over threads.
+/// Points that a thread blinds at a time: large enough to fill the lanes and share an inversion,
+/// small enough to spread a chunk over threads.
 const POINTS_PER_BATCH: usize = 64;
 
 /// Items that are blinded without a look at the channel.
@@ -54,7 +57,12 @@ pub(crate) fn inverse(exponent: &Secret<Scalar>) -> Secret<Scalar> {
 }
 
 /// `exponent H(item)` for each item; `H` hashes under `domain` and `session`.
-pub(crate) fn blind_items(domain: &[u8], session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
+pub(crate) fn blind_items(
+    domain: &[u8],
+    session: &[u8; 32],
+    items: &[u128],
+    exponent: &Secret<Scalar>,
+) -> Secret<Vec<Point>> {
     let mut blinded = Secret::new(vec![[0; POINT_BYTES]; items.len()]);
     blinded.par_chunks_mut(POINTS_PER_BATCH).zip(items.par_chunks(POINTS_PER_BATCH)).for_each(|(blinded, items)| {
         let mut message = [0; 48];
@@ -69,7 +77,8 @@ pub(crate) fn blind_items(domain: &[u8], session: &[u8; 32], items: &[u128], exp
     blinded
 }
 
-/// Appends [`blind_items`] of many items to `blinded`, and looks at the channel now and then: a run that is over goes on for less than a second.
+/// Appends [`blind_items`] of many items to `blinded`, and looks at the channel now and then: a run
+/// that is over goes on for less than a second.
 pub(crate) fn blind_many(
     domain: &[u8],
     items: &[u128],
@@ -85,7 +94,8 @@ pub(crate) fn blind_many(
     Ok(())
 }
 
-/// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the neutral element.
+/// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the
+/// neutral element.
 pub(crate) fn blind_points(points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Secret<Vec<Point>>> {
     let mut points = Secret::new(points);
     points.par_chunks_mut(POINTS_PER_BATCH).all(|points| group::multiply(exponent, points)).then_some(points)

@@ -1,5 +1,6 @@
-//! Intersection, cardinality and sum from a reverse membership test. The sender puts its items into places in a random order. The receiver
-//! learns which places hold a common item, but not which item it is. What follows the test is the same for all tests:
+//! Intersection, cardinality and sum from a reverse membership test. The sender puts its items into
+//! places in a random order. The receiver learns which places hold a common item, but not which
+//! item it is. What follows the test is the same for all tests:
 //!
 //! ```text
 //!   Sender: places in a random order                                  Receiver: e_i = 1 if the item at place i is common
@@ -20,7 +21,8 @@
 //!                                                                     the sum of what came
 //! ```
 //!
-//! The receiver learns how many items are common as soon as the test is done. For the intersection that is part of its output, for the sum it is leakage.
+//! The receiver learns how many items are common as soon as the test is done. For the intersection
+//! that is part of its output, for the sum it is leakage.
 
 pub mod czz24;
 pub mod gmr21;
@@ -74,8 +76,14 @@ pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
     /// Sets the receiver up.
     fn receiver(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort>;
     /// The test's left column; which item lies at each place, or [`NO_ITEM`].
-    fn ask(sender: Self::Sender, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort>;
-    /// The test's right column; for each place whether its item is common. The work after the sender's last message does not depend on it.
+    fn ask(
+        sender: Self::Sender,
+        items: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Secret<Vec<u32>>, Abort>;
+    /// The test's right column; for each place whether its item is common. The work after the
+    /// sender's last message does not depend on it.
     fn test(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort>;
 }
 

@@ -20,7 +20,8 @@ pub struct Params<M: MembershipTest> {
     pub test: M::Params,
     /// Bytes of arrow II for a place; 0 where the protocol ends with the test.
     pub place_bytes: usize,
-    /// The OTs, one for each place; none where the protocol ends with the test, or either set is empty.
+    /// The OTs, one for each place; none where the protocol ends with the test, or either set is
+    /// empty.
     pub(super) transfers: Option<<Ots<M> as Protocol>::Params>,
 }
 
@@ -39,7 +40,15 @@ impl<M: MembershipTest> Params<M> {
             ));
         }
         let IntersectRequest { sender_items, receiver_items, security, .. } = *request;
-        let sets = AggregateRequest { sender_items, receiver_items, security, columns: 0, groups: 1, at_least: 0, noisy: false };
+        let sets = AggregateRequest {
+            sender_items,
+            receiver_items,
+            security,
+            columns: 0,
+            groups: 1,
+            at_least: 0,
+            noisy: false,
+        };
         Self::new(sets, size_of::<u128>())
     }
 

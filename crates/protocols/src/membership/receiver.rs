@@ -11,7 +11,8 @@ use super::messages::Items;
 use super::transfer::OtReceiver;
 use super::{For, MembershipTest, Params};
 use crate::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateRequest, Cardinality, Intersect, IntersectReceiverInput, IntersectReceiverOutput, Sum,
+    AggregateOutput, AggregateReceiverInput, AggregateRequest, Cardinality, Intersect, IntersectReceiverInput,
+    IntersectReceiverOutput, Sum,
 };
 
 /// The receiver, set up.
@@ -40,7 +41,12 @@ impl<M: For<Cardinality>> Party for Receiver<M, Cardinality> {
         Self::set_up(params, ch, rng)
     }
 
-    fn run(self, input: AggregateReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
+    fn run(
+        self,
+        input: AggregateReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<AggregateOutput, Abort> {
         input.check(&self.request, false)?;
         let found = M::test(self.test, &input.items, ch, rng)?;
         Ok(AggregateOutput::one(vec![found.count_ones() as u64]))
@@ -56,12 +62,18 @@ impl<M: For<Intersect>> Party for Receiver<M, Intersect> {
         Self::set_up(params, ch, rng)
     }
 
-    fn run(self, input: IntersectReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
         input.check(self.request.receiver_items)?;
         let found = M::test(self.test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);
         let opened = self.ot_receiver.take_items(&found, ch)?;
-        // What lies at all places is looked for, so that the work does not go by the number of common items; where nothing is common, that is noise.
+        // What lies at all places is looked for, so that the work does not go by the number of common
+        // items; where nothing is common, that is noise.
         let mut own = TagFinder::new(input.items.len(), u128::BITS, true);
         own.add(&input.items, 0..);
         own.find(&opened);
@@ -83,7 +95,12 @@ impl<M: For<Sum>> Party for Receiver<M, Sum> {
         Self::set_up(params, ch, rng)
     }
 
-    fn run(self, input: AggregateReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
+    fn run(
+        self,
+        input: AggregateReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<AggregateOutput, Abort> {
         input.check(&self.request, false)?;
         let found = M::test(self.test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);

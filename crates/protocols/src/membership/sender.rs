@@ -8,7 +8,9 @@ use vesica_structures::rng::SecretRng;
 
 use super::transfer::OtSender;
 use super::{For, MembershipTest, Params};
-use crate::tasks::{AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectSenderInput, IntersectSenderOutput, Sum};
+use crate::tasks::{
+    AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectSenderInput, IntersectSenderOutput, Sum,
+};
 
 /// The sender, set up.
 pub struct Sender<M: MembershipTest, T> {
@@ -51,7 +53,12 @@ impl<M: For<Intersect>> Party for Sender<M, Intersect> {
         Self::set_up(params, ch, rng)
     }
 
-    fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectSenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
         input.check(self.request.sender_items, 0)?;
         let order = M::ask(self.test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);

@@ -9,7 +9,9 @@ use super::czz24::Czz24;
 use super::gmr21::Gmr21;
 use super::transfer::Pad;
 use super::*;
-use crate::tasks::{AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput};
+use crate::tasks::{
+    AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
+};
 
 const N: usize = 40;
 
@@ -19,7 +21,8 @@ type Totals<M> = messages::Totals<<M as MembershipTest>::Arrows>;
 
 fn intersection<M: For<Intersect>>() -> Params<M> {
     let security = Security::SemiHonest;
-    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: false };
+    let request =
+        IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: false };
     Membership::<M, Intersect>::derive(&request).unwrap()
 }
 
@@ -54,7 +57,8 @@ fn items_that_are_not_the_receivers_or_come_twice_are_caught() {
     lies_are_caught::<Gmr21>();
 }
 
-/// Where everything is common, the receiver of an intersection sees all items in the order in which it was asked about them.
+/// Where everything is common, the receiver of an intersection sees all items in the order in which
+/// it was asked about them.
 fn the_order_is_hidden<M: For<Intersect>>() {
     let own: Vec<u128> = (0..N as u128).collect();
     let sent = IntersectSenderInput { items: own.clone(), payloads: Vec::new() };
@@ -79,10 +83,19 @@ fn the_order_of_the_senders_table_does_not_show() {
     the_order_is_hidden::<Gmr21>();
 }
 
-/// What a receiver of sums takes for an item says nothing of its value: it differs for equal values, and from the values.
+/// What a receiver of sums takes for an item says nothing of its value: it differs for equal
+/// values, and from the values.
 fn values_are_masked<M: For<Sum>>() {
     let security = Security::SemiHonest;
-    let request = AggregateRequest { sender_items: N, receiver_items: N, security, columns: 1, groups: 1, at_least: 0, noisy: false };
+    let request = AggregateRequest {
+        sender_items: N,
+        receiver_items: N,
+        security,
+        columns: 1,
+        groups: 1,
+        at_least: 0,
+        noisy: false,
+    };
     let params = Membership::<M, Sum>::derive(&request).unwrap();
     let own: Vec<u128> = (0..N as u128).collect();
     let sent = AggregateSenderInput { items: own.clone(), values: vec![9; N], noise: vec![] };
@@ -122,8 +135,18 @@ fn single_values_are_masked() {
 fn values_of_many_items_are_summed() {
     let security = Security::SemiHonest;
     let (n_s, n_r) = (12_000, 9_000);
-    let request = AggregateRequest { sender_items: n_s, receiver_items: n_r, security, columns: 1, groups: 1, at_least: 0, noisy: false };
-    let sent = AggregateSenderInput { items: (0..n_s as u128).collect(), values: (0..n_s as u64).collect(), noise: vec![] };
-    let asked = AggregateReceiverInput { items: (5_000..5_000 + n_r as u128).collect(), ..AggregateReceiverInput::default() };
+    let request = AggregateRequest {
+        sender_items: n_s,
+        receiver_items: n_r,
+        security,
+        columns: 1,
+        groups: 1,
+        at_least: 0,
+        noisy: false,
+    };
+    let sent =
+        AggregateSenderInput { items: (0..n_s as u128).collect(), values: (0..n_s as u64).collect(), noise: vec![] };
+    let asked =
+        AggregateReceiverInput { items: (5_000..5_000 + n_r as u128).collect(), ..AggregateReceiverInput::default() };
     conformance::<Membership<Gmr21, Sum>>(&request, sent, asked);
 }

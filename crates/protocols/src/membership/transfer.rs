@@ -1,4 +1,5 @@
-//! Arrows I to III: one random OT a place, turned by a bit so that the receiver has the block that opens it exactly where its item is common.
+//! Arrows I to III: one random OT a place, turned by a bit so that the receiver has the block that
+//! opens it exactly where its item is common.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -37,7 +38,10 @@ impl Pad {
 
     /// Fills `out` with `G(block)`.
     pub(super) fn fill(&self, block: u128, out: &mut [u64]) {
-        blake3::Hasher::new_keyed(&self.0).update(&block.to_le_bytes()).finalize_xof().fill(bytemuck::cast_slice_mut(out));
+        blake3::Hasher::new_keyed(&self.0)
+            .update(&block.to_le_bytes())
+            .finalize_xof()
+            .fill(bytemuck::cast_slice_mut(out));
     }
 }
 
@@ -53,7 +57,11 @@ pub(super) fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
 pub(super) struct OtSender<A>(OtPairs, PhantomData<fn() -> A>);
 
 impl<A: Arrows> OtSender<A> {
-    pub(super) fn setup(ots: Option<&<A::Ots as Protocol>::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(
+        ots: Option<&<A::Ots as Protocol>::Params>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
         let pairs = match ots {
             Some(ots) => <A::Ots as Protocol>::Sender::setup(ots, ch, rng)?.run((), ch, rng)?,
             None => OtPairs { pairs: Vec::new() },
@@ -61,15 +69,17 @@ impl<A: Arrows> OtSender<A> {
         Ok(Self(pairs, PhantomData))
     }
 
-    /// Step I; for each place `k[d]`, which the receiver has where nothing is common, and `k[1 + d]`, which it has where the item is.
+    /// Step I; for each place `k[d]`, which the receiver has where nothing is common, and `k[1 +
+    /// d]`, which it has where the item is.
     pub(super) fn blocks(&self, ch: &mut Channel) -> Result<Secret<Vec<[u128; 2]>>, Abort> {
         let pairs = &self.0.pairs;
         let mut flips = vec![0; pairs.len().div_ceil(8)];
         if !flips.is_empty() {
             ch.recv_stream::<Flips<A>>(&mut flips)?;
         }
-        let turned =
-            |(place, &[zero, one]): (usize, &[u128; 2])| if flips[place / 8] >> (place % 8) & 1 == 0 { [zero, one] } else { [one, zero] };
+        let turned = |(place, &[zero, one]): (usize, &[u128; 2])| {
+            if flips[place / 8] >> (place % 8) & 1 == 0 { [zero, one] } else { [one, zero] }
+        };
         Ok(Secret::new(pairs.iter().enumerate().map(turned).collect()))
     }
 
@@ -83,12 +93,21 @@ impl<A: Arrows> OtSender<A> {
         ch.send_stream::<Items<A>>(&padded)
     }
 
-    /// Steps I to III of the sum: `values` says what is to be added up for a place, `columns` of them.
-    pub(super) fn give_values<'a>(self, columns: usize, values: impl Fn(usize) -> &'a [u64] + Sync, ch: &mut Channel) -> Result<(), Abort> {
+    /// Steps I to III of the sum: `values` says what is to be added up for a place, `columns` of
+    /// them.
+    pub(super) fn give_values<'a>(
+        self,
+        columns: usize,
+        values: impl Fn(usize) -> &'a [u64] + Sync,
+        ch: &mut Channel,
+    ) -> Result<(), Abort> {
         let blocks = self.blocks(ch)?;
         let pad_of = Pad::new::<A>(ch);
         let mut padded = vec![0; blocks.len() * columns];
-        let pieces = padded.par_chunks_mut(PLACES_PER_THREAD_TASK * columns).zip(blocks.par_chunks(PLACES_PER_THREAD_TASK)).enumerate();
+        let pieces = padded
+            .par_chunks_mut(PLACES_PER_THREAD_TASK * columns)
+            .zip(blocks.par_chunks(PLACES_PER_THREAD_TASK))
+            .enumerate();
         let masks = pieces
             .map(|(piece, (padded, blocks))| {
                 let mut masks = vec![0u64; columns];
@@ -98,7 +117,9 @@ impl<A: Arrows> OtSender<A> {
                 {
                     pad_of.fill(*stranger, padded);
                     pad_of.fill(*common, &mut pad);
-                    for (((padded, mask), pad), value) in padded.iter_mut().zip(&mut masks).zip(pad.iter()).zip(values(place)) {
+                    for (((padded, mask), pad), value) in
+                        padded.iter_mut().zip(&mut masks).zip(pad.iter()).zip(values(place))
+                    {
                         *mask = mask.wrapping_add(*padded);
                         *padded = padded.wrapping_add(*value).wrapping_sub(*pad);
                     }
@@ -118,7 +139,11 @@ impl<A: Arrows> OtSender<A> {
 pub(super) struct OtReceiver<A>(OtChosen, PhantomData<fn() -> A>);
 
 impl<A: Arrows> OtReceiver<A> {
-    pub(super) fn setup(ots: Option<&<A::Ots as Protocol>::Params>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(
+        ots: Option<&<A::Ots as Protocol>::Params>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
         let chosen = match ots {
             Some(ots) => <A::Ots as Protocol>::Receiver::setup(ots, ch, rng)?.run((), ch, rng)?,
             None => OtChosen { choices: Vec::new(), chosen: Vec::new() },

@@ -1,4 +1,5 @@
-//! What all aggregates over the intersection share: the receiver learns numbers, or some for each group of its items, and nothing of single items.
+//! What all aggregates over the intersection share: the receiver learns numbers, or some for each
+//! group of its items, and nothing of single items.
 
 use std::collections::HashMap;
 
@@ -53,7 +54,8 @@ pub struct AggregateSenderInput {
     pub items: Vec<u128>,
     /// `items.len() * columns` elements of `Z_2^64`; item `i` has those from `i * columns`.
     pub values: Vec<u64>,
-    /// If agreed: what is added to each result in `Z_2^64`, group by group, to hide single items; else empty.
+    /// If agreed: what is added to each result in `Z_2^64`, group by group, to hide single items;
+    /// else empty.
     pub noise: Vec<u64>,
 }
 
@@ -71,7 +73,8 @@ pub struct AggregateReceiverInput {
 /// What the receiver learns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AggregateOutput {
-    /// For each group its results in `Z_2^64`, one a column (a cardinality has one); none below the threshold.
+    /// For each group its results in `Z_2^64`, one a column (a cardinality has one); none below the
+    /// threshold.
     pub groups: Vec<Option<Vec<u64>>>,
 }
 
@@ -111,7 +114,8 @@ impl AggregateRequest {
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }.check_sizes()
     }
 
-    /// For protocols that give one total and show it whatever it is, and in which the receiver counts by itself: refuses groups, thresholds, noise (which an exact count beside
+    /// For protocols that give one total and show it whatever it is, and in which the receiver
+    /// counts by itself: refuses groups, thresholds, noise (which an exact count beside
     /// it would make worthless), and what [`check_sizes`](Self::check_sizes) does.
     pub fn check_one_total(&self) -> Result<(), Unsupported> {
         self.check_sizes()?;
@@ -125,12 +129,16 @@ impl AggregateRequest {
             return Ok(());
         }
         Err(Unsupported::new(
-            format_args!("{} groups, shown from {} common items on, by a protocol that gives one total", self.groups, self.at_least),
+            format_args!(
+                "{} groups, shown from {} common items on, by a protocol that gives one total",
+                self.groups, self.at_least
+            ),
             "choose a protocol on circuit PSI, or ask for one group and no threshold",
         ))
     }
 
-    /// For protocols that count, and nothing else: refuses columns of values, and what [`check_one_total`](Self::check_one_total) does.
+    /// For protocols that count, and nothing else: refuses columns of values, and what
+    /// [`check_one_total`](Self::check_one_total) does.
     pub fn check_one_count(&self) -> Result<(), Unsupported> {
         self.check_one_total()?;
         if self.columns > 0 {
@@ -160,7 +168,10 @@ impl AggregateSenderInput {
                 self.values.len(),
                 self.noise.len()
             ),
-            format_args!("give {} items with {} values each, and noise for {results} results", request.sender_items, request.columns),
+            format_args!(
+                "give {} items with {} values each, and noise for {results} results",
+                request.sender_items, request.columns
+            ),
         ))
     }
 }
@@ -173,7 +184,8 @@ impl AggregateOutput {
 }
 
 impl AggregateReceiverInput {
-    /// Refuses an input that is not of the agreed sizes; `valued` where the task takes values of the receiver.
+    /// Refuses an input that is not of the agreed sizes; `valued` where the task takes values of
+    /// the receiver.
     pub fn check(&self, request: &AggregateRequest, valued: bool) -> Result<(), Unsupported> {
         let items = request.receiver_items;
         let groups_fit = if self.groups.is_empty() {
@@ -224,11 +236,16 @@ fn expected(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, groups:
     (sums, counts)
 }
 
-/// All three tasks: a group that is kept back is accepted if another group with more common items is not shown; how many must be common is not
-/// among the inputs.
-pub(super) fn holds(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, out: &AggregateOutput) -> Result<(), String> {
+/// All three tasks: a group that is kept back is accepted if another group with more common items
+/// is not shown; how many must be common is not among the inputs.
+pub(super) fn holds(
+    sent: &AggregateSenderInput,
+    asked: &AggregateReceiverInput,
+    out: &AggregateOutput,
+) -> Result<(), String> {
     let (sums, counts) = expected(sent, asked, out.groups.len());
-    let least_shown = out.groups.iter().zip(&counts).filter(|(group, _)| group.is_some()).map(|(_, &count)| count).min();
+    let least_shown =
+        out.groups.iter().zip(&counts).filter(|(group, _)| group.is_some()).map(|(_, &count)| count).min();
     for (g, group) in out.groups.iter().enumerate() {
         match group {
             // Nothing else says how many columns there are where the sender's set is empty.
@@ -256,7 +273,12 @@ macro_rules! aggregate_task {
             type SenderOutput = ();
             type ReceiverOutput = $crate::tasks::AggregateOutput;
 
-            fn holds(sent: &Self::SenderInput, asked: &Self::ReceiverInput, (): &(), out: &Self::ReceiverOutput) -> Result<(), String> {
+            fn holds(
+                sent: &Self::SenderInput,
+                asked: &Self::ReceiverInput,
+                (): &(),
+                out: &Self::ReceiverOutput,
+            ) -> Result<(), String> {
                 $crate::tasks::aggregate::holds(sent, asked, out)
             }
         }
@@ -281,7 +303,11 @@ mod tests {
 
     #[test]
     fn sums_wrap_and_groups_and_noise_are_checked() {
-        let sent = AggregateSenderInput { items: vec![1, 2, 3], values: vec![u64::MAX, 5, 2, 7, 9, 9], noise: vec![0, 1, 0, 0] };
+        let sent = AggregateSenderInput {
+            items: vec![1, 2, 3],
+            values: vec![u64::MAX, 5, 2, 7, 9, 9],
+            noise: vec![0, 1, 0, 0],
+        };
         let asked = AggregateReceiverInput { items: vec![2, 1, 9], values: vec![3, 2, 1], groups: vec![0, 0, 1] };
         // Group 0: 3 (2, 7) + 2 (-1, 5) + (0, 1).
         let right = AggregateOutput { groups: vec![Some(vec![4, 32]), Some(vec![0, 0])] };
@@ -316,7 +342,11 @@ mod tests {
         let sent = AggregateSenderInput { items: vec![1], values: vec![1], noise: vec![] };
         assert!(sent.check(&request).is_ok());
         assert!(AggregateSenderInput { noise: vec![1, 2], ..sent.clone() }.check(&request).is_err());
-        assert!(AggregateSenderInput { noise: vec![1, 2], ..sent.clone() }.check(&AggregateRequest { noisy: true, ..request }).is_ok());
+        assert!(
+            AggregateSenderInput { noise: vec![1, 2], ..sent.clone() }
+                .check(&AggregateRequest { noisy: true, ..request })
+                .is_ok()
+        );
         assert!(AggregateSenderInput { values: vec![], ..sent }.check(&request).is_err());
         let asked = AggregateReceiverInput { items: vec![1], values: vec![], groups: vec![1] };
         assert!(asked.check(&request, false).is_ok());

@@ -7,8 +7,8 @@ use vesica_structures::facts::Unsupported;
 
 use super::{Extent, SealedPayloads, SetFunctionality, differ};
 
-/// Intersection: the receiver learns which of its items the sender has, with the sender's payloads; on request the sender learns
-/// its own matches too.
+/// Intersection: the receiver learns which of its items the sender has, with the sender's payloads;
+/// on request the sender learns its own matches too.
 #[derive(Clone, Copy, Debug)]
 pub enum Intersect {}
 
@@ -36,7 +36,8 @@ pub struct IntersectOptions {
     pub both_learn: bool,
 }
 
-/// The sender's set. It must be fixed before the set-up begins: a salt is tossed there, and sets that depend on it void the bounds.
+/// The sender's set. It must be fixed before the set-up begins: a salt is tossed there, and sets
+/// that depend on it void the bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntersectSenderInput {
     /// 128-bit digests of the items, all distinct.
@@ -64,7 +65,8 @@ pub struct IntersectSenderOutput {
 pub struct IntersectReceiverOutput {
     /// Indices of its own items that the sender has, ascending.
     pub matches: Vec<u32>,
-    /// The sender's payloads of the matches, in their order, to be opened when the conversation is over.
+    /// The sender's payloads of the matches, in their order, to be opened when the conversation is
+    /// over.
     pub payloads: SealedPayloads,
 }
 
@@ -99,7 +101,11 @@ impl IntersectSenderInput {
             return Ok(());
         }
         Err(Unsupported::new(
-            format_args!("the sender's input has {} items and {} bytes of payload", self.items.len(), self.payloads.len()),
+            format_args!(
+                "the sender's input has {} items and {} bytes of payload",
+                self.items.len(),
+                self.payloads.len()
+            ),
             format_args!("give {items} items with {payload_bytes} bytes each, as agreed"),
         ))
     }
@@ -189,7 +195,8 @@ mod tests {
         let (sent, asked, sender_out, receiver_out) = example();
         let fewer = IntersectReceiverOutput { matches: vec![0], payloads: b"cc".to_vec().into() };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &fewer).unwrap_err().contains("receiver's matches"));
-        let swapped = IntersectReceiverOutput { payloads: b"aacc".to_vec().into(), matches: receiver_out.matches.clone() };
+        let swapped =
+            IntersectReceiverOutput { payloads: b"aacc".to_vec().into(), matches: receiver_out.matches.clone() };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &swapped).unwrap_err().contains("payloads"));
         let wrong = IntersectSenderOutput { matches: Some(vec![0, 1]) };
         assert!(Intersect::holds(&sent, &asked, &wrong, &receiver_out).unwrap_err().contains("sender's matches"));

@@ -2,7 +2,8 @@
 
 use super::aggregate::aggregate_task;
 
-/// Join and compute (LTSXQ26, Figure 12): the sums of the products of both sides' values over the common items.
+/// Join and compute (LTSXQ26, Figure 12): the sums of the products of both sides' values over the
+/// common items.
 #[derive(Clone, Copy, Debug)]
 pub enum JoinAndCompute {}
 

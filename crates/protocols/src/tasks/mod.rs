@@ -1,5 +1,6 @@
-//! The set tasks: what a protocol of each registry must compute, as predicates over both sides, and what both sides agree on for it.
-//! One module is one task; `aggregate` is what three of them share.
+//! The set tasks: what a protocol of each registry must compute, as predicates over both sides, and
+//! what both sides agree on for it. One module is one task; `aggregate` is what three of them
+//! share.
 
 use vesica_party::{Extra, Leak, Learner};
 
@@ -12,12 +13,14 @@ mod sealed;
 mod shares;
 mod sum;
 
-pub use aggregate::{AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput};
+pub use aggregate::{
+    AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,
+};
 pub use cardinality::Cardinality;
 pub use functionality::{Extent, SetFunctionality};
 pub use intersect::{
-    Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput,
-    IntersectSenderOutput,
+    Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest,
+    IntersectSenderInput, IntersectSenderOutput,
 };
 pub use join_and_compute::JoinAndCompute;
 pub use sealed::SealedPayloads;
@@ -25,10 +28,13 @@ pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesOption
 pub use sum::Sum;
 
 /// What every protocol of every set task shows to both sides.
-pub const SIZES: Leak = Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)", extra: None };
+pub const SIZES: Leak =
+    Leak { to: Learner::Both, what: "the number of distinct items of the other side (see --pad-to)", extra: None };
 
-/// What protocols show in which the receiver counts the common items by itself, beside a task that hides their number.
-pub const EXACT_COUNT: Leak = Leak { to: Learner::Receiver, what: "the number of common items, exactly", extra: Some(Extra::Count) };
+/// What protocols show in which the receiver counts the common items by itself, beside a task that
+/// hides their number.
+pub const EXACT_COUNT: Leak =
+    Leak { to: Learner::Receiver, what: "the number of common items, exactly", extra: Some(Extra::Count) };
 
 /// An error that names the first place where two lists differ.
 fn differ<T: PartialEq + std::fmt::Debug>(what: &str, expected: &[T], got: &[T]) -> Result<(), String> {

@@ -11,8 +11,8 @@ const MIN_CELLS: usize = 256;
 /// Fills a buffer with the keystream of an own item, by its number.
 type Keystream = Box<dyn Fn(usize, &mut [u8]) + Send + Sync>;
 
-/// The sender's payloads of a receiver's matches, still encrypted: decrypting takes time for each match, which the sender must not see. So it is put
-/// off until the conversation is over.
+/// The sender's payloads of a receiver's matches, still encrypted: decrypting takes time for each
+/// match, which the sender must not see. So it is put off until the conversation is over.
 #[derive(Default)]
 pub struct SealedPayloads(Option<Sealed>);
 
@@ -26,8 +26,9 @@ struct Sealed {
 }
 
 impl SealedPayloads {
-    /// Cells of `width` bytes; `matches` says for each match, in order, the own item and its cell, of which several may share one. It is not called, nor is `keystream`,
-    /// before the seal is opened.
+    /// Cells of `width` bytes; `matches` says for each match, in order, the own item and its cell,
+    /// of which several may share one. It is not called, nor is `keystream`, before the seal is
+    /// opened.
     pub(crate) fn new(
         width: usize,
         cells: Vec<u8>,
@@ -37,7 +38,8 @@ impl SealedPayloads {
         Self(Some(Sealed { width, cells, matches: Box::new(matches), keystream: Box::new(keystream) }))
     }
 
-    /// The payloads, one after the other in the order of the matches. Takes time that goes by their number.
+    /// The payloads, one after the other in the order of the matches. Takes time that goes by their
+    /// number.
     pub fn open(mut self) -> Vec<u8> {
         let Some(sealed) = &mut self.0 else { return Vec::new() };
         let cells = std::mem::take(&mut sealed.cells);

@@ -7,8 +7,9 @@ use vesica_structures::facts::Unsupported;
 
 use super::{Extent, IntersectRequest, SetFunctionality};
 
-/// Circuit PSI (LTSXQ26, Figure 9): the receiver's items lie in bins, and for each bin the parties get exclusive-or shares of whether its item is common, and of
-/// both payloads if it is, else of zeros.
+/// Circuit PSI (LTSXQ26, Figure 9): the receiver's items lie in bins, and for each bin the parties
+/// get exclusive-or shares of whether its item is common, and of both payloads if it is, else of
+/// zeros.
 #[derive(Clone, Copy, Debug)]
 pub enum Shares {}
 
@@ -95,10 +96,19 @@ impl Task for Shares {
     type SenderOutput = SenderShares;
     type ReceiverOutput = ReceiverShares;
 
-    fn holds(sent: &SharesInput, asked: &SharesInput, sender_out: &SenderShares, receiver_out: &ReceiverShares) -> Result<(), String> {
+    fn holds(
+        sent: &SharesInput,
+        asked: &SharesInput,
+        sender_out: &SenderShares,
+        receiver_out: &ReceiverShares,
+    ) -> Result<(), String> {
         let bins = receiver_out.items.len();
         if sender_out.membership.len() != bins || receiver_out.membership.len() != bins {
-            return Err(format!("{bins} bins, {} and {} shares", sender_out.membership.len(), receiver_out.membership.len()));
+            return Err(format!(
+                "{bins} bins, {} and {} shares",
+                sender_out.membership.len(),
+                receiver_out.membership.len()
+            ));
         }
         let mut placed: Vec<u32> = receiver_out.items.iter().flatten().copied().collect();
         placed.sort_unstable();
@@ -109,10 +119,17 @@ impl Task for Shares {
         let (of_sender, of_receiver) = (width(sent), width(asked));
         let both = of_sender + of_receiver;
         // Where a set is empty nobody can tell how wide its payloads were to be.
-        let wide =
-            if bins == 0 || sent.items.is_empty() || asked.items.is_empty() { sender_out.payloads.len() / bins.max(1) } else { both };
+        let wide = if bins == 0 || sent.items.is_empty() || asked.items.is_empty() {
+            sender_out.payloads.len() / bins.max(1)
+        } else {
+            both
+        };
         if sender_out.payloads.len() != bins * wide || receiver_out.payloads.len() != bins * wide {
-            return Err(format!("{bins} bins with {wide} bytes, {} and {}", sender_out.payloads.len(), receiver_out.payloads.len()));
+            return Err(format!(
+                "{bins} bins with {wide} bytes, {} and {}",
+                sender_out.payloads.len(),
+                receiver_out.payloads.len()
+            ));
         }
         let at_sender: HashMap<u128, usize> = sent.items.iter().enumerate().map(|(i, &x)| (x, i)).collect();
         for (bin, item) in receiver_out.items.iter().enumerate() {
@@ -122,16 +139,21 @@ impl Task for Shares {
             if member != theirs.is_some() {
                 return Err(format!("the shares of bin {bin} say {member}"));
             }
-            let shares = sender_out.payloads[bin * wide..][..wide].iter().zip(&receiver_out.payloads[bin * wide..][..wide]);
+            let shares =
+                sender_out.payloads[bin * wide..][..wide].iter().zip(&receiver_out.payloads[bin * wide..][..wide]);
             let payload: Vec<u8> = shares.map(|(a, b)| a ^ b).collect();
             let expected = match (own, theirs) {
-                (Some(own), Some(theirs)) => {
-                    [&sent.payloads[theirs * of_sender..][..of_sender], &asked.payloads[own * of_receiver..][..of_receiver]].concat()
-                }
+                (Some(own), Some(theirs)) => [
+                    &sent.payloads[theirs * of_sender..][..of_sender],
+                    &asked.payloads[own * of_receiver..][..of_receiver],
+                ]
+                .concat(),
                 _ => vec![0; wide],
             };
             if payload != expected {
-                return Err(format!("the shares of the payload in bin {bin} are those of {payload:?}, not of {expected:?}"));
+                return Err(format!(
+                    "the shares of the payload in bin {bin} are those of {payload:?}, not of {expected:?}"
+                ));
             }
         }
         Ok(())

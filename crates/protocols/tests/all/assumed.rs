@@ -29,7 +29,10 @@ impl Suite for Assumed {
             let uses = uses_the_expander(&transcript_of(row, &request, sent, asked));
             let says = mode.assumptions.contains(&EXPANDER_LPN);
             assert_eq!(says, uses, "the code is used: {uses}; the entry says so: {says}");
-            assert!(mode.assumptions.contains(&OFFSET_SEARCH) || !uses, "the entry does not say what a search for the offset takes");
+            assert!(
+                mode.assumptions.contains(&OFFSET_SEARCH) || !uses,
+                "the entry does not say what a search for the offset takes"
+            );
             *using += usize::from(uses);
         });
     }

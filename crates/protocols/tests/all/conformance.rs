@@ -1,4 +1,5 @@
-//! Every row computes what its task says, whatever the sizes, the overlap and the options, and sends as many bytes as its formula says.
+//! Every row computes what its task says, whatever the sizes, the overlap and the options, and
+//! sends as many bytes as its formula says.
 
 use vesica_party::{CostClass, Entry, Mode, Security, Status, Task};
 use vesica_protocols::registry;
@@ -67,7 +68,11 @@ fn every_row_carries_payloads_and_lets_both_learn() {
             for (n_s, n_r, overlap) in [(0, 5, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
                 for payload_bytes in [0, 1, 24] {
                     for both_learn in [false, true] {
-                        check(row, &IntersectRequest { payload_bytes, both_learn, ..request(n_s, n_r, mode.security) }, overlap);
+                        check(
+                            row,
+                            &IntersectRequest { payload_bytes, both_learn, ..request(n_s, n_r, mode.security) },
+                            overlap,
+                        );
                     }
                 }
             }
@@ -83,7 +88,11 @@ fn payloads_and_proofs_survive_many_parts() {
     let serves = |row: Row, mode: &Mode| !is_slow(row.entry()) && is_labelled(row, mode.security);
     trials.modes_where(&every(registry::intersect()), serves, |row, mode| {
         for (n_s, n_r, overlap) in [(70_001, 3, 2), (3, 70_001, 2), (40_000, 120_000, 20_001)] {
-            check(row, &IntersectRequest { payload_bytes: 5, both_learn: true, ..request(n_s, n_r, mode.security) }, overlap);
+            check(
+                row,
+                &IntersectRequest { payload_bytes: 5, both_learn: true, ..request(n_s, n_r, mode.security) },
+                overlap,
+            );
         }
     });
     trials.end();
@@ -121,7 +130,8 @@ fn every_row_serves_sixteen_thousand_items() {
     trials.end();
 }
 
-/// Sizes at which tables have many bins and masks many buckets; the rows that nobody would choose here are left to benchmarks.
+/// Sizes at which tables have many bins and masks many buckets; the rows that nobody would choose
+/// here are left to benchmarks.
 #[test]
 fn the_recommended_rows_serve_a_million_items() {
     let mut trials = Trials::of("2^20 items");
@@ -154,7 +164,8 @@ fn all_rows_give_the_same_output_on_the_same_inputs() {
     }
 }
 
-/// All sizes and overlaps; then columns, groups and thresholds where the row serves them, and noise.
+/// All sizes and overlaps; then columns, groups and thresholds where the row serves them, and
+/// noise.
 fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], valued: bool) {
     let mut trials = Trials::of(T::NAME);
     trials.modes(rows, |row, mode| {
@@ -165,7 +176,11 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
                 run.assert_rounds(mode);
             }
             assert_eq!(run.receiver.groups.len(), request.groups, "{} on {request:?}", row.entry().id);
-            assert!(request.at_least > 1 || run.receiver.groups.iter().all(Option::is_some), "{} on {request:?}", row.entry().id);
+            assert!(
+                request.at_least > 1 || run.receiver.groups.iter().all(Option::is_some),
+                "{} on {request:?}",
+                row.entry().id
+            );
         };
         for (n_s, n_r) in SIZES {
             for overlap in overlaps(n_s, n_r) {
@@ -195,7 +210,8 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
     trials.end();
 }
 
-/// Groups of one common item less than the threshold, of exactly as many, and of one more; without noise and with it.
+/// Groups of one common item less than the threshold, of exactly as many, and of one more; without
+/// noise and with it.
 fn check_thresholds<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], columns: usize, valued: bool) {
     trials.modes(rows, |row, mode| {
         let security = mode.security;
@@ -209,7 +225,8 @@ fn check_thresholds<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], col
             for (item, group) in asked.items.iter().zip(&mut asked.groups) {
                 *group = if sent.items.contains(item) { of_common.next().unwrap() } else { 0 };
             }
-            let shown: Vec<bool> = conformance_of(row, &request, sent, asked).receiver.groups.iter().map(Option::is_some).collect();
+            let shown: Vec<bool> =
+                conformance_of(row, &request, sent, asked).receiver.groups.iter().map(Option::is_some).collect();
             assert_eq!(shown, [false, true, true], "{} on {request:?}", row.entry().id);
         }
     });

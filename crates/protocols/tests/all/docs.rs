@@ -14,7 +14,10 @@ fn names_are_unique_and_found() {
     for entry in registry::entries() {
         for name in entry.aliases.iter().chain([&entry.id]) {
             assert!(names.insert(*name), "{name} names two entries");
-            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{name} is hard to type");
+            assert!(
+                name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+                "{name} is hard to type"
+            );
             assert_eq!(registry::find(name), Some(entry));
         }
     }
@@ -33,30 +36,36 @@ fn check_variants<T: Task>(rows: &'static [Runnable<T>]) -> usize {
         let mut combinations: Vec<Vec<(&str, &ChoiceValue)>> = vec![Vec::new()];
         for choice in entry.variants {
             assert!(choice.values.len() > 1 && choice.what.ends_with('.'), "{}: {}", entry.id, choice.name);
-            let with =
-                |chosen: &Vec<_>| choice.values.iter().map(|value| [&chosen[..], &[(choice.name, value)]].concat()).collect::<Vec<_>>();
+            let with = |chosen: &Vec<_>| {
+                choice.values.iter().map(|value| [&chosen[..], &[(choice.name, value)]].concat()).collect::<Vec<_>>()
+            };
             combinations = combinations.iter().flat_map(with).collect();
         }
-        assert_eq!(combinations.len() - 1, row.variants().len(), "{} has another number of variants than of combinations", entry.id);
+        assert_eq!(
+            combinations.len() - 1,
+            row.variants().len(),
+            "{} has another number of variants than of combinations",
+            entry.id
+        );
         for chosen in combinations.into_iter().filter(|chosen| !chosen.is_empty()) {
-            let typed: Vec<String> = chosen.iter().rev().map(|(name, value)| format!("{name}={}", value.name)).collect();
+            let typed: Vec<String> =
+                chosen.iter().rev().map(|(name, value)| format!("{name}={}", value.name)).collect();
             let name = format!("{}:{}", entry.aliases.first().unwrap_or(&entry.id), typed.join(","));
             let found = resolve(rows.iter().copied(), &name).expect("it exists").expect("a row").entry();
             assert_eq!(found.id, entry.canonical(&typed.join(",")).expect("choices of the row"));
             // The default of each choice is the row itself.
-            let others = chosen
-                .iter()
-                .filter(|(name, value)| entry.variants.iter().any(|choice| choice.name == *name && choice.values[0] != **value));
+            let others = chosen.iter().filter(|(name, value)| {
+                entry.variants.iter().any(|choice| choice.name == *name && choice.values[0] != **value)
+            });
             let others: Vec<&ChoiceValue> = others.map(|(_, value)| *value).collect();
             assert_eq!(others.is_empty(), found == entry, "{name}");
             if others.is_empty() {
                 continue;
             }
             assert!(others.iter().all(|value| value.what.ends_with('.')), "{name}");
-            let changed = entry
-                .variants
-                .iter()
-                .filter(|choice| chosen.iter().any(|(name, value)| *name == choice.name && **value != choice.values[0]));
+            let changed = entry.variants.iter().filter(|choice| {
+                chosen.iter().any(|(name, value)| *name == choice.name && **value != choice.values[0])
+            });
             let gone: Vec<&str> = changed.flat_map(|choice| choice.values[0].deviations).copied().collect();
             assert!(
                 gone.iter().all(|deviation| entry.deviations.contains(deviation)),
@@ -65,7 +74,11 @@ fn check_variants<T: Task>(rows: &'static [Runnable<T>]) -> usize {
             let kept = entry.deviations.iter().filter(|deviation| !gone.contains(deviation));
             let deviations: Vec<&str> = kept.chain(others.iter().flat_map(|value| value.deviations)).copied().collect();
             assert_eq!(found.deviations, deviations, "{name}");
-            assert_eq!(found.modes, others.iter().filter_map(|value| value.modes).next_back().unwrap_or(entry.modes), "{name}");
+            assert_eq!(
+                found.modes,
+                others.iter().filter_map(|value| value.modes).next_back().unwrap_or(entry.modes),
+                "{name}"
+            );
             assert_eq!((found.task, found.paper, found.status), (entry.task, entry.paper, entry.status), "{name}");
             assert!(found.is_variant() && found.variants.is_empty() && found.aliases.is_empty(), "{name}");
             assert_eq!(found.row_id(), entry.id);
@@ -79,7 +92,11 @@ fn check_variants<T: Task>(rows: &'static [Runnable<T>]) -> usize {
 fn every_combination_of_choices_is_a_variant_that_says_what_it_changes() {
     assert!(check_variants(registry::intersect()) >= 8);
     assert!(check_variants(registry::shares()) >= 4);
-    let others = [check_variants(registry::cardinality()), check_variants(registry::sum()), check_variants(registry::join_and_compute())];
+    let others = [
+        check_variants(registry::cardinality()),
+        check_variants(registry::sum()),
+        check_variants(registry::join_and_compute()),
+    ];
     assert_eq!(others, [0; 3], "tests of aggregates do not run over variants yet");
     let find = |name| registry::find_intersect(name).map(|row| row.entry().id);
     assert_eq!(find("blazing-fast-psi:tags=sorted,okvs=band"), Some("rr22:okvs=band,tags=sorted"));
@@ -90,7 +107,11 @@ fn every_combination_of_choices_is_a_variant_that_says_what_it_changes() {
 fn every_entry_says_what_a_user_must_know() {
     for entry in registry::entries() {
         assert!(!entry.modes.is_empty(), "{} has no mode", entry.id);
-        assert!(!entry.paper.key.is_empty() && !entry.paper.title.is_empty() && !entry.paper.reference.is_empty(), "{}", entry.id);
+        assert!(
+            !entry.paper.key.is_empty() && !entry.paper.title.is_empty() && !entry.paper.reference.is_empty(),
+            "{}",
+            entry.id
+        );
         if let Status::Broken { how } = entry.status {
             assert!(how.len() > 20, "{} does not say how it is broken", entry.id);
         }
@@ -99,7 +120,12 @@ fn every_entry_says_what_a_user_must_know() {
             assert!(securities.insert(mode.security), "{} has two {} modes", entry.id, mode.security);
             assert!(!mode.assumptions.is_empty(), "{} {} assumes nothing", entry.id, mode.security);
             let broken = matches!(entry.status, Status::Broken { .. });
-            assert!(broken || mode.meets(mode.security), "{} {} does not resist what it is named for", entry.id, mode.security);
+            assert!(
+                broken || mode.meets(mode.security),
+                "{} {} does not resist what it is named for",
+                entry.id,
+                mode.security
+            );
             assert!(broken || mode.corrupt_sender.min(mode.corrupt_receiver) > Resistance::None, "{}", entry.id);
         }
     }
@@ -121,5 +147,8 @@ fn protocols_md_is_the_registry() {
         return;
     }
     let file = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(file == now, "PROTOCOLS.md is not what the registry says; {BLESS}=1 cargo test -p vesica-protocols writes it");
+    assert!(
+        file == now,
+        "PROTOCOLS.md is not what the registry says; {BLESS}=1 cargo test -p vesica-protocols writes it"
+    );
 }

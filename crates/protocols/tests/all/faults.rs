@@ -7,8 +7,8 @@ use vesica_testkit::{Runnable, Thorough, Trials, faults_of, transcript_of};
 
 use crate::inputs::{Example, Suite};
 
-/// Messages of a run that is quick enough to be repeated with every fault at every frame. Runs with more are of circuits, whose blocks meet every fault
-/// in the tests of `mpc`.
+/// Messages of a run that is quick enough to be repeated with every fault at every frame. Runs with
+/// more are of circuits, whose blocks meet every fault in the tests of `mpc`.
 const FEW_MESSAGES: usize = 30;
 
 struct Faults {
@@ -27,13 +27,15 @@ impl Suite for Faults {
         self.trials.modes(&rows, |row, mode| {
             let (request, sent, asked) = T::example(row, mode.security, [20, 30], 10, 1);
             let transcript = transcript_of(row, &request, sent.clone(), asked.clone());
-            let arrows: BTreeSet<_> = [true, false].into_iter().flat_map(|streamed| transcript.arrows(streamed)).collect();
+            let arrows: BTreeSet<_> =
+                [true, false].into_iter().flat_map(|streamed| transcript.arrows(streamed)).collect();
             let is_new = is_recommended(row) || !arrows.is_subset(struck);
             // A broken row takes many base OTs, and nobody uses it.
             let is_quick = transcript.messages() <= FEW_MESSAGES && row.entry().broken().is_none();
             let thorough = if is_new && is_quick { Thorough::Every } else { Thorough::InTurn };
             let harm = faults_of(row, &request, &sent, &asked, thorough);
-            // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where parties are taken to be honest.
+            // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where
+            // parties are taken to be honest.
             assert!(2 * harm.failed > harm.unharmed, "{harm:?}");
             if thorough == Thorough::Every {
                 struck.extend(arrows);

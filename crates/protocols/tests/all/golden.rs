@@ -1,11 +1,14 @@
-//! What each row sends for fixed seeds and inputs, against files in the tree, and in how many rounds.
+//! What each row sends for fixed seeds and inputs, against files in the tree, and in how many
+//! rounds.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use vesica_party::transport::memory;
 use vesica_party::{ChannelOptions, Mode};
-use vesica_testkit::{Runnable, Transcript, Trials, assert_all_listed, conformance_of, golden, options, run_counted, transcript_of};
+use vesica_testkit::{
+    Runnable, Transcript, Trials, assert_all_listed, conformance_of, golden, options, run_counted, transcript_of,
+};
 
 use crate::inputs::{Example, Suite};
 
@@ -41,7 +44,12 @@ impl Suite for Golden {
             let [at_first, ..] = rounds;
             assert_eq!(golden(file, row, &request, sent, asked), at_first, "rounds of two runs on the same inputs");
             let (least, most) = (rounds.iter().min(), rounds.iter().max());
-            assert_eq!(least, Some(&mode.rounds.least), "runs take {rounds:?} rounds, and the entry says {}", mode.rounds);
+            assert_eq!(
+                least,
+                Some(&mode.rounds.least),
+                "runs take {rounds:?} rounds, and the entry says {}",
+                mode.rounds
+            );
             assert!(most <= Some(&mode.rounds.most), "runs take {rounds:?} rounds, and the entry says {}", mode.rounds);
         });
     }
@@ -52,7 +60,8 @@ fn transcripts_and_rounds_are_those_in_the_tree() {
     let mut suite = Golden { trials: Trials::of("golden"), files: BTreeSet::new() };
     suite.all();
     suite.trials.end();
-    let names = std::fs::read_dir(folder()).expect("the folder of golden files").map(|file| file.expect("a file").file_name());
+    let names =
+        std::fs::read_dir(folder()).expect("the folder of golden files").map(|file| file.expect("a file").file_name());
     let files: BTreeSet<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
     assert_eq!(files, suite.files, "one file for each mode of each row and variant, and none that no row writes");
 }
@@ -86,7 +95,8 @@ fn every_message_is_in_the_list() {
     assert_all_listed(source, vesica_protocols::registry::messages());
 }
 
-/// Whatever is sent as a message is known to the list; what implements messages in other ways than the list's test looks for shows here.
+/// Whatever is sent as a message is known to the list; what implements messages in other ways than
+/// the list's test looks for shows here.
 fn assert_listed(transcript: &Transcript) {
     let listed: BTreeSet<(u16, u8)> = vesica_mpc::registry::messages()
         .chain(vesica_protocols::registry::messages())

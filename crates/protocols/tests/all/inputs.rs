@@ -4,8 +4,9 @@ use vesica_party::variants::with_variants;
 use vesica_party::{Security, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectReceiverInput,
-    IntersectRequest, IntersectSenderInput, JoinAndCompute, Shares, SharesInput, SharesRequest, Sum,
+    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
+    IntersectReceiverInput, IntersectRequest, IntersectSenderInput, JoinAndCompute, Shares, SharesInput, SharesRequest,
+    Sum,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::Runnable;
@@ -47,7 +48,12 @@ impl<T> Aggregate for T where
 }
 
 /// A request for one total, which is shown whatever it is.
-pub(crate) fn total(sender_items: usize, receiver_items: usize, columns: usize, security: Security) -> AggregateRequest {
+pub(crate) fn total(
+    sender_items: usize,
+    receiver_items: usize,
+    columns: usize,
+    security: Security,
+) -> AggregateRequest {
     AggregateRequest { sender_items, receiver_items, security, columns, groups: 1, at_least: 0, noisy: false }
 }
 
@@ -66,7 +72,11 @@ fn sets(sender_items: usize, receiver_items: usize, overlap: usize, rng: &mut Se
 }
 
 /// Sets with random payloads.
-pub(crate) fn inputs(request: &IntersectRequest, overlap: usize, seed: u64) -> (IntersectSenderInput, IntersectReceiverInput) {
+pub(crate) fn inputs(
+    request: &IntersectRequest,
+    overlap: usize,
+    seed: u64,
+) -> (IntersectSenderInput, IntersectReceiverInput) {
     let mut rng = SecretRng::insecure_from_seed(seed);
     let (sent, asked) = sets(request.sender_items, request.receiver_items, overlap, &mut rng);
     let mut payloads = vec![0; sent.len() * request.payload_bytes];
@@ -74,7 +84,8 @@ pub(crate) fn inputs(request: &IntersectRequest, overlap: usize, seed: u64) -> (
     (IntersectSenderInput { items: sent, payloads }, IntersectReceiverInput { items: asked })
 }
 
-/// Sets with values of which a third are 0 and a third the largest, `valued` ones on the receiver's side too; random groups, noise if asked for.
+/// Sets with values of which a third are 0 and a third the largest, `valued` ones on the receiver's
+/// side too; random groups, noise if asked for.
 pub(crate) fn aggregate_inputs(
     request: &AggregateRequest,
     valued: bool,
@@ -92,9 +103,13 @@ pub(crate) fn aggregate_inputs(
         (0..count).map(value).collect::<Vec<u64>>()
     };
     let (of_sender, of_receiver) = (values(sent.len() * request.columns), values(if valued { asked.len() } else { 0 }));
-    let groups = (0..if request.groups > 1 { asked.len() } else { 0 }).map(|_| (rng.block() % request.groups as u128) as u32).collect();
+    let groups = (0..if request.groups > 1 { asked.len() } else { 0 })
+        .map(|_| (rng.block() % request.groups as u128) as u32)
+        .collect();
     // Another for each result.
-    let noise = (0..if request.noisy { request.groups * request.results() } else { 0 }).map(|i| u64::MAX - 1 - 999 * i as u64).collect();
+    let noise = (0..if request.noisy { request.groups * request.results() } else { 0 })
+        .map(|i| u64::MAX - 1 - 999 * i as u64)
+        .collect();
     let sent = AggregateSenderInput { items: sent, values: of_sender, noise };
     (sent, AggregateReceiverInput { items: asked, values: of_receiver, groups })
 }
@@ -102,16 +117,28 @@ pub(crate) fn aggregate_inputs(
 /// A request for shares.
 pub(crate) fn shares_request(sender_items: usize, receiver_items: usize, payloads: [usize; 2]) -> SharesRequest {
     let [sender_payload_bytes, receiver_payload_bytes] = payloads;
-    SharesRequest { sender_items, receiver_items, security: Security::SemiHonest, sender_payload_bytes, receiver_payload_bytes }
+    SharesRequest {
+        sender_items,
+        receiver_items,
+        security: Security::SemiHonest,
+        sender_payload_bytes,
+        receiver_payload_bytes,
+    }
 }
 
 /// Sets with payloads on both sides.
 pub(crate) fn shares_inputs(of: &SharesRequest, overlap: usize) -> (SharesInput, SharesInput) {
     let sizes = request(of.sender_items, of.receiver_items, of.security);
     let (sent, asked) = inputs(&sizes, overlap, overlap as u64);
-    let payloads = |items: &[u128], bytes: usize| items.iter().flat_map(|item| (0..bytes).map(move |i| (item >> (i % 16)) as u8)).collect();
-    let (of_sender, of_receiver) = (payloads(&sent.items, of.sender_payload_bytes), payloads(&asked.items, of.receiver_payload_bytes));
-    (SharesInput { items: sent.items.clone(), payloads: of_sender }, SharesInput { items: asked.items, payloads: of_receiver })
+    let payloads = |items: &[u128], bytes: usize| {
+        items.iter().flat_map(|item| (0..bytes).map(move |i| (item >> (i % 16)) as u8)).collect()
+    };
+    let (of_sender, of_receiver) =
+        (payloads(&sent.items, of.sender_payload_bytes), payloads(&asked.items, of.receiver_payload_bytes));
+    (
+        SharesInput { items: sent.items.clone(), payloads: of_sender },
+        SharesInput { items: asked.items, payloads: of_receiver },
+    )
 }
 
 /// A request of a task and inputs to it.
@@ -119,8 +146,15 @@ pub(crate) type ExampleOf<T> = (<T as Task>::Request, <T as Task>::SenderInput, 
 
 /// A task of which a suite over all registries can run every row.
 pub(crate) trait Example: Task {
-    /// A request that `row` serves in the mode of `security`, with all that it offers and has a message for, and inputs to it.
-    fn example(row: Runnable<Self>, security: Security, sizes: [usize; 2], overlap: usize, seed: u64) -> ExampleOf<Self>
+    /// A request that `row` serves in the mode of `security`, with all that it offers and has a
+    /// message for, and inputs to it.
+    fn example(
+        row: Runnable<Self>,
+        security: Security,
+        sizes: [usize; 2],
+        overlap: usize,
+        seed: u64,
+    ) -> ExampleOf<Self>
     where
         Self: Sized;
 }
@@ -136,7 +170,13 @@ impl Example for Intersect {
 }
 
 impl Example for Shares {
-    fn example(_: Runnable<Self>, security: Security, [n_s, n_r]: [usize; 2], overlap: usize, _: u64) -> ExampleOf<Self> {
+    fn example(
+        _: Runnable<Self>,
+        security: Security,
+        [n_s, n_r]: [usize; 2],
+        overlap: usize,
+        _: u64,
+    ) -> ExampleOf<Self> {
         let request = SharesRequest { security, ..shares_request(n_s, n_r, [3, 1]) };
         let (sent, asked) = shares_inputs(&request, overlap);
         (request, sent, asked)
@@ -147,7 +187,13 @@ impl Example for Shares {
 macro_rules! aggregate_example {
     ($task:ident, $columns:literal, $valued:literal) => {
         impl Example for $task {
-            fn example(_: Runnable<Self>, security: Security, [n_s, n_r]: [usize; 2], overlap: usize, seed: u64) -> ExampleOf<Self> {
+            fn example(
+                _: Runnable<Self>,
+                security: Security,
+                [n_s, n_r]: [usize; 2],
+                overlap: usize,
+                seed: u64,
+            ) -> ExampleOf<Self> {
                 let request = total(n_s, n_r, $columns, security);
                 let (sent, asked) = aggregate_inputs(&request, $valued, overlap, seed);
                 (request, sent, asked)

@@ -1,4 +1,5 @@
-//! The rows of LTSXQ26 are broken: the receiver's view gives the sender's secret and set, as docs/ltsxq26.md says. The example `ltsxq26_attack` runs the same at large sizes.
+//! The rows of LTSXQ26 are broken: the receiver's view gives the sender's secret and set, as
+//! docs/ltsxq26.md says. The example `ltsxq26_attack` runs the same at large sizes.
 
 #[path = "../../examples/ltsxq26_attack/attack/mod.rs"]
 mod attack;
@@ -55,7 +56,8 @@ fn a_receiver_of_figure_15_that_flips_bits_finds_the_senders_set() {
     figure_15::<ShaBand>(1 << 12, 1 << 13);
 }
 
-/// What the attack finds it finds by the guesses: without them there is the output of the protocol and no more.
+/// What the attack finds it finds by the guesses: without them there is the output of the protocol
+/// and no more.
 #[test]
 fn without_guesses_there_is_the_output_only() {
     let scene = scene(1 << 12, 1 << 14, 3);
@@ -67,7 +69,8 @@ fn without_guesses_there_is_the_output_only() {
     assert_eq!((outcome.secret.known, outcome.found.len()), (0, scene.known_by_output()), "128 bits take 2^40 guesses");
 }
 
-/// The sender's items that share a bin with another one in the dictionary, and nothing else; their payloads but for one constant.
+/// The sender's items that share a bin with another one in the dictionary, and nothing else; their
+/// payloads but for one constant.
 #[test]
 fn an_honest_receiver_of_figure_16_finds_members_and_payloads() {
     let scene = scene(1 << 12, 1 << 14, 16);
@@ -79,14 +82,21 @@ fn an_honest_receiver_of_figure_16_finds_members_and_payloads() {
     let mut load = HashMap::new();
     places.iter().flatten().for_each(|(bin, _)| *load.entry(*bin).or_insert(0) += 1);
     let shares = |places: &[(u32, u128); 3]| places.iter().any(|(bin, _)| load[bin] > 1);
-    let expected: Vec<usize> = scene.members.iter().zip(&places).filter(|(_, places)| shares(places)).map(|(&i, _)| i).collect();
+    let expected: Vec<usize> =
+        scene.members.iter().zip(&places).filter(|(_, places)| shares(places)).map(|(&i, _)| i).collect();
     assert_eq!(outcome.found, expected);
-    assert!(outcome.found.len() * 1000 > scene.members.len() * 995, "{} of {}", outcome.found.len(), scene.members.len());
+    assert!(
+        outcome.found.len() * 1000 > scene.members.len() * 995,
+        "{} of {}",
+        outcome.found.len(),
+        scene.members.len()
+    );
     let (group, right) = outcome.judge_payloads(|i| play::payload(scene.dictionary[i]));
     assert!(group == right && group * 100 > scene.members.len() * 99, "{right} of {group} of {}", scene.members.len());
 }
 
-/// The repair: between the receiver and the mask of any item that it does not have lie 128 bits of `s` or more.
+/// The repair: between the receiver and the mask of any item that it does not have lie 128 bits of
+/// `s` or more.
 #[test]
 fn no_candidate_of_the_wide_row_is_light() {
     let scene = scene(1 << 12, 1 << 14, 5);
@@ -101,6 +111,7 @@ fn no_candidate_of_the_wide_row_is_light() {
 #[test]
 fn the_rows_under_attack_are_marked() {
     let attacked = ["ltsxq26", "ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band", "ltsxq26-circuit"];
-    let marked: Vec<&str> = registry::entries().filter(|entry| entry.broken().is_some()).map(|entry| entry.id).collect();
+    let marked: Vec<&str> =
+        registry::entries().filter(|entry| entry.broken().is_some()).map(|entry| entry.id).collect();
     assert_eq!(marked, attacked, "a row is marked where an attack on it runs here, and nowhere else");
 }

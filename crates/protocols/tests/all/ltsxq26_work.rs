@@ -1,4 +1,5 @@
-//! The figures of docs/ltsxq26.md on a receiver that follows Figure 15 of LTSXQ26, where `l` is 128: what its first hit takes.
+//! The figures of docs/ltsxq26.md on a receiver that follows Figure 15 of LTSXQ26, where `l` is
+//! 128: what its first hit takes.
 
 use vesica_structures::rng::SecretRng;
 
@@ -22,7 +23,8 @@ fn lightest(count: f64) -> usize {
     distribution().iter().position(|&share| (1.0 - share).powf(count) <= 0.5).expect("some weight is reached")
 }
 
-/// `log2` of the median and of the mean number of hashes until a guess is right: of `dictionary` candidates, lightest first, `own` are the sender's. A candidate of weight `w` that is not takes
+/// `log2` of the median and of the mean number of hashes until a guess is right: of `dictionary`
+/// candidates, lightest first, `own` are the sender's. A candidate of weight `w` that is not takes
 /// `2^w` guesses, one that is a uniform share of them.
 fn first_hit(dictionary: f64, own: f64) -> (f64, f64) {
     let (distribution, mut rng) = (distribution(), SecretRng::insecure_from_seed(7));
@@ -33,7 +35,10 @@ fn first_hit(dictionary: f64, own: f64) -> (f64, f64) {
             loop {
                 // The next in the order of weights: places are those of a Poisson process.
                 place -= uniform().ln() / dictionary;
-                let guesses = distribution.iter().position(|&share| share >= place).map_or(f64::INFINITY, |w| f64::exp2(w as f64));
+                let guesses = distribution
+                    .iter()
+                    .position(|&share| share >= place)
+                    .map_or(f64::INFINITY, |w| f64::exp2(w as f64));
                 if uniform() < own / dictionary {
                     return work + guesses * uniform();
                 }

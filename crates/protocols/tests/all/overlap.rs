@@ -1,4 +1,5 @@
-//! A sender that learns nothing sees as many bytes from the receiver in every phase whatever is common.
+//! A sender that learns nothing sees as many bytes from the receiver in every phase whatever is
+//! common.
 
 use vesica_party::transport::memory;
 use vesica_party::{Phase, Tally};

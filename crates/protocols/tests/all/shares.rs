@@ -49,7 +49,8 @@ fn every_row_shares_sixteen_thousand_items() {
     every_row(shares_request(1 << 14, 1 << 14, [0, 0]), 1 << 13);
 }
 
-/// Of thousands of bins about half of either side's bits are set, whether items match or not, and payload shares take all values.
+/// Of thousands of bins about half of either side's bits are set, whether items match or not, and
+/// payload shares take all values.
 #[test]
 fn a_share_alone_is_uniform() {
     for overlap in [0, 3000] {
@@ -71,7 +72,9 @@ fn a_share_alone_is_uniform() {
 #[test]
 fn every_row_refuses_malicious_parties_and_names_the_way_out() {
     for row in registry::shares() {
-        let refused = row.predicted_bytes(&SharesRequest { security: Security::Malicious, ..shares_request(5, 5, [0, 0]) }).unwrap_err();
+        let refused = row
+            .predicted_bytes(&SharesRequest { security: Security::Malicious, ..shares_request(5, 5, [0, 0]) })
+            .unwrap_err();
         assert!(refused.mend.contains("--security semi-honest"), "{refused}");
     }
 }
@@ -81,14 +84,18 @@ fn row(id: &str) -> Runnable<Shares> {
     *registry::shares().iter().find(|row| row.entry().id == id).expect("in the registry")
 }
 
-/// Tables look random, the places that nothing is in among them: which places are used depends on items.
+/// Tables look random, the places that nothing is in among them: which places are used depends on
+/// items.
 #[test]
 fn hints_look_random() {
     let of = shares_request(300, 200, [3, 1]);
     // Before the cells of the last one there is a byte for each bin.
-    for (id, protocol, step, has_nonces) in
-        [("vesica-circuit", "opprf", 3, false), ("psty19", "psty19", 6, false), ("cgs22", "cgs22", 6, false), ("cgs22", "cgs22", 9, true)]
-    {
+    for (id, protocol, step, has_nonces) in [
+        ("vesica-circuit", "opprf", 3, false),
+        ("psty19", "psty19", 6, false),
+        ("cgs22", "cgs22", 6, false),
+        ("cgs22", "cgs22", 9, true),
+    ] {
         let (sent, asked) = shares_inputs(&of, 100);
         let bins = conformance_of(row(id), &of, sent.clone(), asked.clone()).receiver.items.len();
         let bytes = transcript_of(row(id), &of, sent, asked).of(protocol, step);

@@ -1,7 +1,9 @@
-//! GF(2^64), its tower GF(2^128), strings of bits, and the traits that an OKVS or a VOLE asks of a value.
+//! GF(2^64), its tower GF(2^128), strings of bits, and the traits that an OKVS or a VOLE asks of a
+//! value.
 //!
-//! `B = GF(2)[x] / (x^64 + x^4 + x^3 + x + 1)` and `F = B[Y] / (Y^2 + Y + theta)`: the low 64 bits of an element of `F` are its
-//! coefficient of 1, the high 64 bits that of `Y`, so that `B` really is a subfield of `F` (the low half of the GHASH field is not).
+//! `B = GF(2)[x] / (x^64 + x^4 + x^3 + x + 1)` and `F = B[Y] / (Y^2 + Y + theta)`: the low 64 bits
+//! of an element of `F` are its coefficient of 1, the high 64 bits that of `Y`, so that `B` really
+//! is a subfield of `F` (the low half of the GHASH field is not).
 
 use std::ops::{Add, AddAssign, Mul};
 

@@ -25,7 +25,8 @@ fn slow_product(a: u64, b: u64) -> u64 {
 
 #[test]
 fn the_modulus_of_b_is_irreducible() {
-    // x generates a field of degree 64 exactly: x^(2^64) = x, and x^(2^32) - x is invertible (64 has the one prime divisor 2).
+    // x generates a field of degree 64 exactly: x^(2^64) = x, and x^(2^32) - x is invertible (64 has
+    // the one prime divisor 2).
     let x = Gf64(2);
     assert_eq!(frobenius(x, 64), x);
     let difference = frobenius(x, 32) + x;

@@ -1,4 +1,5 @@
-//! Cuckoo hashing with three distinct positions and no stash: each item goes into one of its bins, and a bin holds one item.
+//! Cuckoo hashing with three distinct positions and no stash: each item goes into one of its bins,
+//! and a bin holds one item.
 
 use super::HashFailure;
 use super::max_load::ln_factorial;
@@ -7,16 +8,19 @@ use crate::facts::Unsupported;
 /// From this many items on there are [`HUNDREDTHS`] bins for a hundred items.
 const MANY: usize = 1 << 14;
 
-/// Where [`hall_bound`] falls steeply: at 129 it says nothing, at 130 it is below 2^-69 for every number of items from [`MANY`] on.
+/// Where [`hall_bound`] falls steeply: at 129 it says nothing, at 130 it is below 2^-69 for every
+/// number of items from [`MANY`] on.
 const HUNDREDTHS: usize = 130;
 
-/// The failure bound of tables of [`MANY`] items or more is below 2 to the power of minus this number.
+/// The failure bound of tables of [`MANY`] items or more is below 2 to the power of minus this
+/// number.
 const MANY_BITS: u32 = 64;
 
 /// The most items that the engine makes a table for, and the most for which the bound was computed.
 const MAX_ITEMS: usize = 1 << 26;
 
-/// Bins for `items` items such that no table exists with probability at most `2^-failure_bits`; at least 3. By [`hall_bound`].
+/// Bins for `items` items such that no table exists with probability at most `2^-failure_bits`; at
+/// least 3. By [`hall_bound`].
 pub fn cuckoo_bins(items: usize, failure_bits: u32) -> Result<usize, Unsupported> {
     if items > MAX_ITEMS || (items >= MANY && failure_bits > MANY_BITS) {
         return Err(Unsupported::new(
@@ -32,16 +36,21 @@ pub fn cuckoo_bins(items: usize, failure_bits: u32) -> Result<usize, Unsupported
     // Steps of a tenth where more bins than that are needed anyhow.
     let candidates = (HUNDREDTHS..140).chain((140..=4000).step_by(10)).map(bins);
     candidates.into_iter().find(|&bins| hall_bound(items, bins) <= -f64::from(failure_bits)).ok_or_else(|| {
-        Unsupported::new(format!("a cuckoo table of {items} items that fails with probability 2^-{failure_bits}"), "ask for fewer bits")
+        Unsupported::new(
+            format!("a cuckoo table of {items} items that fails with probability 2^-{failure_bits}"),
+            "ask for fewer bits",
+        )
     })
 }
 
 /// An upper bound of `log2` of the probability that no table exists.
 ///
-/// By Hall's theorem none exists exactly if some `s` items have only `s - 1` bins among them; in a smallest such set each of these bins is a
-/// position of at least two of the items (without the item that is alone in a bin the rest would be smaller). The union bound goes over the
-/// sets of `s` items and `k = s - 1` bins; all positions lie among the bins with probability `(C(k, 3) / C(bins, 3))^s`, or, if each bin is to be hit
-/// twice, at most `(3s)! [x^3s] (e^x - 1 - x)^k / (6 C(bins, 3))^s`, where the coefficient is at most the function at any `x` over `x^3s`.
+/// By Hall's theorem none exists exactly if some `s` items have only `s - 1` bins among them; in a
+/// smallest such set each of these bins is a position of at least two of the items (without the
+/// item that is alone in a bin the rest would be smaller). The union bound goes over the
+/// sets of `s` items and `k = s - 1` bins; all positions lie among the bins with probability `(C(k,
+/// 3) / C(bins, 3))^s`, or, if each bin is to be hit twice, at most `(3s)! [x^3s] (e^x - 1 - x)^k /
+/// (6 C(bins, 3))^s`, where the coefficient is at most the function at any `x` over `x^3s`.
 pub fn hall_bound(items: usize, bins: usize) -> f64 {
     let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
     let ln_triples = ln_binomial(bins, 3);
@@ -55,7 +64,8 @@ pub fn hall_bound(items: usize, bins: usize) -> f64 {
     probability.log2()
 }
 
-/// `ln` of an upper bound of the number of ways to give `s` items three of `k` bins each such that each bin is hit twice.
+/// `ln` of an upper bound of the number of ways to give `s` items three of `k` bins each such that
+/// each bin is hit twice.
 fn ln_twice_covered(s: usize, k: usize) -> f64 {
     let (s, k, halves) = (s as f64, k as f64, 3 * s);
     let (mut low, mut high) = (1e-6f64, 50.0f64);
@@ -78,7 +88,8 @@ pub struct CuckooTable {
 const EMPTY: u32 = u32::MAX;
 
 impl CuckooTable {
-    /// Places the items, whose positions are below `bins`, by shortest augmenting paths: it fails only where no table exists.
+    /// Places the items, whose positions are below `bins`, by shortest augmenting paths: it fails
+    /// only where no table exists.
     ///
     /// # Errors
     /// If none exists.
@@ -94,10 +105,13 @@ impl CuckooTable {
         for item in 0..positions.len() as u32 {
             let free = table.search(positions, item, &mut wanted_by, &mut reached);
             if let Some(mut bin) = free {
-                // Back along the path: each entry moves to the bin it wants, and leaves its own to the one before it.
+                // Back along the path: each entry moves to the bin it wants, and leaves its own to the one before
+                // it.
                 loop {
                     let entry = wanted_by[bin as usize];
-                    let left = positions[(entry >> 2) as usize].into_iter().find(|&other| table.bins[other as usize] >> 2 == entry >> 2);
+                    let left = positions[(entry >> 2) as usize]
+                        .into_iter()
+                        .find(|&other| table.bins[other as usize] >> 2 == entry >> 2);
                     table.bins[bin as usize] = entry;
                     match left {
                         Some(left) => bin = left,
@@ -207,7 +221,8 @@ mod tests {
         assert_eq!(CuckooTable::build(&[[0, 1, 2]; 4], 9).err(), Some(HashFailure));
     }
 
-    /// The chance that four items meet in three bins, by counting; the bound at more than three of a kind must not be below it.
+    /// The chance that four items meet in three bins, by counting; the bound at more than three of
+    /// a kind must not be below it.
     #[test]
     fn the_bound_holds_for_four_items() {
         // Four items fail only with four equal triples: C(bins, 3)^-3.

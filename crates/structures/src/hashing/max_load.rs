@@ -1,17 +1,19 @@
 //! The load of the fullest of many bins: the exact binomial tail, and a union bound over the bins.
 
-/// The least capacity that `balls` balls, each in `choices` distinct uniform bins out of `bins`, exceed in some bin with probability at most
-/// `2^-failure_bits`.
+/// The least capacity that `balls` balls, each in `choices` distinct uniform bins out of `bins`,
+/// exceed in some bin with probability at most `2^-failure_bits`.
 ///
-/// A bin's load is binomial, `Bin(balls, choices / bins)`; its tail is the exact first term times a geometric series that dominates the rest
-/// (within a few per cent of the sum), and the union bound multiplies by `bins`.
+/// A bin's load is binomial, `Bin(balls, choices / bins)`; its tail is the exact first term times a
+/// geometric series that dominates the rest (within a few per cent of the sum), and the union bound
+/// multiplies by `bins`.
 ///
 /// # Panics
 /// If `choices` is 0 or more than `bins`.
 pub fn max_load(balls: usize, choices: usize, bins: usize, failure_bits: u32) -> usize {
     assert!((1..=bins).contains(&choices), "{choices} distinct bins out of {bins}");
     let p = choices as f64 / bins as f64;
-    // The last term is room for rounding: differences of ln(n!) carry an error of about 1e-6 at n = 2^26.
+    // The last term is room for rounding: differences of ln(n!) carry an error of about 1e-6 at n =
+    // 2^26.
     let ln_limit = -f64::from(failure_bits) * std::f64::consts::LN_2 - (bins as f64).ln() - 1e-5;
     // The tail falls in the capacity, and at `balls` nothing is above.
     let (mut below, mut enough) = ((balls as f64 * p) as usize, balls);
@@ -78,7 +80,10 @@ mod tests {
                 if exact < 1e-300 {
                     break;
                 }
-                assert!(bound >= exact * (1.0 - 1e-9), "{balls} balls, {bins} bins, above {capacity}: {bound} < {exact}");
+                assert!(
+                    bound >= exact * (1.0 - 1e-9),
+                    "{balls} balls, {bins} bins, above {capacity}: {bound} < {exact}"
+                );
                 if capacity > balls / bins * 3 / 2 + 5 {
                     assert!(bound <= exact * 1.6, "{balls} balls, {bins} bins, above {capacity}: {bound} >> {exact}");
                 }
@@ -88,7 +93,9 @@ mod tests {
 
     #[test]
     fn capacities_are_least() {
-        for (balls, bins, bits) in [(1 << 20, 21, 43), (1 << 16, 1 << 16, 40), (1000, 10, 42)] as [(usize, usize, u32); 3] {
+        for (balls, bins, bits) in
+            [(1 << 20, 21, 43), (1 << 16, 1 << 16, 40), (1000, 10, 42)] as [(usize, usize, u32); 3]
+        {
             let limit = -f64::from(bits) * std::f64::consts::LN_2 - (bins as f64).ln() - 1e-5;
             let capacity = max_load(balls, 1, bins, bits);
             let p = 1.0 / bins as f64;

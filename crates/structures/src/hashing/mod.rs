@@ -1,4 +1,5 @@
-//! Hash tables of two-party protocols: fixed sizes, and a failure probability that is known before any key is.
+//! Hash tables of two-party protocols: fixed sizes, and a failure probability that is known before
+//! any key is.
 
 mod cuckoo;
 mod max_load;

@@ -5,8 +5,9 @@ use std::fmt;
 use vesica_kernels::aes::Aes128;
 use zeroize::Zeroize;
 
-/// A uniform ordered choice of three distinct numbers below `count`, from 64 uniform bits each (the bias is `count * 2^-64`): the first of all,
-/// the second of those left, the third of those left. `count` is at least 3.
+/// A uniform ordered choice of three distinct numbers below `count`, from 64 uniform bits each (the
+/// bias is `count * 2^-64`): the first of all, the second of those left, the third of those left.
+/// `count` is at least 3.
 #[inline]
 pub fn three_distinct(bits: [u64; 3], count: u64) -> [u64; 3] {
     let below = |bits: u64, count: u64| ((u128::from(bits) * u128::from(count)) >> 64) as u64;
@@ -20,7 +21,8 @@ pub fn three_distinct(bits: [u64; 3], count: u64) -> [u64; 3] {
     [a, b, c]
 }
 
-/// The keyed function from an item's digest to three distinct bins: two AES permutations in a chain, their keys derived from the seed.
+/// The keyed function from an item's digest to three distinct bins: two AES permutations in a
+/// chain, their keys derived from the seed.
 pub struct Positions {
     first: Aes128,
     second: Aes128,
@@ -52,7 +54,8 @@ impl Positions {
             second.copy_from_slice(first);
             self.second.encrypt(second);
             positions.extend(first.iter().zip(&*second).map(|(&first, &second)| {
-                three_distinct([first as u64, (first >> 64) as u64, second as u64], u64::from(self.bins)).map(|bin| bin as u32)
+                three_distinct([first as u64, (first >> 64) as u64, second as u64], u64::from(self.bins))
+                    .map(|bin| bin as u32)
             }));
         }
         first.zeroize();

@@ -1,4 +1,5 @@
-//! Simple hashing: each item goes into all three of its bins, and bins are padded to a capacity that is fixed in advance.
+//! Simple hashing: each item goes into all three of its bins, and bins are padded to a capacity
+//! that is fixed in advance.
 
 use super::{HashFailure, max_load};
 
@@ -11,7 +12,8 @@ pub struct Entry {
     pub choice: u8,
 }
 
-/// Capacity of a bin such that some bin overflows with probability at most `2^-failure_bits`, for `items` items in three of `bins` bins each.
+/// Capacity of a bin such that some bin overflows with probability at most `2^-failure_bits`, for
+/// `items` items in three of `bins` bins each.
 pub fn simple_capacity(items: usize, bins: usize, failure_bits: u32) -> usize {
     max_load(items, 3, bins, failure_bits)
 }

@@ -1,5 +1,5 @@
-//! Two-choice hashing: each item goes into one of two bins. A bin holds many items and has almost no room to spare (PRTY19, section 4; Sanders,
-//! Egner, Korst 2003).
+//! Two-choice hashing: each item goes into one of two bins. A bin holds many items and has almost
+//! no room to spare (PRTY19, section 4; Sanders, Egner, Korst 2003).
 
 use super::HashFailure;
 use super::max_load::{ln_factorial, ln_tail};
@@ -7,8 +7,8 @@ use super::max_load::{ln_factorial, ln_tail};
 /// Items for each bin, but for the rounding; PRTY19 takes as many as lambda.
 const MEAN: usize = 40;
 
-/// Capacities for 2 bins and more, up to the number of bins before which each serves: the least for which [`two_choice_bound`] of [`MEAN`] items a bin is
-/// below `2^-44`. One bin holds all items.
+/// Capacities for 2 bins and more, up to the number of bins before which each serves: the least for
+/// which [`two_choice_bound`] of [`MEAN`] items a bin is below `2^-44`. One bin holds all items.
 const CAPACITIES: [(usize, usize); 6] = [(3, 52), (4, 47), (5, 45), (7, 44), (10, 43), (19, 42)];
 
 /// From 19 bins on, one more than the mean.
@@ -30,7 +30,8 @@ impl TwoChoiceShape {
     /// A table for `items` items that does not exist with probability at most `2^-44`.
     pub fn new(items: usize) -> Self {
         let bins = items.div_ceil(MEAN).max(1);
-        let by_table = || CAPACITIES.iter().find(|(before, _)| bins < *before).map_or(CAPACITY, |&(_, capacity)| capacity);
+        let by_table =
+            || CAPACITIES.iter().find(|(before, _)| bins < *before).map_or(CAPACITY, |&(_, capacity)| capacity);
         Self { bins, capacity: if bins == 1 { items } else { by_table() } }
     }
 
@@ -51,7 +52,8 @@ impl TwoChoiceShape {
         // PRTY19, Algorithm 1, and its second pass again as long as it may help.
         for _ in 0..PASSES {
             for (&positions, choice) in positions.iter().zip(&mut choices) {
-                let (here, there) = (positions[usize::from(*choice)] as usize, positions[usize::from(1 - *choice)] as usize);
+                let (here, there) =
+                    (positions[usize::from(*choice)] as usize, positions[usize::from(1 - *choice)] as usize);
                 let better = loads[there] + 1 < loads[here];
                 loads[here] -= u32::from(better);
                 loads[there] += u32::from(better);
@@ -65,8 +67,8 @@ impl TwoChoiceShape {
         Ok(choices)
     }
 
-    /// Moves one item after another out of bins that are too full, along shortest paths to bins with room: by Hall's theorem there is one as long as
-    /// there is any table.
+    /// Moves one item after another out of bins that are too full, along shortest paths to bins
+    /// with room: by Hall's theorem there is one as long as there is any table.
     fn repair(&self, positions: &[[u32; 2]], choices: &mut [u8], loads: &mut [u32]) -> Result<(), HashFailure> {
         let mut members = vec![Vec::new(); self.bins];
         for (item, (positions, &choice)) in (0u32..).zip(positions.iter().zip(&*choices)) {
@@ -109,10 +111,12 @@ impl TwoChoiceShape {
 /// Passes of Algorithm 1 before bins are repaired one by one.
 const PASSES: usize = 4;
 
-/// An upper bound of `log2` of the probability that no table exists, for independent uniform positions.
+/// An upper bound of `log2` of the probability that no table exists, for independent uniform
+/// positions.
 ///
-/// By Hall's theorem none exists exactly if for some set of `s` bins more than `s capacity` items have both positions in it. Those are binomially distributed, with probability
-/// `(s / bins)^2`; the union bound goes over the sets.
+/// By Hall's theorem none exists exactly if for some set of `s` bins more than `s capacity` items
+/// have both positions in it. Those are binomially distributed, with probability `(s / bins)^2`;
+/// the union bound goes over the sets.
 pub fn two_choice_bound(items: usize, bins: usize, capacity: usize) -> f64 {
     let ln_sets = |s: usize| ln_factorial(bins) - ln_factorial(s) - ln_factorial(bins - s);
     let term = |s: usize| (ln_sets(s) + ln_tail(items, (s as f64 / bins as f64).powi(2), capacity * s)).exp();
@@ -134,7 +138,10 @@ mod tests {
 
     fn loads(shape: TwoChoiceShape, positions: &[[u32; 2]], choices: &[u8]) -> Vec<usize> {
         let mut loads = vec![0; shape.bins];
-        positions.iter().zip(choices).for_each(|(positions, &choice)| loads[positions[usize::from(choice)] as usize] += 1);
+        positions
+            .iter()
+            .zip(choices)
+            .for_each(|(positions, &choice)| loads[positions[usize::from(choice)] as usize] += 1);
         loads
     }
 
@@ -144,7 +151,10 @@ mod tests {
             let TwoChoiceShape { bins, capacity } = TwoChoiceShape::new(MEAN * bins);
             assert!(capacity <= TwoChoiceShape::MOST);
             assert!(two_choice_bound(MEAN * bins, bins, capacity) < -44.0, "{bins} bins of {capacity}");
-            assert!(capacity == CAPACITY || two_choice_bound(MEAN * bins, bins, capacity - 1) > -44.0, "{bins} bins of {capacity}");
+            assert!(
+                capacity == CAPACITY || two_choice_bound(MEAN * bins, bins, capacity - 1) > -44.0,
+                "{bins} bins of {capacity}"
+            );
         }
         assert_eq!(TwoChoiceShape::new(0), TwoChoiceShape { bins: 1, capacity: 0 });
         assert_eq!(TwoChoiceShape::new(40), TwoChoiceShape { bins: 1, capacity: 40 });
@@ -161,7 +171,8 @@ mod tests {
         }
     }
 
-    /// No room at all: Algorithm 1 leaves bins too full, and the repair ends where there is a table.
+    /// No room at all: Algorithm 1 leaves bins too full, and the repair ends where there is a
+    /// table.
     #[test]
     fn full_tables_are_found_by_repair() {
         let shape = TwoChoiceShape { bins: 50, capacity: 20 };
@@ -196,7 +207,8 @@ mod tests {
         let mut rng = SecretRng::insecure_from_seed(8);
         for (items, bins, capacity) in [(40, 4, 12), (60, 3, 24), (100, 10, 11), (200, 40, 6)] {
             let shape = TwoChoiceShape { bins, capacity };
-            let failures = (0..2000).filter(|_| shape.assign(&positions(items, shape, rng.next_u64())).is_err()).count() as f64;
+            let failures =
+                (0..2000).filter(|_| shape.assign(&positions(items, shape, rng.next_u64())).is_err()).count() as f64;
             let expected = 2000.0 * two_choice_bound(items, bins, capacity).exp2();
             assert!(
                 failures <= expected + 4.0 * expected.sqrt() + 4.0,

@@ -12,9 +12,11 @@ const LEAST_PIECE: usize = 1 << 13;
 /// Keys hashed at a time, on the stack.
 pub(super) const KEYS_PER_BATCH: usize = 256;
 
-/// Keys in the order in which a store goes through them: passes over what belongs to them then read memory as it lies.
+/// Keys in the order in which a store goes through them: passes over what belongs to them then read
+/// memory as it lies.
 ///
-/// Made by [`Okvs::arrange`](super::Okvs::arrange), and good for every store of that kind, shape and seed.
+/// Made by [`Okvs::arrange`](super::Okvs::arrange), and good for every store of that kind, shape
+/// and seed.
 pub struct Arrangement {
     pub(super) keys: Vec<u128>,
     pub(super) places: Vec<u32>,
@@ -33,7 +35,8 @@ impl Arrangement {
         &self.places
     }
 
-    /// The keys that can be decoded once part number `part` of the table (see [`Okvs::parts`](super::Okvs::parts)) and those before it are known.
+    /// The keys that can be decoded once part number `part` of the table (see
+    /// [`Okvs::parts`](super::Okvs::parts)) and those before it are known.
     ///
     /// # Panics
     /// If the table has no such part.
@@ -109,13 +112,15 @@ impl Buckets {
             }
         }
         starts.push(keys.len());
-        keys.par_chunks(piece).zip(numbers.par_chunks(piece)).zip(slots).enumerate().for_each(|(number, ((keys, numbers), mut slots))| {
-            let first = (number * piece) as u32;
-            for ((&key, &bucket), place) in keys.iter().zip(numbers).zip(first..) {
-                let (key_slot, place_slot) = slots[usize::from(bucket)].next().expect("as many as were counted");
-                (*key_slot, *place_slot) = (key, place);
-            }
-        });
+        keys.par_chunks(piece).zip(numbers.par_chunks(piece)).zip(slots).enumerate().for_each(
+            |(number, ((keys, numbers), mut slots))| {
+                let first = (number * piece) as u32;
+                for ((&key, &bucket), place) in keys.iter().zip(numbers).zip(first..) {
+                    let (key_slot, place_slot) = slots[usize::from(bucket)].next().expect("as many as were counted");
+                    (*key_slot, *place_slot) = (key, place);
+                }
+            },
+        );
         Self { keys: arranged, places, starts }
     }
 
@@ -134,7 +139,8 @@ mod tests {
     /// What `Okvs` says of parts and arrangements.
     fn parts_travel<O: Okvs>(count: usize) {
         let mut rng = SecretRng::insecure_from_seed(count as u64);
-        let (given, values): (Vec<u128>, Vec<Gf64>) = (0..count).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
+        let (given, values): (Vec<u128>, Vec<Gf64>) =
+            (0..count).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
         let okvs = O::new(count, 42, 1).unwrap();
         let keys = okvs.arrange(&given);
         let values = keys.arranged(&values);
@@ -195,7 +201,8 @@ mod tests {
     fn threads_do_not_show() {
         fn run<O: Okvs>(threads: usize) -> (Vec<u128>, Vec<u32>, Vec<Gf64>, Vec<Gf64>) {
             let mut rng = SecretRng::insecure_from_seed(3);
-            let (given, values): (Vec<u128>, Vec<Gf64>) = (0..150_000).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
+            let (given, values): (Vec<u128>, Vec<Gf64>) =
+                (0..150_000).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
                 let okvs = O::new(given.len(), 42, 1).unwrap();
                 let table = okvs.encode(&given, &values, FreeCells::Random(&mut rng)).unwrap();

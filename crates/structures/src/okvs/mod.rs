@@ -1,4 +1,5 @@
-//! Oblivious key-value stores: a table `P` of `m` values such that `Decode(P, k_i) = v_i`, and that says nothing else of the keys.
+//! Oblivious key-value stores: a table `P` of `m` values such that `Decode(P, k_i) = v_i`, and that
+//! says nothing else of the keys.
 
 mod arrangement;
 pub mod band;
@@ -22,19 +23,23 @@ pub enum FreeCells<'a> {
     Random(&'a mut SecretRng),
 }
 
-/// The keys and the seed gave a system without a solution: a statistical failure, never retried with another seed.
+/// The keys and the seed gave a system without a solution: a statistical failure, never retried
+/// with another seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the OKVS could not encode its pairs (a statistical failure, or two equal keys)")]
 pub struct EncodeFailure;
 
 /// A linear OKVS over characteristic two: `Decode(P, k) = <row(k), P>`.
 ///
-/// Keys are 128-bit digests, all distinct; rows are a keyed pseudo-random function of the whole digest.
+/// Keys are 128-bit digests, all distinct; rows are a keyed pseudo-random function of the whole
+/// digest.
 ///
-/// A table travels in [parts](Self::parts): encoding finishes them one after another, and decoding goes on with each as it comes. All work is
-/// shared by the threads of the installed rayon pool; no result depends on their number.
+/// A table travels in [parts](Self::parts): encoding finishes them one after another, and decoding
+/// goes on with each as it comes. All work is shared by the threads of the installed rayon pool; no
+/// result depends on their number.
 pub trait Okvs: Sized + Send + Sync {
-    /// The store for `pairs` pairs that fails to encode with probability at most `2^-failure_bits`, rows keyed by `seed`.
+    /// The store for `pairs` pairs that fails to encode with probability at most `2^-failure_bits`,
+    /// rows keyed by `seed`.
     fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported>;
 
     /// Table length `m` for `pairs` pairs, known before the seed is.
@@ -48,15 +53,16 @@ pub trait Okvs: Sized + Send + Sync {
         self.len() == 0
     }
 
-    /// The cells of each part of the table, in the order in which encoding finishes them and decoding needs them. Parts are up to about 2^16
-    /// cells each, make up the table, and depend on its shape only.
+    /// The cells of each part of the table, in the order in which encoding finishes them and
+    /// decoding needs them. Parts are up to about 2^16 cells each, make up the table, and
+    /// depend on its shape only.
     fn parts(&self) -> Vec<Range<usize>>;
 
     /// The keys in this store's order.
     fn arrange(&self, keys: &[u128]) -> Arrangement;
 
-    /// Encodes pairs whose values are in the arrangement's order: calls `finished` on this thread with each part's place in the table and
-    /// its cells, which it may use up.
+    /// Encodes pairs whose values are in the arrangement's order: calls `finished` on this thread
+    /// with each part's place in the table and its cells, which it may use up.
     ///
     /// # Panics
     /// If there are more keys than pairs, or not one value a key.
@@ -68,8 +74,9 @@ pub trait Okvs: Sized + Send + Sync {
         finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
     ) -> Result<(), E>;
 
-    /// Decodes, in the arrangement's order, those keys that part number `part` completes: `out` has the length of [`Arrangement::part`]. Of
-    /// `table`, of `len()` cells, that part and those before it are read.
+    /// Decodes, in the arrangement's order, those keys that part number `part` completes: `out` has
+    /// the length of [`Arrangement::part`]. Of `table`, of `len()` cells, that part and those
+    /// before it are read.
     ///
     /// # Panics
     /// If there is no such part, or `table` or `out` has another length.

@@ -1,5 +1,6 @@
-//! A network of switches that puts any number of wires into any order; each switch crosses its two wires or does not. Waksman's network (1968) for
-//! arbitrary sizes (Beauquier, Darrot, "On Arbitrary Size Waksman Networks and their Vulnerability", 2002).
+//! A network of switches that puts any number of wires into any order; each switch crosses its two
+//! wires or does not. Waksman's network (1968) for arbitrary sizes (Beauquier, Darrot, "On
+//! Arbitrary Size Waksman Networks and their Vulnerability", 2002).
 //!
 //! ```text
 //!   a block of n wires, h = ceil(n / 2):
@@ -8,11 +9,13 @@
 //!   input h + i  --|    |-- wire i of the lower block, of n - h wires -|     |-- output h + i
 //! ```
 //!
-//! There are `n - h` switches `in`, and `h - 1` switches `out`: the upper block's last output always is output `h - 1`, which no order minds. A block of one wire
-//! is the wire. In all that is the sum of `ceil(log2 i)` over `i <= n` switches, [`switches`].
+//! There are `n - h` switches `in`, and `h - 1` switches `out`: the upper block's last output
+//! always is output `h - 1`, which no order minds. A block of one wire is the wire. In all that is
+//! the sum of `ceil(log2 i)` over `i <= n` switches, [`switches`].
 //!
-//! Wires keep their places, and the switches of a block stand one after the other: `in`, the upper block, the lower block, `out`. So a block is a stretch of the wires and of
-//! the switches alike: small ones are worked off within the cache, and the two of a block are independent.
+//! Wires keep their places, and the switches of a block stand one after the other: `in`, the upper
+//! block, the lower block, `out`. So a block is a stretch of the wires and of the switches alike:
+//! small ones are worked off within the cache, and the two of a block are independent.
 
 mod route;
 mod runs;

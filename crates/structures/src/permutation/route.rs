@@ -16,7 +16,8 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// Settings for which output `j` is input `order[j]`.
 ///
-/// Its memory accesses depend on the order; a program on the same machine that watches caches may learn it.
+/// Its memory accesses depend on the order; a program on the same machine that watches caches may
+/// learn it.
 ///
 /// # Errors
 /// If the order does not name each input once.
@@ -41,7 +42,8 @@ pub fn route(order: &[u32]) -> Result<Secret<Vec<bool>>, NotAnOrder> {
     Ok(settings)
 }
 
-/// An order of a block's wires, both ways: `inputs[j]` is what output `j` is, `outputs[i]` where input `i` goes.
+/// An order of a block's wires, both ways: `inputs[j]` is what output `j` is, `outputs[i]` where
+/// input `i` goes.
 struct Order<'a> {
     inputs: &'a mut [u32],
     outputs: &'a mut [u32],
@@ -55,7 +57,8 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Routes a block; `next` is overwritten by the orders of its two blocks, and `own` by theirs in turn.
+/// Routes a block; `next` is overwritten by the orders of its two blocks, and `own` by theirs in
+/// turn.
 fn route_block(own: Order<'_>, mut next: Order<'_>, settings: &mut [bool]) {
     let wires = own.inputs.len();
     if wires <= 2 {
@@ -70,7 +73,8 @@ fn route_block(own: Order<'_>, mut next: Order<'_>, settings: &mut [bool]) {
     let (lower, outs) = rest.split_at_mut(switches(wires - half));
 
     next.inputs[..half].fill(UNKNOWN);
-    // The last output of the upper block is fixed; what it leaves open are loops, each of which may begin anywhere.
+    // The last output of the upper block is fixed; what it leaves open are loops, each of which may
+    // begin anywhere.
     trace(half - 1, &own, &mut next, ins, outs);
     for output in 0..half - 1 {
         if next.inputs[output] == UNKNOWN {
@@ -89,8 +93,9 @@ fn route_block(own: Order<'_>, mut next: Order<'_>, settings: &mut [bool]) {
     }
 }
 
-/// Leads output `first` through the upper block, hence the input beside its input through the lower one, hence the output beside where that goes through the upper one, and so
-/// on, until the loop closes or ends at the input that no switch has.
+/// Leads output `first` through the upper block, hence the input beside its input through the lower
+/// one, hence the output beside where that goes through the upper one, and so on, until the loop
+/// closes or ends at the input that no switch has.
 fn trace(first: usize, own: &Order<'_>, next: &mut Order<'_>, ins: &mut [bool], outs: &mut [bool]) {
     let half = own.inputs.len().div_ceil(2);
     let wire = |place: usize| if place < half { place } else { place - half };

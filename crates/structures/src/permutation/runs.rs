@@ -87,8 +87,8 @@ mod tests {
         for wires in [0, 1, 2, 3, 100, 1000] {
             let one_by_one = |most: usize| {
                 let mut runs = Runs::of(wires);
-                let pairs =
-                    std::iter::from_fn(|| runs.next_up_to(most)).flat_map(|run| (0..run.len).map(move |i| (run.upper + i, run.lower + i)));
+                let pairs = std::iter::from_fn(|| runs.next_up_to(most))
+                    .flat_map(|run| (0..run.len).map(move |i| (run.upper + i, run.lower + i)));
                 pairs.collect::<Vec<_>>()
             };
             let all = one_by_one(usize::MAX);

@@ -1,7 +1,10 @@
-//! Polynomials over `B = GF(2^64)` through given points: one of many coefficients by a tree of vanishing polynomials, or many of a few by Lagrange's formula.
+//! Polynomials over `B = GF(2^64)` through given points: one of many coefficients by a tree of
+//! vanishing polynomials, or many of a few by Lagrange's formula.
 //!
-//! In a field of characteristic two a value of 64 random bits is a uniform element, so that a vector of `l` bits is a vector of `l / 64` values, and its
-//! polynomial that many *slices* (PRTY19, section 5.2) which share their points. Over `GF(2^128)`, for points that are whole digests: [`Interpolation`].
+//! In a field of characteristic two a value of 64 random bits is a uniform element, so that a
+//! vector of `l` bits is a vector of `l / 64` values, and its polynomial that many *slices*
+//! (PRTY19, section 5.2) which share their points. Over `GF(2^128)`, for points that are whole
+//! digests: [`Interpolation`].
 
 mod product_tree;
 mod small;

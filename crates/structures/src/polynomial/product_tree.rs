@@ -1,7 +1,9 @@
-//! Interpolation over `F = GF(2^128)`: the polynomial through as many points as it has coefficients, a power of two.
+//! Interpolation over `F = GF(2^128)`: the polynomial through as many points as it has
+//! coefficients, a power of two.
 //!
-//! `P = sum c_i M / (x + x_i)` with `M = prod (x + x_i)` and `c_i = v_i / M'(x_i)` (Lagrange), added up over a binary tree of products by Karatsuba. In characteristic two `M'` is a
-//! polynomial in `x^2`, with half the coefficients.
+//! `P = sum c_i M / (x + x_i)` with `M = prod (x + x_i)` and `c_i = v_i / M'(x_i)` (Lagrange),
+//! added up over a binary tree of products by Karatsuba. In characteristic two `M'` is a polynomial
+//! in `x^2`, with half the coefficients.
 
 use vesica_kernels::clmul::{gf128_inner_product, gf128_powers};
 use zeroize::Zeroize;
@@ -17,7 +19,8 @@ const POWERS: usize = 32;
 
 /// What only the points decide, for any number of interpolations through them.
 pub struct Interpolation {
-    /// For each level with nodes of 1, 2, 4, .. points: `prod (x + x_i)` over a node without its leading coefficient, node after node.
+    /// For each level with nodes of 1, 2, 4, .. points: `prod (x + x_i)` over a node without its
+    /// leading coefficient, node after node.
     levels: Vec<Vec<Gf128>>,
     /// `1 / M'(x_i)`.
     weights: Vec<Gf128>,
@@ -44,7 +47,8 @@ impl Interpolation {
             }
             levels.push(above);
         }
-        // The derivative of M, as a polynomial in x^2; the leading term of M is even but for one point alone, where M' = 1.
+        // The derivative of M, as a polynomial in x^2; the leading term of M is even but for one point
+        // alone, where M' = 1.
         let top = &levels[levels.len() - 1];
         let derivative = Secret::new(top.iter().skip(1).step_by(2).copied().collect::<Vec<_>>());
         let mut weights: Vec<Gf128> = match points {

@@ -1,4 +1,5 @@
-//! Polynomials through a few dozen points, by Lagrange's formula for [`LANES`] slices at once. Most of the work is a product of matrices, whose sums are reduced once each.
+//! Polynomials through a few dozen points, by Lagrange's formula for [`LANES`] slices at once. Most
+//! of the work is a product of matrices, whose sums are reduced once each.
 
 use vesica_kernels::gf64::{Matrix, Row, combine, invert, multiply_add, multiply_into, scale_add};
 use zeroize::Zeroize;
@@ -17,14 +18,20 @@ pub struct Small {
 }
 
 impl Small {
-    /// Coefficients of the polynomials below degree `points.len()` that take `values[i]` at `points[i]`, a word a slice. The values are lost.
+    /// Coefficients of the polynomials below degree `points.len()` that take `values[i]` at
+    /// `points[i]`, a word a slice. The values are lost.
     ///
     /// # Errors
     /// If two points are one.
     ///
     /// # Panics
     /// If there are not as many points, values and coefficients.
-    pub fn interpolate(&mut self, points: &[u64], values: &mut [Row], coefficients: &mut [Row]) -> Result<(), Coincidence> {
+    pub fn interpolate(
+        &mut self,
+        points: &[u64],
+        values: &mut [Row],
+        coefficients: &mut [Row],
+    ) -> Result<(), Coincidence> {
         let n = points.len();
         assert!(values.len() == n && coefficients.len() == n, "a value and a coefficient for each point");
         self.vanish_on(points);
@@ -67,7 +74,8 @@ impl Small {
         }
     }
 
-    /// The derivative of the vanishing polynomial at each point: its odd coefficients on even powers.
+    /// The derivative of the vanishing polynomial at each point: its odd coefficients on even
+    /// powers.
     fn differentiate(&mut self, points: &[u64]) {
         self.squares.clear();
         self.squares.resize(points.len(), 0);
@@ -84,11 +92,15 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        self.vanishing.iter_mut().chain([&mut self.quotients, &mut self.squares, &mut self.weights]).for_each(Zeroize::zeroize);
+        self.vanishing
+            .iter_mut()
+            .chain([&mut self.quotients, &mut self.squares, &mut self.weights])
+            .for_each(Zeroize::zeroize);
     }
 }
 
-/// `out[i]` = the values at `points[i]` of the polynomials with these coefficients. The powers of the points are left in `powers`.
+/// `out[i]` = the values at `points[i]` of the polynomials with these coefficients. The powers of
+/// the points are left in `powers`.
 ///
 /// # Panics
 /// If there are not as many points as values.

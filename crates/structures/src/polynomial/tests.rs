@@ -11,7 +11,9 @@ fn points(count: usize, seed: u64) -> Vec<u64> {
 
 #[test]
 fn a_polynomial_through_many_points_passes_through_them_and_has_as_many_coefficients() {
-    for (count, others) in [(1, 3), (2, 1), (3, 0), (4, 9), (5, 5), (64, 64), (100, 1000), (1025, 700), (4096, 30), (5000, 20000)] {
+    for (count, others) in
+        [(1, 3), (2, 1), (3, 0), (4, 9), (5, 5), (64, 64), (100, 1000), (1025, 700), (4096, 30), (5000, 20000)]
+    {
         let space = Space::new(count);
         let (at, mut values) = (points(count, 1), points(count, 2));
         let wanted = values.clone();
@@ -21,16 +23,22 @@ fn a_polynomial_through_many_points_passes_through_them_and_has_as_many_coeffici
         space.values(&mut on_space);
         assert_eq!(*Tree::new(&space, &at).evaluate(&on_space), wanted, "{count} points");
 
-        // At other points, in several trees, against the definition: sums of products with the space's Lagrange polynomials are too slow, so
-        // against a second interpolation through some of these values.
+        // At other points, in several trees, against the definition: sums of products with the space's
+        // Lagrange polynomials are too slow, so against a second interpolation through some of
+        // these values.
         let elsewhere = points(others, 3);
-        let found: Vec<u64> = elsewhere.chunks(space.len()).flat_map(|at| Tree::new(&space, at).evaluate(&on_space).to_vec()).collect();
+        let found: Vec<u64> =
+            elsewhere.chunks(space.len()).flat_map(|at| Tree::new(&space, at).evaluate(&on_space).to_vec()).collect();
         let (mut again, mut at_again) = (found.clone(), elsewhere.clone());
         again.extend_from_slice(&wanted);
         at_again.extend_from_slice(&at);
         again.truncate(count);
         at_again.truncate(count);
-        assert_eq!(*Interpolator::new(&space, &at_again).unwrap().coefficients(&mut again), *coefficients, "{count} points");
+        assert_eq!(
+            *Interpolator::new(&space, &at_again).unwrap().coefficients(&mut again),
+            *coefficients,
+            "{count} points"
+        );
     }
 }
 
@@ -73,7 +81,8 @@ fn small_polynomials_pass_through_their_points_in_every_slice() {
         let rows: Vec<Row> = (0..count).map(|_| std::array::from_fn(|_| rng.next_u64())).collect();
         let (mut values, mut coefficients) = (rows.clone(), vec![Row::default(); count]);
         small.interpolate(&at, &mut values, &mut coefficients).unwrap();
-        let horner = |x: u64, lane: usize| coefficients.iter().rev().fold(Gf64(0), |sum, row| sum * Gf64(x) + Gf64(row[lane])).0;
+        let horner =
+            |x: u64, lane: usize| coefficients.iter().rev().fold(Gf64(0), |sum, row| sum * Gf64(x) + Gf64(row[lane])).0;
         for (&x, row) in at.iter().zip(&rows) {
             assert!((0..LANES).all(|lane| horner(x, lane) == row[lane]), "{count} points");
         }

@@ -1,16 +1,21 @@
-//! Polynomials through many points, by a tree of vanishing polynomials, as in Moenck and Borodin (1972), with every polynomial given by its values on a space `W_j` of the additive
+//! Polynomials through many points, by a tree of vanishing polynomials, as in Moenck and Borodin
+//! (1972), with every polynomial given by its values on a space `W_j` of the additive
 //! Fourier transform (see `kernels::gf64::Transform`), so that products are element by element.
 //!
-//! Let node `v` have the points `Y_v`, at most `m = 2^j`, and `M_v` vanish on them. Going up from weights `c_i`,
+//! Let node `v` have the points `Y_v`, at most `m = 2^j`, and `M_v` vanish on them. Going up from
+//! weights `c_i`,
 //!
 //! ```text
 //!     N_v = sum over i in v of c_i M_v / (X - y_i),      N_parent = N_left M_right + N_right M_left,
 //! ```
 //!
-//! where the children's values on `W_j` are first extended to `2^j + W_j`, the other half of `W_(j+1)`, by an inverse transform and a transform. With the weights
-//! `value_i / M'(y_i)` the root's `N` is Lagrange's interpolation; with the weights 1 it is `M'`. Going down, the transposed steps take values `v_w` on `W_k` to
-//! `sum over w of v_w M(w) / (w - y_i)`; since `P(x) = s_k(x) / s_k' * sum over w of P(w) / (x - w)` for `P` below degree `2^k`, that evaluates `P` from its values over `M(w)`. No
-//! division of polynomials, and nothing but the tree depends on the points: all slices share it (PRTY19, section 5.2).
+//! where the children's values on `W_j` are first extended to `2^j + W_j`, the other half of
+//! `W_(j+1)`, by an inverse transform and a transform. With the weights `value_i / M'(y_i)` the
+//! root's `N` is Lagrange's interpolation; with the weights 1 it is `M'`. Going down, the
+//! transposed steps take values `v_w` on `W_k` to `sum over w of v_w M(w) / (w - y_i)`; since `P(x)
+//! = s_k(x) / s_k' * sum over w of P(w) / (x - w)` for `P` below degree `2^k`, that evaluates `P`
+//! from its values over `M(w)`. No division of polynomials, and nothing but the tree depends on the
+//! points: all slices share it (PRTY19, section 5.2).
 
 use rayon::prelude::*;
 use vesica_kernels::gf64::{Direction, Transform, add_products, invert, multiply_add, multiply_into};
@@ -44,7 +49,8 @@ impl Space {
         false
     }
 
-    /// The values on the space of the polynomial with these coefficients on the transform's basis, of which element `i` has degree `i`.
+    /// The values on the space of the polynomial with these coefficients on the transform's basis,
+    /// of which element `i` has degree `i`.
     pub fn values(&self, coefficients: &mut [u64]) {
         self.0.apply(Direction::Forward, self.0.log_len(), 0, coefficients);
     }
@@ -76,7 +82,8 @@ impl Space {
 pub struct Tree<'a> {
     space: &'a Space,
     points: usize,
-    /// For each `j` below `k`, and each node of up to `2^j` points, its vanishing polynomial on `W_(j+1)`.
+    /// For each `j` below `k`, and each node of up to `2^j` points, its vanishing polynomial on
+    /// `W_(j+1)`.
     levels: Vec<Words>,
     /// The inverse of the root's on `W_k`.
     root: Words,
@@ -90,7 +97,10 @@ impl<'a> Tree<'a> {
     /// # Panics
     /// If there are more points than that, or one of them is in the space.
     pub fn new(space: &'a Space, points: &[u64]) -> Self {
-        assert!(points.len() <= space.len() && points.iter().all(|&point| point >= space.len() as u64), "points outside of the space");
+        assert!(
+            points.len() <= space.len() && points.iter().all(|&point| point >= space.len() as u64),
+            "points outside of the space"
+        );
         let log = space.0.log_len();
         let mut levels = Vec::new();
         let mut products = Secret::new(points.to_vec());
@@ -98,11 +108,14 @@ impl<'a> Tree<'a> {
             let size = 1 << j;
             let mut far = products.clone();
             space.extend(j, &mut far);
-            // A node with all its points has a polynomial of degree 2^j: s_j and a rest that its values give, for s_j is 0 on W_j.
+            // A node with all its points has a polynomial of degree 2^j: s_j and a rest that its values give,
+            // for s_j is 0 on W_j.
             let full = points.len() >> j << j;
             far[..full].iter_mut().for_each(|value| *value ^= space.0.steps()[j as usize]);
             let mut level = Secret::new(vec![0; 2 * products.len()]);
-            for ((both, near), far) in level.chunks_exact_mut(2 * size).zip(products.chunks_exact(size)).zip(far.chunks_exact(size)) {
+            for ((both, near), far) in
+                level.chunks_exact_mut(2 * size).zip(products.chunks_exact(size)).zip(far.chunks_exact(size))
+            {
                 both[..size].copy_from_slice(near);
                 both[size..].copy_from_slice(far);
             }
@@ -114,7 +127,11 @@ impl<'a> Tree<'a> {
                 .for_each(|(parents, children)| {
                     for (parent, children) in parents.chunks_exact_mut(2 * size).zip(children.chunks(4 * size)) {
                         let (left, right) = children.split_at(2 * size);
-                        if right.is_empty() { parent.copy_from_slice(left) } else { multiply_add(left, right, 0, parent) }
+                        if right.is_empty() {
+                            parent.copy_from_slice(left)
+                        } else {
+                            multiply_add(left, right, 0, parent)
+                        }
                     }
                 });
             levels.push(level);
@@ -145,7 +162,8 @@ impl<'a> Tree<'a> {
         below
     }
 
-    /// Going down: from values on the space of a polynomial below degree `2^k` to its values at the points.
+    /// Going down: from values on the space of a polynomial below degree `2^k` to its values at the
+    /// points.
     ///
     /// # Panics
     /// If there are not `2^k` values.
@@ -174,7 +192,11 @@ impl<'a> Tree<'a> {
 
 /// `N` of parents of up to `2 size` points each from that of their children, near and far.
 fn go_up(size: usize, [near, far]: [&[u64]; 2], level: &[u64], above: &mut [u64]) {
-    let families = above.chunks_exact_mut(2 * size).zip(near.chunks(2 * size)).zip(far.chunks(2 * size)).zip(level.chunks(4 * size));
+    let families = above
+        .chunks_exact_mut(2 * size)
+        .zip(near.chunks(2 * size))
+        .zip(far.chunks(2 * size))
+        .zip(level.chunks(4 * size));
     for (((parent, near), far), vanishing) in families {
         let (to_near, to_far) = parent.split_at_mut(size);
         if vanishing.len() == 2 * size {
@@ -191,7 +213,11 @@ fn go_up(size: usize, [near, far]: [&[u64]; 2], level: &[u64], above: &mut [u64]
 
 /// The transpose of [`go_up`].
 fn go_down(size: usize, above: &[u64], level: &[u64], [near, far]: [&mut [u64]; 2]) {
-    let families = above.chunks_exact(2 * size).zip(near.chunks_mut(2 * size)).zip(far.chunks_mut(2 * size)).zip(level.chunks(4 * size));
+    let families = above
+        .chunks_exact(2 * size)
+        .zip(near.chunks_mut(2 * size))
+        .zip(far.chunks_mut(2 * size))
+        .zip(level.chunks(4 * size));
     for (((parent, near), far), vanishing) in families {
         let (from_near, from_far) = parent.split_at(size);
         if vanishing.len() == 2 * size {
@@ -208,7 +234,8 @@ fn go_down(size: usize, above: &[u64], level: &[u64], [near, far]: [&mut [u64]; 
     }
 }
 
-/// `s_k(x) / s_k'` at each point: `s_(j+1) = s_j (s_j + s_j(2^j))`, and `s_k'` is the product of all `s_j(2^j)`.
+/// `s_k(x) / s_k'` at each point: `s_(j+1) = s_j (s_j + s_j(2^j))`, and `s_k'` is the product of
+/// all `s_j(2^j)`.
 fn scales(space: &Space, points: &[u64]) -> Words {
     let mut values = Secret::new(points.to_vec());
     let mut derivative = vec![1];
@@ -250,7 +277,8 @@ impl<'a> Interpolator<'a> {
         Ok(Self { tree, weights })
     }
 
-    /// The polynomial of as many coefficients as there are points, and of zeros up to `2^k`, that takes `values[i]` at point `i`. The values are lost.
+    /// The polynomial of as many coefficients as there are points, and of zeros up to `2^k`, that
+    /// takes `values[i]` at point `i`. The values are lost.
     ///
     /// # Panics
     /// If there is not a value for each point.

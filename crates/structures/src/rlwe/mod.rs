@@ -1,9 +1,11 @@
-//! Ring-LWE encryption of elements of `Z_2^64`, one value a coefficient. A stranger adds up some of the values; the holder of the key decrypts the
-//! sum and learns nothing else.
+//! Ring-LWE encryption of elements of `Z_2^64`, one value a coefficient. A stranger adds up some of
+//! the values; the holder of the key decrypts the sum and learns nothing else.
 //!
-//! With `a_B` public and uniform, `s` ternary and secret, small `e`: block `B` of values is `b_B = a_B s + e + (q / 2^64) v`, by coefficients. To add up the values at
-//! places `J`, a stranger takes the constant coefficient of `b_B x^-j`, which is the coefficient `j` of `b_B`, and `a_B x^-j` along with it. So the sum costs an
-//! addition a value, and a product in the ring a block: `A = sum of a_B (sum over J of x^-j)`.
+//! With `a_B` public and uniform, `s` ternary and secret, small `e`: block `B` of values is `b_B =
+//! a_B s + e + (q / 2^64) v`, by coefficients. To add up the values at places `J`, a stranger takes
+//! the constant coefficient of `b_B x^-j`, which is the coefficient `j` of `b_B`, and `a_B x^-j`
+//! along with it. So the sum costs an addition a value, and a product in the ring a block: `A = sum
+//! of a_B (sum over J of x^-j)`.
 //!
 //! ```text
 //!   [`Key`] holder: s, values v                                       stranger: places J
@@ -16,11 +18,14 @@
 //!   the sum of v over J, plus r
 //! ```
 //!
-//! *The stranger* sees ring-LWE samples under one `s`. *The holder* sees `a_0 u + e'`, a ring-LWE sample under the fresh secret `u`, instead of `A`, and a decryption whose value is
-//! uniform by `r` and whose noise is drowned by `flood`: [`flood_bits`].
+//! *The stranger* sees ring-LWE samples under one `s`. *The holder* sees `a_0 u + e'`, a ring-LWE
+//! sample under the fresh secret `u`, instead of `A`, and a decryption whose value is uniform by
+//! `r` and whose noise is drowned by `flood`: [`flood_bits`].
 //!
-//! `N = 8192`, `q` of 124 bits, `s` and `u` ternary, noise centred binomial of variance 10.5. The tables of the homomorphic encryption standard allow a `q` of 218 bits at this `N` for 128
-//! bits of security. A value's fraction of `q / 2^64` is rounded at random, up or down with its mean: so that errors add up like noise.
+//! `N = 8192`, `q` of 124 bits, `s` and `u` ternary, noise centred binomial of variance 10.5. The
+//! tables of the homomorphic encryption standard allow a `q` of 218 bits at this `N` for 128
+//! bits of security. A value's fraction of `q / 2^64` is rounded at random, up or down with its
+//! mean: so that errors add up like noise.
 
 mod ring;
 
@@ -28,7 +33,10 @@ use rand_core::Rng;
 
 use crate::rng::SecretRng;
 use crate::secret::Secret;
-use ring::{DEGREE, PRIMES, add, add_all, add_product, backward, constant_of_product, forward, inverse, multiply, power, subtract};
+use ring::{
+    DEGREE, PRIMES, add, add_all, add_product, backward, constant_of_product, forward, inverse, multiply, power,
+    subtract,
+};
 
 /// Values in a block.
 pub const BLOCK: usize = DEGREE;
@@ -54,11 +62,14 @@ pub fn are_elements(elements: &[Element]) -> bool {
     elements.iter().all(|[low, high]| *low < PRIMES[0] && *high < PRIMES[1])
 }
 
-/// Width of the flood for a sum of at most `terms` values: what it drowns shifts its distribution by at most `2^-distance_bits`; nothing if `q` has no room for so
-/// much. Larger noise than is drowned, and a wrong result, have probability below `2^-49`.
+/// Width of the flood for a sum of at most `terms` values: what it drowns shifts its distribution
+/// by at most `2^-distance_bits`; nothing if `q` has no room for so much. Larger noise than is
+/// drowned, and a wrong result, have probability below `2^-49`.
 ///
-/// Noise is a sum of centred binomial variables with coefficients in -1..=1, and of rounding: sub-Gaussian, of variance proxy at most 11 for each of the terms and of
-/// the `2 N + 1` of re-randomisation. It exceeds `t` with probability at most `2 exp(-t^2 / 2 V)`, which is `2^-49` for `t^2 = 70 V`.
+/// Noise is a sum of centred binomial variables with coefficients in -1..=1, and of rounding:
+/// sub-Gaussian, of variance proxy at most 11 for each of the terms and of the `2 N + 1` of
+/// re-randomisation. It exceeds `t` with probability at most `2 exp(-t^2 / 2 V)`, which is `2^-49`
+/// for `t^2 = 70 V`.
 pub fn flood_bits(terms: usize, distance_bits: u32) -> Option<u32> {
     let variance = 11 * (terms as u64 + 2 * DEGREE as u64 + 1);
     // One for each cut root and fraction.
@@ -122,7 +133,8 @@ fn noise(rng: &mut SecretRng) -> i64 {
     ones(draw) - ones(draw >> 21)
 }
 
-/// `floor((q / 2^64) value)`, plus 1 with the probability of the fraction that was cut off, if `draw` is uniform.
+/// `floor((q / 2^64) value)`, plus 1 with the probability of the fraction that was cut off, if
+/// `draw` is uniform.
 fn encode(value: u64, draw: u64) -> Element {
     // (q value - low) / 2^64, where q is 0 modulo either prime.
     let low = value.wrapping_mul(Q_LOW);
@@ -209,8 +221,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// A choice among the places of a block: for each place from the first one on, at most [`BLOCK`] of them, whether it is chosen. The work
-    /// is the same whatever is chosen.
+    /// A choice among the places of a block: for each place from the first one on, at most
+    /// [`BLOCK`] of them, whether it is chosen. The work is the same whatever is chosen.
     ///
     /// # Panics
     /// If there are more places than that.
@@ -250,7 +262,8 @@ impl Sum {
         add_product(&mut self.a, &public(&public_of.0, number), &choice.poly);
     }
 
-    /// Adds a value as it came if it is chosen: the other half of the sum. The work is the same if it is not.
+    /// Adds a value as it came if it is chosen: the other half of the sum. The work is the same if
+    /// it is not.
     pub fn add_if(&mut self, chosen: bool, value: &Element) {
         self.add_value(&value.map(|residue| residue & u64::from(chosen).wrapping_neg()));
     }
@@ -267,8 +280,16 @@ impl Sum {
         self.add_value(&other.b);
     }
 
-    /// Adds `mask`, re-randomises with the key's encryption of zeros, and drowns the noise by a flood of that many bits: [`SUM_ELEMENTS`] elements for the holder of the key.
-    pub fn finish(mut self, public_of: Public, zeros: &[Element], mask: u64, flood_bits: u32, rng: &mut SecretRng) -> Vec<Element> {
+    /// Adds `mask`, re-randomises with the key's encryption of zeros, and drowns the noise by a
+    /// flood of that many bits: [`SUM_ELEMENTS`] elements for the holder of the key.
+    pub fn finish(
+        mut self,
+        public_of: Public,
+        zeros: &[Element],
+        mask: u64,
+        flood_bits: u32,
+        rng: &mut SecretRng,
+    ) -> Vec<Element> {
         let mut u = ternary(rng);
         forward(&mut u);
         add_product(&mut self.a, &public(&public_of.0, 0), &u);
@@ -336,7 +357,8 @@ mod tests {
         let (public, key, mut rng) = setup();
         let zeros = key.zeros(&mut rng);
         assert_eq!(zeros.len(), BLOCK);
-        let values: Vec<u64> = (0..BLOCK as u64 + 100).map(|i| if i % 3 == 0 { u64::MAX } else { rng.next_u64() }).collect();
+        let values: Vec<u64> =
+            (0..BLOCK as u64 + 100).map(|i| if i % 3 == 0 { u64::MAX } else { rng.next_u64() }).collect();
         let blocks: Vec<Vec<Element>> =
             values.chunks(BLOCK).zip(1..).map(|(values, number)| key.encrypt(number, values, &mut rng)).collect();
         let bits = flood_bits(values.len(), 41).unwrap();
@@ -361,7 +383,8 @@ mod tests {
         }
     }
 
-    /// What the holder of the key sees besides the value does not depend on the places: all elements are fresh, and the noise is that of the flood.
+    /// What the holder of the key sees besides the value does not depend on the places: all
+    /// elements are fresh, and the noise is that of the flood.
     #[test]
     fn a_finished_sum_is_fresh_and_its_noise_is_the_flood() {
         let (public, key, mut rng) = setup();
@@ -388,12 +411,14 @@ mod tests {
         let mut product = vec![0; 2 * DEGREE];
         add_product(&mut product, &super::public(&public.0, 1), &key.s);
         backward(&mut product);
-        let in_a_block = (0..BLOCK).map(|i| centred([0, 1].map(|j| subtract(encrypted[i][j], product[j * DEGREE + i], PRIMES[j]))));
+        let in_a_block =
+            (0..BLOCK).map(|i| centred([0, 1].map(|j| subtract(encrypted[i][j], product[j * DEGREE + i], PRIMES[j]))));
         let squares: i128 = in_a_block.inspect(|e| assert!(e.abs() <= 21)).map(|e| e * e).sum();
         assert!((9..12).contains(&(squares / BLOCK as i128)), "{squares}");
 
         let many = 1 << 18;
-        let (sum, squares) = (0..many).map(|_| noise(&mut rng)).fold((0, 0), |(sum, squares), e| (sum + e, squares + e * e));
+        let (sum, squares) =
+            (0..many).map(|_| noise(&mut rng)).fold((0, 0), |(sum, squares), e| (sum + e, squares + e * e));
         // Means 0 and 10.5; five standard deviations are 8300 and 37600.
         assert!(sum.abs() < 8300 && (2 * squares - 21 * many).abs() < 2 * 37_600, "{sum}, {squares}");
     }

@@ -1,4 +1,5 @@
-//! The ring `Z_q[x] / (x^N + 1)` with `q = p_0 p_1`: residue by residue, and mostly by its values at the odd powers of a root of -1.
+//! The ring `Z_q[x] / (x^N + 1)` with `q = p_0 p_1`: residue by residue, and mostly by its values
+//! at the odd powers of a root of -1.
 //!
 //! A polynomial is `2 N` residues, those modulo `p_0` first.
 
@@ -87,7 +88,12 @@ impl Transform {
             let reversed = |i: usize| i.reverse_bits() >> (usize::BITS - bits);
             (0..DEGREE).map(|i| Factor::new(powers[reversed(i)], p)).collect()
         };
-        Self { p, roots: table(root), inverses: table(inverse(root, p)), scale: Factor::new(inverse(DEGREE as u64, p), p) }
+        Self {
+            p,
+            roots: table(root),
+            inverses: table(inverse(root, p)),
+            scale: Factor::new(inverse(DEGREE as u64, p), p),
+        }
     }
 
     /// Coefficients to values.
@@ -167,7 +173,8 @@ pub(super) fn add_all(sum: &mut [u64], a: &[u64]) {
     }
 }
 
-/// The constant coefficient of `a b`, both by values: the mean of the values, since all other powers of `x` have mean zero over the odd powers of the root.
+/// The constant coefficient of `a b`, both by values: the mean of the values, since all other
+/// powers of `x` have mean zero over the odd powers of the root.
 pub(super) fn constant_of_product(a: &[u64], b: &[u64]) -> [u64; 2] {
     [0, 1].map(|i| {
         let (p, residues) = (PRIMES[i], i * DEGREE..(i + 1) * DEGREE);

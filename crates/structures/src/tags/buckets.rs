@@ -4,18 +4,21 @@ use zeroize::Zeroize;
 
 use crate::secret::Secret;
 
-/// About as many tags come into a bucket, or up to twice as many: they are sorted within the first two levels of cache.
+/// About as many tags come into a bucket, or up to twice as many: they are sorted within the first
+/// two levels of cache.
 const MEAN_BITS: u32 = 11;
-/// Most bits of a bucket's number: as many write streams as a second-level TLB serves with room to spare.
+/// Most bits of a bucket's number: as many write streams as a second-level TLB serves with room to
+/// spare.
 const MOST_TOP: u32 = 12;
 
-/// Tags in buckets of fixed capacity, each with a label. Inside, tags are aligned at the top of their 128 bits, so that digits do not depend on
-/// the width.
+/// Tags in buckets of fixed capacity, each with a label. Inside, tags are aligned at the top of
+/// their 128 bits, so that digits do not depend on the width.
 pub(super) struct Buckets<T> {
     /// The number of bits by which an aligned tag is shifted.
     pub(super) unalign: u32,
     pub(super) shape: Shape,
-    /// Bucket `b` has the cells from `b * shape.capacity` on, of which the first `filled[b]` are in use.
+    /// Bucket `b` has the cells from `b * shape.capacity` on, of which the first `filled[b]` are in
+    /// use.
     pub(super) tags: Secret<Vec<u128>>,
     pub(super) labels: Vec<T>,
     pub(super) filled: Vec<u32>,
@@ -130,8 +133,9 @@ fn sort_any<T: Copy + Ord>(tags: &mut [u128], labels: &mut [T]) {
     }
 }
 
-/// Sorts a bucket's aligned tags, by tag and then by label, from one place to another and shifts them by `unalign` on the way. Afterwards slot
-/// `s` of them is `starts[s]..starts[s + 1]`. Linear time for pseudo-random tags.
+/// Sorts a bucket's aligned tags, by tag and then by label, from one place to another and shifts
+/// them by `unalign` on the way. Afterwards slot `s` of them is `starts[s]..starts[s + 1]`. Linear
+/// time for pseudo-random tags.
 pub(super) fn sort_bucket<T: Copy + Ord>(
     from: (&[u128], &[T]),
     to: (&mut [u128], &mut [T]),
@@ -157,7 +161,8 @@ pub(super) fn sort_bucket<T: Copy + Ord>(
     insertion_sort(to.0, to.1);
 }
 
-/// Sorts what is nearly in order, for slots are; gives up for the general-purpose sort when it turns out not to be (the tags were not uniform).
+/// Sorts what is nearly in order, for slots are; gives up for the general-purpose sort when it
+/// turns out not to be (the tags were not uniform).
 fn insertion_sort<T: Copy + Ord>(tags: &mut [u128], labels: &mut [T]) {
     let mut moves = tags.len() * 8;
     for i in 1..tags.len() {

@@ -12,15 +12,18 @@ const TAGS_PER_BATCH: usize = 1 << 18;
 
 /// Takes own tags as they come, and then finds which of the other side's are among them.
 ///
-/// The other side may see how long that takes, and need not know how much is common. So a search is as many steps for every one of its tags, which only the
-/// own ones determine, and what it gives is noted down in the same way whether the tag was found or not.
+/// The other side may see how long that takes, and need not know how much is common. So a search is
+/// as many steps for every one of its tags, which only the own ones determine, and what it gives is
+/// noted down in the same way whether the tag was found or not.
 pub struct TagFinder {
     buckets: Buckets<u32>,
-    /// Where the slots of each bucket begin, `shape.slots() + 1` numbers a bucket; empty until all own tags have come.
+    /// Where the slots of each bucket begin, `shape.slots() + 1` numbers a bucket; empty until all
+    /// own tags have come.
     starts: Vec<u32>,
     /// Steps of a search: no slot has more than `2^steps` tags.
     steps: u32,
-    /// Numbers of own tags that are equal to another one, which stands for them, and the number of that one.
+    /// Numbers of own tags that are equal to another one, which stands for them, and the number of
+    /// that one.
     twins: Vec<(u32, u32)>,
     found: Found,
     /// The number of the other side's tags that have passed.
@@ -32,9 +35,11 @@ pub struct Found {
     count: usize,
     /// A bit for each own tag: whether it was found.
     own: Vec<u64>,
-    /// One bit a tag of the other side's: whether it is an own one, and the first to be equal to it; left empty where nobody asked.
+    /// One bit a tag of the other side's: whether it is an own one, and the first to be equal to
+    /// it; left empty where nobody asked.
     firsts: Vec<u64>,
-    /// Which tag of the other side's each found own one was equal to, the first one of equal ones; left empty where nobody asked.
+    /// Which tag of the other side's each found own one was equal to, the first one of equal ones;
+    /// left empty where nobody asked.
     theirs: Vec<u32>,
 }
 
@@ -46,7 +51,8 @@ struct Candidate {
 }
 
 impl TagFinder {
-    /// A finder of `count` own tags, which are the low `bits` bits of what is added; it notes which of the other side's they are equal to if `with_theirs`.
+    /// A finder of `count` own tags, which are the low `bits` bits of what is added; it notes which
+    /// of the other side's they are equal to if `with_theirs`.
     ///
     /// # Panics
     /// If `bits` is not in `1..=128`, or there are more than `u32::MAX` tags.
@@ -108,7 +114,8 @@ impl TagFinder {
         self.twins.extend(twins_of(&spill.tags, &spill.labels));
     }
 
-    /// Looks for the next tags of the other side's, of which again the low bits count; they may be in any order.
+    /// Looks for the next tags of the other side's, of which again the low bits count; they may be
+    /// in any order.
     ///
     /// # Panics
     /// If more than `u32::MAX` tags come.
@@ -123,7 +130,8 @@ impl TagFinder {
         let first = self.seen;
         self.seen = u32::try_from(first as usize + theirs.len()).expect("at most 2^32 - 1 tags");
         self.found.see(self.seen);
-        let pieces: Vec<Vec<Candidate>> = theirs.par_chunks(TAGS_PER_PIECE).map(|piece| self.candidates(piece)).collect();
+        let pieces: Vec<Vec<Candidate>> =
+            theirs.par_chunks(TAGS_PER_PIECE).map(|piece| self.candidates(piece)).collect();
         for (number, candidate) in (first..).zip(pieces.into_iter().flatten()) {
             self.found.note(number, candidate);
         }
@@ -153,7 +161,8 @@ impl TagFinder {
             let slot = bucket * (shape.slots() + 1) + slot;
             let (start, end) = (self.starts[slot] as usize, self.starts[slot + 1] as usize);
             let (cell, length) = (bucket * shape.capacity + start, end - start);
-            // The last one of the slot's that is not above the tag, or the first one. No branch: the outcome of a comparison is added.
+            // The last one of the slot's that is not above the tag, or the first one. No branch: the outcome of
+            // a comparison is added.
             let mut place = 0;
             for step in (0..self.steps).rev() {
                 let next = place + (1 << step);
@@ -185,7 +194,8 @@ impl Found {
         &self.own[..self.count.div_ceil(64)]
     }
 
-    /// One bit a tag of the other side's: whether it is an own one, and the first to be equal to it; empty where nobody asked.
+    /// One bit a tag of the other side's: whether it is an own one, and the first to be equal to
+    /// it; empty where nobody asked.
     pub fn firsts(&self) -> &[u64] {
         &self.firsts
     }
@@ -196,14 +206,16 @@ impl Found {
         self.own[number / 64] >> (number % 64) & 1 == 1
     }
 
-    /// For each own tag the first of the other side's that is equal to it, if it was found; something if it was not. Empty where nobody asked.
+    /// For each own tag the first of the other side's that is equal to it, if it was found;
+    /// something if it was not. Empty where nobody asked.
     pub fn theirs(&self) -> &[u32] {
         &self.theirs
     }
 
     /// The numbers of the found ones, ascending. The same work whatever was found.
     pub fn list(&self) -> Vec<u32> {
-        // Written before, so that no more memory is touched where more was found; with a place for what is not in the list.
+        // Written before, so that no more memory is touched where more was found; with a place for what is
+        // not in the list.
         let mut list = vec![u32::MAX; self.count + 1];
         let mut length = 0;
         for number in 0..self.count {
@@ -241,7 +253,8 @@ impl Found {
     }
 }
 
-/// The numbers of tags that are equal to their successors among ascending ones, with the last one's.
+/// The numbers of tags that are equal to their successors among ascending ones, with the last
+/// one's.
 fn twins_of(tags: &[u128], numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut twins = Vec::new();
     let mut last = tags.len().saturating_sub(1);
@@ -334,7 +347,8 @@ mod tests {
         }
     }
 
-    /// A search gives something to note for each of the other side's tags, in as many steps, whatever is common: nothing, half, or all.
+    /// A search gives something to note for each of the other side's tags, in as many steps,
+    /// whatever is common: nothing, half, or all.
     #[test]
     fn a_search_is_the_same_work_whatever_is_common() {
         let n = 1 << 14;

@@ -1,5 +1,6 @@
-//! The sort of tags, and the search for own tags among the other party's while these come. Both are fast for pseudo-random tags. On any
-//! other tags they stay correct, and as fast as a general-purpose sort and a binary search.
+//! The sort of tags, and the search for own tags among the other party's while these come. Both are
+//! fast for pseudo-random tags. On any other tags they stay correct, and as fast as a
+//! general-purpose sort and a binary search.
 
 mod buckets;
 mod find;

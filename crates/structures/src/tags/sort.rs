@@ -1,7 +1,7 @@
 //! The sort of tags: they come in any order and leave in ascending runs.
 //!
-//! The sort is on all bits. It is also the sender's shuffle: the order that its items had must not show. A sort on a prefix that leaves ties
-//! in table order would leak that order.
+//! The sort is on all bits. It is also the sender's shuffle: the order that its items had must not
+//! show. A sort on a prefix that leaves ties in table order would leak that order.
 
 use rayon::prelude::*;
 
@@ -31,7 +31,8 @@ impl<T: Copy + Default + Ord + Send + Sync> TagSorter<T> {
     }
 }
 
-/// Gives tags out in ascending order, equal ones by ascending label, sorting a few buckets at a time.
+/// Gives tags out in ascending order, equal ones by ascending label, sorting a few buckets at a
+/// time.
 pub struct SortedRuns<T> {
     buckets: Buckets<T>,
     /// The next bucket.
@@ -77,7 +78,10 @@ impl<T: Copy + Default + Ord + Send + Sync> SortedRuns<T> {
                 if spill.is_empty() {
                     sort_bucket(from, (tags, labels), shape, buckets.unalign, starts);
                 } else {
-                    let all = ([from.0, &buckets.spill.tags[spill.clone()]].concat(), [from.1, &buckets.spill.labels[spill]].concat());
+                    let all = (
+                        [from.0, &buckets.spill.tags[spill.clone()]].concat(),
+                        [from.1, &buckets.spill.labels[spill]].concat(),
+                    );
                     sort_bucket((&all.0, &all.1), (tags, labels), shape, buckets.unalign, starts);
                 }
             },
@@ -126,7 +130,10 @@ mod tests {
             expected.sort_unstable();
             let expected: (Vec<u128>, Vec<u32>) = expected.into_iter().unzip();
             assert!(sorted(&tags, &labels, tags.len(), bits, 5000) == expected, "{name}");
-            assert!(pool.install(|| sorted(&tags, &labels, tags.len(), bits, 5000)) == expected, "{name} on three threads");
+            assert!(
+                pool.install(|| sorted(&tags, &labels, tags.len(), bits, 5000)) == expected,
+                "{name} on three threads"
+            );
             let none = vec![(); tags.len()];
             assert!(sorted(&tags, &none, tags.len(), bits, 1).0 == expected.0, "{name} without labels");
         }
@@ -137,7 +144,8 @@ mod tests {
     fn the_order_of_arrival_does_not_show() {
         let tags: Vec<u128> = (0..40_000).map(|i| i % 7).collect();
         let labels: Vec<u32> = (0..40_000).collect();
-        let (backwards, their_labels): (Vec<u128>, Vec<u32>) = tags.iter().copied().zip(labels.iter().copied()).rev().unzip();
+        let (backwards, their_labels): (Vec<u128>, Vec<u32>) =
+            tags.iter().copied().zip(labels.iter().copied()).rev().unzip();
         assert!(sorted(&tags, &labels, 40_000, 40, 100) == sorted(&backwards, &their_labels, 40_000, 40, 100));
     }
 

@@ -92,7 +92,8 @@ fn many_clients_over_tls_are_known_by_their_keys() {
         tls::connect(tcp::connect(&address, WAIT).expect("connected"), client, server, WAIT).expect("accepted")
     });
     for key in keys {
-        let queries = told.answered.lock().unwrap().iter().filter(|query| query.client == ClientIdentity::Key(key)).count();
+        let queries =
+            told.answered.lock().unwrap().iter().filter(|query| query.client == ClientIdentity::Key(key)).count();
         assert_eq!(queries, 8 * 5);
     }
 }
@@ -115,7 +116,8 @@ fn a_key_that_is_not_accepted_is_refused_on_both_sides() {
         enrol(connect(&known, server).expect("accepted")).leave().1.expect("a clean end");
     });
     let failures = told.failures.lock().unwrap();
-    let said: Vec<_> = failures.iter().map(|(known, failure)| (known, failure.split(" (").next().unwrap_or_default())).collect();
+    let said: Vec<_> =
+        failures.iter().map(|(known, failure)| (known, failure.split(" (").next().unwrap_or_default())).collect();
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said.iter().any(|(_, failure)| failure.ends_with("which this server does not accept")), "{said:?}");
     assert!(said.iter().any(|(_, failure)| failure.starts_with("a client refused our key")), "{said:?}");
@@ -166,14 +168,18 @@ fn a_client_that_fails_stalls_or_lies_harms_no_other() {
         let refusal = Toy::enrol(channel(plain(&address)), ITEMS + 1, rng()).err().expect("other terms").to_string();
         assert!(refusal.contains("asks for another service, or for other parameters"), "{refusal}");
         failures(6);
-        // Silence: from the start, while it joins, and after it has left. That the channel pings does not help.
+        // Silence: from the start, while it joins, and after it has left. That the channel pings does not
+        // help.
         let mut silent = [(); 3].map(|()| channel(plain(&address)));
         silent[1].send(&Raw(1)).expect("sent");
         silent[2].send(&Raw(3)).expect("sent");
         failures(9);
     });
     let failures = told.failures.into_inner().unwrap();
-    assert!(failures.iter().any(|(_, failure)| failure.contains("the client's next request took longer than 3 s")), "{failures:?}");
+    assert!(
+        failures.iter().any(|(_, failure)| failure.contains("the client's next request took longer than 3 s")),
+        "{failures:?}"
+    );
     assert!(
         failures.iter().any(|(_, failure)| failure.contains("the client to close the connection took longer than 3 s")),
         "{failures:?}"
@@ -294,8 +300,12 @@ macro_rules! raw {
         struct $name($of);
 
         impl Fixed for $name {
-            const STEP: vesica_party::Step =
-                vesica_party::Step { protocol: $protocol, number: $number, from: vesica_party::Role::$from, carries: "raw" };
+            const STEP: vesica_party::Step = vesica_party::Step {
+                protocol: $protocol,
+                number: $number,
+                from: vesica_party::Role::$from,
+                carries: "raw",
+            };
         }
     };
 }

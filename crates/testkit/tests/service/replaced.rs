@@ -111,7 +111,10 @@ fn every_answer_is_that_of_one_state() {
                     let mut toy = enrol(connector.connect().expect("room"));
                     for _ in 0..50 {
                         let found = toy.query(vec![0, 1, 2]).expect("an answer");
-                        assert!(found == [true; 3] || found == [false; 3], "{found:?} is half of one state and half of another");
+                        assert!(
+                            found == [true; 3] || found == [false; 3],
+                            "{found:?} is half of one state and half of another"
+                        );
                     }
                     toy.leave().1.expect("a clean end");
                 });

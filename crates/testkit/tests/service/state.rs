@@ -87,7 +87,10 @@ fn another_sides_file_is_named() {
     let bytes = bytes_of(&enrolled);
     assert_eq!(read::<Enrolled<LookupClient>>(&bytes).expect("read"), enrolled);
     let error = read::<LookupServer>(&bytes).err().expect("another format");
-    assert_eq!(error.to_string(), "it holds \"insecure-lookup client 1\", and \"insecure-lookup server 1\" is expected");
+    assert_eq!(
+        error.to_string(),
+        "it holds \"insecure-lookup client 1\", and \"insecure-lookup server 1\" is expected"
+    );
     assert!(matches!(read::<LookupServer>(b"a,b\n1,2\n"), Err(StateError::NotAState)));
     assert!(matches!(read::<LookupServer>(b""), Err(StateError::NotAState)));
 }

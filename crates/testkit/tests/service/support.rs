@@ -4,7 +4,9 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use vesica_party::service::{ClientIdentity, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve};
+use vesica_party::service::{
+    ClientIdentity, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve,
+};
 use vesica_party::transport::Connection;
 use vesica_party::transport::acceptor::Acceptor;
 use vesica_party::{Abort, Channel, Role};

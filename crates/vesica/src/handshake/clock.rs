@@ -1,4 +1,5 @@
-//! The clocks of the two sides. The receiver's dates the receipt, and the sender signs no date that is far from its own.
+//! The clocks of the two sides. The receiver's dates the receipt, and the sender signs no date that
+//! is far from its own.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,12 +8,13 @@ use vesica_party::Role;
 use super::Hello;
 use crate::failure::{Failure, code};
 
-/// The most seconds by which the two clocks may differ. Clocks that the network sets agree within a second. Ten minutes leave room for clocks that are
-/// set by hand, and are too few to move a run to another day or before an event that a log has.
+/// The most seconds by which the two clocks may differ. Clocks that the network sets agree within a
+/// second. Ten minutes leave room for clocks that are set by hand, and are too few to move a run to
+/// another day or before an event that a log has.
 pub const MOST_CLOCK_DIFFERENCE_S: u64 = 600;
 
-/// How long after the two sides met a side may say how it is configured. It does so at once: one that held its configuration back could have an earlier
-/// day signed than that of the run.
+/// How long after the two sides met a side may say how it is configured. It does so at once: one
+/// that held its configuration back could have an earlier day signed than that of the run.
 const LONGEST_HELLO: Duration = Duration::from_secs(60);
 
 /// Seconds since 1970 by this side's clock.
@@ -34,11 +36,13 @@ pub(super) fn compare(ours: &Hello, theirs: &Hello) -> Result<(), Failure> {
     Err(Failure::new(
         code::MISMATCH,
         format_args!(
-            "the receiver's clock is {} {side} the sender's; more than {} minutes are refused, since the run is dated by it",
+            "the receiver's clock is {} {side} the sender's; more than {} minutes are refused, since the run is dated \
+             by it",
             in_words(apart),
             MOST_CLOCK_DIFFERENCE_S / 60
         ),
-        "set the clock that is wrong, for example by NTP (`date -u` shows UTC on both sides), and start both sides again",
+        "set the clock that is wrong, for example by NTP (`date -u` shows UTC on both sides), and start both sides \
+         again",
     ))
 }
 
@@ -50,7 +54,8 @@ pub(super) fn in_time(waited: Duration) -> Result<(), Failure> {
     Err(Failure::new(
         code::LINK,
         format_args!(
-            "the partner took {} s to say how it is configured; more than {} s are refused, since the run is dated by the time at which the two sides met",
+            "the partner took {} s to say how it is configured; more than {} s are refused, since the run is dated by \
+             the time at which the two sides met",
             waited.as_secs(),
             LONGEST_HELLO.as_secs()
         ),
@@ -74,7 +79,8 @@ mod tests {
     use crate::handshake::tests::hello;
 
     fn refusal(sender: u64, receiver: u64) -> Option<String> {
-        let (theirs, ours) = (Hello { clock: sender, ..hello(Role::Sender) }, Hello { clock: receiver, ..hello(Role::Receiver) });
+        let (theirs, ours) =
+            (Hello { clock: sender, ..hello(Role::Sender) }, Hello { clock: receiver, ..hello(Role::Receiver) });
         let refusals = [compare(&ours, &theirs).err(), compare(&theirs, &ours).err()];
         assert_eq!(refusals[0], refusals[1], "both sides say the same");
         refusals[0].as_ref().map(|failure| failure.fault.clone())
@@ -92,7 +98,10 @@ mod tests {
         let noon = 1_700_000_000;
         assert_eq!((refusal(noon, noon + 600), refusal(noon + 600, noon)), (None, None));
         let fault = refusal(noon, noon + 601).expect("refused");
-        assert!(fault.contains("receiver's clock is 10 min 1 s ahead of the sender's; more than 10 minutes"), "{fault}");
+        assert!(
+            fault.contains("receiver's clock is 10 min 1 s ahead of the sender's; more than 10 minutes"),
+            "{fault}"
+        );
         let fault = refusal(noon + 3600 * 5 + 60, noon).expect("refused");
         assert!(fault.contains("5 h 1 min behind"), "{fault}");
         assert!(refusal(noon, u64::MAX).is_some_and(|fault| fault.contains("days ahead")));

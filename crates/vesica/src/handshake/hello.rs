@@ -10,7 +10,8 @@ use crate::plan::Link;
 /// Longest text of the peer that is shown.
 const SHOWN: usize = 200;
 
-/// A side's configuration: every field on which both must agree, and the task's proposal. Never holds a key, an item or a count.
+/// A side's configuration: every field on which both must agree, and the task's proposal. Never
+/// holds a key, an item or a count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
@@ -26,15 +27,18 @@ pub struct Hello {
     pub key_digest: String,
     /// The normalisers of each key column, in key order.
     pub key_columns: Vec<String>,
-    /// The link between the sides, if its user named one: protocols are compared over the slower of what the two say.
+    /// The link between the sides, if its user named one: protocols are compared over the slower of
+    /// what the two say.
     pub link: Option<Link>,
-    /// Seconds since 1970 by the side's clock when the two sides met. The receiver's is the date of the receipt.
+    /// Seconds since 1970 by the side's clock when the two sides met. The receiver's is the date of
+    /// the receipt.
     pub clock: u64,
     /// Fresh randomness.
     pub nonce: [u8; 32],
     /// To the side's share of the salt, which it opens with its sizes.
     pub salt_commitment: [u8; 32],
-    /// What the side says of the task: bytes that the task reads. They travel before the other fields.
+    /// What the side says of the task: bytes that the task reads. They travel before the other
+    /// fields.
     #[serde(skip)]
     pub proposal: Vec<u8>,
 }
@@ -52,8 +56,9 @@ pub struct Difference {
 
 /// What somebody else says, fit to be shown: bounded, without control characters.
 pub fn printable(text: &str) -> String {
-    let visible =
-        text.chars().map(|c| if c.is_control() || matches!(c, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '?' } else { c });
+    let visible = text.chars().map(|c| {
+        if c.is_control() || matches!(c, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '?' } else { c }
+    });
     let mut shown: String = visible.clone().take(SHOWN).collect();
     if visible.count() > SHOWN {
         shown.push_str("...");
@@ -74,7 +79,8 @@ pub(crate) fn list(values: &[String]) -> String {
 }
 
 impl Hello {
-    /// Every field on which `self` and the peer's `theirs` disagree, with those of the task, which are known where both name the same task.
+    /// Every field on which `self` and the peer's `theirs` disagree, with those of the task, which
+    /// are known where both name the same task.
     pub fn differences(&self, theirs: &Self, of_task: Vec<Difference>) -> Vec<Difference> {
         let mut found = Vec::new();
         let mut compare = |field, agree: bool, ours: &dyn Display, theirs: &dyn Display| {

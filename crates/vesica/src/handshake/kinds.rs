@@ -2,8 +2,8 @@
 
 use crate::key::{Form, KeySpec, Kind};
 
-/// A warning for each key column whose kinds differ, with what makes them meet. It follows from the kinds alone: neither side learns from
-/// it whether anything matched.
+/// A warning for each key column whose kinds differ, with what makes them meet. It follows from the
+/// kinds alone: neither side learns from it whether anything matched.
 pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
     let pairs = spec.columns().iter().zip(ours).zip(theirs).enumerate();
     let differing = pairs.filter(|(_, ((_, ours), theirs))| ours != theirs);
@@ -11,12 +11,18 @@ pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<St
         let mend = match mend(*ours, *theirs) {
             Mend::Both(normaliser, remark) => {
                 let name = &column.name;
-                format!("start both sides again with --normalise {name}={normaliser} (your partner with its own column's name){remark}")
+                format!(
+                    "start both sides again with --normalise {name}={normaliser} (your partner with its own column's \
+                     name){remark}"
+                )
             }
-            Mend::Nothing => "no normaliser makes them equal: name other columns with --key, or rewrite one of the two".to_owned(),
+            Mend::Nothing => {
+                "no normaliser makes them equal: name other columns with --key, or rewrite one of the two".to_owned()
+            }
         };
         format!(
-            "key column {} (`{}`) holds {ours}; the partner's holds {theirs}. Keys of different kinds do not match, even where they mean the same: {mend}",
+            "key column {} (`{}`) holds {ours}; the partner's holds {theirs}. Keys of different kinds do not match, \
+             even where they mean the same: {mend}",
             place + 1,
             column.name
         )
@@ -41,7 +47,10 @@ fn mend(a: Kind, b: Kind) -> Mend {
         return timestamps(a, b);
     }
     if is(Form::Date) && (first.is_zoned() || second.is_zoned()) {
-        return both("timestamp:ZONE:day", ", where ZONE is the time zone in which the dates are meant: utc, or an offset such as +02:00");
+        return both(
+            "timestamp:ZONE:day",
+            ", where ZONE is the time zone in which the dates are meant: utc, or an offset such as +02:00",
+        );
     }
     if is(Form::Date) && (first.is_timestamp() || second.is_timestamp()) {
         return both("date", ", which keeps the date of a timestamp");

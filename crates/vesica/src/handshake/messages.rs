@@ -1,7 +1,8 @@
-//! The messages of the session around a protocol: opening, configuration, sizes, choice, session, transcript, closing.
+//! The messages of the session around a protocol: opening, configuration, sizes, choice, session,
+//! transcript, closing.
 //!
-//! Roles of the task are not yet agreed when they travel, so here the side that connected is the "sender" and the side that
-//! listened the "receiver".
+//! Roles of the task are not yet agreed when they travel, so here the side that connected is the
+//! "sender" and the side that listened the "receiver".
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +20,8 @@ const MAGIC: [u8; 8] = *b"vesica\0\n";
 
 /// What a message holds, whichever side sends it.
 pub(crate) trait Body: Sized {
-    /// Its number in the session: arrow `2 NUMBER - 1` from the connector, `2 NUMBER` from the listener.
+    /// Its number in the session: arrow `2 NUMBER - 1` from the connector, `2 NUMBER` from the
+    /// listener.
     const NUMBER: u8;
     /// In words.
     const CARRIES: &'static str;
@@ -115,7 +117,8 @@ impl Body for Opening {
 }
 
 fn write_json(value: &impl Serialize, out: &mut Writer) {
-    // Serialising these plain structs into memory cannot fail; an empty body would be refused by the peer.
+    // Serialising these plain structs into memory cannot fail; an empty body would be refused by the
+    // peer.
     out.bytes(&serde_json::to_vec(value).unwrap_or_default());
 }
 
@@ -172,7 +175,8 @@ pub(crate) struct Sizes {
     pub salt_share: super::salt::Share,
     /// How the values of each key column are written, in key order.
     pub key_kinds: Vec<Kind>,
-    /// What the side says of the task now that it has read its table: bytes that the task reads. They travel before the other fields.
+    /// What the side says of the task now that it has read its table: bytes that the task reads.
+    /// They travel before the other fields.
     #[serde(skip)]
     pub measure: Vec<u8>,
 }

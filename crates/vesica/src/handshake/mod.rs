@@ -1,4 +1,5 @@
-//! The agreement before a protocol runs (configuration, sizes, protocol, session) and after it (transcript).
+//! The agreement before a protocol runs (configuration, sizes, protocol, session) and after it
+//! (transcript).
 //!
 //! ```text
 //! connector                              listener
@@ -13,7 +14,8 @@
 //!   | 13 / 14: closing (both at once)      |    over TLS: the signature under the receipt
 //! ```
 //!
-//! From 11 on, a side whose result is complete keeps it, whatever the partner does: see `session::parting`.
+//! From 11 on, a side whose result is complete keeps it, whatever the partner does: see
+//! `session::parting`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub(crate) mod clock;
@@ -47,7 +49,8 @@ pub const WIRE_VERSION: u32 = 6;
 /// Exchanges versions and configurations.
 ///
 /// # Errors
-/// If the sides differ: the failure names each field and both values, and both sides come to it by themselves.
+/// If the sides differ: the failure names each field and both values, and both sides come to it by
+/// themselves.
 pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task: &N) -> Result<Hello, Abort> {
     let _phase = ch.phase(Phase::Handshake);
     let met = Instant::now();
@@ -126,26 +129,31 @@ pub(crate) struct Negotiation<'a, N: ?Sized> {
 }
 
 impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
-    /// Refuses protocol `id` where it may take more memory than this side has for it. The peer learns that, and not how much there is: its own budget
-    /// plays no part in the choice, so that neither side has to tell.
+    /// Refuses protocol `id` where it may take more memory than this side has for it. The peer
+    /// learns that, and not how much there is: its own budget plays no part in the choice, so
+    /// that neither side has to tell.
     fn afford(&self, workload: &dyn Workload, id: &str, candidates: &[&'static str]) -> Result<(), Failure> {
         let needed = |id: &str| plan::memory(id, workload).map_or(0, |memory| memory.of(self.ours.role));
         let Some(budget) = self.memory.as_ref().filter(|budget| needed(id) > budget.left) else { return Ok(()) };
         let &Extent { sender_items: senders, receiver_items: receivers, .. } = workload.extent();
         let fault = format!(
-            "protocol {id} on {senders} keys of the sender and {receivers} of the receiver may take {} of memory here, and {budget}",
+            "protocol {id} on {senders} keys of the sender and {receivers} of the receiver may take {} of memory \
+             here, and {budget}",
             Bytes(needed(id))
         );
         let fitting = candidates.iter().copied().filter(|&other| other != id && needed(other) <= budget.left);
         let mend = match fitting.min_by_key(|other| needed(other)) {
             Some(other) => format!(
-                "name a protocol that fits on both sides, --protocol {other} ({}), give it more with --memory, or agree on smaller tables (--max-peer-items refuses larger ones)",
+                "name a protocol that fits on both sides, --protocol {other} ({}), give it more with --memory, or \
+                 agree on smaller tables (--max-peer-items refuses larger ones)",
                 Bytes(needed(other))
             ),
-            None => "give it more with --memory, if the machine has it, or agree on smaller tables (--max-peer-items refuses larger ones)"
+            None => "give it more with --memory, if the machine has it, or agree on smaller tables (--max-peer-items \
+                     refuses larger ones)"
                 .into(),
         };
-        let told = "with these sizes the run may take more memory than the other side has for it (its --memory, or what is free there)";
+        let told = "with these sizes the run may take more memory than the other side has for it (its --memory, or \
+                    what is free there)";
         Err(Failure { told: Some(told), ..Failure::new(code::REFUSED, fault, mend) })
     }
 }
@@ -153,9 +161,12 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
 /// Exchanges sizes, chooses the protocol and binds the channel to the session.
 ///
 /// # Errors
-/// If the peer's set is larger than allowed, if no protocol serves, if the choice is not one that this side allows itself, or if it may take more memory
-/// than this side has for it.
-pub(crate) fn settle<N: Negotiator + ?Sized>(ch: &mut Channel, negotiation: &Negotiation<'_, N>) -> Result<Agreement<N::Terms>, Failure> {
+/// If the peer's set is larger than allowed, if no protocol serves, if the choice is not one that
+/// this side allows itself, or if it may take more memory than this side has for it.
+pub(crate) fn settle<N: Negotiator + ?Sized>(
+    ch: &mut Channel,
+    negotiation: &Negotiation<'_, N>,
+) -> Result<Agreement<N::Terms>, Failure> {
     let _phase = ch.phase(Phase::Handshake);
     send(ch, negotiation.sizes.clone())?;
     let theirs: Sizes = recv(ch)?;
@@ -212,11 +223,17 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(ch: &mut Channel, negotiation: &Neg
         Role::Sender => recv(ch)?,
     };
     let allowed = negotiation.ours.protocols.contains(&choice.protocol);
-    let Some(entry) = workload.entries_with_variants().into_iter().find(|entry| allowed && entry.id == choice.protocol) else {
-        return Err(Abort::PeerMisbehaved(peers_step::<Choice>(ch), "it chose a protocol that this side did not allow").into());
+    let Some(entry) = workload.entries_with_variants().into_iter().find(|entry| allowed && entry.id == choice.protocol)
+    else {
+        return Err(Abort::PeerMisbehaved(
+            peers_step::<Choice>(ch),
+            "it chose a protocol that this side did not allow",
+        )
+        .into());
     };
     negotiation.afford(workload, entry.id, &view.candidates)?;
-    // The lists were made from each side's own least security; the registry may still refuse these sizes.
+    // The lists were made from each side's own least security; the registry may still refuse these
+    // sizes.
     let predicted = workload.predicted_bytes(entry)?;
     let session = session_id(ch, [from_sender, from_receiver], [sender, receiver], &choice, &predicted);
     let salt = salt::salt(&sender.salt_share, &receiver.salt_share);
@@ -230,7 +247,17 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(ch: &mut Channel, negotiation: &Neg
     }
     ch.bind_session(session);
     let own_view = (own != choice.protocol).then_some(own);
-    Ok(Agreement { entry, why: view.why(&link), own_view, extent, terms, peer_key_kinds, salt, session, clock: from_receiver.clock })
+    Ok(Agreement {
+        entry,
+        why: view.why(&link),
+        own_view,
+        extent,
+        terms,
+        peer_key_kinds,
+        salt,
+        session,
+        clock: from_receiver.clock,
+    })
 }
 
 /// Exchanges and compares transcripts.
@@ -241,17 +268,28 @@ pub(crate) fn compare_transcripts(ch: &mut Channel, ours: [u8; 32]) -> Result<()
     let _phase = ch.phase(Phase::Handshake);
     send(ch, Seen { transcript: ours })?;
     if recv::<Seen>(ch)?.transcript != ours {
-        return Err(Abort::PeerMisbehaved(peers_step::<Seen>(ch), "its transcript is another one than ours: somebody changed the traffic"));
+        return Err(Abort::PeerMisbehaved(
+            peers_step::<Seen>(ch),
+            "its transcript is another one than ours: somebody changed the traffic",
+        ));
     }
     Ok(())
 }
 
 fn small(count: u64) -> Result<usize, Unsupported> {
-    usize::try_from(count).map_err(|_| Unsupported::new("a size that this machine cannot address", "use smaller tables"))
+    usize::try_from(count)
+        .map_err(|_| Unsupported::new("a size that this machine cannot address", "use smaller tables"))
 }
 
-/// Hash of all that was agreed, the task's words, nonces and the salt's shares among it, and of the TLS session below it. The sender's come first.
-fn session_id(ch: &Channel, configurations: [&Hello; 2], sizes: [&Sizes; 2], choice: &Choice, predicted: &RangeInclusive<u64>) -> [u8; 32] {
+/// Hash of all that was agreed, the task's words, nonces and the salt's shares among it, and of the
+/// TLS session below it. The sender's come first.
+fn session_id(
+    ch: &Channel,
+    configurations: [&Hello; 2],
+    sizes: [&Sizes; 2],
+    choice: &Choice,
+    predicted: &RangeInclusive<u64>,
+) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-20 session id v1");
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -269,7 +307,8 @@ fn session_id(ch: &Channel, configurations: [&Hello; 2], sizes: [&Sizes; 2], cho
         part(&sizes.measure);
     }
     part(choice.protocol.as_bytes());
-    // Follows from all sizes that the protocol derives, so that two builds that derive others part here and not in mid-protocol.
+    // Follows from all sizes that the protocol derives, so that two builds that derive others part here
+    // and not in mid-protocol.
     part(&predicted.start().to_le_bytes());
     part(&predicted.end().to_le_bytes());
     *hasher.finalize().as_bytes()

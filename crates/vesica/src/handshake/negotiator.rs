@@ -1,4 +1,5 @@
-//! What the handshake asks of the task. It carries the task's words as bounded bytes and reads none of them.
+//! What the handshake asks of the task. It carries the task's words as bounded bytes and reads none
+//! of them.
 
 use vesica_party::Malformed;
 use vesica_protocols::tasks::Extent;

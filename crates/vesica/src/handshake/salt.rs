@@ -1,8 +1,10 @@
-//! The salt under which a session folds digests of keys to items: a coin toss that costs no message of its own.
+//! The salt under which a session folds digests of keys to items: a coin toss that costs no message
+//! of its own.
 //!
-//! Each side commits to a share in its configuration and opens it beside its sizes, once its table has been read. So neither side chooses the salt,
-//! and nobody knows it before an honest side's keys are fixed. The commitment names the role, so that a partner that sends ours back cannot open it.
-//! Whoever opens last sees the salt first, and may break off.
+//! Each side commits to a share in its configuration and opens it beside its sizes, once its table
+//! has been read. So neither side chooses the salt, and nobody knows it before an honest side's
+//! keys are fixed. The commitment names the role, so that a partner that sends ours back cannot
+//! open it. Whoever opens last sees the salt first, and may break off.
 
 use vesica_party::Role;
 

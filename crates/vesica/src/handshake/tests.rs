@@ -78,7 +78,8 @@ fn receiver_against(
     sender: impl FnOnce(&mut vesica_party::Channel) -> Result<(), Abort> + Send,
 ) -> Result<Agreement, Abort> {
     let ours = hello(Role::Receiver);
-    let (_, received) = try_two_party(|ch, _| sender(ch), |ch, _| settle_on(ch, &ours, &theirs, sizes(10)).map_err(Abort::from));
+    let (_, received) =
+        try_two_party(|ch, _| sender(ch), |ch, _| settle_on(ch, &ours, &theirs, sizes(10)).map_err(Abort::from));
     received.result
 }
 
@@ -126,7 +127,10 @@ fn a_share_of_the_salt_that_was_not_committed_to_is_refused() {
     for (promised, share) in [(commit(Role::Sender, &[3; 32]), [4; 32]), (commit(Role::Receiver, &SHARE), SHARE)] {
         let abort = opened(promised, share).err().expect("refused");
         assert_eq!(abort.exit_code(), 8);
-        assert!(abort.to_string().contains("its share of the session's salt is not the one that it committed to"), "{abort}");
+        assert!(
+            abort.to_string().contains("its share of the session's salt is not the one that it committed to"),
+            "{abort}"
+        );
     }
 }
 
@@ -172,7 +176,8 @@ fn another_wire_version_is_named_before_its_configuration_is_read() {
     assert!(abort.to_string().contains(&versions), "{abort}");
 }
 
-/// The receiver dates the receipt, and has no other message to do so: its date is the clock that the sender compares with its own.
+/// The receiver dates the receipt, and has no other message to do so: its date is the clock that
+/// the sender compares with its own.
 #[test]
 fn the_sender_signs_no_date_that_is_far_from_its_own() {
     let both = |clock| {
@@ -223,13 +228,15 @@ fn sizes_that_no_honest_peer_has_are_refused() {
     let huge = receiver_against(hello(Role::Sender), |ch| bring(ch, sizes(u64::MAX)));
     assert_eq!(code(huge), Some(11));
     for measure in [&b"{\"groups\":2}"[..], b"", b"[]", b"{}"] {
-        let foreign = receiver_against(hello(Role::Sender), |ch| bring(ch, Sizes { measure: measure.to_vec(), ..sizes(5) }));
+        let foreign =
+            receiver_against(hello(Role::Sender), |ch| bring(ch, Sizes { measure: measure.to_vec(), ..sizes(5) }));
         let abort = foreign.err().expect("refused");
         assert!(abort.exit_code() == 8 && abort.to_string().contains("sizes that do not go with the task"), "{abort}");
     }
 }
 
-/// The side that cannot afford a run says how much it would take; the other side hears of it before the protocol begins, and not how much there is.
+/// The side that cannot afford a run says how much it would take; the other side hears of it before
+/// the protocol begins, and not how much there is.
 #[test]
 fn a_run_beyond_the_memory_budget_of_either_side_is_refused_on_both() {
     for poor in [Role::Sender, Role::Receiver] {
@@ -246,8 +253,11 @@ fn a_run_beyond_the_memory_budget_of_either_side_is_refused_on_both() {
             })
         };
         let (sent, received) = try_two_party(|ch, _| side(ch, Role::Sender), |ch, _| side(ch, Role::Receiver));
-        let codes =
-            if poor == Role::Sender { [code(sent.result), code(received.result)] } else { [code(received.result), code(sent.result)] };
+        let codes = if poor == Role::Sender {
+            [code(sent.result), code(received.result)]
+        } else {
+            [code(received.result), code(sent.result)]
+        };
         assert_eq!(codes[0], Some(11), "the {poor}");
         assert!(codes[1].is_some(), "the {poor}'s partner");
     }
@@ -280,7 +290,8 @@ fn the_sender_runs_no_protocol_that_it_did_not_allow() {
     }
 }
 
-/// The choice falls by a model that the two releases may not share: it stands, and the sender hears of the difference.
+/// The choice falls by a model that the two releases may not share: it stands, and the sender hears
+/// of the difference.
 #[test]
 fn the_sender_says_where_it_would_have_chosen_another_protocol() {
     let both = |role| Hello { protocols: vec!["ecdh-hfh99".into(), "vole-fast".into()], ..hello(role) };
@@ -373,7 +384,8 @@ fn deeply_nested_json_is_an_error() {
 #[test]
 fn another_transcript_ends_the_run_on_both_sides() {
     for (theirs, expected) in [([1; 32], None), ([2; 32], Some(8))] {
-        let (sent, received) = try_two_party(|ch, _| compare_transcripts(ch, [1; 32]), |ch, _| compare_transcripts(ch, theirs));
+        let (sent, received) =
+            try_two_party(|ch, _| compare_transcripts(ch, [1; 32]), |ch, _| compare_transcripts(ch, theirs));
         let codes = [code(sent.result), code(received.result)];
         // Whoever is second may hear of it from the first.
         assert!(codes.iter().all(|code| *code == expected || (expected.is_some() && *code == Some(9))), "{codes:?}");
@@ -400,7 +412,10 @@ fn words_of_the_task_are_bounded_and_must_be_of_the_task() {
         let ours = hello(Role::Receiver);
         let (_, received) = try_two_party(|ch, _| play(ch), |ch, _| agree_on(ch, &ours).map(drop));
         let abort = received.result.expect_err("no proposal");
-        assert!(abort.exit_code() == 8 && abort.to_string().contains("a proposal for the task that no side makes"), "{abort}");
+        assert!(
+            abort.exit_code() == 8 && abort.to_string().contains("a proposal for the task that no side makes"),
+            "{abort}"
+        );
     }
 }
 
@@ -409,11 +424,13 @@ fn words_of_the_task_are_bounded_and_must_be_of_the_task() {
 fn what_a_task_proposes_changes_the_session() {
     let run = |name: &str| {
         let proposal = format!(r#"{{"payload":["{name}"],"both_learn":false}}"#).into_bytes();
-        let measure = format!(r#"{{"payload":{{"fields":[{{"name":"{name}","kind":"text"}}],"width":8}}}}"#).into_bytes();
+        let measure =
+            format!(r#"{{"payload":{{"fields":[{{"name":"{name}","kind":"text"}}],"width":8}}}}"#).into_bytes();
         let (theirs, sizes_with) = (Hello { proposal, ..hello(Role::Sender) }, Sizes { measure, ..sizes(20) });
         let ours = hello(Role::Receiver);
         let sent = |ch: &mut vesica_party::Channel| Ok(settle_on(ch, &theirs, &ours, sizes_with)?.session);
-        let (sent, received) = try_two_party(|ch, _| sent(ch), |ch, _| Ok(settle_on(ch, &ours, &theirs, sizes(20))?.session));
+        let (sent, received) =
+            try_two_party(|ch, _| sent(ch), |ch, _| Ok(settle_on(ch, &ours, &theirs, sizes(20))?.session));
         let (sent, received) = (sent.result.expect("settled"), received.result.expect("settled"));
         assert_eq!(sent, received);
         sent

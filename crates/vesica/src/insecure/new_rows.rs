@@ -1,5 +1,6 @@
-//! INSECURE, for tests: a toy task by which the receiver gets the rows of its partner that it lacks, and its only protocol, which sends all of them in the clear.
-//! This file is what a module of `vesica_protocols::tasks` and a folder with a protocol are for a task that ships.
+//! INSECURE, for tests: a toy task by which the receiver gets the rows of its partner that it
+//! lacks, and its only protocol, which sends all of them in the clear. This file is what a module
+//! of `vesica_protocols::tasks` and a folder with a protocol are for a task that ships.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -9,7 +10,8 @@ use vesica_protocols::tasks::{Extent, IntersectReceiverInput, IntersectSenderInp
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-/// The receiver learns the payloads of the sender's items that it does not have, in the sender's order.
+/// The receiver learns the payloads of the sender's items that it does not have, in the sender's
+/// order.
 pub(crate) enum NewRows {}
 
 /// The public parameters.
@@ -44,7 +46,12 @@ impl Task for NewRows {
     type SenderOutput = ();
     type ReceiverOutput = Vec<u8>;
 
-    fn holds(sent: &IntersectSenderInput, asked: &IntersectReceiverInput, (): &(), out: &Vec<u8>) -> Result<(), String> {
+    fn holds(
+        sent: &IntersectSenderInput,
+        asked: &IntersectReceiverInput,
+        (): &(),
+        out: &Vec<u8>,
+    ) -> Result<(), String> {
         let width = sent.payloads.len().checked_div(sent.items.len()).unwrap_or(0);
         let expected = new_rows(&sent.items, &sent.payloads, &asked.items, width);
         if *out == expected { Ok(()) } else { Err(format!("{} bytes of new rows, not {}", out.len(), expected.len())) }

@@ -1,4 +1,5 @@
-//! The budget file: how much epsilon each partner may use up, and how much it has. `docs/tasks.md` shows one.
+//! The budget file: how much epsilon each partner may use up, and how much it has. `docs/tasks.md`
+//! shows one.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -57,12 +58,19 @@ pub enum Moment {
     BeforeDebit,
 }
 
-/// Takes `epsilon` from the partner's budget. It is on the disk when this returns, and stays spent however the run ends. While another run holds the
-/// lock, and once more before anything is written, `goes_on` says whether the run can still start.
+/// Takes `epsilon` from the partner's budget. It is on the disk when this returns, and stays spent
+/// however the run ends. While another run holds the lock, and once more before anything is
+/// written, `goes_on` says whether the run can still start.
 ///
 /// # Errors
-/// As [`check`], if the file cannot be written, and if the run does not go on. Nothing is spent then.
-pub fn debit(path: &Path, peer: &str, epsilon: Epsilon, mut goes_on: impl FnMut(Moment) -> Result<(), Failure>) -> Result<(), Failure> {
+/// As [`check`], if the file cannot be written, and if the run does not go on. Nothing is spent
+/// then.
+pub fn debit(
+    path: &Path,
+    peer: &str,
+    epsilon: Epsilon,
+    mut goes_on: impl FnMut(Moment) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let failed_with = |error: io::Error, mend: &str| {
         let fault = format_args!("cannot write the budget {}: {error}", path.display()).to_string();
         Failure { told: Some(TOLD_UNUSABLE), ..Failure::new(code::OUTPUT, fault, mend) }
@@ -70,7 +78,8 @@ pub fn debit(path: &Path, peer: &str, epsilon: Epsilon, mut goes_on: impl FnMut(
     let failed = |error| failed_with(error, "check the folder and its rights; nothing was spent");
     // By whatever symbolic links it is named, a budget has one lock; hard links are not followed.
     let path = &fs::canonicalize(path).map_err(failed)?;
-    // The file itself is replaced, so that the lock is one beside it: two runs at once spend one after the other.
+    // The file itself is replaced, so that the lock is one beside it: two runs at once spend one after
+    // the other.
     let lock = File::options().create(true).truncate(false).write(true).open(beside(path, ".lock")).map_err(failed)?;
     // Not a lock that blocks: nothing could end the wait for it.
     loop {
@@ -86,7 +95,9 @@ pub fn debit(path: &Path, peer: &str, epsilon: Epsilon, mut goes_on: impl FnMut(
     let text = serde_json::to_vec_pretty(&budget).map_err(|error| failed(error.into()))?;
     goes_on(Moment::BeforeDebit)?;
     let folder = save(path, &text).map_err(failed)?;
-    folder.sync_all().map_err(|error| failed_with(error, "check the disk; look into the file whether the epsilon was spent"))
+    folder
+        .sync_all()
+        .map_err(|error| failed_with(error, "check the disk; look into the file whether the epsilon was spent"))
 }
 
 /// What the partner hears of a budget that is spent.
@@ -104,7 +115,10 @@ fn beside(path: &Path, ending: &str) -> std::path::PathBuf {
 fn load(path: &Path) -> Result<Budget, Failure> {
     let refused = |what: &dyn std::fmt::Display| {
         let fault = format_args!("cannot use the budget {}: {what}", path.display()).to_string();
-        Failure { told: Some(TOLD_UNUSABLE), ..Failure::new(code::INPUT, fault, "docs/tasks.md shows what a budget file looks like") }
+        Failure {
+            told: Some(TOLD_UNUSABLE),
+            ..Failure::new(code::INPUT, fault, "docs/tasks.md shows what a budget file looks like")
+        }
     };
     let text = crate::bounded::read_text(path, FILE_LIMIT).map_err(|error| refused(&error))?;
     let budget: Budget = serde_json::from_str(&text).map_err(|error| refused(&error))?;
@@ -114,8 +128,8 @@ fn load(path: &Path) -> Result<Budget, Failure> {
     }
 }
 
-/// Under a temporary name first, and synced: a crash leaves the old file or the new one. `path` is no link. Gives the folder, which must still be
-/// synced for the new name to be on the disk.
+/// Under a temporary name first, and synced: a crash leaves the old file or the new one. `path` is
+/// no link. Gives the folder, which must still be synced for the new name to be on the disk.
 fn save(path: &Path, text: &[u8]) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let opened = File::open(folder)?;
@@ -136,7 +150,11 @@ impl Budget {
         };
         let Some(account) = self.peers.get_mut(peer) else {
             let fault = format!("the budget {} has no entry for the partner's key {peer}", path.display());
-            return refused(code::REFUSED, fault, "decide how much epsilon this partner may ever use up, and add an entry for it");
+            return refused(
+                code::REFUSED,
+                fault,
+                "decide how much epsilon this partner may ever use up, and add an entry for it",
+            );
         };
         let read = |text: &str| decimal::parse(text, SCALE).ok().filter(|&units| units >= 0);
         let (Some(total), Some(spent)) = (read(&account.total), read(&account.spent)) else {
@@ -149,25 +167,35 @@ impl Budget {
                 Ok(())
             }
             None => {
-                let fault =
-                    format!("the budget for {peer} is {}, of which {} are spent: {epsilon} more are too many", short(total), short(spent));
+                let fault = format!(
+                    "the budget for {peer} is {}, of which {} are spent: {epsilon} more are too many",
+                    short(total),
+                    short(spent)
+                );
                 refused(
                     code::REFUSED,
                     fault,
-                    "what was learned cannot be unlearned: raise the total only if you accept that, or ask with a smaller --epsilon",
+                    "what was learned cannot be unlearned: raise the total only if you accept that, or ask with a \
+                     smaller --epsilon",
                 )
             }
         }
     }
 }
 
-/// Reads a text as a budget and takes from it, without a file: whether it covered that. For fuzzers.
+/// Reads a text as a budget and takes from it, without a file: whether it covered that. For
+/// fuzzers.
 pub(crate) fn take_from_budget_text(text: &str) -> bool {
     let Ok(mut budget) = serde_json::from_str::<Budget>(text) else { return false };
-    let spent = |budget: &Budget| budget.peers.get("partner").and_then(|account| decimal::parse(&account.spent, SCALE).ok());
+    let spent =
+        |budget: &Budget| budget.peers.get("partner").and_then(|account| decimal::parse(&account.spent, SCALE).ok());
     let before = spent(&budget);
     let covered = budget.debit(Path::new("budget.json"), "partner", Epsilon(1)).is_ok();
-    assert_eq!(spent(&budget), before.map(|before| before + i64::from(covered)), "a debit takes what it says, or nothing");
+    assert_eq!(
+        spent(&budget),
+        before.map(|before| before + i64::from(covered)),
+        "a debit takes what it says, or nothing"
+    );
     covered
 }
 
@@ -191,7 +219,8 @@ mod tests {
         debit(path, peer, epsilon(amount), |_| Ok(()))
     }
 
-    const TWO: &str = r#"{"vesica_budget": 1, "peers": {"a": {"total": "1", "spent": "0.25"}, "b": {"total": "0.3", "spent": "0"}}}"#;
+    const TWO: &str =
+        r#"{"vesica_budget": 1, "peers": {"a": {"total": "1", "spent": "0.25"}, "b": {"total": "0.3", "spent": "0"}}}"#;
 
     #[test]
     fn a_budget_is_spent_to_its_end_and_not_beyond() {
@@ -215,7 +244,9 @@ mod tests {
     fn a_partner_without_an_entry_and_a_file_that_is_none_are_refused() {
         let (_folder, path) = file(TWO);
         assert_eq!(spend(&path, "c", "0.1").expect_err("unknown").code, code::REFUSED);
-        for content in ["", "{}", &TWO.replace("\"vesica_budget\": 1", "\"vesica_budget\": 2"), &TWO.replace("0.25", "-0.25")] {
+        for content in
+            ["", "{}", &TWO.replace("\"vesica_budget\": 1", "\"vesica_budget\": 2"), &TWO.replace("0.25", "-0.25")]
+        {
             let (_folder, path) = file(content);
             let failure = spend(&path, "a", "0.1").expect_err("no budget");
             assert_eq!((failure.code, failure.told), (code::INPUT, Some(TOLD_UNUSABLE)), "{content}");

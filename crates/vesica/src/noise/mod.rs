@@ -1,8 +1,11 @@
-//! Noise that hides single keys of the sender in aggregates: discrete Laplace, exact, from a budget for each partner.
+//! Noise that hides single keys of the sender in aggregates: discrete Laplace, exact, from a budget
+//! for each partner.
 //!
-//! The sender, who learns nothing, adds all of it. With scale `b` a result gets the integer `y` with probability proportional to `exp(-|y| / b)`. One key
-//! more or less of the sender changes the results of one group, each by at most that column's sensitivity `d` (in a cardinality 1; in a sum the clamp's
-//! bound; in join-and-compute the product of both bounds), so `b = columns * d / epsilon` gives epsilon-differential privacy for the whole run.
+//! The sender, who learns nothing, adds all of it. With scale `b` a result gets the integer `y`
+//! with probability proportional to `exp(-|y| / b)`. One key more or less of the sender changes the
+//! results of one group, each by at most that column's sensitivity `d` (in a cardinality 1; in a
+//! sum the clamp's bound; in join-and-compute the product of both bounds), so `b = columns * d /
+//! epsilon` gives epsilon-differential privacy for the whole run.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod budget;
@@ -80,7 +83,8 @@ pub struct NoiseScale {
 }
 
 impl NoiseScale {
-    /// The scales of the results of a group, one a column of the sender; where it has none, that of a count.
+    /// The scales of the results of a group, one a column of the sender; where it has none, that of
+    /// a count.
     ///
     /// # Errors
     /// If a column has no range, or the noise would not fit 64 bits.
@@ -88,7 +92,10 @@ impl NoiseScale {
         if let Some(open) = senders.iter().chain(receivers).find(|column| column.clamp.is_none()) {
             return Err(Failure::new(
                 code::REFUSED,
-                format_args!("noise needs to know how much a key can change a result, and column `{}` has no range", open.name),
+                format_args!(
+                    "noise needs to know how much a key can change a result, and column `{}` has no range",
+                    open.name
+                ),
                 "give every column of values a range with --clamp, on the side that has it",
             ));
         }

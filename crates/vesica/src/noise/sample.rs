@@ -1,9 +1,11 @@
-//! The discrete Laplace distribution, exactly and without floats: Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy" (2020),
-//! Algorithms 1 and 2. How long a sample takes depends on it; the peer sees only how long all of them took together with the rest.
+//! The discrete Laplace distribution, exactly and without floats: Canonne, Kamath, Steinke, "The
+//! discrete Gaussian for differential privacy" (2020), Algorithms 1 and 2. How long a sample takes
+//! depends on it; the peer sees only how long all of them took together with the rest.
 
 use vesica_structures::rng::SecretRng;
 
-/// The integer `y` with probability proportional to `exp(-|y| denominator / numerator)`; both positive, the numerator below `2^120`.
+/// The integer `y` with probability proportional to `exp(-|y| denominator / numerator)`; both
+/// positive, the numerator below `2^120`.
 pub(super) fn discrete_laplace(numerator: u128, denominator: u128, rng: &mut SecretRng) -> i64 {
     loop {
         let low = below(numerator, rng);
@@ -95,7 +97,8 @@ mod tests {
     fn wide_noise_has_its_mean_size() {
         let mut rng = SecretRng::insecure_from_seed(7);
         let scale = 1u128 << 55;
-        let mean = (0..2000).map(|_| discrete_laplace(scale * 3, 3, &mut rng).unsigned_abs() as f64 / 2000.0).sum::<f64>();
+        let mean =
+            (0..2000).map(|_| discrete_laplace(scale * 3, 3, &mut rng).unsigned_abs() as f64 / 2000.0).sum::<f64>();
         assert!((mean / scale as f64 - 1.0).abs() < 0.1, "{mean}");
     }
 }

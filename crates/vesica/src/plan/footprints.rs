@@ -1,4 +1,5 @@
-//! The coefficients of the memory model, from measured peaks; docs/parameters/plan-memory.md says how they are made.
+//! The coefficients of the memory model, from measured peaks; docs/parameters/plan-memory.md says
+//! how they are made.
 
 use vesica_party::Security;
 

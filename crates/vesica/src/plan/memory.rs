@@ -1,11 +1,13 @@
-//! The memory model: an upper bound on what a run allocates on either side, as a function of the agreed sizes.
+//! The memory model: an upper bound on what a run allocates on either side, as a function of the
+//! agreed sizes.
 //!
 //! ```text
 //! bytes = PROCESS_MEMORY + fixed + per sender's item * n_s + per receiver's item * n_r + what payloads, columns and groups add
 //! ```
 //!
-//! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak and, up to rounding, on some; docs/parameters/plan-memory.md says how they
-//! are made. Tables' own rows come on top of it, and are there before sizes are agreed.
+//! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak
+//! and, up to rounding, on some; docs/parameters/plan-memory.md says how they are made. Tables' own
+//! rows come on top of it, and are there before sizes are agreed.
 
 use vesica_party::variants::split;
 use vesica_party::{Role, Security};
@@ -16,7 +18,8 @@ use vesica_structures::fields::{Cell, Gf64};
 use super::Workload;
 use super::footprints::FOOTPRINTS;
 
-/// What a process has that is no protocol's: channel buffers, stacks of threads, the ends of huge pages.
+/// What a process has that is no protocol's: channel buffers, stacks of threads, the ends of huge
+/// pages.
 pub const PROCESS_MEMORY: u64 = 24 << 20;
 
 /// The coefficients of a protocol in a mode.
@@ -70,7 +73,8 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let row = split(id).0;
     if row != id && !FOOTPRINTS.iter().any(|footprint| footprint.id == id) {
         let Memory { sender, receiver } = memory(row, workload)?;
-        let [sender, receiver] = [sender, receiver].map(|bytes| bytes.saturating_add(bytes.saturating_sub(PROCESS_MEMORY) / 2));
+        let [sender, receiver] =
+            [sender, receiver].map(|bytes| bytes.saturating_add(bytes.saturating_sub(PROCESS_MEMORY) / 2));
         return Some(Memory { sender, receiver });
     }
     let extent = workload.extent();
@@ -80,7 +84,8 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let is_wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
     let Footprint { sender, receiver, .. } = if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
     let extras = workload.extra_memory(id);
-    let [sender, receiver] = [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
+    let [sender, receiver] =
+        [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
     Some(Memory { sender, receiver })
 }
 
@@ -88,7 +93,9 @@ impl Coefficients {
     fn bytes(&self, extent: &Extent) -> u64 {
         let items = |count: usize, each: u64| (count as u64).saturating_mul(each);
         let senders = items(extent.sender_items, self.per_sender_item);
-        (self.fixed_kib << 10).saturating_add(senders).saturating_add(items(extent.receiver_items, self.per_receiver_item))
+        (self.fixed_kib << 10)
+            .saturating_add(senders)
+            .saturating_add(items(extent.receiver_items, self.per_receiver_item))
     }
 }
 
@@ -100,18 +107,25 @@ mod tests {
     #[test]
     fn every_row_in_every_mode_has_a_footprint_that_grows_with_the_sizes() {
         assert!(FOOTPRINTS.is_sorted_by_key(|footprint| footprint.id));
-        for (task, entry) in task::TASKS.iter().flat_map(|task| task.shipped_entries().into_iter().map(move |entry| (task, entry))) {
+        for (task, entry) in
+            task::TASKS.iter().flat_map(|task| task.shipped_entries().into_iter().map(move |entry| (task, entry)))
+        {
             for mode in entry.modes {
                 let at = |senders, receivers| {
                     let extent = Extent::new(senders, receivers, mode.security);
                     let workload = task.workload(&extent, &task.least_amounts()).expect("the least");
-                    memory(entry.id, workload.workload()).unwrap_or_else(|| panic!("{} {} has none", entry.id, mode.security))
+                    memory(entry.id, workload.workload())
+                        .unwrap_or_else(|| panic!("{} {} has none", entry.id, mode.security))
                 };
                 let (few, many, most) = (at(1, 1), at(1 << 24, 1 << 24), at(usize::MAX, usize::MAX));
                 assert!(few.sender > PROCESS_MEMORY && few.sender < 64 << 20, "{} {few:?}", entry.id);
                 for role in [Role::Sender, Role::Receiver] {
                     // A side holds its own items, and most rows what they make of them.
-                    assert!(many.of(role) >= few.of(role) + (16 << 24) && most.of(role) > many.of(role), "{} {many:?}", entry.id);
+                    assert!(
+                        many.of(role) >= few.of(role) + (16 << 24) && most.of(role) > many.of(role),
+                        "{} {many:?}",
+                        entry.id
+                    );
                 }
             }
         }

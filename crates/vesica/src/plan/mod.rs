@@ -1,10 +1,15 @@
 //! Which protocol serves a request, and what it takes.
 //!
-//! **The rule of `auto`.** Candidates are the protocols that both sides allow: each lists those whose declared security meets the request, none of them broken, none that shows more than
-//! the task's name promises unless its user permits that ([`Permissions`]), or the one that its user named. Of these, the recommended ones before those that are kept for comparison, the receiver chooses the fastest by the cost model of the *reference* machine and the agreed link, and the sender checks that the choice is on its own
-//! list. The model is one of whole numbers over what both sides know, so that the sender comes to the same choice by itself and says so if it does not. A side's own
-//! calibration never enters: the two differ, and a wish that only one side can check is no agreement. Whatever a peer says of its link, or chooses, only a protocol can come
-//! of it that this side allows: never a lower security.
+//! **The rule of `auto`.** Candidates are the protocols that both sides allow: each lists those
+//! whose declared security meets the request, none of them broken, none that shows more than
+//! the task's name promises unless its user permits that ([`Permissions`]), or the one that its
+//! user named. Of these, the recommended ones before those that are kept for comparison, the
+//! receiver chooses the fastest by the cost model of the *reference* machine and the agreed link,
+//! and the sender checks that the choice is on its own list. The model is one of whole numbers over
+//! what both sides know, so that the sender comes to the same choice by itself and says so if it
+//! does not. A side's own calibration never enters: the two differ, and a wish that only one side
+//! can check is no agreement. Whatever a peer says of its link, or chooses, only a protocol can
+//! come of it that this side allows: never a lower security.
 
 mod constants;
 mod footprints;
@@ -84,7 +89,8 @@ pub(crate) fn allowed(
         return Ok(vec![entry]);
     }
     let reach = |security| {
-        let reaches = |entry: &&'static Entry| !entry.is_variant() && entry.mode(security).is_some() && entry.broken().is_none();
+        let reaches =
+            |entry: &&'static Entry| !entry.is_variant() && entry.mode(security).is_some() && entry.broken().is_none();
         entries.iter().copied().filter(reaches).collect::<Vec<_>>()
     };
     let found = reach(security);
@@ -95,7 +101,11 @@ pub(crate) fn allowed(
             }
             _ => "choose another task",
         };
-        return Err(Failure::new(code::REFUSED, format_args!("no protocol for {task} withstands a {security} partner"), mend));
+        return Err(Failure::new(
+            code::REFUSED,
+            format_args!("no protocol for {task} withstands a {security} partner"),
+            mend,
+        ));
     }
     let (discreet, others): (Vec<&'static Entry>, Vec<&'static Entry>) =
         found.into_iter().partition(|entry| unpermitted(entry, security, permissions).is_none());
@@ -128,12 +138,17 @@ enum Rule {
     Order,
 }
 
-/// The fastest for the reference machine of what both sides allow. Where none was ever measured: over a slow link the one with the fewest
-/// bytes, else the first.
+/// The fastest for the reference machine of what both sides allow. Where none was ever measured:
+/// over a slow link the one with the fewest bytes, else the first.
 ///
 /// # Errors
 /// If no protocol is allowed on both sides and serves the request.
-pub(crate) fn choose(workload: &dyn Workload, ours: &[String], theirs: &[String], link: &Link) -> Result<Chosen, Failure> {
+pub(crate) fn choose(
+    workload: &dyn Workload,
+    ours: &[String],
+    theirs: &[String],
+    link: &Link,
+) -> Result<Chosen, Failure> {
     let both_allow = |entry: &&Entry| [ours, theirs].iter().all(|list| list.iter().any(|id| id == entry.id));
     let mut serving = Vec::new();
     let mut refusal = None;
@@ -161,9 +176,11 @@ pub(crate) fn choose(workload: &dyn Workload, ours: &[String], theirs: &[String]
     match (serving.iter().zip(weights).min_by_key(|&(_, weight)| weight), refusal) {
         (Some((&(entry, _), _)), _) => Ok(Chosen { entry, candidates, by }),
         (None, Some(refused)) => Err(refused.into()),
-        (None, None) => {
-            Err(Failure::new(code::MISMATCH, "no protocol is allowed on both sides", "omit --protocol, or name the same on both sides"))
-        }
+        (None, None) => Err(Failure::new(
+            code::MISMATCH,
+            "no protocol is allowed on both sides",
+            "omit --protocol, or name the same on both sides",
+        )),
     }
 }
 
@@ -195,7 +212,8 @@ impl Chosen {
 /// # Errors
 /// If no protocol serves them.
 pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions) -> Result<&'static Entry, Failure> {
-    let allowed = allowed(workload.task(), &workload.entries_with_variants(), None, workload.extent().security, permissions)?;
+    let allowed =
+        allowed(workload.task(), &workload.entries_with_variants(), None, workload.extent().security, permissions)?;
     let all: Vec<String> = allowed.into_iter().map(|entry| entry.id.to_owned()).collect();
     Ok(choose(workload, &all, &all, link)?.entry)
 }
@@ -305,14 +323,18 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
         return format!("{choice} is the only recommended one that serves");
     };
     let mut text = format!(
-        "{choice} is the fastest recommended one on the reference machine, by which both sides choose: {:.3} s against {:.3} s for {}",
+        "{choice} is the fastest recommended one on the reference machine, by which both sides choose: {:.3} s \
+         against {:.3} s for {}",
         seconds(chosen.reference.total_us()),
         seconds(next.reference.total_us()),
         next.entry.id
     );
-    if let Some(faster) = others().filter(|one| one.here.total_us() < chosen.here.total_us()).min_by_key(|one| one.here.total_us()) {
+    if let Some(faster) =
+        others().filter(|one| one.here.total_us() < chosen.here.total_us()).min_by_key(|one| one.here.total_us())
+    {
         text.push_str(&format!(
-            "; here {} would take {:.3} s instead of {:.3} s: if your partner's machine is like yours, name it on both sides",
+            "; here {} would take {:.3} s instead of {:.3} s: if your partner's machine is like yours, name it on \
+             both sides",
             faster.entry.id,
             seconds(faster.here.total_us()),
             seconds(chosen.here.total_us())
@@ -375,11 +397,13 @@ mod tests {
     #[test]
     fn aggregates_go_by_elliptic_curve_for_small_sets_and_slow_links() {
         let slow = Link { bits_per_second: 1_000_000, round_trip_us: 40_000 };
-        for (task, curves, circuit) in
-            [("cardinality", &["czz24-cardinality", "ecdh-ca-cgt12"][..], "vesica-cardinality"), ("sum", &["czz24-sum"], "vesica-sum")]
-        {
-            let choice =
-                |items, link| automatic(of(named(task), items, Security::SemiHonest).workload(), link, COUNT).expect("a protocol").id;
+        for (task, curves, circuit) in [
+            ("cardinality", &["czz24-cardinality", "ecdh-ca-cgt12"][..], "vesica-cardinality"),
+            ("sum", &["czz24-sum"], "vesica-sum"),
+        ] {
+            let choice = |items, link| {
+                automatic(of(named(task), items, Security::SemiHonest).workload(), link, COUNT).expect("a protocol").id
+            };
             assert!(curves.contains(&choice(50, &Link::LAN)) && curves.contains(&choice(1 << 12, &slow)), "{task}");
             assert_eq!(choice(1 << 18, &Link::LAN), circuit);
         }
@@ -408,9 +432,15 @@ mod tests {
             assert!(rows.iter().all(|entry| entry.mode(security).is_some_and(|mode| mode.meets(security))));
             let all = ids(security);
             for id in &all {
-                for (ours, theirs) in [(all.as_slice(), std::slice::from_ref(id)), (std::slice::from_ref(id), all.as_slice())] {
-                    let choice = choose(joined(5000, security).workload(), ours, theirs, &Link::ASSUMED).expect("the one");
-                    assert_eq!((choice.entry.id, choice.why(&Link::ASSUMED).as_str()), (id.as_str(), "the only one that both sides allow"));
+                for (ours, theirs) in
+                    [(all.as_slice(), std::slice::from_ref(id)), (std::slice::from_ref(id), all.as_slice())]
+                {
+                    let choice =
+                        choose(joined(5000, security).workload(), ours, theirs, &Link::ASSUMED).expect("the one");
+                    assert_eq!(
+                        (choice.entry.id, choice.why(&Link::ASSUMED).as_str()),
+                        (id.as_str(), "the only one that both sides allow")
+                    );
                 }
             }
         }
@@ -418,7 +448,10 @@ mod tests {
         assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
         // A peer that lists a protocol without a malicious mode gains nothing by it.
         let theirs = ["ecdh-hfh99".to_owned(), "no-such-protocol".into()];
-        assert!(choose(joined(5, Security::Malicious).workload(), &ids(Security::Malicious), &theirs, &Link::ASSUMED).is_err());
+        assert!(
+            choose(joined(5, Security::Malicious).workload(), &ids(Security::Malicious), &theirs, &Link::ASSUMED)
+                .is_err()
+        );
     }
 
     #[test]
@@ -427,7 +460,10 @@ mod tests {
         let kept: Vec<String> = ["rs21", "rr22"].map(String::from).to_vec();
         for log in 0..24 {
             let joined = joined(1 << log, Security::Malicious);
-            assert!(recommended(choose(joined.workload(), &all, &all, &Link::LOOPBACK).expect("a protocol").entry), "2^{log}");
+            assert!(
+                recommended(choose(joined.workload(), &all, &all, &Link::LOOPBACK).expect("a protocol").entry),
+                "2^{log}"
+            );
             assert!(kept.iter().any(|id| id == chosen(&*joined, &all, &kept, &Link::LOOPBACK)));
         }
     }
@@ -439,7 +475,9 @@ mod tests {
             entries.iter().map(|entry| entry.id.into()).collect()
         };
         for task in task::all() {
-            let shows = |entry: &&'static Entry| entry.mode(Security::SemiHonest).is_some_and(|mode| mode.extras().next().is_some());
+            let shows = |entry: &&'static Entry| {
+                entry.mode(Security::SemiHonest).is_some_and(|mode| mode.extras().next().is_some())
+            };
             let showing: Vec<&Entry> = task.entries().into_iter().filter(shows).collect();
             assert_eq!(!showing.is_empty(), task.name() == "sum", "{task}");
             let (discreet, all) = (list(task, DEFAULT), list(task, COUNT));
@@ -449,9 +487,11 @@ mod tests {
                 // Who names it has said enough.
                 assert!(allowed_of(task, Some(id), Security::SemiHonest, DEFAULT).is_ok());
             }
-            for link in
-                [Link { bits_per_second: 1, round_trip_us: 0 }, Link { bits_per_second: 1_000_000, round_trip_us: 40_000 }, Link::LAN]
-            {
+            for link in [
+                Link { bits_per_second: 1, round_trip_us: 0 },
+                Link { bits_per_second: 1_000_000, round_trip_us: 40_000 },
+                Link::LAN,
+            ] {
                 for items in [1, 50, 1 << 12, 1 << 18] {
                     let workload = of(task, items, Security::SemiHonest);
                     for (ours, theirs) in [(&discreet, &all), (&all, &discreet), (&discreet, &discreet)] {
@@ -461,7 +501,10 @@ mod tests {
                         );
                     }
                     if !showing.is_empty() && items == 50 {
-                        assert!(shows(&choose(workload.workload(), &all, &all, &link).expect("a protocol").entry), "both permit it");
+                        assert!(
+                            shows(&choose(workload.workload(), &all, &all, &link).expect("a protocol").entry),
+                            "both permit it"
+                        );
                     }
                 }
             }
@@ -475,7 +518,8 @@ mod tests {
         for bits_per_second in [0, 1, 1_000_000, u64::MAX] {
             for round_trip_us in [0, 1_000_000, u64::MAX] {
                 let claimed = Link { bits_per_second, round_trip_us };
-                let [here, there] = [Link::agreed(Some(Link::LAN), Some(claimed)), Link::agreed(Some(claimed), Some(Link::LAN))];
+                let [here, there] =
+                    [Link::agreed(Some(Link::LAN), Some(claimed)), Link::agreed(Some(claimed), Some(Link::LAN))];
                 let joined = joined(1 << 16, Security::Malicious);
                 let choice = chosen(&*joined, &all, &all, &here);
                 assert!(all.iter().any(|id| id == choice));
@@ -508,7 +552,10 @@ mod tests {
             }
         }
         let refused = plan(joined(5, Security::Malicious).workload(), &setting).expect("a plan").refused;
-        assert!(refused.iter().any(|refused| refused.entry.id == "ecdh-hfh99" && refused.why.contains("no malicious mode")), "{refused:?}");
+        assert!(
+            refused.iter().any(|refused| refused.entry.id == "ecdh-hfh99" && refused.why.contains("no malicious mode")),
+            "{refused:?}"
+        );
     }
 
     #[test]
@@ -521,18 +568,27 @@ mod tests {
                     assert_eq!(failure.code, code::REFUSED);
                     let Status::Broken { how } = entry.status else { unreachable!("filtered") };
                     assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
-                    assert_eq!(allowed_of(task, Some(entry.id), security, BROKEN).map(|rows| rows.len()).ok(), Some(1), "{}", entry.id);
+                    assert_eq!(
+                        allowed_of(task, Some(entry.id), security, BROKEN).map(|rows| rows.len()).ok(),
+                        Some(1),
+                        "{}",
+                        entry.id
+                    );
                 }
             }
             // Permission is not a wish.
             for security in [Security::SemiHonest, Security::Malicious] {
-                assert!(allowed_of(task, None, security, BROKEN).into_iter().flatten().all(|row| !is_broken(&row)), "{task}");
+                assert!(
+                    allowed_of(task, None, security, BROKEN).into_iter().flatten().all(|row| !is_broken(&row)),
+                    "{task}"
+                );
             }
         }
         assert!(named("intersect").entries().iter().any(is_broken), "or this tests nothing");
         // A peer that allows it gets nothing from a side that does not.
         let theirs = ["ltsxq26".to_owned()];
-        let none = choose(joined(5, Security::SemiHonest).workload(), &ids(Security::SemiHonest), &theirs, &Link::ASSUMED);
+        let none =
+            choose(joined(5, Security::SemiHonest).workload(), &ids(Security::SemiHonest), &theirs, &Link::ASSUMED);
         assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
     }
 
@@ -548,8 +604,11 @@ mod tests {
         let id = |name| allowed(Some(name), Security::SemiHonest).map(|entries| entries[0].id);
         assert_eq!(id("blazing-fast-psi:tags=shuffled,okvs=band").ok(), Some("rr22:okvs=band"));
         assert_eq!(id("rr22:okvs=clustered").ok(), Some("rr22"));
-        for (name, mend) in [("rr22:okvs=paxos", "okvs=band"), ("rr22:hash=sha", "okvs=clustered"), ("ecdh-hfh99:okvs=band", "ecdh-hfh99")]
-        {
+        for (name, mend) in [
+            ("rr22:okvs=paxos", "okvs=band"),
+            ("rr22:hash=sha", "okvs=clustered"),
+            ("ecdh-hfh99:okvs=band", "ecdh-hfh99"),
+        ] {
             let failure = id(name).expect_err("no such variant");
             assert!(failure.code == code::REFUSED && failure.mend.contains(mend), "{failure}");
         }
@@ -570,13 +629,16 @@ mod tests {
         assert!(memory("no-such-protocol:okvs=band", joined.workload()).is_none());
     }
 
-    /// Two insecure stand-ins for each new task: the first is large and recommended, the second small.
+    /// Two insecure stand-ins for each new task: the first is large and recommended, the second
+    /// small.
     #[test]
     fn what_was_never_measured_is_chosen_by_order_or_over_a_slow_link_by_bytes() {
         let workload = of(named("sum"), 1000, Security::SemiHonest);
         let both = ["insecure-plain-large".to_owned(), "insecure-plain".into()];
         let slow = Link { bits_per_second: 1_000_000, round_trip_us: 1000 };
-        for (link, id, says) in [(Link::LAN, "insecure-plain-large", "the first of"), (slow, "insecure-plain", "the fewest bytes")] {
+        for (link, id, says) in
+            [(Link::LAN, "insecure-plain-large", "the first of"), (slow, "insecure-plain", "the fewest bytes")]
+        {
             let choice = choose(workload.workload(), &both, &both, &link).expect("a protocol");
             assert_eq!(choice.entry.id, id);
             assert!(choice.why(&link).contains(says), "{}", choice.why(&link));

@@ -6,8 +6,11 @@
 //!      + round trips * round-trip time                    nor of this
 //! ```
 //!
-//! Memory, and what the receiver sends of the bytes, are interpolated in the same way. `T`, the share and the round trips are constants of a protocol in a mode ([`super::constants`]), measured on one machine, the reference. `speed` is how
-//! many thousandths of the reference machine's time another machine takes, for n = max(n_s, n_r): measured by [`PROBES`]. docs/parameters/plan-time.md says how far off it is.
+//! Memory, and what the receiver sends of the bytes, are interpolated in the same way. `T`, the
+//! share and the round trips are constants of a protocol in a mode ([`super::constants`]), measured
+//! on one machine, the reference. `speed` is how many thousandths of the reference machine's time
+//! another machine takes, for n = max(n_s, n_r): measured by [`PROBES`].
+//! docs/parameters/plan-time.md says how far off it is.
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
@@ -18,7 +21,8 @@ use vesica_structures::fields::{Cell, Gf64};
 use super::constants::COSTS;
 use super::{Link, Workload};
 
-/// What a protocol costs in one mode, on the reference machine with one thread a party. The program `fit_plan` makes these from recorded runs.
+/// What a protocol costs in one mode, on the reference machine with one thread a party. The program
+/// `fit_plan` makes these from recorded runs.
 #[derive(Debug)]
 pub(super) struct Costs {
     /// The protocol.
@@ -86,7 +90,8 @@ pub struct Probe {
     pub repeats: usize,
 }
 
-/// The runs that measure a [`Machine`], in the order of its fields. Together they take less than a second on the reference machine.
+/// The runs that measure a [`Machine`], in the order of its fields. Together they take less than a
+/// second on the reference machine.
 pub const PROBES: [Probe; 4] = [
     Probe { protocol: "ecdh-hfh99", log_items: 8, repeats: 2 },
     Probe { protocol: "vole-fast", log_items: 8, repeats: 2 },
@@ -95,26 +100,30 @@ pub const PROBES: [Probe; 4] = [
 ];
 
 impl Machine {
-    /// The machine on which the constants were measured. By it, and it alone, `auto` chooses: the two sides' own machines differ.
+    /// The machine on which the constants were measured. By it, and it alone, `auto` chooses: the
+    /// two sides' own machines differ.
     pub const REFERENCE: Self = Self { curve: 1000, setup: 1000, near: 1000, far: 1000 };
 
     /// The machine that took so many microseconds for each of [`PROBES`].
     pub fn from_probes(measured_us: [u64; 4]) -> Self {
         let mut of_reference = PROBES.iter().zip(measured_us).map(|(probe, measured)| {
-            let expected = costs(probe.protocol, Security::SemiHonest).map_or(0, |costs| costs.micros.equal(1 << probe.log_items));
+            let expected =
+                costs(probe.protocol, Security::SemiHonest).map_or(0, |costs| costs.micros.equal(1 << probe.log_items));
             (1000 * u128::from(measured) / u128::from(expected.max(1))).clamp(1, 1_000_000) as u64
         });
         let mut next = || of_reference.next().unwrap_or(1000);
         Self { curve: next(), setup: next(), near: next(), far: next() }
     }
 
-    /// Thousandths of the reference machine's time for sets of up to `items`, by straight lines over log2 of the items.
+    /// Thousandths of the reference machine's time for sets of up to `items`, by straight lines
+    /// over log2 of the items.
     fn factor(&self, work: Work, items: u64) -> u64 {
         if work == Work::Curve {
             return self.curve;
         }
         let log = items.max(1).ilog2();
-        let points = [(PROBES[1].log_items, self.setup), (PROBES[2].log_items, self.near), (PROBES[3].log_items, self.far)];
+        let points =
+            [(PROBES[1].log_items, self.setup), (PROBES[2].log_items, self.near), (PROBES[3].log_items, self.far)];
         line_through(&points.map(|(log, factor)| (u64::from(log), factor)), u64::from(log), false)
     }
 }
@@ -128,7 +137,8 @@ pub struct Prediction {
     pub transfer_us: u64,
     /// Microseconds of waiting for answers.
     pub round_trips_us: u64,
-    /// Bytes of messages of both sides: exact where the coding has one length, else the middle of its range.
+    /// Bytes of messages of both sides: exact where the coding has one length, else the middle of
+    /// its range.
     pub bytes: u64,
     /// What of them the sender sends.
     pub sender_bytes: u64,
@@ -154,15 +164,24 @@ fn costs(id: &str, security: Security) -> Option<&'static Costs> {
     of(id).or_else(|| of(split(id).0))
 }
 
-/// What protocol `id` takes for a workload that it serves with `bytes` bytes. `None` if it was never measured. Groups, thresholds and noise are left out.
-pub(super) fn predict(id: &str, workload: &dyn Workload, bytes: u64, machine: &Machine, link: &Link) -> Option<Prediction> {
+/// What protocol `id` takes for a workload that it serves with `bytes` bytes. `None` if it was
+/// never measured. Groups, thresholds and noise are left out.
+pub(super) fn predict(
+    id: &str,
+    workload: &dyn Workload,
+    bytes: u64,
+    machine: &Machine,
+    link: &Link,
+) -> Option<Prediction> {
     let extent = workload.extent();
-    // Where the semi-honest mode needs the wide field, it costs what the malicious mode does, or a little less.
+    // Where the semi-honest mode needs the wide field, it costs what the malicious mode does, or a
+    // little less.
     let wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
     let narrow = costs(id, extent.security)?;
     let costs = if wide { costs(id, Security::Malicious).unwrap_or(narrow) } else { narrow };
     let (senders, receivers) = (extent.sender_items as u64, extent.receiver_items as u64);
-    let reference_us = costs.micros.at(senders, receivers).saturating_add(scaled(workload.extra_work(), costs.extra_ps, 1_000_000));
+    let reference_us =
+        costs.micros.at(senders, receivers).saturating_add(scaled(workload.extra_work(), costs.extra_ps, 1_000_000));
 
     let further = receivers.saturating_mul(100).checked_div(costs.items_a_round_trip).unwrap_or(0);
     let receiver_bytes = costs.receiver_bytes.at(senders, receivers).min(bytes);
@@ -196,7 +215,8 @@ impl Surface {
     }
 }
 
-/// The value at `x` of straight lines through `points`, ascending in x; before the first it stays; behind the last it stays too, or goes on.
+/// The value at `x` of straight lines through `points`, ascending in x; before the first it stays;
+/// behind the last it stays too, or goes on.
 fn line_through(points: &[(u64, u64)], x: u64, goes_on: bool) -> u64 {
     let Some(&(first_x, first)) = points.first() else { return 0 };
     if x <= first_x {
@@ -237,7 +257,9 @@ mod tests {
 
     #[test]
     fn every_recommended_protocol_in_every_mode_was_measured() {
-        for (task, entry) in task::TASKS.iter().flat_map(|task| task.shipped_entries().into_iter().map(move |entry| (task, entry))) {
+        for (task, entry) in
+            task::TASKS.iter().flat_map(|task| task.shipped_entries().into_iter().map(move |entry| (task, entry)))
+        {
             for mode in entry.modes {
                 let Some(costs) = costs(entry.id, mode.security) else {
                     assert_ne!(entry.status, vesica_party::Status::Recommended, "{} {}", entry.id, mode.security);
@@ -246,7 +268,8 @@ mod tests {
                 assert!(costs.round_trips > 0, "{costs:?}");
                 assert!(costs.extra_ps > 0 || task.name() == "cardinality", "{costs:?}");
                 for surface in [&costs.micros, &costs.sender_kib, &costs.receiver_kib, &costs.receiver_bytes] {
-                    let ascending = surface.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
+                    let ascending =
+                        surface.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
                     assert!(surface.points.len() > 3 && ascending && surface.sender_share <= 1000, "{surface:?}");
                 }
             }
@@ -255,7 +278,9 @@ mod tests {
 
     #[test]
     fn the_reference_machine_measures_itself() {
-        let own = PROBES.map(|probe| costs(probe.protocol, Security::SemiHonest).expect("measured").micros.equal(1 << probe.log_items));
+        let own = PROBES.map(|probe| {
+            costs(probe.protocol, Security::SemiHonest).expect("measured").micros.equal(1 << probe.log_items)
+        });
         assert_eq!(Machine::from_probes(own), Machine::REFERENCE);
         let slower = Machine::from_probes(own.map(|time| 3 * time));
         assert_eq!(slower, Machine { curve: 3000, setup: 3000, near: 3000, far: 3000 });
@@ -281,7 +306,9 @@ mod tests {
                 before = now.total_us();
                 assert_eq!(now.sender_bytes + now.receiver_bytes, now.bytes);
                 let intersect = task::find("intersect").expect("the task");
-                let payload = intersect.workload(plain.extent(), &Amounts { payload_bytes: 100, ..Amounts::NONE }).expect("payloads");
+                let payload = intersect
+                    .workload(plain.extent(), &Amounts { payload_bytes: 100, ..Amounts::NONE })
+                    .expect("payloads");
                 assert!(predict(costs.id, &*payload, 1 << log, &link).compute_us >= now.compute_us);
                 let nearer = predict(costs.id, &*plain, 1 << log, &Link::LOOPBACK);
                 assert!(nearer.total_us() <= now.total_us());
@@ -291,7 +318,8 @@ mod tests {
         }
     }
 
-    /// Rows on a curve take microseconds an item in the measured constants, and no other row does so in the registry.
+    /// Rows on a curve take microseconds an item in the measured constants, and no other row does
+    /// so in the registry.
     #[test]
     fn measured_work_is_of_the_entrys_class() {
         for costs in COSTS {
@@ -306,9 +334,15 @@ mod tests {
     #[test]
     fn a_wide_field_costs_what_the_malicious_mode_does() {
         let at = |items, security| {
-            predict("vole-fast", sized(items, items, security).workload(), 1 << 27, &Machine::REFERENCE, &Link::LOOPBACK)
-                .expect("measured")
-                .compute_us
+            predict(
+                "vole-fast",
+                sized(items, items, security).workload(),
+                1 << 27,
+                &Machine::REFERENCE,
+                &Link::LOOPBACK,
+            )
+            .expect("measured")
+            .compute_us
         };
         let beyond = (1 << 23) + 1;
         assert_eq!(at(beyond, Security::SemiHonest), at(beyond, Security::Malicious));

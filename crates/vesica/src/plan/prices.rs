@@ -1,6 +1,8 @@
-//! What a run costs in money, as section 6.2 of PRTY19 counts it: the cores' time, and what each side sends at its site's rate.
+//! What a run costs in money, as section 6.2 of PRTY19 counts it: the cores' time, and what each
+//! side sends at its site's rate.
 //!
-//! Prices are data with a date and a source each: `docs/prices-2026-11.toml`, or a file of the user's own in its place.
+//! Prices are data with a date and a source each: `docs/prices-2026-11.toml`, or a file of the
+//! user's own in its place.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use serde::Deserialize;
@@ -63,7 +65,11 @@ impl Prices {
     /// If it is no list of prices, or a price is no amount.
     pub fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let refused = |fault: &dyn std::fmt::Display| {
-            Failure::new(code::INPUT, format_args!("{name}: {fault}"), "see docs/prices-2026-11.toml for what such a file looks like")
+            Failure::new(
+                code::INPUT,
+                format_args!("{name}: {fault}"),
+                "see docs/prices-2026-11.toml for what such a file looks like",
+            )
         };
         let prices: Self = toml::read(text)
             .and_then(|list| serde_json::from_value(list).map_err(|error| error.to_string()))
@@ -117,7 +123,8 @@ mod tests {
             sender_memory: 0,
             receiver_memory: 0,
         };
-        let expected = 2.0 * 4.0 * prices.core.usd_per_hour + internet.sender_usd_per_gb + 2.0 * internet.receiver_usd_per_gb;
+        let expected =
+            2.0 * 4.0 * prices.core.usd_per_hour + internet.sender_usd_per_gb + 2.0 * internet.receiver_usd_per_gb;
         assert!((prices.usd(internet, &hour_and_gb, 4) - expected).abs() < 1e-9);
         assert!(prices.core.usd_per_hour > 0.0 && internet.sender_usd_per_gb > 0.0);
         assert!(prices.traffic.iter().all(|traffic| !traffic.source.is_empty()));

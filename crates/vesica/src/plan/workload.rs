@@ -7,7 +7,8 @@ use vesica_party::Entry;
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
-/// A task with its sizes and options: what `auto`, the cost model and the memory model ask of it. They know no task by name.
+/// A task with its sizes and options: what `auto`, the cost model and the memory model ask of it.
+/// They know no task by name.
 pub trait Workload: fmt::Debug + Send + Sync {
     /// The task's name.
     fn task(&self) -> &'static str;
@@ -22,9 +23,10 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// # Errors
     /// If the protocol does not serve the workload.
     fn predicted_bytes(&self, entry: &Entry) -> Result<RangeInclusive<u64>, Unsupported>;
-    /// Units of work beyond the items themselves, which the cost model weighs with a constant of the protocol: bytes of payloads, or an aggregate's values
-    /// after the first.
+    /// Units of work beyond the items themselves, which the cost model weighs with a constant of
+    /// the protocol: bytes of payloads, or an aggregate's values after the first.
     fn extra_work(&self) -> u64;
-    /// Bytes of memory on either side beyond those for the items themselves, with the protocol of this id.
+    /// Bytes of memory on either side beyond those for the items themselves, with the protocol of
+    /// this id.
     fn extra_memory(&self, id: &str) -> u64;
 }

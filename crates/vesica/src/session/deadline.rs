@@ -13,7 +13,8 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// That of a run which began at `started`; `None` without a bound, or with one that no clock reaches.
+    /// That of a run which began at `started`; `None` without a bound, or with one that no clock
+    /// reaches.
     pub fn of(config: &Config, started: Instant) -> Option<Self> {
         let allowed = config.deadline?;
         Some(Self { at: started.checked_add(allowed)?, allowed })

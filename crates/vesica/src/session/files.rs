@@ -1,4 +1,5 @@
-//! The files that a run names: no two of those that it reads and writes may be one file, by whatever names.
+//! The files that a run names: no two of those that it reads and writes may be one file, by
+//! whatever names.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,12 +80,18 @@ mod tests {
             (at("sub/new"), at("to-sub/new")),
         ] {
             let failure = check(input, output.clone()).expect_err("one file");
-            assert!(failure.code == code::USAGE && failure.fault.contains("--input and --output name the same file"), "{failure}");
+            assert!(
+                failure.code == code::USAGE && failure.fault.contains("--input and --output name the same file"),
+                "{failure}"
+            );
             assert!(failure.told.is_some_and(|told| !told.contains("file")), "the partner learns no name");
         }
-        for (input, output) in
-            [(at("a"), at("b")), (at("a"), at("new")), (at("new"), at("sub/new")), ("/dev/null".into(), "/dev/null".into())]
-        {
+        for (input, output) in [
+            (at("a"), at("b")),
+            (at("a"), at("new")),
+            (at("new"), at("sub/new")),
+            ("/dev/null".into(), "/dev/null".into()),
+        ] {
             check(input, output).expect("two files");
         }
     }

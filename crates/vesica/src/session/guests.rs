@@ -1,5 +1,6 @@
-//! Connections that were accepted and have not shown the partner's key yet. Strangers among them must not keep the partner out: whoever says nothing soon
-//! has to go, and where room is short the oldest one makes room.
+//! Connections that were accepted and have not shown the partner's key yet. Strangers among them
+//! must not keep the partner out: whoever says nothing soon has to go, and where room is short the
+//! oldest one makes room.
 
 use std::fmt;
 use std::io;
@@ -17,20 +18,23 @@ use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
 pub(super) struct Limits {
     /// Guests at once. Each holds one open file and one thread.
     pub guests: usize,
-    /// Guests from one address, so that one stranger does not take all places. The partner may share an address with strangers (one machine, one
-    /// router): the newcomer gets in, and an older guest from that address goes.
+    /// Guests from one address, so that one stranger does not take all places. The partner may
+    /// share an address with strangers (one machine, one router): the newcomer gets in, and an
+    /// older guest from that address goes.
     pub guests_of_one_address: usize,
     /// A partner's first bytes leave right after its connection stands.
     pub first_bytes: Duration,
     /// The whole TLS handshake.
     pub handshake: Duration,
-    /// A guest that has said nothing makes room only after this time, so that a partner's first bytes can arrive.
+    /// A guest that has said nothing makes room only after this time, so that a partner's first
+    /// bytes can arrive.
     pub silent_stay: Duration,
     /// A guest that has spoken makes room only after this time: a handshake takes two round trips.
     pub speaking_stay: Duration,
 }
 
-/// The part of the open files that the process may have which guests may take: the rest is for the tables and the result.
+/// The part of the open files that the process may have which guests may take: the rest is for the
+/// tables and the result.
 const SHARE_OF_FILES: u64 = 4;
 
 impl Limits {
@@ -144,7 +148,8 @@ impl fmt::Display for TurnedAway {
             (self.refused, "did not show the partner's key"),
             (self.crowded_out, "made room before their handshake was over"),
         ];
-        let kinds: Vec<String> = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let kinds: Vec<String> =
+            kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
         write!(f, " ({})", kinds.join(", "))
     }
 }
@@ -165,10 +170,20 @@ impl<'a> Guests<'a> {
     /// Nobody yet.
     pub fn new(identity: &'a Identity, peer: PublicKey, limits: Limits) -> Self {
         let (report, reports) = mpsc::channel();
-        Self { identity, peer, limits, guests: Vec::new(), arrived: 0, report, reports, turned_away: TurnedAway::default() }
+        Self {
+            identity,
+            peer,
+            limits,
+            guests: Vec::new(),
+            arrived: 0,
+            report,
+            reports,
+            turned_away: TurnedAway::default(),
+        }
     }
 
-    /// Whether one more may be accepted. One beyond the limit may: it is for the newcomer that another one goes.
+    /// Whether one more may be accepted. One beyond the limit may: it is for the newcomer that
+    /// another one goes.
     pub fn has_room(&self) -> bool {
         self.guests.len() <= self.limits.guests
     }
@@ -226,12 +241,15 @@ impl<'a> Guests<'a> {
         }
     }
 
-    /// Who goes where there are too many, or too many from one address. Never the newest one there, for which room is made.
+    /// Who goes where there are too many, or too many from one address. Never the newest one there,
+    /// for which room is made.
     fn in_the_way(&self, now: Instant) -> Option<usize> {
         let crowd = |home: Option<IpAddr>, most: usize| {
             let here = self.guests.iter().enumerate().filter(|(_, guest)| home.is_none_or(|home| guest.home == home));
-            let mut here: Vec<_> =
-                here.map(|(place, guest)| (place, guest.visit.stage())).filter(|(_, stage)| *stage < Stage::Admitted).collect();
+            let mut here: Vec<_> = here
+                .map(|(place, guest)| (place, guest.visit.stage()))
+                .filter(|(_, stage)| *stage < Stage::Admitted)
+                .collect();
             here.pop();
             let (place, stage) = first_to_go(here.iter().copied())?;
             let stay = if stage == Stage::Silent { self.limits.silent_stay } else { self.limits.speaking_stay };
@@ -265,7 +283,8 @@ impl Drop for Guests<'_> {
     }
 }
 
-/// Of those that are neither the partner nor gone already, the oldest that has said nothing, else the oldest.
+/// Of those that are neither the partner nor gone already, the oldest that has said nothing, else
+/// the oldest.
 fn first_to_go(guests: impl Iterator<Item = (usize, Stage)>) -> Option<(usize, Stage)> {
     guests.filter(|(_, stage)| *stage < Stage::Admitted).min_by_key(|(_, stage)| *stage)
 }

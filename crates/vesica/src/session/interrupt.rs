@@ -22,7 +22,8 @@ impl Interrupt {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the run with `reason`, which the peer is told. The first reason counts. A run that is complete only stops waiting for the peer.
+    /// Ends the run with `reason`, which the peer is told. The first reason counts. A run that is
+    /// complete only stops waiting for the peer.
     pub fn raise(&self, reason: Failure) {
         let mut state = self.lock();
         if let Some(channel) = &state.channel {
@@ -36,7 +37,8 @@ impl Interrupt {
         self.lock().reason.clone()
     }
 
-    /// Whether the run has come to its end, or has its result: it will keep it, and only has to write it.
+    /// Whether the run has come to its end, or has its result: it will keep it, and only has to
+    /// write it.
     pub fn is_complete(&self) -> bool {
         self.lock().complete
     }

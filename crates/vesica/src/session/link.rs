@@ -87,14 +87,24 @@ pub(super) fn bind(end: &End, events: &dyn Events) -> Result<Bound, Failure> {
     }
 }
 
-pub(super) fn reach(bound: &Bound, protection: &Protection, retry: &RetryPolicy<'_>, events: &dyn Events) -> Result<Connection, Failure> {
+pub(super) fn reach(
+    bound: &Bound,
+    protection: &Protection,
+    retry: &RetryPolicy<'_>,
+    events: &dyn Events,
+) -> Result<Connection, Failure> {
     match bound {
         Bound::Listener(listener) => accept(listener, protection, retry, events),
         Bound::Connector(address) => connect(address, protection, retry),
     }
 }
 
-fn accept(listener: &tcp::Listener, protection: &Protection, retry: &RetryPolicy<'_>, events: &dyn Events) -> Result<Connection, Failure> {
+fn accept(
+    listener: &tcp::Listener,
+    protection: &Protection,
+    retry: &RetryPolicy<'_>,
+    events: &dyn Events,
+) -> Result<Connection, Failure> {
     match protection {
         Protection::InsecurePlaintext => accept_anybody(listener, retry),
         Protection::Tls { identity, peer } => {
@@ -117,7 +127,8 @@ fn accept_anybody(listener: &tcp::Listener, retry: &RetryPolicy<'_>) -> Result<C
         if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
-        let connection = tcp::poll(listener).and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
+        let connection =
+            tcp::poll(listener).and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
         match connection {
             Ok(Some(connection)) => return Ok(connection),
             Ok(None) => {}
@@ -145,7 +156,8 @@ fn accept_partner(
         }
         let mut pause = PAUSE;
         if guests.has_room() {
-            let welcomed = tcp::poll(listener).and_then(|accepted| accepted.map(|(socket, from)| guests.welcome(socket, from)).transpose());
+            let welcomed = tcp::poll(listener)
+                .and_then(|accepted| accepted.map(|(socket, from)| guests.welcome(socket, from)).transpose());
             match welcomed {
                 Ok(Some(())) => pause = Duration::ZERO,
                 Ok(None) => {}
@@ -196,7 +208,8 @@ fn accept_partner(
 fn nobody(retry: &RetryPolicy<'_>, turned_away: TurnedAway, fault: Option<io::Error>) -> Failure {
     let mut said = if turned_away.total() == 0 { "nobody connected" } else { "the partner did not connect" }.to_owned();
     said.push_str(&format!(" within {} s", retry.wait.as_secs_f64()));
-    let mut mend = format!("start the side that connects, check address and firewall, or wait longer with {}", retry.flag);
+    let mut mend =
+        format!("start the side that connects, check address and firewall, or wait longer with {}", retry.flag);
     if turned_away.total() > 0 {
         said.push_str(&format!("; {turned_away}"));
         mend.push_str("; let only the partner's address reach this port, if strangers keep coming");
@@ -216,12 +229,17 @@ fn connect(address: &str, protection: &Protection, retry: &RetryPolicy<'_>) -> R
             return Err(failure);
         }
         let outcome = match tcp::connect(address, Duration::ZERO) {
-            Ok(socket) => match secure(socket, protection, end.map(|end| end.saturating_duration_since(Instant::now()))) {
-                Ok(connection) => return Ok(connection),
-                // Something in between may accept before the peer is up; wrong keys and other languages do not pass with time.
-                Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => Failure::from(vesica_party::Abort::from(failure)),
-                Err(failure) => return Err(vesica_party::Abort::from(failure).into()),
-            },
+            Ok(socket) => {
+                match secure(socket, protection, end.map(|end| end.saturating_duration_since(Instant::now()))) {
+                    Ok(connection) => return Ok(connection),
+                    // Something in between may accept before the peer is up; wrong keys and other languages do not pass
+                    // with time.
+                    Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => {
+                        Failure::from(vesica_party::Abort::from(failure))
+                    }
+                    Err(failure) => return Err(vesica_party::Abort::from(failure).into()),
+                }
+            }
             Err(abort) if abort.exit_code() == code::PEER_ABSENT => absent(address, retry),
             Err(abort) => return Err(abort.into()),
         };

@@ -37,7 +37,8 @@ pub const MAX_PEER_ITEMS: u64 = 1 << 28;
 /// Where the own rows come from, and their key.
 #[derive(Clone, Debug)]
 pub struct OwnTable {
-    /// The table: a [`SourceFile`](crate::table::SourceFile), [`Batches`](crate::table::Batches) in memory, or one of the caller's own.
+    /// The table: a [`SourceFile`](crate::table::SourceFile), [`Batches`](crate::table::Batches) in
+    /// memory, or one of the caller's own.
     pub table: Arc<dyn OpenSource>,
     /// The key.
     pub key: KeySpec,
@@ -46,7 +47,8 @@ pub struct OwnTable {
 /// Where the result goes.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// A [`SinkFile`](crate::table::SinkFile), [`Collected`](crate::table::Collected) in memory, or one of the caller's own.
+    /// A [`SinkFile`](crate::table::SinkFile), [`Collected`](crate::table::Collected) in memory, or
+    /// one of the caller's own.
     pub sink: Arc<dyn OpenSink>,
     /// Which own rows, where the result is rows.
     pub join: Join,
@@ -75,19 +77,22 @@ pub struct Config {
     pub destination: Option<Destination>,
     /// A protocol's id or alias; `None` lets the receiver choose.
     pub protocol: Option<String>,
-    /// The link to the partner, if it is known: protocols are compared over the slower of what the two sides say.
+    /// The link to the partner, if it is known: protocols are compared over the slower of what the
+    /// two sides say.
     pub link: Option<Link>,
     /// The least security that is accepted.
     pub security: Security,
     /// Whether a named protocol may be a broken one.
     pub allow_broken: bool,
-    /// Whether `auto` may take a protocol that shows the receiver the number of common keys where the task hides it.
+    /// Whether `auto` may take a protocol that shows the receiver the number of common keys where
+    /// the task hides it.
     pub allow_count: bool,
     /// Fill the own set with dummies to this many items.
     pub pad_to: Option<u64>,
     /// Refuse a peer that brings more items.
     pub max_peer_items: u64,
-    /// Most bytes of memory that this process may take; `None` for what is free when the sizes are agreed.
+    /// Most bytes of memory that this process may take; `None` for what is free when the sizes are
+    /// agreed.
     pub memory: Option<u64>,
     /// Where to write the disclosure receipt; needs [`Protection::Tls`].
     pub receipt: Option<PathBuf>,
@@ -103,11 +108,14 @@ pub trait Events: Sync {
     fn connected(&self) {}
     /// Something worth knowing that does not end the run.
     fn notice(&self, _text: &str) {}
-    /// Something that the user should act on, though the run goes on. It is among the report's warnings too.
+    /// Something that the user should act on, though the run goes on. It is among the report's
+    /// warnings too.
     fn warning(&self, _text: &str) {}
-    /// What keeps this side from starting, before it tries to tell the partner. The run returns it later, as [`Failure::announced`].
+    /// What keeps this side from starting, before it tries to tell the partner. The run returns it
+    /// later, as [`Failure::announced`].
     fn failed(&self, _failure: &Failure) {}
-    /// A part of the run begins: `waiting`, `reading`, `agreeing`, `running ID`, `writing`, `closing`.
+    /// A part of the run begins: `waiting`, `reading`, `agreeing`, `running ID`, `writing`,
+    /// `closing`.
     fn stage(&self, _name: &str) {}
 }
 

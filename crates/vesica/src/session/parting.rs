@@ -1,7 +1,8 @@
 //! The end of a conversation, after the protocol's last message: transcripts, signatures, goodbye.
 //!
-//! A side that has its result by then keeps it, whatever the partner does or leaves undone: a partner could otherwise run the protocol and take
-//! the result away afterwards, or withhold it by sending nothing but signs of life.
+//! A side that has its result by then keeps it, whatever the partner does or leaves undone: a
+//! partner could otherwise run the protocol and take the result away afterwards, or withhold it by
+//! sending nothing but signs of life.
 
 use std::time::Duration;
 
@@ -13,9 +14,10 @@ use crate::handshake;
 use crate::handshake::messages::{Closing, recv, send};
 use crate::receipt::{Receipt, Statement, to_hex};
 
-/// How long a side waits for the partner to end the conversation, beyond the time that the protocol took. The partner may have to finish its own
-/// computation (shares, `--both-learn`) on a slower machine, which the time of the protocol allows for; all else is a round trip and a signature, which a
-/// minute allows for on any link.
+/// How long a side waits for the partner to end the conversation, beyond the time that the protocol
+/// took. The partner may have to finish its own computation (shares, `--both-learn`) on a slower
+/// machine, which the time of the protocol allows for; all else is a round trip and a signature,
+/// which a minute allows for on any link.
 pub(super) const GOODBYE_WAIT: Duration = Duration::from_secs(60);
 
 /// What the limits are about, in words.
@@ -59,7 +61,8 @@ impl Parting<'_> {
     /// Compares what the two sides saw, exchanges signatures, and hears that the partner is done.
     ///
     /// # Errors
-    /// If the partner does not confirm the end, on a side without a result: it must know that all went well.
+    /// If the partner does not confirm the end, on a side without a result: it must know that all
+    /// went well.
     pub fn take(self, ch: &mut Channel) -> Result<Parted, Failure> {
         let _phase = ch.phase(Phase::Handshake);
         let unsigned = || Failure::new(code::INTERNAL, "the receipt could not be signed", "please report this");

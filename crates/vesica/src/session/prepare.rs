@@ -1,5 +1,5 @@
-//! The part of a run that needs no peer: the places of the output and the receipt, and the input's keys. It goes on
-//! while the peer is waited for.
+//! The part of a run that needs no peer: the places of the output and the receipt, and the input's
+//! keys. It goes on while the peer is waited for.
 
 use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
 use std::thread;
@@ -17,8 +17,9 @@ use crate::task::{AnyJob, Columns, ResultKind};
 /// Time between two checks of an interruption and of the channel.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
-/// How long a run that ends early waits for the output's place, so as to leave nothing there. Longer than making a file takes; what takes
-/// longer is an input or output that is a pipe, and those leave nothing.
+/// How long a run that ends early waits for the output's place, so as to leave nothing there.
+/// Longer than making a file takes; what takes longer is an input or output that is a pipe, and
+/// those leave nothing.
 const WAIT_FOR_PLACES: Duration = Duration::from_secs(1);
 
 /// What the preparation gives.
@@ -44,7 +45,8 @@ impl Placed {
     }
 }
 
-/// A preparation on a thread of its own, which does not hold on to the places: whoever drops this, drops them.
+/// A preparation on a thread of its own, which does not hold on to the places: whoever drops this,
+/// drops them.
 pub(super) struct Preparation {
     placed: mpsc::Receiver<Placed>,
     outcome: mpsc::Receiver<Outcome>,
@@ -66,13 +68,19 @@ impl Preparation {
             force: config.force,
             files: Files::of(config),
         };
-        // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
+        // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the
+        // outcome then.
         thread::spawn(move || _ = done.send(prepare(&wanted, &place).map_err(Failure::without_details)));
         Self { placed, outcome, early: None, failed_at: None }
     }
 
-    /// Notes an outcome that is there already, and gives the failure once it has waited for `tell_for` for the peer to come.
-    pub fn overdue_failure(&mut self, tell_for: Duration, announce: impl FnOnce(Failure) -> Failure) -> Option<Failure> {
+    /// Notes an outcome that is there already, and gives the failure once it has waited for
+    /// `tell_for` for the peer to come.
+    pub fn overdue_failure(
+        &mut self,
+        tell_for: Duration,
+        announce: impl FnOnce(Failure) -> Failure,
+    ) -> Option<Failure> {
         if self.early.is_none() {
             self.early = match self.outcome.try_recv() {
                 Ok(Ok(outcome)) => Some(Ok(outcome)),
@@ -93,8 +101,14 @@ impl Preparation {
         self.early.as_ref().and_then(|outcome| outcome.as_ref().err())
     }
 
-    /// Waits for the outcome, but not beyond an interruption, the deadline or the end of the conversation with the partner.
-    pub fn finish(mut self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Result<Prepared, Failure> {
+    /// Waits for the outcome, but not beyond an interruption, the deadline or the end of the
+    /// conversation with the partner.
+    pub fn finish(
+        mut self,
+        ch: &Channel,
+        interrupt: &Interrupt,
+        deadline: Option<Deadline>,
+    ) -> Result<Prepared, Failure> {
         let (source, table) = match self.early.take() {
             Some(outcome) => outcome?,
             None => self.wait(ch, interrupt, deadline)?,

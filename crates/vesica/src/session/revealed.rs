@@ -1,4 +1,5 @@
-//! What a run reveals to whom, in sentences that both sides come to: they stand in reports and receipts.
+//! What a run reveals to whom, in sentences that both sides come to: they stand in reports and
+//! receipts.
 
 use vesica_party::Learner;
 

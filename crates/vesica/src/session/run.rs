@@ -47,13 +47,19 @@ impl Default for Limits {
 /// Runs one side.
 ///
 /// # Errors
-/// With the exit code of the command line. Whatever fails once the peer is there is also told to the peer.
+/// With the exit code of the command line. Whatever fails once the peer is there is also told to
+/// the peer.
 pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
     run_within(&Limits::default(), config, interrupt, events)
 }
 
 /// As [`run`], within these limits.
-pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Result<Report, Failure> {
+pub(super) fn run_within(
+    limits: &Limits,
+    config: &Config,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+) -> Result<Report, Failure> {
     let started = Instant::now();
     let meeting = Meeting::of(config);
     let Ready { job, mut hello, salt_share, mut rng } = match Ready::new(config) {
@@ -84,13 +90,25 @@ pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt
     events.connected();
     hello.clock = handshake::clock::now();
 
-    // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript. Without TLS there is no receipt.
+    // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript.
+    // Without TLS there is no receipt.
     let transcript = matches!(config.protection, Protection::Tls { .. });
-    let options = ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
-    // Roles of the task are not agreed yet, so the channel's are those of the connection; the protocol's call turns them if need be.
+    let options =
+        ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
+    // Roles of the task are not agreed yet, so the channel's are those of the connection; the
+    // protocol's call turns them if need be.
     let mut ch = Channel::open(connection, config.end.channel_role(), options)?;
     interrupt.attach(ch.canceller());
-    let conversation = Conversation { config, job, hello, salt_share, limits, deadline: Deadline::of(config, started), interrupt, events };
+    let conversation = Conversation {
+        config,
+        job,
+        hello,
+        salt_share,
+        limits,
+        deadline: Deadline::of(config, started),
+        interrupt,
+        events,
+    };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
@@ -115,10 +133,13 @@ pub(super) fn run_within(limits: &Limits, config: &Config, interrupt: &Interrupt
         }),
     };
     if let Some(reason) = interrupt.reason() {
-        events.notice(&format!("{}, but the run was complete by then and keeps its result; a second signal gives it up", reason.fault));
+        events.notice(&format!(
+            "{}, but the run was complete by then and keeps its result; a second signal gives it up",
+            reason.fault
+        ));
     }
-    // Only now is the result looked at. How long it is, whether the peer's payloads decode and whether all can be written depends on what
-    // matched: the peer must not notice.
+    // Only now is the result looked at. How long it is, whether the peer's payloads decode and whether
+    // all can be written depends on what matched: the peer must not notice.
     let done = conversation.keep(agreed, tally)?;
     Ok(done.report(config, started))
 }
@@ -142,8 +163,8 @@ impl Ready {
     fn new(config: &Config) -> Result<Self, Failure> {
         let job = validate::configure(config)?;
         let mut hello = validate::hello(config, &*job)?;
-        let mut rng =
-            SecretRng::from_os().map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
+        let mut rng = SecretRng::from_os()
+            .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
         fill(&mut rng, &mut hello.nonce);
         let mut salt_share = [0; 32];
         fill(&mut rng, &mut salt_share);
@@ -153,8 +174,9 @@ impl Ready {
 }
 
 /// Told to a side that learns its matches, when there are none.
-const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check` says of the key columns and how the same \
-    key is written in each table; keys match only where they are equal to the byte after --normalise";
+const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check` says of the key \
+                        columns and how the same key is written in each table; keys match only where they are equal \
+                        to the byte after --normalise";
 
 struct Conversation<'a> {
     config: &'a Config,
@@ -218,8 +240,14 @@ impl Conversation<'_> {
         };
         let key_kinds = sizes.key_kinds.clone();
         let Config { max_peer_items, memory, .. } = *self.config;
-        let negotiation =
-            Negotiation { task: &*self.job, ours: &self.hello, theirs: &theirs, sizes, max_peer_items, memory: Budget::now(memory) };
+        let negotiation = Negotiation {
+            task: &*self.job,
+            ours: &self.hello,
+            theirs: &theirs,
+            sizes,
+            max_peer_items,
+            memory: Budget::now(memory),
+        };
         let agreement = handshake::settle(ch, &negotiation)?;
         self.debit(ch)?;
         let entry = agreement.entry;
@@ -242,23 +270,37 @@ impl Conversation<'_> {
         if let Some(own) = agreement.own_view {
             let chosen = entry.id;
             warnings.push(format!(
-                "the receiver chose {chosen}, where this side would have chosen {own}; are the releases of vesica the same?"
+                "the receiver chose {chosen}, where this side would have chosen {own}; are the releases of vesica the \
+                 same?"
             ));
         }
         let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
-        Ok(Agreed { agreement, source, table, placed, own_items: padded as u64, distinct, result, receipt, unconfirmed, warnings })
+        Ok(Agreed {
+            agreement,
+            source,
+            table,
+            placed,
+            own_items: padded as u64,
+            distinct,
+            result,
+            receipt,
+            unconfirmed,
+            warnings,
+        })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, source, table, placed, own_items, distinct, result, receipt, mut warnings, .. } = agreed;
+        let Agreed { agreement, source, table, placed, own_items, distinct, result, receipt, mut warnings, .. } =
+            agreed;
         let finished = Finished { table: &table, distinct, session: &agreement.session, entry: agreement.entry };
         let result = result.map(|result| result(&finished));
         let matched_keys = result.as_ref().and_then(ResultSet::matched_keys);
         if matched_keys == Some(0) {
             warnings.push(NO_MATCH.to_owned());
         }
-        // First: a result that cannot be written must not take along the proof of the run, which the partner has.
+        // First: a result that cannot be written must not take along the proof of the run, which the
+        // partner has.
         let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
         let output = match (placed.sink, result) {
             (Some(sink), Some(result)) => {
@@ -271,10 +313,13 @@ impl Conversation<'_> {
         Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
     }
 
-    /// Takes the noise's epsilon from the partner's budget, before the first message of the protocol: what was spent stays spent, however the run ends.
-    /// A run that cannot start any more spends nothing.
+    /// Takes the noise's epsilon from the partner's budget, before the first message of the
+    /// protocol: what was spent stays spent, however the run ends. A run that cannot start any
+    /// more spends nothing.
     fn debit(&self, ch: &Channel) -> Result<(), Failure> {
-        let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.settings.noise, &self.config.protection) else { return Ok(()) };
+        let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.settings.noise, &self.config.protection) else {
+            return Ok(());
+        };
         let mut waits = false;
         noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon, |moment| {
             if moment == noise::Moment::Locked && !std::mem::replace(&mut waits, true) {
@@ -291,7 +336,8 @@ impl Conversation<'_> {
         })
     }
 
-    /// What is to be said of the keys before anything has been compared: of the own ones, and where the partner writes them in another way.
+    /// What is to be said of the keys before anything has been compared: of the own ones, and where
+    /// the partner writes them in another way.
     fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
         let key = &self.config.source.key;
         let bare = key.columns().iter().zip(&stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column));
@@ -331,19 +377,28 @@ impl Conversation<'_> {
             _ => None,
         };
         let patience = self.limits.parting.saturating_add(protocol);
-        let Parted { receipt, forged, unconfirmed } = Parting { role: self.config.role, signing, complete, patience }.take(ch)?;
+        let Parted { receipt, forged, unconfirmed } =
+            Parting { role: self.config.role, signing, complete, patience }.take(ch)?;
         let alone = if self.config.receipt.is_some() { "; the receipt has this side's signature alone" } else { "" };
         if forged {
             warnings.push(format!("the partner's signature under the receipt is wrong, and was left out{alone}"));
         }
         if let Some(abort) = &unconfirmed {
             let why = self.interrupt.reason().map_or_else(|| abort.to_string(), |reason| reason.fault);
-            warnings.push(format!("the partner did not confirm the end of the run ({why}); the result was complete before that{alone}"));
+            warnings.push(format!(
+                "the partner did not confirm the end of the run ({why}); the result was complete before that{alone}"
+            ));
         }
         Ok((receipt, unconfirmed))
     }
 
-    fn statement(&self, agreement: &TaskAgreement, transcript: [u8; 32], ours: PublicKey, theirs: PublicKey) -> Statement {
+    fn statement(
+        &self,
+        agreement: &TaskAgreement,
+        transcript: [u8; 32],
+        ours: PublicKey,
+        theirs: PublicKey,
+    ) -> Statement {
         let (sender, receiver) = match self.config.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
@@ -379,7 +434,11 @@ impl Conversation<'_> {
 }
 
 /// Runs `body` in the task's role, which may not be the connection's.
-pub(super) fn in_role<T>(role: Role, ch: &mut Channel, body: impl FnOnce(&mut Channel) -> Result<T, Abort>) -> Result<T, Abort> {
+pub(super) fn in_role<T>(
+    role: Role,
+    ch: &mut Channel,
+    body: impl FnOnce(&mut Channel) -> Result<T, Abort>,
+) -> Result<T, Abort> {
     if ch.role() == role { body(ch) } else { ch.reversed(body) }
 }
 
@@ -395,8 +454,9 @@ fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) -> Option<S
     }
 }
 
-/// `count` items that are nobody's key: from a domain of the side's own, under a fresh key, so that neither the own keys, nor the peer's,
-/// nor the peer's dummies are among them but with probability 2^-128 each.
+/// `count` items that are nobody's key: from a domain of the side's own, under a fresh key, so that
+/// neither the own keys, nor the peer's, nor the peer's dummies are among them but with probability
+/// 2^-128 each.
 fn dummies(role: Role, count: usize, rng: &mut SecretRng) -> Vec<u128> {
     let domain = match role {
         Role::Sender => "vesica 2026-11-20 dummy items of the sender v1",

@@ -1,6 +1,8 @@
-//! A side that cannot start tells its partner, who would otherwise wait for it and suspect the network.
+//! A side that cannot start tells its partner, who would otherwise wait for it and suspect the
+//! network.
 //!
-//! The partner hears which class of thing is at fault (settings, input table, output, budget) and nothing of it: no file, no column, no value.
+//! The partner hears which class of thing is at fault (settings, input table, output, budget) and
+//! nothing of it: no file, no column, no value.
 
 use std::time::Duration;
 
@@ -10,7 +12,8 @@ use super::link::{self, RetryPolicy};
 use super::{Config, End, Events, Interrupt, Protection};
 use crate::failure::{Failure, code};
 
-/// How long a side that cannot start tries to reach its partner. Also bounded by `--wait` and `--deadline`.
+/// How long a side that cannot start tries to reach its partner. Also bounded by `--wait` and
+/// `--deadline`.
 const TELL_FOR: Duration = Duration::from_secs(5);
 
 /// How a side meets its partner.
@@ -45,7 +48,8 @@ impl<'a> Meeting<'a> {
     }
 }
 
-/// Announces a `failure` that keeps this side from starting, and then tries for some seconds to reach the partner and to tell it. Gives the failure back.
+/// Announces a `failure` that keeps this side from starting, and then tries for some seconds to
+/// reach the partner and to tell it. Gives the failure back.
 pub fn tell_partner(meeting: &Meeting<'_>, failure: Failure, interrupt: &Interrupt, events: &dyn Events) -> Failure {
     let failure = announce(meeting, failure, events);
     match reach_and_tell(meeting, &failure, interrupt, events) {
@@ -55,12 +59,15 @@ pub fn tell_partner(meeting: &Meeting<'_>, failure: Failure, interrupt: &Interru
     failure
 }
 
-/// Says at once what is wrong, and that the partner is to hear of it. Gives the failure back as the partner hears it.
+/// Says at once what is wrong, and that the partner is to hear of it. Gives the failure back as the
+/// partner hears it.
 pub(super) fn announce(meeting: &Meeting<'_>, failure: Failure, events: &dyn Events) -> Failure {
     let failure = Failure { announced: true, ..failure.without_details() };
     events.failed(&failure);
     let seconds = meeting.tell_for().as_secs_f64();
-    events.notice(&format!("trying for up to {seconds} s to tell the partner that this side cannot start; Ctrl-C ends this"));
+    events.notice(&format!(
+        "trying for up to {seconds} s to tell the partner that this side cannot start; Ctrl-C ends this"
+    ));
     failure
 }
 
@@ -76,7 +83,12 @@ pub(super) fn not_told(why: Option<&Failure>, events: &dyn Events) {
     events.notice(&format!("the partner was not reached and does not know of this{why}"));
 }
 
-fn reach_and_tell(meeting: &Meeting<'_>, failure: &Failure, interrupt: &Interrupt, events: &dyn Events) -> Result<(), Failure> {
+fn reach_and_tell(
+    meeting: &Meeting<'_>,
+    failure: &Failure,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+) -> Result<(), Failure> {
     let bound = link::bind(meeting.end, events)?;
     let stop = || interrupt.reason();
     let retry = RetryPolicy { wait: meeting.tell_for(), flag: meeting.wait_and_flag().1, stop: &stop };

@@ -1,4 +1,5 @@
-//! Whole sessions of the tasks that compute, over loopback TLS and an INSECURE protocol: what is agreed, what is written, what is told.
+//! Whole sessions of the tasks that compute, over loopback TLS and an INSECURE protocol: what is
+//! agreed, what is written, what is told.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -17,7 +18,9 @@ use crate::noise::{Epsilon, NoiseConfig};
 use crate::receipt::to_hex;
 use crate::report::Report;
 use crate::shares::{NO_ROW, ShareFile, reconstruct};
-use crate::table::{ExpectedRange, InputOptions, Join, OutputOptions, SinkFile, SourceFile, ValueDuplicates, ValueSpec};
+use crate::table::{
+    ExpectedRange, InputOptions, Join, OutputOptions, SinkFile, SourceFile, ValueDuplicates, ValueSpec,
+};
 use crate::task::{self, Settings};
 
 mod closing;
@@ -70,7 +73,10 @@ impl Folder {
             wait: Duration::from_secs(20),
             deadline: None,
             source: OwnTable {
-                table: Arc::new(SourceFile { path: self.path(input).display().to_string(), options: InputOptions::default() }),
+                table: Arc::new(SourceFile {
+                    path: self.path(input).display().to_string(),
+                    options: InputOptions::default(),
+                }),
                 key: KeySpec::parse(&["id"], &[]).expect("a key"),
             },
             destination: output.map(|name| Destination {
@@ -169,7 +175,8 @@ fn a_cardinality_in_all_and_by_group() {
     assert_eq!(received.groups, Some(3), "a row without a key makes no group");
 }
 
-/// What the protocol compares is the session's own, though the tables, and so their digests, are the same.
+/// What the protocol compares is the session's own, though the tables, and so their digests, are
+/// the same.
 #[test]
 fn the_items_of_one_table_differ_from_session_to_session() {
     let items = || {
@@ -188,7 +195,11 @@ fn sums_are_exact_decimals_and_clamped() {
     let (folder, received, sent) = result("sum", amount);
     assert_eq!(folder.read("result.csv"), "amount\n10.75\n");
     assert!(received.warnings.is_empty() && sent.warnings.is_empty(), "{:?}", received.warnings);
-    assert_eq!((sent.values[0].clamped, received.values[0].clamped), (Some(1), None), "99 was clamped, and only its side knows");
+    assert_eq!(
+        (sent.values[0].clamped, received.values[0].clamped),
+        (Some(1), None),
+        "99 was clamped, and only its side knows"
+    );
     let (folder, received, sent) = result("sum", |config| {
         if config.role == Role::Sender {
             config.settings.values = columns(&["amount"], &["amount=2"], &[]);
@@ -206,8 +217,10 @@ fn join_and_compute_multiplies_both_sides() {
         config.pad_to = Some(9);
         amount(config);
         if config.role == Role::Receiver {
-            config.settings.values =
-                ValueSpec { group_by: Some("region".into()), ..columns(&["quantity"], &["quantity=1"], &["quantity=-9..4"]) };
+            config.settings.values = ValueSpec {
+                group_by: Some("region".into()),
+                ..columns(&["quantity"], &["quantity=1"], &["quantity=-9..4"])
+            };
         } else {
             config.settings.max_groups = 5;
         }
@@ -273,7 +286,10 @@ fn ranges_that_a_side_insists_on_are_named_on_both_sides() {
     });
     for failure in [received, sent] {
         assert_eq!(failure.code, 7);
-        assert!(failure.fault.contains("expected amount=0..50") && failure.fault.contains("amount=-50.00..50.00"), "{failure}");
+        assert!(
+            failure.fault.contains("expected amount=0..50") && failure.fault.contains("amount=-50.00..50.00"),
+            "{failure}"
+        );
     }
 }
 
@@ -302,7 +318,9 @@ fn ranges_that_promise_too_much_are_refused_on_both_sides() {
 
 #[test]
 fn a_value_that_is_no_exact_number_is_named_by_row_and_column() {
-    for (row, what) in [("y,12.345", "more than the 2 digits"), ("y,", "is missing"), ("y,secret", "not a decimal number")] {
+    for (row, what) in
+        [("y,12.345", "more than the 2 digits"), ("y,", "is missing"), ("y,secret", "not a decimal number")]
+    {
         let folder = Folder::new();
         fs::write(folder.path("theirs.csv"), format!("id,amount\na,1\n,bad\n{row}\n")).expect("written");
         let mut sender = folder.config(Role::Sender, "sum");
@@ -310,7 +328,10 @@ fn a_value_that_is_no_exact_number_is_named_by_row_and_column() {
         let (received, sent) = both(folder.config(Role::Receiver, "sum"), sender);
         let sent = sent.expect_err(row);
         assert_eq!(sent.code, 3);
-        assert!(sent.fault.contains("row 3 of") && sent.fault.contains("`amount`") && sent.fault.contains(what), "{sent}");
+        assert!(
+            sent.fault.contains("row 3 of") && sent.fault.contains("`amount`") && sent.fault.contains(what),
+            "{sent}"
+        );
         assert!(!sent.to_string().contains("12.345") && !sent.to_string().contains("secret"), "{sent}");
         let received = received.expect_err(row);
         assert!(!received.to_string().contains("amount"), "{received}");
@@ -319,9 +340,11 @@ fn a_value_that_is_no_exact_number_is_named_by_row_and_column() {
 
 #[test]
 fn rows_of_one_key_are_refused_or_the_first_counts_or_they_are_added_up() {
-    for (duplicates, expected) in
-        [(ValueDuplicates::Refuse, None), (ValueDuplicates::First, Some("amount\n1.00\n")), (ValueDuplicates::Sum, Some("amount\n3.50\n"))]
-    {
+    for (duplicates, expected) in [
+        (ValueDuplicates::Refuse, None),
+        (ValueDuplicates::First, Some("amount\n1.00\n")),
+        (ValueDuplicates::Sum, Some("amount\n3.50\n")),
+    ] {
         let folder = Folder::new();
         fs::write(folder.path("theirs.csv"), "id,amount\na,1\nz,4\na,2.5\n").expect("written");
         let mut sender = folder.config(Role::Sender, "sum");
@@ -342,7 +365,8 @@ fn rows_of_one_key_are_refused_or_the_first_counts_or_they_are_added_up() {
 #[test]
 fn rows_of_one_key_that_leave_64_bits_together_are_refused() {
     let folder = Folder::new();
-    fs::write(folder.path("theirs.csv"), "id,amount\na,90000000000000000\nb,1\na,90000000000000000\n").expect("written");
+    fs::write(folder.path("theirs.csv"), "id,amount\na,90000000000000000\nb,1\na,90000000000000000\n")
+        .expect("written");
     let mut sender = folder.config(Role::Sender, "sum");
     amount(&mut sender);
     sender.settings.values.duplicates = ValueDuplicates::Sum;
@@ -374,7 +398,8 @@ fn noise_is_added_debited_and_stated() {
     let noisy = |epsilon: &str| {
         let mut sender = folder.config(Role::Sender, "sum");
         amount(&mut sender);
-        sender.settings.noise = Some(NoiseConfig { epsilon: Epsilon::parse(epsilon).expect("an epsilon"), budget: budget.clone() });
+        sender.settings.noise =
+            Some(NoiseConfig { epsilon: Epsilon::parse(epsilon).expect("an epsilon"), budget: budget.clone() });
         both(folder.config(Role::Receiver, "sum"), sender)
     };
     // A noise of scale 50,000 hits zero with a probability of 10^-5.
@@ -416,6 +441,9 @@ fn what_a_task_does_not_take_is_refused_at_once() {
     let noise = NoiseConfig { epsilon: Epsilon::parse("1").expect("an epsilon"), budget: folder.path("none.json") };
     let noisy = |config: &mut Config| config.settings.noise = Some(noise.clone());
     assert!(refused(Role::Receiver, "cardinality", &noisy).contains("for the sender"));
-    assert!(refused(Role::Sender, "cardinality", &|config| (noisy(config), config.settings.at_least = 2).1).contains("threshold"));
+    assert!(
+        refused(Role::Sender, "cardinality", &|config| (noisy(config), config.settings.at_least = 2).1)
+            .contains("threshold")
+    );
     assert!(refused(Role::Sender, "sum", &|config| (value(config), noisy(config)).1).contains("change a result"));
 }

@@ -1,4 +1,5 @@
-//! Whether a side's own configuration fits its task, before anything is opened; and what of it the partner hears.
+//! Whether a side's own configuration fits its task, before anything is opened; and what of it the
+//! partner hears.
 
 use super::{Config, Protection};
 use crate::failure::{Failure, code};
@@ -17,10 +18,14 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
     let job = config.task.configure(&Side { role: config.role, settings: &config.settings, output })?;
     match (&config.settings.noise, &config.protection) {
         (None, _) => {}
-        (Some(noise), Protection::Tls { peer, .. }) => check_budget(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?,
+        (Some(noise), Protection::Tls { peer, .. }) => {
+            check_budget(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?
+        }
         (Some(_), Protection::InsecurePlaintext) => {
-            let fault =
-                format_args!("a budget is for a partner whose key is known (the task is {}, this side the {})", config.task, config.role);
+            let fault = format_args!(
+                "a budget is for a partner whose key is known (the task is {}, this side the {})",
+                config.task, config.role
+            );
             return Err(Failure::new(code::USAGE, fault, "omit --insecure-plaintext"));
         }
     }
@@ -39,7 +44,10 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
     if proposal.len() > MOST_TASK_BYTES {
         return Err(Failure::new(
             code::USAGE,
-            format_args!("what the partner must know of the columns takes {} bytes, more than {MOST_TASK_BYTES}", proposal.len()),
+            format_args!(
+                "what the partner must know of the columns takes {} bytes, more than {MOST_TASK_BYTES}",
+                proposal.len()
+            ),
             "name fewer columns, or give them shorter names",
         ));
     }

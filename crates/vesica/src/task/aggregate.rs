@@ -1,6 +1,8 @@
-//! What cardinality, sum and join-and-compute share: the receiver gets a table of numbers, exact or with noise, in all or by group.
+//! What cardinality, sum and join-and-compute share: the receiver gets a table of numbers, exact or
+//! with noise, in all or by group.
 //!
-//! How the three differ is in [`AggregateKind`]: which columns they take, and how they are described.
+//! How the three differ is in [`AggregateKind`]: which columns they take, and how they are
+//! described.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -8,7 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Task};
 use vesica_protocols::tasks::{
-    AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Extent, SetFunctionality,
+    AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Extent,
+    SetFunctionality,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -157,7 +160,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     }
 
     fn is_sound(proposal: &Proposal) -> bool {
-        proposal.values.iter().all(ValueColumn::is_sound) && proposal.noise.as_deref().is_none_or(|text| Epsilon::parse(text).is_ok())
+        proposal.values.iter().all(ValueColumn::is_sound)
+            && proposal.noise.as_deref().is_none_or(|text| Epsilon::parse(text).is_ok())
     }
 
     fn differences(_role: Role, ours: &Proposal, theirs: &Proposal) -> Vec<Difference> {
@@ -165,7 +169,10 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         if ours.at_least != theirs.at_least {
             found.push(Difference::new("--reveal-if-at-least", &ours.at_least, &theirs.at_least));
         }
-        found.extend(range_differences((&ours.values, &ours.expected_ranges), (&theirs.values, &theirs.expected_ranges)));
+        found.extend(range_differences(
+            (&ours.values, &ours.expected_ranges),
+            (&theirs.values, &theirs.expected_ranges),
+        ));
         found
     }
 
@@ -185,8 +192,12 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         if settling.role == Role::Sender && groups > settings.max_groups {
             return Err(Refusal::Refused(Failure::new(
                 code::REFUSED,
-                format_args!("the receiver asks for {groups} groups, more than the {} that are allowed here", settings.max_groups),
-                "results of small groups tell more of single rows: raise --max-groups on the sender's side, if you accept that number, or omit --group-by",
+                format_args!(
+                    "the receiver asks for {groups} groups, more than the {} that are allowed here",
+                    settings.max_groups
+                ),
+                "results of small groups tell more of single rows: raise --max-groups on the sender's side, if you \
+                 accept that number, or omit --group-by",
             )));
         }
         if !go_together::<K>(sender, receiver) {
@@ -219,7 +230,12 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         terms.may_wrap.clone().into_iter().collect()
     }
 
-    fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, rng: &mut SecretRng) -> AggregateSenderInput {
+    fn sender_input(
+        terms: &Terms,
+        items: Vec<u128>,
+        table: &mut KeyTable,
+        rng: &mut SecretRng,
+    ) -> AggregateSenderInput {
         let values = padded_values(table, items.len(), terms.sender.len());
         // Room for all of it at once: a vector that grows leaves copies behind, which nobody wipes.
         let mut noise = Vec::with_capacity(terms.groups * terms.noise_scales.len());
@@ -258,7 +274,10 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         let learned = K::learned(&names(&terms.sender), &names(&terms.receiver));
         let mut all = vec![format!("to the receiver: {learned}{}", by_group(terms))];
         if let Some(epsilon) = &terms.noise {
-            all.push(format!("with noise that the sender added to every result: discrete Laplace, epsilon {epsilon} for the whole run"));
+            all.push(format!(
+                "with noise that the sender added to every result: discrete Laplace, epsilon {epsilon} for the whole \
+                 run"
+            ));
         }
         if terms.groups > 1 {
             all.push(format!("to the sender: that the receiver's keys are in {} groups", terms.groups));
@@ -283,7 +302,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         items.saturating_mul((options.columns as u64).saturating_sub(1))
     }
 
-    /// Further columns and groups. Rounder than the coefficients of the memory model, and far above what rows take that do not compute on shares.
+    /// Further columns and groups. Rounder than the coefficients of the memory model, and far above
+    /// what rows take that do not compute on shares.
     fn extra_memory(id: &str, extent: &Extent, options: &AggregateOptions) -> u64 {
         const INNER_PRODUCT_BYTES: u64 = 512 << 10;
         let items = extent.sender_items.max(extent.receiver_items) as u64;
@@ -332,7 +352,12 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         Ok(true)
     }
 
-    fn check_receiver(options: &AggregateOptions, sample: &Sample, output: AggregateOutput, _ch: &mut Channel) -> Result<bool, Abort> {
+    fn check_receiver(
+        options: &AggregateOptions,
+        sample: &Sample,
+        output: AggregateOutput,
+        _ch: &mut Channel,
+    ) -> Result<bool, Abort> {
         let mut expected = vec![(0, vec![0u64; options.columns.max(1)]); options.groups];
         for &place in &sample.common {
             let item = sample.item(place);
@@ -341,7 +366,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             *count += 1;
             let factors = Sample::values_of(Role::Receiver, item, usize::from(K::RECEIVER_HAS_COLUMN));
             let factor = factors.first().copied().unwrap_or(1);
-            let values = if options.columns == 0 { vec![1] } else { Sample::values_of(Role::Sender, item, options.columns) };
+            let values =
+                if options.columns == 0 { vec![1] } else { Sample::values_of(Role::Sender, item, options.columns) };
             for (sum, value) in sums.iter_mut().zip(values) {
                 *sum = sum.wrapping_add(value.wrapping_mul(factor));
             }
@@ -357,7 +383,12 @@ pub(super) fn refuse_what_is_for_rows(side: &Side<'_>, task: &str) -> Result<(),
     side.refuse(task, *both_learn, "--both-learn is for intersections", "omit it")?;
     side.refuse(task, side.output.is_some_and(|join| join != Join::Inner), "--join is for intersections", "omit it")?;
     let has_payload = payload.is_some() || expected_payload.is_some();
-    side.refuse(task, has_payload, "payload columns other than numbers are for intersections", "give columns of numbers")
+    side.refuse(
+        task,
+        has_payload,
+        "payload columns other than numbers are for intersections",
+        "give columns of numbers",
+    )
 }
 
 /// Refuses more columns than any protocol takes.
@@ -366,8 +397,12 @@ pub(super) fn refuse_too_many_columns(side: &Side<'_>, task: &str) -> Result<(),
     side.refuse(task, columns > most, &format!("{columns} columns are more than {most}"), "name fewer")
 }
 
-/// The differences in ranges: each side may insist on ranges of the other's columns. Either side has its columns and the ranges that it expects.
-pub(super) fn range_differences(ours: (&[ValueColumn], &[ExpectedRange]), theirs: (&[ValueColumn], &[ExpectedRange])) -> Vec<Difference> {
+/// The differences in ranges: each side may insist on ranges of the other's columns. Either side
+/// has its columns and the ranges that it expects.
+pub(super) fn range_differences(
+    ours: (&[ValueColumn], &[ExpectedRange]),
+    theirs: (&[ValueColumn], &[ExpectedRange]),
+) -> Vec<Difference> {
     let missed = |expected: &[ExpectedRange], columns: &[ValueColumn]| {
         let missed = |range: &&ExpectedRange| !columns.iter().any(|column| range.is_of(column));
         let wanted: Vec<String> = expected.iter().filter(missed).map(ToString::to_string).collect();
@@ -381,16 +416,22 @@ pub(super) fn range_differences(ours: (&[ValueColumn], &[ExpectedRange]), theirs
 
 /// The table's values in `Z_2^64`, `columns` for each of `items`; zeros for dummies.
 pub(super) fn padded_values(table: &KeyTable, items: usize, columns: usize) -> Vec<u64> {
-    let mut values: Vec<u64> = table.values.iter().flat_map(|values| &values.values).map(|&value| value as u64).collect();
+    let mut values: Vec<u64> =
+        table.values.iter().flat_map(|values| &values.values).map(|&value| value as u64).collect();
     values.resize(items * columns, 0);
     values
 }
 
-/// Whether the two sides' columns, thresholds and noise are what the task takes. Each side has checked its own.
+/// Whether the two sides' columns, thresholds and noise are what the task takes. Each side has
+/// checked its own.
 fn go_together<K: AggregateKind>(sender: &Said<'_, AggregateJob<K>>, receiver: &Said<'_, AggregateJob<K>>) -> bool {
     let (sender, receiver) = (sender.proposal, receiver.proposal);
-    let columns_fit = sender.values.is_empty() != K::SENDER_HAS_COLUMNS && receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN);
-    let scales_fit = receiver.values.iter().all(|ours| sender.values.iter().all(|theirs| ours.scale + theirs.scale <= decimal::MOST_SCALE));
+    let columns_fit = sender.values.is_empty() != K::SENDER_HAS_COLUMNS
+        && receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN);
+    let scales_fit = receiver
+        .values
+        .iter()
+        .all(|ours| sender.values.iter().all(|theirs| ours.scale + theirs.scale <= decimal::MOST_SCALE));
     columns_fit && scales_fit && (sender.noise.is_none() || sender.at_least <= 1) && receiver.noise.is_none()
 }
 
@@ -398,7 +439,12 @@ fn go_together<K: AggregateKind>(sender: &Said<'_, AggregateJob<K>>, receiver: &
 ///
 /// # Errors
 /// If it may although every column has a range: a range promises that results are right.
-fn may_wrap(extent: &Extent, senders: &[ValueColumn], receivers: &[ValueColumn], noise: &[NoiseScale]) -> Result<Option<String>, Failure> {
+fn may_wrap(
+    extent: &Extent,
+    senders: &[ValueColumn],
+    receivers: &[ValueColumn],
+    noise: &[NoiseScale],
+) -> Result<Option<String>, Failure> {
     let common = extent.sender_items.min(extent.receiver_items) as u128;
     let factor = receivers.iter().map(|column| u128::from(column.bound())).max().unwrap_or(1);
     let fits = |(place, bound): (usize, u64)| {
@@ -411,13 +457,15 @@ fn may_wrap(extent: &Extent, senders: &[ValueColumn], receivers: &[ValueColumn],
     }
     let open = senders.iter().chain(receivers).find(|column| column.clamp.is_none());
     match open {
-        Some(open) => {
-            Ok(Some(format!("column `{}` has no range (--clamp): a result beyond 64 bits wraps around, and nobody notices", open.name)))
-        }
+        Some(open) => Ok(Some(format!(
+            "column `{}` has no range (--clamp): a result beyond 64 bits wraps around, and nobody notices",
+            open.name
+        ))),
         None => Err(Failure::new(
             code::REFUSED,
             format_args!("with these ranges and up to {common} common keys a result may not fit 64 bits"),
-            "clamp to narrower ranges or use fewer digits (--scale); without any --clamp the run goes on, and results may wrap around",
+            "clamp to narrower ranges or use fewer digits (--scale); without any --clamp the run goes on, and results \
+             may wrap around",
         )),
     }
 }

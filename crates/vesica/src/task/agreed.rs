@@ -1,4 +1,5 @@
-//! Tasks without their types, for those that walk over all of them: a configured side, agreed terms, and a workload.
+//! Tasks without their types, for those that walk over all of them: a configured side, agreed
+//! terms, and a workload.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -38,7 +39,12 @@ pub trait AnyJob: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// If the peer's words do not go together, or either side's configuration refuses the terms.
-    fn settle(&self, extent: &Extent, ours: TaskBytes<'_>, theirs: TaskBytes<'_>) -> Result<Box<dyn AnyAgreed>, Refusal>;
+    fn settle(
+        &self,
+        extent: &Extent,
+        ours: TaskBytes<'_>,
+        theirs: TaskBytes<'_>,
+    ) -> Result<Box<dyn AnyAgreed>, Refusal>;
 }
 
 /// A task on whose terms both sides agree.
@@ -93,7 +99,10 @@ pub(super) fn rows_with_variants<J: Job>() -> impl Iterator<Item = &'static dyn 
 fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality>, Unsupported> {
     rows_with_variants::<J>().find(|row| row.entry().id == entry.id).ok_or_else(|| {
         let task = J::Functionality::NAME;
-        Unsupported::new(format_args!("there is no protocol '{}' for {task}", entry.id), "`vesica protocols` lists them")
+        Unsupported::new(
+            format_args!("there is no protocol '{}' for {task}", entry.id),
+            "`vesica protocols` lists them",
+        )
     })
 }
 
@@ -166,7 +175,8 @@ impl<J: Job> SampleWorkload for TypedWorkload<J> {
                 let party = row.receiver(&request, ch, rng)?;
                 Box::new(move |sample, ch, rng| {
                     let output = party.run(J::sample_receiver(&options, sample), ch, rng)?;
-                    let check: SampleOutput = Box::new(move |sample, ch| J::check_receiver(&options, sample, output, ch));
+                    let check: SampleOutput =
+                        Box::new(move |sample, ch| J::check_receiver(&options, sample, output, ch));
                     Ok(check)
                 })
             }
@@ -228,10 +238,17 @@ impl<J: Job> AnyJob for Configured<J> {
         Ok(J::differences(self.role, &self.proposal, &Self::read_proposal(theirs)?))
     }
 
-    fn settle(&self, extent: &Extent, ours: TaskBytes<'_>, theirs: TaskBytes<'_>) -> Result<Box<dyn AnyAgreed>, Refusal> {
+    fn settle(
+        &self,
+        extent: &Extent,
+        ours: TaskBytes<'_>,
+        theirs: TaskBytes<'_>,
+    ) -> Result<Box<dyn AnyAgreed>, Refusal> {
         let misbehaved = Refusal::Misbehaved("sizes that do not go with the task");
         let peer = Self::read_proposal(theirs.proposal).map_err(|malformed| Refusal::Misbehaved(malformed.0))?;
-        let (Some(our_measure), Some(their_measure)) = (read(ours.measure), read(theirs.measure)) else { return Err(misbehaved) };
+        let (Some(our_measure), Some(their_measure)) = (read(ours.measure), read(theirs.measure)) else {
+            return Err(misbehaved);
+        };
         let ours = Said { proposal: &self.proposal, measure: &our_measure };
         let theirs = Said { proposal: &peer, measure: &their_measure };
         let (sender, receiver) = match self.role {

@@ -2,7 +2,8 @@
 
 use vesica_structures::facts::Unsupported;
 
-/// What goes with the items of a run that is planned or measured. Each task takes the numbers that it has a use for, and refuses the others.
+/// What goes with the items of a run that is planned or measured. Each task takes the numbers that
+/// it has a use for, and refuses the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amounts {
     /// Bytes of payload of each of the sender's items.
@@ -21,7 +22,8 @@ pub struct Amounts {
 
 impl Amounts {
     /// Nothing goes with the items.
-    pub const NONE: Self = Self { payload_bytes: 0, receiver_payload_bytes: 0, columns: 0, groups: 1, at_least: 0, both_learn: false };
+    pub const NONE: Self =
+        Self { payload_bytes: 0, receiver_payload_bytes: 0, columns: 0, groups: 1, at_least: 0, both_learn: false };
 
     /// Refuses numbers other than `taken`, which is what `task` makes of them.
     pub(super) fn all_taken(&self, taken: &Self, task: &str) -> Result<(), Unsupported> {
@@ -30,7 +32,8 @@ impl Amounts {
         }
         Err(Unsupported::new(
             format_args!("the task {task} does not take these payloads, columns or groups"),
-            "payloads are for intersect and shares, columns for sum and join-and-compute, groups and thresholds for these and cardinality",
+            "payloads are for intersect and shares, columns for sum and join-and-compute, groups and thresholds for \
+             these and cardinality",
         ))
     }
 }

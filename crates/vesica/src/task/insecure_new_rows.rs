@@ -1,5 +1,6 @@
-//! INSECURE, for tests: the toy task by which the receiver gets the rows of its partner that it lacks. It shows what a task that is neither an intersection
-//! nor an aggregate takes: this file, its functionality, and a line in each list.
+//! INSECURE, for tests: the toy task by which the receiver gets the rows of its partner that it
+//! lacks. It shows what a task that is neither an intersection nor an aggregate takes: this file,
+//! its functionality, and a line in each list.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ use crate::table::{KeyTable, PayloadSchema};
 /// The toy task.
 pub(super) struct NewRowsJob;
 
-/// Before a side has read its table: the columns of the new rows, which the sender gives and on which the receiver may insist.
+/// Before a side has read its table: the columns of the new rows, which the sender gives and on
+/// which the receiver may insist.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Proposal {
@@ -75,7 +77,9 @@ impl Job for NewRowsJob {
 
     fn differences(_role: Role, ours: &Proposal, theirs: &Proposal) -> Vec<Difference> {
         match (&ours.columns, &theirs.columns) {
-            (Some(ours), Some(theirs)) if ours != theirs => vec![Difference::new("--payload", &list(ours), &list(theirs))],
+            (Some(ours), Some(theirs)) if ours != theirs => {
+                vec![Difference::new("--payload", &list(ours), &list(theirs))]
+            }
             _ => Vec::new(),
         }
     }
@@ -93,7 +97,12 @@ impl Job for NewRowsJob {
         NewRowsOptions { payload_bytes: terms.width }
     }
 
-    fn sender_input(terms: &PayloadSchema, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> IntersectSenderInput {
+    fn sender_input(
+        terms: &PayloadSchema,
+        items: Vec<u128>,
+        table: &mut KeyTable,
+        _rng: &mut SecretRng,
+    ) -> IntersectSenderInput {
         let mut payloads = table.payload.as_mut().map(|payload| std::mem::take(&mut payload.bytes)).unwrap_or_default();
         payloads.resize(items.len() * terms.width, 0);
         IntersectSenderInput { items, payloads }
@@ -159,12 +168,18 @@ impl Job for NewRowsJob {
         // The receiver knows nothing of the items that it lacks.
         let common: std::collections::HashSet<u32> = sample.common.iter().copied().collect();
         let records = (0u32..).zip(sample.payloads.chunks_exact(sample.payloads.len() / sample.items().count()));
-        let new: Vec<u8> = records.filter(|(place, _)| !common.contains(place)).flat_map(|(_, record)| record).copied().collect();
+        let new: Vec<u8> =
+            records.filter(|(place, _)| !common.contains(place)).flat_map(|(_, record)| record).copied().collect();
         ch.send_stream::<Expected>(&new)?;
         Ok(true)
     }
 
-    fn check_receiver(_options: &NewRowsOptions, _sample: &Sample, output: Vec<u8>, ch: &mut Channel) -> Result<bool, Abort> {
+    fn check_receiver(
+        _options: &NewRowsOptions,
+        _sample: &Sample,
+        output: Vec<u8>,
+        ch: &mut Channel,
+    ) -> Result<bool, Abort> {
         let mut expected = vec![0; output.len()];
         ch.recv_stream::<Expected>(&mut expected)?;
         Ok(output == expected)
@@ -174,7 +189,11 @@ impl Job for NewRowsJob {
 enum Expected {}
 
 impl vesica_party::Stream for Expected {
-    const STEP: vesica_party::Step =
-        vesica_party::Step { protocol: "vesica-bench", number: 2, from: Role::Sender, carries: "records to be compared" };
+    const STEP: vesica_party::Step = vesica_party::Step {
+        protocol: "vesica-bench",
+        number: 2,
+        from: Role::Sender,
+        carries: "records to be compared",
+    };
     type Element = u8;
 }

@@ -1,4 +1,5 @@
-//! Intersection: the receiver keeps its rows whose key the sender has, with the sender's payload beside them; on request the sender keeps its own, too.
+//! Intersection: the receiver keeps its rows whose key the sender has, with the sender's payload
+//! beside them; on request the sender keeps its own, too.
 
 use std::sync::Arc;
 
@@ -6,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
-    Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput, IntersectSenderOutput,
+    Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
+    IntersectSenderOutput,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -27,7 +29,8 @@ const TASK: &str = "intersect";
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Proposal {
-    /// Sender: names of the payload columns that it gives. Receiver: the names that it insists on, if it does.
+    /// Sender: names of the payload columns that it gives. Receiver: the names that it insists on,
+    /// if it does.
     payload: Option<Vec<String>>,
     /// Whether the sender learns its matches too.
     both_learn: bool,
@@ -131,7 +134,8 @@ impl Job for IntersectJob {
         if payload.as_ref().is_some_and(|schema| schema.check().is_err()) {
             return Err(Refusal::Misbehaved("a payload schema that no sender declares"));
         }
-        let given = payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
+        let given =
+            payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
         if receiver.measure.payload.is_some() || given != sender.proposal.payload {
             return Err(Refusal::Misbehaved("a payload that does not go with the configuration"));
         }
@@ -142,7 +146,12 @@ impl Job for IntersectJob {
         IntersectOptions { payload_bytes: terms.payload_bytes(), both_learn: terms.both_learn }
     }
 
-    fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> IntersectSenderInput {
+    fn sender_input(
+        terms: &Terms,
+        items: Vec<u128>,
+        table: &mut KeyTable,
+        _rng: &mut SecretRng,
+    ) -> IntersectSenderInput {
         let mut payloads = table.payload.as_mut().map(|payload| std::mem::take(&mut payload.bytes)).unwrap_or_default();
         payloads.resize(items.len() * terms.payload_bytes(), 0);
         IntersectSenderInput { items, payloads }
@@ -159,13 +168,18 @@ impl Job for IntersectJob {
 
     fn receiver_result(agreed: Arc<Agreed<Self>>, output: IntersectReceiverOutput) -> Option<Unopened> {
         let IntersectReceiverOutput { matches: keys, payloads } = output;
-        Some(Box::new(move |_| ResultSet::Keep { keys, payload: agreed.terms.payload.clone().map(|schema| (schema, payloads)) }))
+        Some(Box::new(move |_| ResultSet::Keep {
+            keys,
+            payload: agreed.terms.payload.clone().map(|schema| (schema, payloads)),
+        }))
     }
 
     fn revealed(terms: &Terms) -> Vec<String> {
         let mut all = vec![match terms.payload_columns().join(", ") {
             none if none.is_empty() => "to the receiver: which of its keys the sender has".to_owned(),
-            columns => format!("to the receiver: which of its keys the sender has, and the sender's {columns} of these"),
+            columns => {
+                format!("to the receiver: which of its keys the sender has, and the sender's {columns} of these")
+            }
         }];
         if terms.both_learn {
             all.push("to the sender: which of its keys the receiver has".to_owned());
@@ -215,7 +229,12 @@ impl Job for IntersectJob {
         IntersectReceiverInput { items: sample.digests() }
     }
 
-    fn check_sender(options: &IntersectOptions, sample: &Sample, output: IntersectSenderOutput, _ch: &mut Channel) -> Result<bool, Abort> {
+    fn check_sender(
+        options: &IntersectOptions,
+        sample: &Sample,
+        output: IntersectSenderOutput,
+        _ch: &mut Channel,
+    ) -> Result<bool, Abort> {
         let expected = options.both_learn.then_some(&sample.common);
         Ok(output.matches.as_ref() == expected)
     }
@@ -227,7 +246,8 @@ impl Job for IntersectJob {
         _ch: &mut Channel,
     ) -> Result<bool, Abort> {
         let payload = |&place: &u32| Sample::payload(Role::Sender, sample.item(place), options.payload_bytes);
-        Ok(output.matches == sample.common && output.payloads.opened().into_iter().eq(sample.common.iter().flat_map(payload)))
+        Ok(output.matches == sample.common
+            && output.payloads.opened().into_iter().eq(sample.common.iter().flat_map(payload)))
     }
 }
 
@@ -250,7 +270,8 @@ mod tests {
 
     #[test]
     fn a_receiver_may_insist_on_payload_columns() {
-        let of = |payload: Option<&str>| Proposal { payload: payload.map(|name| vec![name.to_owned()]), both_learn: false };
+        let of =
+            |payload: Option<&str>| Proposal { payload: payload.map(|name| vec![name.to_owned()]), both_learn: false };
         let score = of(Some("score"));
         assert!(fields(Role::Receiver, &of(None), &score).is_empty(), "whatever is given is fine by default");
         assert!(fields(Role::Sender, &score, &of(None)).is_empty(), "on both sides");

@@ -1,4 +1,5 @@
-//! The contract of a task with the engine: all that the engine knows of a task is in the one module that implements it.
+//! The contract of a task with the engine: all that the engine knows of a task is in the one module
+//! that implements it.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -33,11 +34,13 @@ pub(super) type Rows<J> = &'static [&'static dyn Registered<<J as Job>::Function
 pub(super) trait Job: Sized + Send + Sync + 'static {
     /// What is computed.
     type Functionality: SetFunctionality;
-    /// What a side says of the task before it has read its table. Both sides' must agree, each task says how.
+    /// What a side says of the task before it has read its table. Both sides' must agree, each task
+    /// says how.
     type Proposal: Serialize + DeserializeOwned + Debug + Send + Sync;
     /// What a side says of the task once it has read its table.
     type Measure: Serialize + DeserializeOwned + Debug + Send + Sync;
-    /// What both sides agreed on, in the engine's terms: names and ranges of columns, and what follows from them.
+    /// What both sides agreed on, in the engine's terms: names and ranges of columns, and what
+    /// follows from them.
     type Terms: Debug + Send + Sync;
 
     /// The protocols, in the registry's order.
@@ -71,13 +74,15 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// Whether an honest side may propose this.
     fn is_sound(proposal: &Self::Proposal) -> bool;
 
-    /// Where the proposals of this side, which has `role`, and of the peer differ although they must not.
+    /// Where the proposals of this side, which has `role`, and of the peer differ although they
+    /// must not.
     fn differences(role: Role, ours: &Self::Proposal, theirs: &Self::Proposal) -> Vec<Difference>;
 
     /// What the table says.
     fn measure(table: &KeyTable) -> Self::Measure;
 
-    /// The terms that follow from what both sides said, the same on both sides; or a refusal. The own part has been checked.
+    /// The terms that follow from what both sides said, the same on both sides; or a refusal. The
+    /// own part has been checked.
     fn settle(settling: &Settling<'_, Self>) -> Result<Self::Terms, Refusal>;
 
     /// The functionality's options under these terms.
@@ -91,7 +96,12 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     // The run.
 
     /// The sender's input: `items` are the table's keys with dummies behind them.
-    fn sender_input(terms: &Self::Terms, items: Vec<u128>, table: &mut KeyTable, rng: &mut SecretRng) -> SenderInput<Self>;
+    fn sender_input(
+        terms: &Self::Terms,
+        items: Vec<u128>,
+        table: &mut KeyTable,
+        rng: &mut SecretRng,
+    ) -> SenderInput<Self>;
 
     /// The receiver's input.
     fn receiver_input(terms: &Self::Terms, items: Vec<u128>, table: &mut KeyTable) -> ReceiverInput<Self>;
@@ -102,7 +112,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// The receiver's result.
     fn receiver_result(agreed: Arc<Agreed<Self>>, output: ReceiverOutput<Self>) -> Option<Unopened>;
 
-    /// What the task reveals to whom, a sentence each, the same on both sides: for reports and receipts.
+    /// What the task reveals to whom, a sentence each, the same on both sides: for reports and
+    /// receipts.
     fn revealed(terms: &Self::Terms) -> Vec<String>;
 
     /// What reports and receipts state in fields of their own.
@@ -136,10 +147,20 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     fn sample_receiver(options: &Options<Self>, sample: &Sample) -> ReceiverInput<Self>;
 
     /// Whether the sender's whole output is right.
-    fn check_sender(options: &Options<Self>, sample: &Sample, output: SenderOutput<Self>, ch: &mut Channel) -> Result<bool, Abort>;
+    fn check_sender(
+        options: &Options<Self>,
+        sample: &Sample,
+        output: SenderOutput<Self>,
+        ch: &mut Channel,
+    ) -> Result<bool, Abort>;
 
     /// Whether the receiver's whole output is right.
-    fn check_receiver(options: &Options<Self>, sample: &Sample, output: ReceiverOutput<Self>, ch: &mut Channel) -> Result<bool, Abort>;
+    fn check_receiver(
+        options: &Options<Self>,
+        sample: &Sample,
+        output: ReceiverOutput<Self>,
+        ch: &mut Channel,
+    ) -> Result<bool, Abort>;
 }
 
 /// What both sides have said when the terms are settled.

@@ -1,4 +1,5 @@
-//! Join and compute: the receiver gets the sums of the products of both sides' values over the common keys.
+//! Join and compute: the receiver gets the sums of the products of both sides' values over the
+//! common keys.
 
 use vesica_party::Role;
 use vesica_protocols::registry;
@@ -31,10 +32,18 @@ impl AggregateKind for JoinAndComputeKind {
     fn validate_columns(side: &Side<'_>) -> Result<(), Failure> {
         let columns = side.settings.values.columns.len();
         match side.role {
-            Role::Receiver => {
-                side.refuse(TASK, columns != 1, "join-and-compute takes one column of the receiver", "name one with --payload")
-            }
-            Role::Sender => side.refuse(TASK, columns == 0, "join-and-compute needs a column", "name columns of numbers with --payload"),
+            Role::Receiver => side.refuse(
+                TASK,
+                columns != 1,
+                "join-and-compute takes one column of the receiver",
+                "name one with --payload",
+            ),
+            Role::Sender => side.refuse(
+                TASK,
+                columns == 0,
+                "join-and-compute needs a column",
+                "name columns of numbers with --payload",
+            ),
         }
     }
 

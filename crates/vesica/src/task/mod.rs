@@ -1,13 +1,17 @@
 //! The tasks: one module a task, which holds all that the engine knows of it.
 //!
-//! [`TASKS`] is the list that the command line, the handshake, plans, benchmarks, receipts and tests walk over. To add a task:
+//! [`TASKS`] is the list that the command line, the handshake, plans, benchmarks, receipts and
+//! tests walk over. To add a task:
 //!
-//! 1. Write its ideal functionality with its request and options in a module of `vesica_protocols::tasks`, and give it a registry.
-//! 2. Write its `Job` in a module here: what a side proposes, how two proposals settle, what it takes from a table, inputs, results, what it reveals, costs,
-//!    and made-up inputs with their check.
+//! 1. Write its ideal functionality with its request and options in a module of
+//!    `vesica_protocols::tasks`, and give it a registry.
+//! 2. Write its `Job` in a module here: what a side proposes, how two proposals settle, what it
+//!    takes from a table, inputs, results, what it reveals, costs, and made-up inputs with their
+//!    check.
 //! 3. Add it to [`TASKS`].
 //!
-//! `aggregate` is what cardinality, sum and join-and-compute share. `insecure_new_rows` is a toy task of the tests.
+//! `aggregate` is what cardinality, sum and join-and-compute share. `insecure_new_rows` is a toy
+//! task of the tests.
 
 mod aggregate;
 mod agreed;
@@ -88,8 +92,8 @@ pub trait AnyTask: Sync {
 }
 
 impl dyn AnyTask {
-    /// The protocol of this name: an id or alias, and choices behind a colon for a variant. `None` if
-    /// there is no such protocol.
+    /// The protocol of this name: an id or alias, and choices behind a colon for a variant. `None`
+    /// if there is no such protocol.
     ///
     /// # Errors
     /// If the protocol has no such variant.
@@ -204,8 +208,10 @@ pub(crate) mod tests {
     /// Two parties' made-up items, of which the first `common` are the same in another order.
     fn samples(amounts: &Amounts, common: usize) -> [Sample; 2] {
         let of = |role, payload_bytes, items: Vec<u32>| {
-            let bytes: Vec<u8> =
-                items.iter().flat_map(|item| u128::from(*item).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
+            let bytes: Vec<u8> = items
+                .iter()
+                .flat_map(|item| u128::from(*item).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes())
+                .collect();
             let payloads = bytes.chunks_exact(16).flat_map(|item| Sample::payload(role, item, payload_bytes)).collect();
             let places = (0u32..).zip(&items).filter(|(_, item)| **item <= common as u32).map(|(place, _)| place);
             Sample { role, item_bytes: 16, payloads, common: places.collect(), bytes }
@@ -215,21 +221,30 @@ pub(crate) mod tests {
         [of(Role::Sender, amounts.payload_bytes, theirs), of(Role::Receiver, amounts.receiver_payload_bytes, ours)]
     }
 
-    /// Every task computes its plain function on made-up inputs, in all amounts that it names. The registries' protocols are run so by `vesica-bench`.
+    /// Every task computes its plain function on made-up inputs, in all amounts that it names. The
+    /// registries' protocols are run so by `vesica-bench`.
     #[test]
     fn every_task_checks_what_its_stand_ins_compute() {
         let mut names = Vec::new();
         for task in all() {
             for entry in task.entries().into_iter().filter(|entry| entry.id == "insecure-plain") {
-                for amounts in task.richer_amounts().into_iter().chain([task.least_amounts()]).filter(|amounts| !amounts.both_learn) {
+                for amounts in task
+                    .richer_amounts()
+                    .into_iter()
+                    .chain([task.least_amounts()])
+                    .filter(|amounts| !amounts.both_learn)
+                {
                     let [sent, asked] = samples(&amounts, 20);
                     let extent = Extent::new(30, 35, vesica_party::Security::SemiHonest);
                     let workload = task.workload(&extent, &amounts).expect("what the task takes");
-                    let play = |sample: &Sample, ch: &mut vesica_party::Channel, rng: &mut vesica_structures::rng::SecretRng| {
+                    let play = |sample: &Sample,
+                                ch: &mut vesica_party::Channel,
+                                rng: &mut vesica_structures::rng::SecretRng| {
                         let output = workload.set_up(sample.role, entry, ch, rng)?(sample, ch, rng)?;
                         output(sample, ch)
                     };
-                    let (sent, received) = vesica_testkit::try_two_party(|ch, rng| play(&sent, ch, rng), |ch, rng| play(&asked, ch, rng));
+                    let (sent, received) =
+                        vesica_testkit::try_two_party(|ch, rng| play(&sent, ch, rng), |ch, rng| play(&asked, ch, rng));
                     assert!(sent.result.expect("a run") && received.result.expect("a run"), "{task} with {amounts:?}");
                 }
                 names.push(task.name());
@@ -241,9 +256,11 @@ pub(crate) mod tests {
     /// A peer's words as honest sides say them.
     const WORDS: [&str; 5] = [
         "{\"payload\":null,\"both_learn\":false}\n{\"payload\":null}",
-        "{\"payload\":[\"a\"],\"both_learn\":false}\n{\"payload\":{\"fields\":[{\"name\":\"a\",\"kind\":\"text\"}],\"width\":9}}",
+        "{\"payload\":[\"a\"],\"both_learn\":false}\n{\"payload\":{\"fields\":[{\"name\":\"a\",\"kind\":\"text\"}],\"\
+         width\":9}}",
         "{\"values\":[],\"expected_ranges\":[],\"at_least\":0,\"noise\":null}\n{\"groups\":1}",
-        "{\"values\":[{\"name\":\"b\",\"scale\":2,\"clamp\":{\"least\":-5,\"most\":5}}],\"expected_ranges\":[],\"at_least\":0,\"noise\":\"0.5\"}\n{\"groups\":1}",
+        "{\"values\":[{\"name\":\"b\",\"scale\":2,\"clamp\":{\"least\":-5,\"most\":5}}],\"expected_ranges\":[],\"\
+         at_least\":0,\"noise\":\"0.5\"}\n{\"groups\":1}",
         "{\"values\":[],\"expected_ranges\":[{\"name\":\"amount\",\"least\":\"-5\",\"most\":\"5\"}]}\n{}",
     ];
 
@@ -277,7 +294,11 @@ pub(crate) mod tests {
             assert_eq!(fits(Amounts { both_learn: true, ..plain }), task.name() == "intersect", "{task}");
             assert_eq!(fits(Amounts { payload_bytes: 7, ..plain }), !is_aggregate, "{task}");
             assert_eq!(fits(Amounts { receiver_payload_bytes: 7, ..plain }), task.name() == "shares", "{task}");
-            assert_eq!(fits(Amounts { columns: 2, ..plain }), ["sum", "join-and-compute"].contains(&task.name()), "{task}");
+            assert_eq!(
+                fits(Amounts { columns: 2, ..plain }),
+                ["sum", "join-and-compute"].contains(&task.name()),
+                "{task}"
+            );
         }
     }
 
@@ -287,7 +308,11 @@ pub(crate) mod tests {
             assert_eq!(find(task.name()).map(|found| found.name()), Ok(task.name()));
             for entry in task.entries_with_variants() {
                 assert_eq!(entry.task, task.name());
-                assert!(task.find(entry.id).is_ok_and(|found| found.is_some_and(|found| found.id == entry.id)), "{}", entry.id);
+                assert!(
+                    task.find(entry.id).is_ok_and(|found| found.is_some_and(|found| found.id == entry.id)),
+                    "{}",
+                    entry.id
+                );
             }
         }
         assert!(find("no-such-task").unwrap_err().mend.contains("join-and-compute"));

@@ -6,7 +6,8 @@ use vesica_protocols::tasks::{AggregateOutput, SealedPayloads};
 use crate::shares::ShareFile;
 use crate::table::{KeyTable, PayloadSchema, ResultTable, ValueColumn};
 
-/// A result that is not looked at before the conversation has ended: how long it is depends on what matched, and the peer must not notice.
+/// A result that is not looked at before the conversation has ended: how long it is depends on what
+/// matched, and the peer must not notice.
 pub type Unopened = Box<dyn FnOnce(&Finished<'_>) -> ResultSet + Send>;
 
 /// What a result refers to.
@@ -72,7 +73,8 @@ impl ResultSet {
     }
 }
 
-/// What both sides state of a run in reports and receipts, in fields of their own. Fields without a meaning for a task keep their default.
+/// What both sides state of a run in reports and receipts, in fields of their own. Fields without a
+/// meaning for a task keep their default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disclosure {
     /// Whether the sender learns its matches too.

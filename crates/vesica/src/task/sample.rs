@@ -1,4 +1,5 @@
-//! Made-up inputs by which tasks are measured and tested: items, and what goes with them as a function of the item, so that either side can check what it got.
+//! Made-up inputs by which tasks are measured and tested: items, and what goes with them as a
+//! function of the item, so that either side can check what it got.
 
 use vesica_party::{Abort, Channel, Role};
 use vesica_structures::rng::SecretRng;
@@ -21,7 +22,8 @@ pub struct Sample {
 /// A party that is set up, to be run on its sample.
 pub type SampleRun = Box<dyn FnOnce(&Sample, &mut Channel, &mut SecretRng) -> Result<SampleOutput, Abort> + Send>;
 
-/// A party's output: tells whether all of it is right. The two parties may have to speak once more for that.
+/// A party's output: tells whether all of it is right. The two parties may have to speak once more
+/// for that.
 pub type SampleOutput = Box<dyn FnOnce(&Sample, &mut Channel) -> Result<bool, Abort> + Send>;
 
 impl Sample {
@@ -61,7 +63,10 @@ impl Sample {
     /// The values of an item on one side, over all of `Z_2^64`: what its payload would be.
     pub fn values_of(role: Role, item: &[u8], columns: usize) -> Vec<u64> {
         let bytes = Self::payload(role, item, 8 * columns);
-        bytes.chunks_exact(8).map(|eight| eight.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))).collect()
+        bytes
+            .chunks_exact(8)
+            .map(|eight| eight.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+            .collect()
     }
 
     /// The values of all items, `columns` each.

@@ -1,4 +1,5 @@
-//! What a user says of a task: the flags as they were typed, what a task reads in them, and what follows for the table and the output.
+//! What a user says of a task: the flags as they were typed, what a task reads in them, and what
+//! follows for the table and the output.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,8 @@ use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec, read_keys, read_values,
+    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec, read_keys,
+    read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -90,13 +92,17 @@ impl Flags {
         Ok(Settings { values, ..self.without_columns()? })
     }
 
-    /// The settings of a task whose payload travels as it stands: the sender's `--payload` names columns that it gives, the receiver's those on which it insists.
+    /// The settings of a task whose payload travels as it stands: the sender's `--payload` names
+    /// columns that it gives, the receiver's those on which it insists.
     ///
     /// # Errors
     /// If a flag does not say what it should, or is for tasks that compute.
     pub(super) fn with_payload(&self, role: Role) -> Result<Settings, Failure> {
         if !(self.scale.is_empty() && self.clamp.is_empty()) {
-            return Err(usage("--scale and --clamp work with tasks that compute only", "omit them, or say for example --task sum"));
+            return Err(usage(
+                "--scale and --clamp work with tasks that compute only",
+                "omit them, or say for example --task sum",
+            ));
         }
         if self.group_by.is_some() {
             return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
@@ -108,7 +114,9 @@ impl Flags {
             (Role::Sender, Some(columns)) => {
                 let duplicates = match self.payload_duplicates.as_str() {
                     "first" => Duplicates::First,
-                    "sum" => return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first")),
+                    "sum" => {
+                        return Err(usage("--payload-duplicates sum is for tasks that compute", "say refuse or first"));
+                    }
                     _ => Duplicates::Refuse,
                 };
                 settings.payload = Some(PayloadSpec { columns, duplicates });
@@ -120,7 +128,9 @@ impl Flags {
 
     fn without_columns(&self) -> Result<Settings, Failure> {
         let noise = match (&self.epsilon, &self.budget) {
-            (Some(epsilon), Some(budget)) => Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget: budget.clone() }),
+            (Some(epsilon), Some(budget)) => {
+                Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget: budget.clone() })
+            }
             (None, Some(_)) => {
                 return Err(usage(
                     "there is --budget but no --epsilon: your partner would get exact results, which no budget counts",
@@ -130,7 +140,11 @@ impl Flags {
             (_, None) => None,
         };
         Ok(Settings {
-            expected_ranges: self.partner_clamp.iter().map(|argument| ExpectedRange::parse(argument)).collect::<Result<_, _>>()?,
+            expected_ranges: self
+                .partner_clamp
+                .iter()
+                .map(|argument| ExpectedRange::parse(argument))
+                .collect::<Result<_, _>>()?,
             at_least: self.reveal_if_at_least,
             max_groups: self.max_groups,
             noise,
@@ -159,7 +173,11 @@ impl Side<'_> {
     /// Refuses `fault` if it `holds`, naming the task and the side.
     pub(super) fn refuse(&self, task: &str, holds: bool, fault: &str, mend: &str) -> Result<(), Failure> {
         match holds {
-            true => Err(Failure::new(code::USAGE, format_args!("{fault} (the task is {task}, this side the {})", self.role), mend)),
+            true => Err(Failure::new(
+                code::USAGE,
+                format_args!("{fault} (the task is {task}, this side the {})", self.role),
+                mend,
+            )),
             false => Ok(()),
         }
     }

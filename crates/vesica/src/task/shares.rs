@@ -104,11 +104,17 @@ impl Job for SharesJob {
     }
 
     fn settle(settling: &Settling<'_, Self>) -> Result<Terms, Refusal> {
-        Ok(Terms { sender: settling.sender.proposal.values.clone(), receiver: settling.receiver.proposal.values.clone() })
+        Ok(Terms {
+            sender: settling.sender.proposal.values.clone(),
+            receiver: settling.receiver.proposal.values.clone(),
+        })
     }
 
     fn options(terms: &Terms) -> SharesOptions {
-        SharesOptions { sender_payload_bytes: VALUE_BYTES * terms.sender.len(), receiver_payload_bytes: VALUE_BYTES * terms.receiver.len() }
+        SharesOptions {
+            sender_payload_bytes: VALUE_BYTES * terms.sender.len(),
+            receiver_payload_bytes: VALUE_BYTES * terms.receiver.len(),
+        }
     }
 
     fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> SharesInput {
@@ -137,7 +143,9 @@ impl Job for SharesJob {
 
     fn revealed(_terms: &Terms) -> Vec<String> {
         vec![
-            "to neither side: whether a key is common; each side has shares of it and of the values, which together reveal both".to_owned(),
+            "to neither side: whether a key is common; each side has shares of it and of the values, which together \
+             reveal both"
+                .to_owned(),
         ]
     }
 
@@ -164,7 +172,10 @@ impl Job for SharesJob {
     }
 
     fn richer_amounts() -> Vec<Amounts> {
-        vec![Amounts { payload_bytes: 8, ..Amounts::NONE }, Amounts { payload_bytes: 64, receiver_payload_bytes: 8, ..Amounts::NONE }]
+        vec![
+            Amounts { payload_bytes: 8, ..Amounts::NONE },
+            Amounts { payload_bytes: 64, receiver_payload_bytes: 8, ..Amounts::NONE },
+        ]
     }
 
     fn options_of(amounts: &Amounts) -> Result<SharesOptions, Unsupported> {
@@ -182,14 +193,24 @@ impl Job for SharesJob {
     }
 
     /// The sender's shares go to the receiver: only both together can be checked.
-    fn check_sender(_options: &SharesOptions, _sample: &Sample, output: SenderShares, ch: &mut Channel) -> Result<bool, Abort> {
+    fn check_sender(
+        _options: &SharesOptions,
+        _sample: &Sample,
+        output: SenderShares,
+        ch: &mut Channel,
+    ) -> Result<bool, Abort> {
         let membership: Vec<u8> = output.membership.iter().copied().map(u8::from).collect();
         ch.send_stream::<Check>(&membership)?;
         ch.send_stream::<Check>(&output.payloads)?;
         Ok(true)
     }
 
-    fn check_receiver(options: &SharesOptions, sample: &Sample, output: ReceiverShares, ch: &mut Channel) -> Result<bool, Abort> {
+    fn check_receiver(
+        options: &SharesOptions,
+        sample: &Sample,
+        output: ReceiverShares,
+        ch: &mut Channel,
+    ) -> Result<bool, Abort> {
         let mut membership = vec![0; output.membership.len()];
         let mut payloads = vec![0; output.payloads.len()];
         ch.recv_stream::<Check>(&mut membership)?;
@@ -197,7 +218,8 @@ impl Job for SharesJob {
         let both = options.sender_payload_bytes + options.receiver_payload_bytes;
         let common: HashSet<u32> = sample.common.iter().copied().collect();
         let found = output.items.iter().flatten().filter(|place| common.contains(place)).count();
-        let sizes_fit = output.membership.len() == output.items.len() && output.payloads.len() == both * output.items.len();
+        let sizes_fit =
+            output.membership.len() == output.items.len() && output.payloads.len() == both * output.items.len();
         let plain: Vec<u8> = payloads.iter().zip(&output.payloads).map(|(a, b)| a ^ b).collect();
         let mut bins = output.items.iter().zip(membership.iter().zip(&output.membership)).enumerate();
         let all_right = bins.all(|(bin, (placed, (theirs, ours)))| {
@@ -206,7 +228,8 @@ impl Job for SharesJob {
                 let theirs = Sample::payload(Role::Sender, sample.item(place), options.sender_payload_bytes);
                 [theirs, Sample::payload(Role::Receiver, sample.item(place), options.receiver_payload_bytes)].concat()
             });
-            ((*theirs == 1) ^ ours) == common.is_some() && plain.get(bin * both..(bin + 1) * both) == Some(expected.as_slice())
+            ((*theirs == 1) ^ ours) == common.is_some()
+                && plain.get(bin * both..(bin + 1) * both) == Some(expected.as_slice())
         });
         Ok(sizes_fit && found == common.len() && all_right)
     }
@@ -216,7 +239,8 @@ impl Job for SharesJob {
 enum Check {}
 
 impl Stream for Check {
-    const STEP: Step = Step { protocol: "vesica-bench", number: 1, from: Role::Sender, carries: "shares to be checked" };
+    const STEP: Step =
+        Step { protocol: "vesica-bench", number: 1, from: Role::Sender, carries: "shares to be checked" };
     type Element = u8;
 }
 

@@ -30,10 +30,13 @@ impl AggregateKind for SumKind {
         let columns = side.settings.values.columns.len();
         match side.role {
             Role::Receiver => {
-                let (fault, mend) = ("a sum is over the sender's columns", "omit --payload, or say --task join-and-compute");
+                let (fault, mend) =
+                    ("a sum is over the sender's columns", "omit --payload, or say --task join-and-compute");
                 side.refuse("sum", columns > 0, fault, mend)
             }
-            Role::Sender => side.refuse("sum", columns == 0, "a sum needs a column", "name columns of numbers with --payload"),
+            Role::Sender => {
+                side.refuse("sum", columns == 0, "a sum needs a column", "name columns of numbers with --payload")
+            }
         }
     }
 

@@ -22,7 +22,8 @@ fn extent(security: Security, honest: Role, declared: usize) -> Extent {
     }
 }
 
-/// Each row and mode against each honest role, in the case that the partner declares the most that the row serves.
+/// Each row and mode against each honest role, in the case that the partner declares the most that
+/// the row serves.
 fn cases() -> Vec<(Role, Case)> {
     let of = |(task, entry, security): (&'static dyn AnyTask, &'static Entry, Security)| {
         [Role::Sender, Role::Receiver].into_iter().map(move |honest| {
@@ -50,12 +51,14 @@ fn a_partner_that_declares_the_most_and_says_no_more_costs_no_memory() {
     }
 }
 
-/// Rows of points alone hold what has come in the middle of the protocol, too: the partner follows it for some of the items that it declared, and is gone.
+/// Rows of points alone hold what has come in the middle of the protocol, too: the partner follows
+/// it for some of the items that it declared, and is gone.
 #[test]
 fn a_partner_that_brings_fewer_points_than_it_declared_costs_memory_for_those() {
     let _alone = alone();
-    let of_points =
-        |(_, case): &(Role, Case)| is_on_a_curve(case.entry) && case.extent.sender_items.max(case.extent.receiver_items) == MOST;
+    let of_points = |(_, case): &(Role, Case)| {
+        is_on_a_curve(case.entry) && case.extent.sender_items.max(case.extent.receiver_items) == MOST
+    };
     let mut shown = 0;
     for (honest, declared) in cases().into_iter().filter(of_points) {
         let brought = Case { extent: extent(declared.extent.security, honest, OWN), ..declared };

@@ -12,11 +12,14 @@ const OWN: f64 = 16.0;
 /// `(1, n_s, n_r)` and the least that the bound may be there.
 type Condition = ([f64; 3], f64);
 
-/// KiB, bytes a sender's item and bytes a receiver's item, such that the bound lies above all `(n_s, n_r, peak)` and close to them: of all corners of the
-/// region of such bounds, the one that is least off.
+/// KiB, bytes a sender's item and bytes a receiver's item, such that the bound lies above all
+/// `(n_s, n_r, peak)` and close to them: of all corners of the region of such bounds, the one that
+/// is least off.
 pub fn fit(peaks: &[(usize, usize, usize)], own: usize) -> [u64; 3] {
-    let mut conditions: Vec<Condition> =
-        peaks.iter().map(|&(senders, receivers, peak)| ([1.0, senders as f64, receivers as f64], peak as f64 * MARGIN)).collect();
+    let mut conditions: Vec<Condition> = peaks
+        .iter()
+        .map(|&(senders, receivers, peak)| ([1.0, senders as f64, receivers as f64], peak as f64 * MARGIN))
+        .collect();
     for place in 0..3 {
         let mut unit = [0.0; 3];
         unit[place] = 1.0;
@@ -67,9 +70,13 @@ fn solve(conditions: [Condition; 3]) -> Option<[f64; 3]> {
 
 #[test]
 fn a_fit_lies_above_all_peaks_and_on_those_that_follow_it() {
-    let peaks: Vec<(usize, usize, usize)> = [(1 << 10, 1 << 20), (1 << 20, 1 << 10), (1 << 20, 1 << 20), (1 << 8, 1 << 8)]
-        .map(|(s, r)| (s, r, 10_000 + 40 * s + 100 * r))
-        .to_vec();
+    let peaks: Vec<(usize, usize, usize)> =
+        [(1 << 10, 1 << 20), (1 << 20, 1 << 10), (1 << 20, 1 << 20), (1 << 8, 1 << 8)]
+            .map(|(s, r)| (s, r, 10_000 + 40 * s + 100 * r))
+            .to_vec();
     let [fixed, sender, receiver] = fit(&peaks, 1);
-    assert!((43..=45).contains(&sender) && (108..=109).contains(&receiver) && fixed < 100, "{fixed} {sender} {receiver}");
+    assert!(
+        (43..=45).contains(&sender) && (108..=109).contains(&receiver) && fixed < 100,
+        "{fixed} {sender} {receiver}"
+    );
 }

@@ -1,4 +1,5 @@
-//! What protocols allocate, counted: in a process of its own, since the counting allocator serves all of it. Its tests run one after the other.
+//! What protocols allocate, counted: in a process of its own, since the counting allocator serves
+//! all of it. Its tests run one after the other.
 
 mod declared;
 mod fit;

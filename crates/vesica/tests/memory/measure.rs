@@ -40,7 +40,9 @@ pub fn alone() -> MutexGuard<'static, ()> {
 /// Every row and variant in each of its modes, in the registries' order.
 pub fn rows() -> Vec<(&'static dyn AnyTask, &'static Entry, Security)> {
     let of = |task: &'static dyn AnyTask| {
-        task.entries_with_variants().into_iter().flat_map(move |entry| entry.modes.iter().map(move |mode| (task, entry, mode.security)))
+        task.entries_with_variants()
+            .into_iter()
+            .flat_map(move |entry| entry.modes.iter().map(move |mode| (task, entry, mode.security)))
     };
     TASKS.iter().flat_map(|task| of(*task)).collect()
 }
@@ -97,7 +99,8 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// Runs a row with `sender` as the sender's case and `receiver` as the receiver's: an honest run where they are the same.
+/// Runs a row with `sender` as the sender's case and `receiver` as the receiver's: an honest run
+/// where they are the same.
 pub fn run(sender: Case, receiver: Case) -> (Peaks, Ends) {
     // Inputs are there before the run, and are not counted; what the parties make of them is.
     let (sent, asked) = (sender.sample(Role::Sender), receiver.sample(Role::Receiver));
@@ -131,7 +134,8 @@ fn party_threads(group: usize) -> ThreadPool {
     pool.expect("a thread")
 }
 
-/// Distinct items that are the same on both sides, so that the smaller set is a subset: most matches cost most.
+/// Distinct items that are the same on both sides, so that the smaller set is a subset: most
+/// matches cost most.
 fn items_of(count: usize) -> Vec<u128> {
     let mut rng = SecretRng::insecure_from_seed(7);
     (0..count).map(|_| rng.block()).collect()

@@ -7,7 +7,8 @@ use vesica::protocols::tasks::Extent;
 use crate::fit::fit;
 use crate::measure::{Case, Peaks, alone, is_on_a_curve, rows, run};
 
-/// What messages that wait for a busy reader may add. How much that is depends on the scheduler; the 24 MiB that the model adds for every process are there for it.
+/// What messages that wait for a busy reader may add. How much that is depends on the scheduler;
+/// the 24 MiB that the model adds for every process are there for it.
 const QUEUED: u64 = 2 << 20;
 
 /// What a prediction may be beyond 2.5 times the measured peak: small sets are not what it is for.
@@ -69,8 +70,9 @@ fn payloads_columns_and_groups_are_within_the_prediction() {
     }
 }
 
-/// Makes the constants of the model: `cargo test --release -p vesica --test memory -- --ignored --nocapture > FILE` prints measured peaks, and for each row
-/// in each mode its line of `crates/vesica/src/plan/footprints.rs`.
+/// Makes the constants of the model: `cargo test --release -p vesica --test memory -- --ignored
+/// --nocapture > FILE` prints measured peaks, and for each row in each mode its line of
+/// `crates/vesica/src/plan/footprints.rs`.
 #[test]
 #[ignore = "measures many sizes, which takes minutes"]
 fn print_footprints() {
@@ -92,8 +94,13 @@ fn print_footprints() {
                 measured.push((extent.sender_items, extent.receiver_items, sender, receiver));
             }
         }
-        let of =
-            |pick: fn(&(usize, usize, usize, usize)) -> usize| measured.iter().map(|all| (all.0, all.1, pick(all))).collect::<Vec<_>>();
-        println!("    row({id:?}, Security::{security:?}, [{:?}, {:?}]),", fit(&of(|all| all.2), 1), fit(&of(|all| all.3), 2));
+        let of = |pick: fn(&(usize, usize, usize, usize)) -> usize| {
+            measured.iter().map(|all| (all.0, all.1, pick(all))).collect::<Vec<_>>()
+        };
+        println!(
+            "    row({id:?}, Security::{security:?}, [{:?}, {:?}]),",
+            fit(&of(|all| all.2), 1),
+            fit(&of(|all| all.3), 2)
+        );
     }
 }

@@ -2,7 +2,8 @@
 
 use memchr::{memchr, memchr3};
 
-/// Appends `text` as a field, in quotes where it needs them. An empty text is written as `""`, since a bare empty field is null.
+/// Appends `text` as a field, in quotes where it needs them. An empty text is written as `""`,
+/// since a bare empty field is null.
 pub(crate) fn write_field(text: &str, delimiter: u8, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let plain = !bytes.is_empty() && memchr3(b'"', b'\n', b'\r', bytes).is_none() && memchr(delimiter, bytes).is_none();

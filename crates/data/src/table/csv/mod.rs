@@ -1,5 +1,5 @@
-//! CSV: splitting a stream of bytes into records (`split`), reading them in blocks (`reader`), scanning and keeping the rows of a
-//! file (`source`), writing fields (`field`).
+//! CSV: splitting a stream of bytes into records (`split`), reading them in blocks (`reader`),
+//! scanning and keeping the rows of a file (`source`), writing fields (`field`).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod field;

@@ -27,7 +27,8 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Field `index`, with doubled quotes undone by way of `scratch`. `None` is null: an empty field without quotes.
+    /// Field `index`, with doubled quotes undone by way of `scratch`. `None` is null: an empty
+    /// field without quotes.
     pub fn cell<'b>(&self, index: usize, scratch: &'b mut String) -> Option<&'b str>
     where
         'a: 'b,
@@ -66,7 +67,10 @@ pub(crate) struct CsvReader<'a> {
     marked: bool,
 }
 
-#[expect(clippy::indexing_slicing, reason = "start <= end <= block.len(), and `advance` keeps records within what it is given")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "start <= end <= block.len(), and `advance` keeps records within what it is given"
+)]
 impl<'a> CsvReader<'a> {
     /// Reads the header.
     pub fn open(input: &'a Input) -> Result<Self, TableError> {
@@ -100,10 +104,13 @@ impl<'a> CsvReader<'a> {
         }
         let mut scratch = String::new();
         let header = reader.next_any(None)?.map(|record| {
-            let names = (0..record.len()).map(|i| record.cell(i, &mut scratch).unwrap_or_default().to_owned()).collect();
+            let names =
+                (0..record.len()).map(|i| record.cell(i, &mut scratch).unwrap_or_default().to_owned()).collect();
             (names, record.bytes[..record.end].to_vec(), record.bytes[record.end..].to_vec())
         });
-        let Some((names, bytes, line_end)) = header else { return Err(TableError::Empty { path: input.path().to_owned() }) };
+        let Some((names, bytes, line_end)) = header else {
+            return Err(TableError::Empty { path: input.path().to_owned() });
+        };
         reader.header = names;
         reader.header_bytes = bytes;
         reader.line_end = match line_end.as_slice() {
@@ -159,7 +166,8 @@ impl<'a> CsvReader<'a> {
         Records::new(self.input, &self.block[self.start..self.end], self.last, self.line, self.header.len())
     }
 
-    /// Consumes what [`Self::records`] passed over, and reads more; `false` at the end of the input.
+    /// Consumes what [`Self::records`] passed over, and reads more; `false` at the end of the
+    /// input.
     pub fn refill(&mut self, bytes: usize, lines: u64) -> Result<bool, TableError> {
         self.start += bytes;
         self.line += lines;
@@ -176,7 +184,8 @@ impl<'a> CsvReader<'a> {
         Ok(Some((&self.block[from..from + len], end)))
     }
 
-    /// Moves behind the next record: where it starts in the block, its length with and without line end, its first line.
+    /// Moves behind the next record: where it starts in the block, its length with and without line
+    /// end, its first line.
     #[inline]
     fn advance(
         &mut self,
@@ -184,7 +193,9 @@ impl<'a> CsvReader<'a> {
     ) -> Result<Option<(usize, usize, usize, u64)>, TableError> {
         loop {
             let unread = &self.block[..self.end];
-            if let Some(found) = advance(self.input, unread, self.last, &mut self.start, &mut self.line, &mut self.fields, &split)? {
+            if let Some(found) =
+                advance(self.input, unread, self.last, &mut self.start, &mut self.line, &mut self.fields, &split)?
+            {
                 return Ok(Some(found));
             }
             if self.last {
@@ -203,7 +214,11 @@ impl<'a> CsvReader<'a> {
         }
         if self.end == self.block.len() {
             if self.end >= LONGEST_RECORD {
-                return Err(TableError::LongRecord { path: self.input.path().to_owned(), line: self.line, limit: LONGEST_RECORD });
+                return Err(TableError::LongRecord {
+                    path: self.input.path().to_owned(),
+                    line: self.line,
+                    limit: LONGEST_RECORD,
+                });
             }
             self.block.resize((2 * self.end).min(LONGEST_RECORD), 0);
         }
@@ -243,10 +258,12 @@ impl<'a> Records<'a> {
 
     /// The next record, unless it is not complete.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, TableError> {
-        let found = advance(self.input, self.bytes, self.last, &mut self.at, &mut self.line, &mut self.fields, &split_record)?;
+        let found =
+            advance(self.input, self.bytes, self.last, &mut self.at, &mut self.line, &mut self.fields, &split_record)?;
         let Some((from, len, end, line)) = found else { return Ok(None) };
         let bytes = &self.bytes[from..from + len];
-        check(self.input, bytes, self.text.get(from..from + len), end, &self.fields, line, Some(self.expected)).map(Some)
+        check(self.input, bytes, self.text.get(from..from + len), end, &self.fields, line, Some(self.expected))
+            .map(Some)
     }
 
     /// Bytes of all records.
@@ -259,7 +276,8 @@ impl<'a> Records<'a> {
         (self.at, self.line - self.first_line)
     }
 
-    /// About equal parts of whole records, at most `count`. Lines are counted from the start of the part.
+    /// About equal parts of whole records, at most `count`. Lines are counted from the start of the
+    /// part.
     pub fn split(&self, count: usize) -> Vec<Self> {
         let mut parts = Vec::with_capacity(count);
         let (mut from, mut at) = (0, 0);
@@ -268,9 +286,11 @@ impl<'a> Records<'a> {
         for part in 1..count {
             let goal = self.bytes.len() / count * part;
             if quotes {
-                // A line end may stand in a quoted field, so each record is looked at. A malformed one ends the last part.
+                // A line end may stand in a quoted field, so each record is looked at. A malformed one ends the
+                // last part.
                 while at < goal
-                    && let Ok(Some(_)) = advance(self.input, self.bytes, self.last, &mut at, &mut line, &mut fields, &split_line)
+                    && let Ok(Some(_)) =
+                        advance(self.input, self.bytes, self.last, &mut at, &mut line, &mut fields, &split_line)
                 {
                 }
             } else if at < goal {
@@ -286,8 +306,8 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Moves `at` behind the next record of `bytes` and counts its lines: where it starts, its length with and without line end, its first line.
-/// `None` when it is not complete.
+/// Moves `at` behind the next record of `bytes` and counts its lines: where it starts, its length
+/// with and without line end, its first line. `None` when it is not complete.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "`at` begins within `bytes`, and no record is longer than what is left")]
 fn advance(
@@ -316,7 +336,11 @@ fn advance(
             Split::OpenQuote => return Err(malformed("never closes")),
             Split::AfterQuote => return Err(malformed("goes on after its closing quote")),
             Split::TooManyFields => {
-                return Err(TableError::TooManyColumns { path: input.path().to_owned(), line: *line, limit: MOST_COLUMNS });
+                return Err(TableError::TooManyColumns {
+                    path: input.path().to_owned(),
+                    line: *line,
+                    limit: MOST_COLUMNS,
+                });
             }
         }
     }

@@ -1,4 +1,5 @@
-//! A CSV file as a [`Source`](crate::table::Source): a scan on several threads, and records kept byte by byte.
+//! A CSV file as a [`Source`](crate::table::Source): a scan on several threads, and records kept
+//! byte by byte.
 
 use std::sync::Arc;
 
@@ -52,15 +53,28 @@ pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) 
     }
 }
 
-/// Pushes records on several threads, and gives the bytes and lines that they took. `None`, and nothing is committed, when one is
-/// malformed: only a walk from the first one knows its line.
-fn in_parts(records: &Records, columns: &[usize], most: usize, scanner: &mut dyn Scanner) -> Result<Option<(usize, u64)>, TableError> {
+/// Pushes records on several threads, and gives the bytes and lines that they took. `None`, and
+/// nothing is committed, when one is malformed: only a walk from the first one knows its line.
+fn in_parts(
+    records: &Records,
+    columns: &[usize],
+    most: usize,
+    scanner: &mut dyn Scanner,
+) -> Result<Option<(usize, u64)>, TableError> {
     let parts = scanner.parts(most);
     let pieces = records.split(parts.len());
-    let read = |(mut records, part): (Records, &mut dyn ScannerPart)| push(&mut records, columns, part).map(|()| records.passed());
-    let Ok(passed) = pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<_>, _>>() else { return Ok(None) };
+    let read = |(mut records, part): (Records, &mut dyn ScannerPart)| {
+        push(&mut records, columns, part).map(|()| records.passed())
+    };
+    let Ok(passed) = pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<_>, _>>() else {
+        return Ok(None);
+    };
     scanner.commit()?;
-    Ok(Some(passed.into_iter().fold((0, 0), |(bytes, lines), (more_bytes, more_lines)| (bytes + more_bytes, lines + more_lines))))
+    Ok(Some(
+        passed
+            .into_iter()
+            .fold((0, 0), |(bytes, lines), (more_bytes, more_lines)| (bytes + more_bytes, lines + more_lines)),
+    ))
 }
 
 fn push(records: &mut Records, columns: &[usize], part: &mut dyn ScannerPart) -> Result<(), TableError> {
@@ -76,7 +90,11 @@ fn push(records: &mut Records, columns: &[usize], part: &mut dyn ScannerPart) ->
 
 /// See [`crate::table::Source::keep`].
 pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    let rows = if sink.takes_records(input.delimiter()) { keep_records(input, kept, sink)? } else { keep_batches(input, kept, sink)? };
+    let rows = if sink.takes_records(input.delimiter()) {
+        keep_records(input, kept, sink)?
+    } else {
+        keep_batches(input, kept, sink)?
+    };
     kept.check_rows(input.path(), rows)
 }
 
@@ -84,8 +102,11 @@ pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> R
 fn keep_records(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<usize, TableError> {
     let mut reader = CsvReader::open(input)?;
     let csv = CsvHead { byte_order_mark: reader.marked(), header: reader.header_bytes(), line_end: reader.line_end() };
-    let head =
-        Head { csv: Some(csv), format: Some(Format::Csv), ..Head::of(input.path(), schema_of(reader.header()), kept.payload_schema()) };
+    let head = Head {
+        csv: Some(csv),
+        format: Some(Format::Csv),
+        ..Head::of(input.path(), schema_of(reader.header()), kept.payload_schema())
+    };
     sink.begin(&head)?;
     let mut row = 0;
     while let Some((record, end)) = reader.next_line()? {
@@ -120,7 +141,8 @@ fn keep_batches(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Resu
             row += 1;
         }
         if payloads.len() == ROWS_PER_BATCH || (end && !payloads.is_empty()) {
-            let columns: Vec<ArrayRef> = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
+            let columns: Vec<ArrayRef> =
+                builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
             let columns = RecordBatch::try_new(schema.clone(), columns).map_err(|error| input.damaged(error))?;
             sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: &row_numbers })?;
             payloads.clear();

@@ -1,12 +1,13 @@
 //! The splitter: where the record at the start of some bytes ends, and its fields.
 //!
-//! RFC 4180 with the liberties that files in the wild take: a record ends with LF, CRLF or CR; a quote in the middle of an unquoted
-//! field is a character like others; empty lines are passed over. Text behind a closing quote is refused, since
-//! readers disagree on what it means.
+//! RFC 4180 with the liberties that files in the wild take: a record ends with LF, CRLF or CR; a
+//! quote in the middle of an unquoted field is a character like others; empty lines are passed
+//! over. Text behind a closing quote is refused, since readers disagree on what it means.
 
 use memchr::memchr3;
 
-/// The most fields that a record may have; a file of delimiters would take a hundred times its size in memory.
+/// The most fields that a record may have; a file of delimiters would take a hundred times its size
+/// in memory.
 pub(crate) const MOST_COLUMNS: usize = 1 << 16;
 
 /// A field of a record: `bytes[start..end]` without its quotes.
@@ -49,7 +50,8 @@ pub enum Split {
     TooManyFields,
 }
 
-/// Splits the record at the start of `bytes` into `fields`, which are cleared first. `last` says that nothing follows `bytes`.
+/// Splits the record at the start of `bytes` into `fields`, which are cleared first. `last` says
+/// that nothing follows `bytes`.
 #[expect(clippy::indexing_slicing, reason = "`at` and each field end at or before the end of `bytes`")]
 pub fn split_record(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Field>) -> Split {
     fields.clear();
@@ -97,8 +99,8 @@ pub fn split_record(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Fi
     }
 }
 
-/// Where the first delimiter, LF or CR stands. Most fields are shorter than what it takes to start `memchr3`, so the first words are
-/// searched here.
+/// Where the first delimiter, LF or CR stands. Most fields are shorter than what it takes to start
+/// `memchr3`, so the first words are searched here.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "the words that were searched lie within `bytes`")]
 fn plain_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
@@ -108,7 +110,9 @@ fn plain_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     for (i, word) in words.iter().take(WORDS).enumerate() {
         let word = u64::from_le_bytes(*word);
         // The lowest high bit marks the first zero byte of the difference; those above it may be wrong.
-        let found = [delimiter, b'\n', b'\r'].map(|byte| word ^ (ONES * u64::from(byte))).map(|zero| zero.wrapping_sub(ONES) & !zero);
+        let found = [delimiter, b'\n', b'\r']
+            .map(|byte| word ^ (ONES * u64::from(byte)))
+            .map(|zero| zero.wrapping_sub(ONES) & !zero);
         let found = (found[0] | found[1] | found[2]) & (ONES << 7);
         if found != 0 {
             return Some(8 * i + found.trailing_zeros() as usize / 8);
@@ -118,8 +122,8 @@ fn plain_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     memchr3(delimiter, b'\n', b'\r', &bytes[from..]).map(|offset| from + offset)
 }
 
-/// The record at the start of `bytes`, without its fields: faster where only rows are copied. Same records as [`split_record`], of which some have
-/// too many fields.
+/// The record at the start of `bytes`, without its fields: faster where only rows are copied. Same
+/// records as [`split_record`], of which some have too many fields.
 #[expect(clippy::indexing_slicing, reason = "`stop` is a place of `bytes`")]
 pub fn split_line(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Field>) -> Split {
     if let Some(stop) = memchr3(b'\n', b'\r', b'"', bytes).filter(|&stop| stop > 0) {
@@ -132,7 +136,8 @@ pub fn split_line(bytes: &[u8], last: bool, delimiter: u8, fields: &mut Vec<Fiel
     split_record(bytes, last, delimiter, fields)
 }
 
-/// Where the quote stands that closes a field whose text starts at `from`. `None` when it may lie behind these bytes.
+/// Where the quote stands that closes a field whose text starts at `from`. `None` when it may lie
+/// behind these bytes.
 fn closing_quote(bytes: &[u8], from: usize, last: bool, doubled: &mut bool) -> Option<usize> {
     let mut at = from;
     loop {
@@ -150,6 +155,10 @@ fn closing_quote(bytes: &[u8], from: usize, last: bool, doubled: &mut bool) -> O
 
 /// Line ends in quoted text: each LF, and each CR without one.
 fn count_lines(text: &[u8]) -> u64 {
-    let count = text.iter().enumerate().filter(|&(i, &b)| b == b'\n' || (b == b'\r' && text.get(i + 1) != Some(&b'\n'))).count();
+    let count = text
+        .iter()
+        .enumerate()
+        .filter(|&(i, &b)| b == b'\n' || (b == b'\r' && text.get(i + 1) != Some(&b'\n')))
+        .count();
     count as u64
 }

@@ -11,14 +11,18 @@ fn read(bytes: &[u8]) -> Result<u64, String> {
     table(bytes, format).map_err(|error| error.to_string())
 }
 
-/// Where the footer of a file describes its blocks: 24 bytes each, of which the second eight are the length of the metadata.
+/// Where the footer of a file describes its blocks: 24 bytes each, of which the second eight are
+/// the length of the metadata.
 fn blocks(bytes: &[u8]) -> Vec<usize> {
     let end = bytes.len() - 10;
     let length = u32::from_le_bytes(bytes[end..end + 4].try_into().expect("four bytes")) as usize;
     let footer = root_as_footer(&bytes[end - length..end]).expect("sound");
     let described = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
-    let wanted = described.map(|block| [block.offset().to_le_bytes(), i64::from(block.metaDataLength()).to_le_bytes()].concat());
-    wanted.map(|wanted| end - length + memchr::memmem::find(&bytes[end - length..end], &wanted).expect("in the footer")).collect()
+    let wanted =
+        described.map(|block| [block.offset().to_le_bytes(), i64::from(block.metaDataLength()).to_le_bytes()].concat());
+    wanted
+        .map(|wanted| end - length + memchr::memmem::find(&bytes[end - length..end], &wanted).expect("in the footer"))
+        .collect()
 }
 
 fn written(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
@@ -35,7 +39,8 @@ fn sound_files_and_streams_are_read() {
     }
 }
 
-/// The reader takes the body from where the footer says: it read lengths of buffers there that were none, and died of what it asked for.
+/// The reader takes the body from where the footer says: it read lengths of buffers there that were
+/// none, and died of what it asked for.
 #[test]
 fn a_block_whose_metadata_has_another_length_is_refused() {
     for seed in seeds::arrow_files().expect("seeds") {
@@ -50,7 +55,9 @@ fn a_block_whose_metadata_has_another_length_is_refused() {
                     assert!(result.is_err_and(|error| error.contains("metadata is shorter than it is")), "{wrong}");
                 }
             }
-            for (place, wrong) in [(0, i64::MAX), (0, 1 << 40), (0, -1), (16, i64::MAX), (16, 1 << 40), (16, -1), (16, 0)] {
+            for (place, wrong) in
+                [(0, i64::MAX), (0, 1 << 40), (0, -1), (16, i64::MAX), (16, 1 << 40), (16, -1), (16, 0)]
+            {
                 let mut bytes = seed.clone();
                 bytes[at + place..at + place + 8].copy_from_slice(&wrong.to_le_bytes());
                 assert!(read(&bytes).is_err(), "{place}: {wrong}");
@@ -86,7 +93,8 @@ fn blocks_that_overlap_are_refused() {
     assert!(read(&bytes).is_err_and(|error| error.contains("its blocks overlap")));
 }
 
-/// Columns of nulls take no bytes, so that any number of rows may stand there; the rows must be those of some bytes.
+/// Columns of nulls take no bytes, so that any number of rows may stand there; the rows must be
+/// those of some bytes.
 #[test]
 fn more_rows_than_bytes_can_hold_are_refused() {
     let nulls = |rows: usize| written(vec![("email", Arc::new(NullArray::new(rows)) as ArrayRef)]);

@@ -1,9 +1,11 @@
-//! The content of Parquet pages, as far as it says how much there is: the delta encodings begin with a count of their own, which the
-//! reader makes room for, and one value of a dictionary may stand for many rows.
+//! The content of Parquet pages, as far as it says how much there is: the delta encodings begin
+//! with a count of their own, which the reader makes room for, and one value of a dictionary may
+//! stand for many rows.
 
 use parquet::basic::Encoding;
 
-/// The values of a page of version 1: what is behind its repetition and definition levels. `None` when the page is shorter.
+/// The values of a page of version 1: what is behind its repetition and definition levels. `None`
+/// when the page is shorter.
 pub(super) fn behind_levels(mut page: &[u8], most: [i16; 2], encodings: [Encoding; 2], values: u32) -> Option<&[u8]> {
     for (most, encoding) in most.into_iter().zip(encodings) {
         if most == 0 {
@@ -22,8 +24,8 @@ pub(super) fn behind_levels(mut page: &[u8], most: [i16; 2], encodings: [Encodin
     Some(page)
 }
 
-/// How many bytes the whole numbers at the start of `bytes` take, which are delta-encoded; `None` when they are more than `most` or do
-/// not lie in `bytes`.
+/// How many bytes the whole numbers at the start of `bytes` take, which are delta-encoded; `None`
+/// when they are more than `most` or do not lie in `bytes`.
 pub(super) fn lengths(bytes: &[u8], most: u32) -> Option<usize> {
     let mut at = 0;
     let (block, per_block, count) = (number(bytes, &mut at)?, number(bytes, &mut at)?, number(bytes, &mut at)?);

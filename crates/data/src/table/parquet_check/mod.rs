@@ -1,9 +1,11 @@
-//! What a Parquet file declares, checked against what it holds before the Parquet reader trusts it: on some damaged files of a few
-//! kilobytes that reader spins for minutes, or asks for more memory than there is, which ends the process.
+//! What a Parquet file declares, checked against what it holds before the Parquet reader trusts it:
+//! on some damaged files of a few kilobytes that reader spins for minutes, or asks for more memory
+//! than there is, which ends the process.
 //!
-//! Many rows in few bytes are sound: a constant column takes a few bytes a page. So rows are not bounded by bytes. Instead, all places
-//! that say how much there is must agree: the footer's rows with those of its row groups, these with the values of each column, and
-//! these with the values of its pages.
+//! Many rows in few bytes are sound: a constant column takes a few bytes a page. So rows are not
+//! bounded by bytes. Instead, all places that say how much there is must agree: the footer's rows
+//! with those of its row groups, these with the values of each column, and these with the values of
+//! its pages.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod delta;
@@ -53,7 +55,8 @@ fn footer(bytes: BytesAt) -> Result<(), Fault> {
     let Some(at) = end.checked_sub(length) else { return Fault::wrong("its footer would be longer than the file") };
     let footer = bytes.read(at, length, "the footer")?;
     let mut tree = Tree::default();
-    walk(&footer, shapes::FOOTER, &mut tree).map_err(|fault| Fault::Wrong(format!("its footer is malformed: {}", fault.0)))?;
+    walk(&footer, shapes::FOOTER, &mut tree)
+        .map_err(|fault| Fault::Wrong(format!("its footer is malformed: {}", fault.0)))?;
     if tree.too_deep { Fault::wrong(format!("its columns are nested more than {DEEPEST} deep")) } else { Ok(()) }
 }
 
@@ -91,7 +94,8 @@ impl Visitor for Tree {
     }
 }
 
-/// Refuses a file whose columns of `chosen` do not hold what they declare. The result is how many rows may be decoded at once.
+/// Refuses a file whose columns of `chosen` do not hold what they declare. The result is how many
+/// rows may be decoded at once.
 pub(crate) fn check_columns(
     input: &Input,
     file: &File,
@@ -103,11 +107,13 @@ pub(crate) fn check_columns(
     if rows > i64::from(NO_KEY) {
         return Err(TableError::TooManyRows { path: input.path().to_owned(), limit: u64::from(NO_KEY) });
     }
-    let longest = columns(BytesAt { file, len: input.len() }, metadata, chosen, rows).map_err(|fault| fault.of(input))?;
+    let longest =
+        columns(BytesAt { file, len: input.len() }, metadata, chosen, rows).map_err(|fault| fault.of(input))?;
     Ok(batch_rows.min(BATCH_BYTES / longest.max(1)).max(1))
 }
 
-/// Checks the columns; the result is at least the length of the longest value that many rows can share.
+/// Checks the columns; the result is at least the length of the longest value that many rows can
+/// share.
 fn columns(bytes: BytesAt, metadata: &ParquetMetaData, chosen: &ProjectionMask, rows: i64) -> Result<usize, Fault> {
     if metadata.file_metadata().schema_descr().num_columns() == 0 {
         return Fault::wrong("it has no columns");
@@ -149,9 +155,12 @@ struct Column<'a> {
 
 impl<'a> Column<'a> {
     fn new(bytes: BytesAt<'a>, chunk: &'a ColumnChunkMetaData) -> Result<Self, Fault> {
-        let number = |n: i64| u64::try_from(n).map_err(|_| Fault::Wrong("a column's place or length in it is negative".to_owned()));
+        let number = |n: i64| {
+            u64::try_from(n).map_err(|_| Fault::Wrong("a column's place or length in it is negative".to_owned()))
+        };
         let start = number(chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()))?;
-        let column = Self { bytes, chunk, start, length: number(chunk.compressed_size())?, values: number(chunk.num_values())? };
+        let column =
+            Self { bytes, chunk, start, length: number(chunk.compressed_size())?, values: number(chunk.num_values())? };
         bytes.inside(start, column.length, &format!("column `{}`", column.name()))?;
         Ok(column)
     }
@@ -164,7 +173,8 @@ impl<'a> Column<'a> {
         Fault::wrong(format!("column `{}` {what}", self.name()))
     }
 
-    /// Walks the pages; the result is at least the length of the longest value that many rows can share.
+    /// Walks the pages; the result is at least the length of the longest value that many rows can
+    /// share.
     fn check(&self) -> Result<usize, Fault> {
         let width = self.chunk.column_descr().type_length();
         if self.chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY && !(0..=LONGEST_VALUE as i32).contains(&width) {
@@ -186,8 +196,11 @@ impl<'a> Column<'a> {
                 return self.wrong("has a page that would unpack to more bytes than any of its length can");
             }
             at += packed;
-            let Ok(count) = u64::try_from(page.values) else { return self.wrong("has a page with fewer than no values") };
-            let long = self.chunk.column_type() == Type::BYTE_ARRAY && unpacked as usize > BATCH_BYTES / super::columnar::ROWS_PER_BATCH;
+            let Ok(count) = u64::try_from(page.values) else {
+                return self.wrong("has a page with fewer than no values");
+            };
+            let long = self.chunk.column_type() == Type::BYTE_ARRAY
+                && unpacked as usize > BATCH_BYTES / super::columnar::ROWS_PER_BATCH;
             match page.kind {
                 PageKind::Data => {
                     values += count;
@@ -196,7 +209,9 @@ impl<'a> Column<'a> {
                         longest = longest.max(unpacked as usize);
                     }
                 }
-                PageKind::Dictionary if count > unpacked => return self.wrong("has a dictionary with more values than bytes"),
+                PageKind::Dictionary if count > unpacked => {
+                    return self.wrong("has a dictionary with more values than bytes");
+                }
                 PageKind::Dictionary => dictionary |= long,
                 PageKind::Other => {}
             }
@@ -226,8 +241,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Unpacks the dictionary (and all pages, if there are `deltas`), for what only the content says: how long a dictionary's values are,
-    /// how many lengths a page declares.
+    /// Unpacks the dictionary (and all pages, if there are `deltas`), for what only the content
+    /// says: how long a dictionary's values are, how many lengths a page declares.
     fn look_inside(&self, deltas: bool) -> Result<usize, Fault> {
         let failed = |error: parquet::errors::ParquetError| Fault::Wrong(format!("column `{}`: {error}", self.name()));
         let file = Arc::new(self.bytes.file.try_clone().map_err(Fault::Read)?);
@@ -255,9 +270,9 @@ impl<'a> Column<'a> {
             };
             let sound = match (encoding, content) {
                 (Encoding::DELTA_LENGTH_BYTE_ARRAY, Some(content)) => delta::lengths(content, values).is_some(),
-                (Encoding::DELTA_BYTE_ARRAY, Some(content)) => {
-                    delta::lengths(content, values).and_then(|length| delta::lengths(content.get(length..)?, values)).is_some()
-                }
+                (Encoding::DELTA_BYTE_ARRAY, Some(content)) => delta::lengths(content, values)
+                    .and_then(|length| delta::lengths(content.get(length..)?, values))
+                    .is_some(),
                 (Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY, None) => false,
                 _ => true,
             };

@@ -1,4 +1,5 @@
-//! The structures of a Parquet footer and of its page headers: `parquet.thrift`, as far as the Parquet reader reads them.
+//! The structures of a Parquet footer and of its page headers: `parquet.thrift`, as far as the
+//! Parquet reader reads them.
 
 /// The type of a field.
 pub(super) enum Shape {
@@ -34,8 +35,18 @@ pub(super) const CHILDREN: &[i16] = &[2, 5];
 
 const EMPTY: &[(i16, Shape)] = &[];
 
-const SCHEMA_ELEMENT: &[(i16, Shape)] =
-    &[(1, I32), (2, I32), (3, I32), (4, Bytes), (5, I32), (6, I32), (7, I32), (8, I32), (9, I32), (10, Struct(LOGICAL_TYPE))];
+const SCHEMA_ELEMENT: &[(i16, Shape)] = &[
+    (1, I32),
+    (2, I32),
+    (3, I32),
+    (4, Bytes),
+    (5, I32),
+    (6, I32),
+    (7, I32),
+    (8, I32),
+    (9, I32),
+    (10, Struct(LOGICAL_TYPE)),
+];
 
 const LOGICAL_TYPE: &[(i16, Shape)] = &[
     (1, Struct(EMPTY)),
@@ -69,7 +80,8 @@ const ROW_GROUP: &[(i16, Shape)] = &[
     (7, I16),
 ];
 
-const COLUMN_CHUNK: &[(i16, Shape)] = &[(1, Bytes), (2, I64), (3, Struct(COLUMN)), (4, I64), (5, I32), (6, I64), (7, I32), (9, Bytes)];
+const COLUMN_CHUNK: &[(i16, Shape)] =
+    &[(1, Bytes), (2, I64), (3, Struct(COLUMN)), (4, I64), (5, I32), (6, I64), (7, I32), (9, Bytes)];
 
 const COLUMN: &[(i16, Shape)] = &[
     (1, I32),
@@ -91,9 +103,11 @@ const COLUMN: &[(i16, Shape)] = &[
     (17, Struct(&[(1, Struct(BOX)), (2, List(&I32))])),
 ];
 
-const BOX: &[(i16, Shape)] = &[(1, Double), (2, Double), (3, Double), (4, Double), (5, Double), (6, Double), (7, Double), (8, Double)];
+const BOX: &[(i16, Shape)] =
+    &[(1, Double), (2, Double), (3, Double), (4, Double), (5, Double), (6, Double), (7, Double), (8, Double)];
 
-const STATISTICS: &[(i16, Shape)] = &[(1, Bytes), (2, Bytes), (3, I64), (4, I64), (5, Bytes), (6, Bytes), (7, Bool), (8, Bool)];
+const STATISTICS: &[(i16, Shape)] =
+    &[(1, Bytes), (2, Bytes), (3, I64), (4, I64), (5, Bytes), (6, Bytes), (7, Bool), (8, Bool)];
 
 const KEY_VALUE: &[(i16, Shape)] = &[(1, Bytes), (2, Bytes)];
 

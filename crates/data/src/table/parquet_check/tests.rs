@@ -3,7 +3,9 @@ use super::*;
 use crate::fuzzing::seeds;
 use crate::table::columnar::ColumnarReader;
 use crate::table::{Format, InputOptions};
-use arrow_array::{ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch};
+use arrow_array::{
+    ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -50,7 +52,8 @@ fn sound_files_are_read_as_before() {
     }
 }
 
-/// The reader would skip 2^31 doubles behind the end of the file, one call of the system each: two minutes.
+/// The reader would skip 2^31 doubles behind the end of the file, one call of the system each: two
+/// minutes.
 #[test]
 fn a_list_of_more_elements_than_bytes_is_refused_in_a_page_header() {
     let mut bytes = plain();
@@ -93,7 +96,8 @@ fn structures_without_end_are_refused() {
     assert!(walk(&[&[0xf9][..], &[0x19; 1000]].concat(), shapes::FOOTER, nothing).is_err());
 }
 
-/// The reader recurses into groups: on a hundred thousand it leaves its stack, and the process dies.
+/// The reader recurses into groups: on a hundred thousand it leaves its stack, and the process
+/// dies.
 #[test]
 fn a_schema_of_groups_in_groups_is_refused() {
     let schema = |groups: usize| {
@@ -120,7 +124,8 @@ fn a_schema_of_groups_in_groups_is_refused() {
 #[test]
 fn columns_hold_the_values_that_they_declare() {
     let bytes = plain();
-    // 1000 as a zigzag varint, everywhere in the footer: the rows of the file, of its row group, the values of its column.
+    // 1000 as a zigzag varint, everywhere in the footer: the rows of the file, of its row group, the
+    // values of its column.
     let footer = footer_of(&bytes);
     let places: Vec<usize> = (footer.start..footer.end - 1).filter(|&at| bytes[at..at + 2] == [0xd0, 0x0f]).collect();
     assert_eq!(places.len(), 3, "the footer says it three times");
@@ -155,7 +160,8 @@ fn constant_columns_of_millions_of_rows_stay_readable() {
     assert_eq!(rows(&bytes), Ok(ROWS));
 }
 
-/// One value of a dictionary stands for many rows: 8192 rows of 1 MiB each would be decoded at once.
+/// One value of a dictionary stands for many rows: 8192 rows of 1 MiB each would be decoded at
+/// once.
 #[test]
 fn long_values_are_decoded_a_few_rows_at_a_time() {
     let values = LargeStringArray::from_iter_values(["x".repeat(1 << 20)]);
@@ -167,7 +173,8 @@ fn long_values_are_decoded_a_few_rows_at_a_time() {
         std::io::Write::write_all(&mut file, bytes).expect("written");
         let metadata = SerializedFileReader::new(file.try_clone().expect("a file")).expect("sound").metadata().clone();
         let bytes = BytesAt { file: &file, len: bytes.len() as u64 };
-        columns(bytes, &metadata, &ProjectionMask::all(), metadata.file_metadata().num_rows()).unwrap_or_else(|_| panic!("sound"))
+        columns(bytes, &metadata, &ProjectionMask::all(), metadata.file_metadata().num_rows())
+            .unwrap_or_else(|_| panic!("sound"))
     };
     assert_eq!(batch(&bytes), 1 << 20);
     let wide = FixedSizeBinaryArray::try_from_iter((0..3).map(|_| vec![7; 1 << 20])).expect("one width");
@@ -176,7 +183,8 @@ fn long_values_are_decoded_a_few_rows_at_a_time() {
 
 #[test]
 fn lengths_of_delta_encodings_are_counted() {
-    // 128 values a block, 4 mini-blocks, 5 values, of which the first is 1; then a block of one step: 1.
+    // 128 values a block, 4 mini-blocks, 5 values, of which the first is 1; then a block of one step:
+    // 1.
     let five = [0x80, 0x01, 4, 5, 2, 2, 0, 0, 0, 0, b'a', b'b'];
     assert_eq!(delta::lengths(&five, 5), Some(10));
     assert_eq!(delta::lengths(&five, 4), None, "more lengths than values");

@@ -1,6 +1,7 @@
-//! Thrift's compact protocol, walked by a [`Shape`]: the Parquet reader skips what it does not know, takes a field's type on trust, and
-//! spends as many steps on a list as its length says, even where the elements take no bytes. What this walk passes takes the reader no
-//! more steps than bytes.
+//! Thrift's compact protocol, walked by a [`Shape`]: the Parquet reader skips what it does not
+//! know, takes a field's type on trust, and spends as many steps on a list as its length says, even
+//! where the elements take no bytes. What this walk passes takes the reader no more steps than
+//! bytes.
 
 use super::shapes::Shape;
 
@@ -24,7 +25,8 @@ const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 const UUID: u8 = 13;
 
-/// Is told what a walk meets. A path is the fields' numbers from the outermost structure on; a list's elements have the list's path.
+/// Is told what a walk meets. A path is the fields' numbers from the outermost structure on; a
+/// list's elements have the list's path.
 pub(super) trait Visitor {
     /// A whole number of a known field.
     fn number(&mut self, path: &[i16], value: i64);
@@ -33,7 +35,11 @@ pub(super) trait Visitor {
 }
 
 /// Walks the structure at the start of `bytes`: how many bytes it takes.
-pub(super) fn walk(bytes: &[u8], fields: &'static [(i16, Shape)], visitor: &mut dyn Visitor) -> Result<usize, Malformed> {
+pub(super) fn walk(
+    bytes: &[u8],
+    fields: &'static [(i16, Shape)],
+    visitor: &mut dyn Visitor,
+) -> Result<usize, Malformed> {
     let mut walk = Walk { bytes, at: 0, path: Vec::new(), visitor };
     walk.fields(fields)?;
     Ok(walk.at)
@@ -79,7 +85,11 @@ impl Walk<'_> {
         let folded = self.unsigned()?;
         let value = (folded >> 1) as i64 ^ -((folded & 1) as i64);
         let unused = 64 - bits;
-        if value << unused >> unused == value { Ok(value) } else { Err(Malformed("a number in it is too large for its field")) }
+        if value << unused >> unused == value {
+            Ok(value)
+        } else {
+            Err(Malformed("a number in it is too large for its field"))
+        }
     }
 
     fn number(&mut self, bits: u32) -> Result<(), Malformed> {
@@ -135,7 +145,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A list's length and its elements' type. Each element takes at least a byte, so a length beyond the bytes is wrong.
+    /// A list's length and its elements' type. Each element takes at least a byte, so a length
+    /// beyond the bytes is wrong.
     fn list(&mut self) -> Result<(usize, u8), Malformed> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
@@ -195,7 +206,8 @@ impl Walk<'_> {
 }
 
 impl Shape {
-    /// Thrift's type codes for it. Whole numbers of all widths are written alike, and there are writers that take one for another.
+    /// Thrift's type codes for it. Whole numbers of all widths are written alike, and there are
+    /// writers that take one for another.
     fn kinds(&self) -> &'static [u8] {
         match self {
             Self::Bool => &[TRUE, FALSE],

@@ -24,7 +24,8 @@ pub(crate) enum Value<'a> {
 }
 
 impl PayloadSchema {
-    /// Refuses a schema that no sender of ours declares: run it on what the partner sent, before anything is allocated by it.
+    /// Refuses a schema that no sender of ours declares: run it on what the partner sent, before
+    /// anything is allocated by it.
     pub fn check(&self) -> Result<(), TableError> {
         if self.fields.is_empty() || self.fields.len() > 1024 {
             return Err(TableError::PeerPayload("its number of columns is not between 1 and 1024"));
@@ -78,7 +79,9 @@ fn value<'a>(kind: &PayloadKind, rest: &mut &'a [u8]) -> Result<Value<'a>, Table
     let text = "a text is not UTF-8";
     Ok(match kind {
         K::Null => return Err(TableError::PeerPayload("a column of nulls has a value")),
-        K::Text | K::LargeText | K::TextView => Value::Text(std::str::from_utf8(framed(rest)?).map_err(|_| TableError::PeerPayload(text))?),
+        K::Text | K::LargeText | K::TextView => {
+            Value::Text(std::str::from_utf8(framed(rest)?).map_err(|_| TableError::PeerPayload(text))?)
+        }
         K::Binary | K::LargeBinary | K::BinaryView => Value::Binary(framed(rest)?),
         K::Boolean => match take(rest, 1)? {
             [0] => Value::Boolean(false),

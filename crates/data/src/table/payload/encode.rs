@@ -9,7 +9,9 @@ use arrow_schema::{ArrowError, DataType};
 use crate::table::TableError;
 use crate::table::along::At;
 use crate::table::named_columns::NamedColumns;
-use crate::table::payload::{Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable};
+use crate::table::payload::{
+    Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
+};
 use crate::table::source::{Cell, CellForm, Wanted};
 
 /// Gathers one record a distinct key while the table is read.
@@ -49,12 +51,18 @@ pub(crate) struct PayloadRows {
 }
 
 impl PayloadCollector {
-    /// For these columns, which are appended to the wanted ones; refuses columns whose type does not travel.
+    /// For these columns, which are appended to the wanted ones; refuses columns whose type does
+    /// not travel.
     pub fn new(spec: &PayloadSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
         let field = |name: &String| {
             let (column, found) = columns.find(name)?;
             let kind = PayloadKind::of(found).ok_or_else(|| {
-                columns.refused(name, found, "a payload", "choose a column of text, numbers, dates, timestamps, booleans or binary")
+                columns.refused(
+                    name,
+                    found,
+                    "a payload",
+                    "choose a column of text, numbers, dates, timestamps, booleans or binary",
+                )
             })?;
             wanted.push(Wanted { column, form: CellForm::Payload });
             Ok(PayloadField { name: name.clone(), kind })

@@ -1,4 +1,5 @@
-//! The types of payload columns: a column arrives as it left, but for a dictionary, which arrives as its values.
+//! The types of payload columns: a column arrives as it left, but for a dictionary, which arrives
+//! as its values.
 
 use std::fmt::Write;
 
@@ -68,7 +69,8 @@ pub enum PayloadKind {
     Timestamp {
         /// What is counted.
         unit: PayloadUnit,
-        /// With a zone the time is an instant, which the zone says how to show; without one it is local time.
+        /// With a zone the time is an instant, which the zone says how to show; without one it is
+        /// local time.
         zone: Option<String>,
     },
 }
@@ -96,7 +98,8 @@ impl PayloadKind {
     /// The kind of a column, if its type travels.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         use DataType as T;
-        let decimal = |bits, precision: u8, scale: i8| Some(Self::Decimal { bits, precision, scale: scale.try_into().ok()? });
+        let decimal =
+            |bits, precision: u8, scale: i8| Some(Self::Decimal { bits, precision, scale: scale.try_into().ok()? });
         let kind = match data_type {
             T::Null => Self::Null,
             T::Utf8 => Self::Text,
@@ -124,7 +127,9 @@ impl PayloadKind {
             T::Decimal256(precision, scale) => decimal(256, *precision, *scale)?,
             T::Date32 => Self::Date { bits: 32 },
             T::Date64 => Self::Date { bits: 64 },
-            T::Timestamp(unit, zone) => Self::Timestamp { unit: (*unit).into(), zone: zone.as_deref().map(str::to_owned) },
+            T::Timestamp(unit, zone) => {
+                Self::Timestamp { unit: (*unit).into(), zone: zone.as_deref().map(str::to_owned) }
+            }
             T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => Self::of(values)?,
             _ => return None,
         };
@@ -160,7 +165,8 @@ impl PayloadKind {
             Self::Date { bits: 64 } => T::Date64,
             Self::Timestamp { unit, ref zone } => {
                 let sound = |zone: &String| {
-                    zone.len() <= LONGEST_ZONE && zone.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_+-:".contains(&byte))
+                    zone.len() <= LONGEST_ZONE
+                        && zone.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_+-:".contains(&byte))
                 };
                 if !zone.as_ref().is_none_or(sound) {
                     return None;
@@ -177,7 +183,9 @@ impl PayloadKind {
             Self::Null | Self::Boolean => None,
             Self::Text | Self::LargeText | Self::TextView | Self::Binary | Self::LargeBinary | Self::BinaryView => None,
             Self::FixedBinary { bytes } => Some(bytes.into()),
-            Self::Int { bits } | Self::UInt { bits } | Self::Float { bits } | Self::Date { bits } => Some(usize::from(bits) / 8),
+            Self::Int { bits } | Self::UInt { bits } | Self::Float { bits } | Self::Date { bits } => {
+                Some(usize::from(bits) / 8)
+            }
             Self::Decimal { bits, .. } => Some(usize::from(bits) / 8),
             Self::Timestamp { .. } => Some(8),
         }

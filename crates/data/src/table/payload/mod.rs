@@ -1,8 +1,10 @@
-//! Payload columns: the sender's values for a key as a record of fixed width (`encode`), and back (`decode`).
+//! Payload columns: the sender's values for a key as a record of fixed width (`encode`), and back
+//! (`decode`).
 //!
-//! A record is a presence bit for each field (little-endian bits, 1 = not null), then the present values: booleans one
-//! byte, what has a fixed width as Arrow stores it (little-endian), text and binary behind their length as LEB128.
-//! Zeros pad every record to the width of the longest one, so that no length shows but that maximum.
+//! A record is a presence bit for each field (little-endian bits, 1 = not null), then the present
+//! values: booleans one byte, what has a fixed width as Arrow stores it (little-endian), text and
+//! binary behind their length as LEB128. Zeros pad every record to the width of the longest one, so
+//! that no length shows but that maximum.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod decode;

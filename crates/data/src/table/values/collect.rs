@@ -29,13 +29,14 @@ pub(crate) struct ValueRows {
 }
 
 impl ValueCollector {
-    /// For these columns, which are appended to the wanted ones; refuses columns that hold no exact numbers, and groups without a
-    /// canonical form.
+    /// For these columns, which are appended to the wanted ones; refuses columns that hold no exact
+    /// numbers, and groups without a canonical form.
     pub fn new(spec: &ValueSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
         for value in &spec.columns {
             let (column, found) = columns.find(&value.name)?;
             if stored_as(found).is_none() {
-                let mend = "choose integers, decimals of up to 128 bits or text; cast floats to decimals, which says how they are rounded";
+                let mend = "choose integers, decimals of up to 128 bits or text; cast floats to decimals, which says \
+                            how they are rounded";
                 return Err(columns.refused(&value.name, found, "computed with", mend));
             }
             wanted.push(Wanted { column, form: CellForm::Number });
@@ -62,9 +63,14 @@ impl ValueCollector {
         let columns = self.spec.columns.len();
         let differs = || TableError::ValueDuplicates { path: path(), row };
         for (index, column) in self.spec.columns.iter().enumerate() {
-            let unfit =
-                |unfit: Unfit| TableError::Amount { path: path(), row, column: column.name.clone(), what: unfit.what(column.scale) };
-            let value = rows.values.get(place * columns + index).copied().unwrap_or(Err(Unfit::Missing)).map_err(unfit)?;
+            let unfit = |unfit: Unfit| TableError::Amount {
+                path: path(),
+                row,
+                column: column.name.clone(),
+                what: unfit.what(column.scale),
+            };
+            let value =
+                rows.values.get(place * columns + index).copied().unwrap_or(Err(Unfit::Missing)).map_err(unfit)?;
             match self.values.get_mut(key * columns + index) {
                 None => self.values.push(value),
                 Some(sum) if self.spec.duplicates == ValueDuplicates::Sum => {
@@ -90,7 +96,10 @@ impl ValueCollector {
     }
 
     /// Clamps the values and puts the categories in order.
-    #[expect(clippy::indexing_slicing, reason = "categories are numbered from 0 without a gap, and groups are such numbers")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "categories are numbered from 0 without a gap, and groups are such numbers"
+    )]
     pub fn finish(mut self) -> ValueTable {
         let mut clamped = vec![0; self.spec.columns.len()];
         if !self.spec.columns.is_empty() {

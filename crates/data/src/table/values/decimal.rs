@@ -1,4 +1,5 @@
-//! Fixed-point numbers: whole multiples of a power of ten in 64 bits, read and written exactly. No float on the way.
+//! Fixed-point numbers: whole multiples of a power of ten in 64 bits, read and written exactly. No
+//! float on the way.
 
 /// Most digits after the point: more do not leave a digit before it.
 pub const MOST_SCALE: u8 = 18;
@@ -49,7 +50,10 @@ pub fn parse(text: &str, scale: u8) -> Result<i64, Unfit> {
     let mut value = 0i64;
     // Downwards, since the least number has no positive twin.
     for digit in whole.bytes().chain(kept.bytes()).chain(zeros) {
-        value = value.checked_mul(10).and_then(|value| value.checked_sub(i64::from(digit - b'0'))).ok_or(Unfit::TooLarge)?;
+        value = value
+            .checked_mul(10)
+            .and_then(|value| value.checked_sub(i64::from(digit - b'0')))
+            .ok_or(Unfit::TooLarge)?;
     }
     if negative { Ok(value) } else { value.checked_neg().ok_or(Unfit::TooLarge) }
 }

@@ -1,4 +1,5 @@
-//! Values to compute with: integers and fixed-point decimals, one a distinct key and column, and the groups of the keys.
+//! Values to compute with: integers and fixed-point decimals, one a distinct key and column, and
+//! the groups of the keys.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod collect;
@@ -122,17 +123,24 @@ impl ExpectedRange {
         let read = || {
             let (name, range) = argument.rsplit_once('=')?;
             let (least, most) = range.split_once("..")?;
-            let number = |text| decimal::parse(text, decimal::MOST_SCALE) != Err(decimal::Unfit::NoNumber) && !str::is_empty(text);
+            let number = |text| {
+                decimal::parse(text, decimal::MOST_SCALE) != Err(decimal::Unfit::NoNumber) && !str::is_empty(text)
+            };
             (number(least) && number(most)).then(|| Self { name: name.into(), least: least.into(), most: most.into() })
         };
-        read()
-            .ok_or_else(|| usage(format_args!("--partner-clamp {argument} is not understood"), "write --partner-clamp COLUMN=LEAST..MOST"))
+        read().ok_or_else(|| {
+            usage(
+                format_args!("--partner-clamp {argument} is not understood"),
+                "write --partner-clamp COLUMN=LEAST..MOST",
+            )
+        })
     }
 
     /// Whether `column` has this range.
     pub fn is_of(&self, column: &ValueColumn) -> bool {
         let same = |text: &str, end| decimal::parse(text, column.scale) == Ok(end);
-        self.name == column.name && column.clamp.is_some_and(|range| same(&self.least, range.least) && same(&self.most, range.most))
+        self.name == column.name
+            && column.clamp.is_some_and(|range| same(&self.least, range.least) && same(&self.most, range.most))
     }
 }
 
@@ -143,10 +151,12 @@ impl fmt::Display for ExpectedRange {
 }
 
 impl ValueSpec {
-    /// The columns that `--payload COLUMN`, `--scale COLUMN=DIGITS` and `--clamp COLUMN=LEAST..MOST` declare.
+    /// The columns that `--payload COLUMN`, `--scale COLUMN=DIGITS` and `--clamp
+    /// COLUMN=LEAST..MOST` declare.
     ///
     /// # Errors
-    /// If a column is named twice, or one is scaled or clamped that is not among them, or a number is none.
+    /// If a column is named twice, or one is scaled or clamped that is not among them, or a number
+    /// is none.
     pub fn parse(names: &[String], scales: &[String], clamps: &[String]) -> Result<Self, UsageError> {
         let mut columns: Vec<ValueColumn> = Vec::new();
         for name in names {
@@ -159,18 +169,24 @@ impl ValueSpec {
         for argument in scales {
             let (column, digits) = Self::about("--scale", argument, &mut columns)?;
             column.scale = digits.parse().ok().filter(|&scale| scale <= decimal::MOST_SCALE).ok_or_else(|| {
-                usage(format_args!("--scale {argument} is not understood"), format_args!("give 0 to {} digits", decimal::MOST_SCALE))
+                usage(
+                    format_args!("--scale {argument} is not understood"),
+                    format_args!("give 0 to {} digits", decimal::MOST_SCALE),
+                )
             })?;
         }
         for argument in clamps {
             let (column, range) = Self::about("--clamp", argument, &mut columns)?;
             let scale = column.scale;
             let end = |text: &str| decimal::parse(text, scale).ok();
-            let range = range.split_once("..").and_then(|(least, most)| Some(Clamp { least: end(least)?, most: end(most)? }));
+            let range =
+                range.split_once("..").and_then(|(least, most)| Some(Clamp { least: end(least)?, most: end(most)? }));
             column.clamp = Some(range.filter(|range| range.least <= range.most).ok_or_else(|| {
                 usage(
                     format_args!("--clamp {argument} is not understood"),
-                    format_args!("write --clamp COLUMN=LEAST..MOST with at most {scale} digits after the point, as --scale says"),
+                    format_args!(
+                        "write --clamp COLUMN=LEAST..MOST with at most {scale} digits after the point, as --scale says"
+                    ),
                 )
             })?);
         }
@@ -178,7 +194,11 @@ impl ValueSpec {
     }
 
     /// The column that an argument `COLUMN=...` is about, and what it says. Names may hold `=`.
-    fn about<'a, 'b>(flag: &str, argument: &'b str, columns: &'a mut [ValueColumn]) -> Result<(&'a mut ValueColumn, &'b str), UsageError> {
+    fn about<'a, 'b>(
+        flag: &str,
+        argument: &'b str,
+        columns: &'a mut [ValueColumn],
+    ) -> Result<(&'a mut ValueColumn, &'b str), UsageError> {
         let named = argument.rsplit_once('=');
         let found = named.and_then(|(name, rest)| Some((columns.iter_mut().find(|column| column.name == name)?, rest)));
         found.ok_or_else(|| {
@@ -231,6 +251,10 @@ mod tests {
         assert!(!ExpectedRange::parse("a=0..100").expect("a range").is_of(&column));
         assert!(!ExpectedRange::parse("b=0..100.5").expect("a range").is_of(&column));
         assert!(!ExpectedRange::parse("a=0..100.5").expect("a range").is_of(&ValueColumn { clamp: None, ..column }));
-        assert!(ExpectedRange::parse("a=x..1").is_err() && ExpectedRange::parse("a").is_err() && ExpectedRange::parse("a=..").is_err());
+        assert!(
+            ExpectedRange::parse("a=x..1").is_err()
+                && ExpectedRange::parse("a").is_err()
+                && ExpectedRange::parse("a=..").is_err()
+        );
     }
 }

@@ -24,18 +24,20 @@ pub struct ResultTable<'a> {
 }
 
 impl ResultTable<'_> {
-    /// Each row's group, if there are groups, and its results as decimals; `None` is a group that is kept back.
+    /// Each row's group, if there are groups, and its results as decimals; `None` is a group that
+    /// is kept back.
     fn rows(&self) -> impl Iterator<Item = (Option<&str>, Vec<Option<String>>)> {
         self.results.iter().enumerate().map(|(place, results)| {
             let group = self.groups.and_then(|(_, names)| names.get(place)?.as_deref());
-            let number =
-                |(column, &(_, scale)): (usize, &(String, u8))| Some(decimal::show(results.as_ref()?.get(column).copied()? as i64, scale));
+            let number = |(column, &(_, scale)): (usize, &(String, u8))| {
+                Some(decimal::show(results.as_ref()?.get(column).copied()? as i64, scale))
+            };
             (group, self.columns.iter().enumerate().map(number).collect())
         })
     }
 
-    /// As CSV. A missing number, and a missing group's name, is an empty field; where it is the only one of its line
-    /// `""`, since readers pass over an empty line.
+    /// As CSV. A missing number, and a missing group's name, is an empty field; where it is the
+    /// only one of its line `""`, since readers pass over an empty line.
     pub fn csv(&self) -> Vec<u8> {
         let mut text = Vec::new();
         let head = self.groups.map(|(name, _)| Some(name));
@@ -46,8 +48,8 @@ impl ResultTable<'_> {
         text
     }
 
-    /// As JSON: an array of objects. Whole numbers that every reader takes exactly are numbers, larger ones and
-    /// decimals are text; a missing one is null.
+    /// As JSON: an array of objects. Whole numbers that every reader takes exactly are numbers,
+    /// larger ones and decimals are text; a missing one is null.
     pub fn json(&self) -> Vec<u8> {
         let rows = self.rows().map(|(group, results)| {
             let mut object = Map::new();
@@ -56,7 +58,9 @@ impl ResultTable<'_> {
             }
             for ((name, scale), result) in self.columns.iter().zip(results) {
                 let number = |text: String| match text.parse::<i64>() {
-                    Ok(whole) if *scale == 0 && whole.unsigned_abs() <= LARGEST_EXACT => Value::Number(Number::from(whole)),
+                    Ok(whole) if *scale == 0 && whole.unsigned_abs() <= LARGEST_EXACT => {
+                        Value::Number(Number::from(whole))
+                    }
                     _ => json!(text),
                 };
                 object.insert(name.clone(), result.map_or(Value::Null, number));
@@ -134,9 +138,17 @@ mod tests {
         let batch = table.batch().expect("columns");
         assert_eq!(batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(), [None, Some("a,b"), Some("c")]);
         let amounts = batch.column(1).as_primitive::<Decimal128Type>();
-        assert_eq!((amounts.value_as_string(0), amounts.is_null(1), amounts.value_as_string(2)), ("-0.01".into(), true, "1234.56".into()));
-        assert_eq!(batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(7), None, Some(i64::MAX)]);
-        let one = |results: &[Option<Vec<u64>>]| ResultTable { columns: vec![("cardinality".into(), 0)], groups: None, results }.csv();
+        assert_eq!(
+            (amounts.value_as_string(0), amounts.is_null(1), amounts.value_as_string(2)),
+            ("-0.01".into(), true, "1234.56".into())
+        );
+        assert_eq!(
+            batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(),
+            [Some(7), None, Some(i64::MAX)]
+        );
+        let one = |results: &[Option<Vec<u64>>]| {
+            ResultTable { columns: vec![("cardinality".into(), 0)], groups: None, results }.csv()
+        };
         assert_eq!(one(&[Some(vec![3])]), b"cardinality\n3\n");
         // An empty line would be no row.
         assert_eq!(one(&[None]), b"cardinality\n\"\"\n");

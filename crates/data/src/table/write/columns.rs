@@ -21,18 +21,27 @@ use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError};
 /// Refuses a header of CSV with a name that stands there twice.
 pub(super) fn check_names(schema: &Schema, path: &str) -> Result<(), TableError> {
     let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let Some(name) = names.iter().enumerate().find(|(i, name)| names.iter().take(*i).any(|before| before == *name)).map(|(_, name)| name)
+    let Some(name) = names
+        .iter()
+        .enumerate()
+        .find(|(i, name)| names.iter().take(*i).any(|before| before == *name))
+        .map(|(_, name)| name)
     else {
         return Ok(());
     };
     let reason = format!("the input has several columns named `{name}`");
-    Err(TableError::OutputFormat { path: path.to_owned(), reason, mend: "rename one of them in the file, or write CSV" })
+    Err(TableError::OutputFormat {
+        path: path.to_owned(),
+        reason,
+        mend: "rename one of them in the file, or write CSV",
+    })
 }
 
 /// Refuses columns of types that `format` does not have, by writing a row to nowhere.
 pub(super) fn check(source: &dyn Source, format: Format, path: &str) -> Result<(), TableError> {
     let sample = source.sample()?;
-    let head = Head { format: source.stored().map(|stored| stored.format), ..Head::of(source.name(), sample.schema(), None) };
+    let head =
+        Head { format: source.stored().map(|stored| stored.format), ..Head::of(source.name(), sample.schema(), None) };
     let mut writer = ColumnsWriter::new(io::sink(), format, path, &head)?;
     if sample.num_rows() > 0 {
         writer.batch(&RowBatch { columns: &sample, payloads: &[], row_numbers: &[] })?;
@@ -65,7 +74,8 @@ impl WithPayload {
     pub fn batch(&self, rows: &RowBatch<'_>, path: &str) -> Result<RecordBatch, TableError> {
         let unfit = |error: ArrowError| TableError::unfit_result(path, error);
         let own = rows.columns.columns().iter().zip(self.own.fields());
-        let mut columns = own.map(|(column, field)| cast(column, field.data_type())).collect::<Result<Vec<_>, _>>().map_err(unfit)?;
+        let mut columns =
+            own.map(|(column, field)| cast(column, field.data_type())).collect::<Result<Vec<_>, _>>().map_err(unfit)?;
         if let Some(payload) = &self.payload {
             columns.extend(payload_columns(payload, rows.payloads)?);
         }
@@ -74,8 +84,9 @@ impl WithPayload {
     }
 }
 
-/// The source's columns as they are written. An Arrow file has one dictionary for all batches of a column, which other
-/// sources need not have: there a column gets the type of its dictionary's values.
+/// The source's columns as they are written. An Arrow file has one dictionary for all batches of a
+/// column, which other sources need not have: there a column gets the type of its dictionary's
+/// values.
 fn written_schema(head: &Head<'_>, format: Format) -> SchemaRef {
     let schema = &head.schema;
     if format != Format::ArrowFile || head.format == Some(Format::ArrowFile) {
@@ -85,7 +96,10 @@ fn written_schema(head: &Head<'_>, format: Format) -> SchemaRef {
         DataType::Dictionary(_, values) => Arc::new(field.as_ref().clone().with_data_type(values.as_ref().clone())),
         _ => field.clone(),
     };
-    Arc::new(Schema::new_with_metadata(schema.fields().iter().map(plain).collect::<Vec<_>>(), schema.metadata().clone()))
+    Arc::new(Schema::new_with_metadata(
+        schema.fields().iter().map(plain).collect::<Vec<_>>(),
+        schema.metadata().clone(),
+    ))
 }
 
 fn data_type(kind: &PayloadKind) -> Result<DataType, TableError> {
@@ -135,7 +149,10 @@ fn payload_column(kind: &PayloadKind, rows: &[Vec<Value<'_>>], index: usize) -> 
                 }
                 present.push(matches!(value, Value::Fixed(_)));
             }
-            let data = ArrayData::builder(data_type(fixed)?).len(rows.len()).add_buffer(bytes.into()).nulls(Some(present.into()));
+            let data = ArrayData::builder(data_type(fixed)?)
+                .len(rows.len())
+                .add_buffer(bytes.into())
+                .nulls(Some(present.into()));
             make_array(data.build().map_err(|_| TableError::PeerPayload("a value is not of its column's type"))?)
         }
     })
@@ -185,11 +202,16 @@ impl<W: Write + Send> ColumnsWriter<W> {
             Format::Parquet => {
                 let compression = head.compression.unwrap_or(Compression::SNAPPY);
                 let properties = WriterProperties::builder().set_compression(compression).build();
-                let writer = ArrowWriter::try_new(writer, schema, Some(properties)).map_err(|error| of_parquet(&path, error))?;
+                let writer =
+                    ArrowWriter::try_new(writer, schema, Some(properties)).map_err(|error| of_parquet(&path, error))?;
                 Writer::Parquet(Box::new(writer))
             }
-            Format::ArrowStream => Writer::Stream(StreamWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?),
-            Format::ArrowFile | Format::Csv => Writer::File(FileWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?),
+            Format::ArrowStream => {
+                Writer::Stream(StreamWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?)
+            }
+            Format::ArrowFile | Format::Csv => {
+                Writer::File(FileWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?)
+            }
         };
         Ok(Self { path, columns, writer, rows: 0 })
     }

@@ -27,7 +27,8 @@ pub enum Join {
 /// What the protocol found.
 #[derive(Clone, Copy, Debug)]
 pub struct Matches<'a> {
-    /// Indices into [`KeyTable::digests`] (which may have been moved into the protocol) of the keys that the partner has too.
+    /// Indices into [`KeyTable::digests`] (which may have been moved into the protocol) of the keys
+    /// that the partner has too.
     pub keys: &'a [u32],
     /// One record a match, in the order of `keys`. Only for [`Join::Inner`].
     pub payload: Option<ReceivedPayload<'a>>,
@@ -106,7 +107,8 @@ impl<'a> KeptRows<'a> {
     }
 }
 
-/// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the protocol, not after it.
+/// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the
+/// protocol, not after it.
 pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
     let csv = source.stored().is_some_and(|stored| stored.format == Format::Csv);
     match rows.format {
@@ -121,10 +123,12 @@ pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(),
     }
 }
 
-/// Writes the result's rows with all their columns, and the payload's behind them, and completes the result.
+/// Writes the result's rows with all their columns, and the payload's behind them, and completes
+/// the result.
 ///
-/// CSV to CSV copies each record byte by byte; Parquet and Arrow keep their schema. Another output format converts: CSV columns
-/// are text, columnar values get the text of [`crate::key`], floats their shortest exact decimal and binary hexadecimal digits.
+/// CSV to CSV copies each record byte by byte; Parquet and Arrow keep their schema. Another output
+/// format converts: CSV columns are text, columnar values get the text of [`crate::key`], floats
+/// their shortest exact decimal and binary hexadecimal digits.
 pub fn write_matches(
     source: &dyn Source,
     table: &KeyTable,

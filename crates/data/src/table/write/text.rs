@@ -109,7 +109,8 @@ impl<W: Write> TextWriter<W> {
     /// Writes rows of columns as text.
     pub fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
         let options = FormatOptions::default();
-        let columns = rows.columns.columns().iter().map(|array| TextColumn::new(array, &options)).collect::<Result<Vec<_>, _>>();
+        let columns =
+            rows.columns.columns().iter().map(|array| TextColumn::new(array, &options)).collect::<Result<Vec<_>, _>>();
         let columns = columns.map_err(|error| TableError::unfit_result(&self.path, error))?;
         let mut text = std::mem::take(&mut self.scratch);
         for row in 0..rows.columns.num_rows() {
@@ -186,7 +187,9 @@ impl<W: Write> TextWriter<W> {
         self.drain()?;
         let writer = match self.writer {
             Compressor::None(writer) => writer,
-            Compressor::Gzip(writer) => writer.finish().map_err(|source| TableError::Output { path: self.path.clone(), source })?,
+            Compressor::Gzip(writer) => {
+                writer.finish().map_err(|source| TableError::Output { path: self.path.clone(), source })?
+            }
         };
         Ok((writer, self.stats))
     }
@@ -207,11 +210,13 @@ pub(super) fn check(source: &dyn Source, path: &str) -> Result<(), TableError> {
     }
     let sample = source.sample()?;
     let options = FormatOptions::default();
-    let text = |array| TextColumn::new(array, &options).map(drop).map_err(|error| TableError::unfit_result(path, error));
+    let text =
+        |array| TextColumn::new(array, &options).map(drop).map_err(|error| TableError::unfit_result(path, error));
     sample.columns().iter().try_for_each(text)
 }
 
-/// A column of a batch as text: canonical where there is a canonical form, else as Arrow displays it.
+/// A column of a batch as text: canonical where there is a canonical form, else as Arrow displays
+/// it.
 enum TextColumn<'a> {
     Text(Scalars),
     Binary(Scalars),

@@ -1,4 +1,5 @@
-//! Silent VOLE of narrow values in batches, for tens of millions of correlations. Each batch is hashed as soon as it is made.
+//! Silent VOLE of narrow values in batches, for tens of millions of correlations. Each batch is
+//! hashed as soon as it is made.
 //!
 //! ```text
 //!     sender                                                            receiver
@@ -10,22 +11,31 @@
 //!   consume(pi, b)                                                      consume(pi, a),  c
 //! ```
 //!
-//! Steps, messages and symbols are those of [`crate::silent`] without a check. `consume` turns elements into what the caller keeps of them; no more
-//! than one batch of positions, and 16384 outputs a thread, are held as elements of `F`. Short vectors are read off the base correlation.
+//! Steps, messages and symbols are those of [`crate::silent`] without a check. `consume` turns
+//! elements into what the caller keeps of them; no more than one batch of positions, and 16384
+//! outputs a thread, are held as elements of `F`. Short vectors are read off the base correlation.
 //!
-//! **What batches share** is `delta`, one set of base OTs, and nothing else: rows, base VOLE, noise and the seed of the code are fresh for each, and all keys
-//! (pads, trees, hashes) are derived from the run and the batch. To the sender, batches are independent instances of LPN: a hybrid argument adds their advantages. To
-//! the receiver, a batch is one more set of rows and leaves under the same `delta`, which the module above allows any number of: pads hash `W_i + b delta`
+//! **What batches share** is `delta`, one set of base OTs, and nothing else: rows, base VOLE, noise
+//! and the seed of the code are fresh for each, and all keys (pads, trees, hashes) are derived from
+//! the run and the batch. To the sender, batches are independent instances of LPN: a hybrid
+//! argument adds their advantages. To the receiver, a batch is one more set of rows and leaves
+//! under the same `delta`, which the module above allows any number of: pads hash `W_i + b delta`
 //! under a key of the batch, and all else is masked by a leaf or phantom that the receiver lacks.
 //!
-//! **One cipher call a hash.** `pi` is AES under a key that serves [`ELEMENTS_PER_KEY`] elements, `H(x) = pi(x) + x` (MMO). Both know the key; what is used is that MMO is correlation robust for a random
-//! permutation (GKWY20, section 7.2, for one offset; here `d delta` with `d < 16`): the values `H(a_i + d delta)`, `d != 0`, are pseudo-random to the receiver, who knows the `a_i`, as long as
-//! the inputs of a key are distinct. No tweak is needed for that: any two of the at most 2^8 inputs under a key meet only if `a_i + a_j` is one of 16 multiples of `delta`, of probability
-//! 2^-109, and 2^-85 over 2^28 elements; that no two `a_i` are equal rests on the code, which has no twin groups (`silent::params`). A corrupt receiver could choose its
-//! `a_i` equal, which is why this is for the semi-honest mode only.
+//! **One cipher call a hash.** `pi` is AES under a key that serves [`ELEMENTS_PER_KEY`] elements,
+//! `H(x) = pi(x) + x` (MMO). Both know the key; what is used is that MMO is correlation robust for
+//! a random permutation (GKWY20, section 7.2, for one offset; here `d delta` with `d < 16`): the
+//! values `H(a_i + d delta)`, `d != 0`, are pseudo-random to the receiver, who knows the `a_i`, as
+//! long as the inputs of a key are distinct. No tweak is needed for that: any two of the at most
+//! 2^8 inputs under a key meet only if `a_i + a_j` is one of 16 multiples of `delta`, of
+//! probability 2^-109, and 2^-85 over 2^28 elements; that no two `a_i` are equal rests on the code,
+//! which has no twin groups (`silent::params`). A corrupt receiver could choose its `a_i` equal,
+//! which is why this is for the semi-honest mode only.
 //!
-//! **What a guess is worth.** Who knows what many hashes of a key come to (a receiver of corrections whose plaintext it can guess) tabulates them: one call of `pi` and a look-up test a
-//! candidate for `delta` for all elements of the key. With [`ELEMENTS_PER_KEY`] elements a key a search takes 2^124 calls, as much as that for the hidden leaves of [`crate::ot_extension`].
+//! **What a guess is worth.** Who knows what many hashes of a key come to (a receiver of
+//! corrections whose plaintext it can guess) tabulates them: one call of `pi` and a look-up test a
+//! candidate for `delta` for all elements of the key. With [`ELEMENTS_PER_KEY`] elements a key a
+//! search takes 2^124 calls, as much as that for the hidden leaves of [`crate::ot_extension`].
 
 mod receiver;
 mod sender;
@@ -48,10 +58,12 @@ pub(crate) use sender::Sender;
 /// The widest values, in bits.
 pub(crate) const MAX_WIDTH: u32 = 4;
 
-/// Elements of a batch at most. Shorter batches are faster, as more of them fits into caches, and send more.
+/// Elements of a batch at most. Shorter batches are faster, as more of them fits into caches, and
+/// send more.
 const ELEMENTS_PER_BATCH: usize = 1 << 23;
 
-/// Elements that one key hashes: each doubles what a guess at `delta` is worth, and the key's schedule is shared by as many.
+/// Elements that one key hashes: each doubles what a guess at `delta` is worth, and the key's
+/// schedule is shared by as many.
 pub(crate) const ELEMENTS_PER_KEY: usize = 16;
 
 /// How correlations in bulk resist, and what they rest on.
@@ -65,7 +77,8 @@ pub(crate) const SEMI_HONEST: Mode = Mode {
         &[
             "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
             EXPANDER_LPN,
-            "LPN for the same expand-convolute variant also for noise of uniform values of 1 to 4 bits, zero among them",
+            "LPN for the same expand-convolute variant also for noise of uniform values of 1 to 4 bits, zero among \
+             them",
         ],
     ],
     leakage: &[],
@@ -93,9 +106,13 @@ impl Params {
     /// For `len` values of `width` bits, at most `most`, by what sends less.
     pub fn derive(len: usize, width: u32, most: usize) -> Result<Self, Unsupported> {
         if len > most {
-            return Err(Unsupported::new(format_args!("{len} correlations in one run"), format_args!("ask for at most {most} at a time")));
+            return Err(Unsupported::new(
+                format_args!("{len} correlations in one run"),
+                format_args!("ask for at most {most} at a time"),
+            ));
         }
-        let (direct, silent) = (Self { len, width, route: Route::Direct }, Self::in_batches(len, width, ELEMENTS_PER_BATCH));
+        let (direct, silent) =
+            (Self { len, width, route: Route::Direct }, Self::in_batches(len, width, ELEMENTS_PER_BATCH));
         let Route::Batches(shape, _) = silent.route else { return Ok(direct) };
         let is_direct = shape.block < MIN_BLOCK || direct.predicted_bytes() <= silent.predicted_bytes();
         Ok(if is_direct { direct } else { silent })
@@ -105,7 +122,8 @@ impl Params {
     fn in_batches(len: usize, width: u32, most: usize) -> Self {
         assert!((1..=MAX_WIDTH).contains(&width), "values of 1 to 4 bits");
         let batches = len.div_ceil(most).max(1);
-        let request = CorrelationRequest { len: len.div_ceil(batches), security: Security::SemiHonest, width: Some(width) };
+        let request =
+            CorrelationRequest { len: len.div_ceil(batches), security: Security::SemiHonest, width: Some(width) };
         Self { len, width, route: Route::Batches(SilentParams::new(&request, width), batches) }
     }
 
@@ -153,7 +171,8 @@ impl Hashes {
         Self(Aes128::new(binding.key("hashes", &[])))
     }
 
-    /// Calls `consume` with a key, the elements `x` that it hashes, and as many of `out`; the first one's number in the batch is `first`.
+    /// Calls `consume` with a key, the elements `x` that it hashes, and as many of `out`; the first
+    /// one's number in the batch is `first`.
     fn each<O>(&self, first: usize, x: &[u128], out: &mut [O], consume: impl Fn(&Aes128, &[u128], &mut [O])) {
         // As many keys at a time as fill the cipher.
         let mut keys = [0; 64];

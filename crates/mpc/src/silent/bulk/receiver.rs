@@ -32,7 +32,8 @@ impl Receiver {
         let mut choices = Vec::new();
         if let Route::Batches(shape, batches) = params.route {
             for batch in 0..batches {
-                let points: Secret<Vec<usize>> = Secret::new((0..shape.trees).map(|_| below(shape.block, rng)).collect());
+                let points: Secret<Vec<usize>> =
+                    Secret::new((0..shape.trees).map(|_| below(shape.block, rng)).collect());
                 let seed = rng.block();
                 // Step 1.
                 ch.send(&Flips(flips(&shape, &base.bits[shape.batch_blocks(batch).transfers], &points)))?;
@@ -44,7 +45,8 @@ impl Receiver {
         Ok(Self { params: *params, base, choices, leaves: Secret::new(Vec::new()), batch: 0 })
     }
 
-    /// Makes `c` and `a` of the next batch: `consume` turns parts of `a` into as many of `out`, which has the batch's length. Returns `c`, a byte each.
+    /// Makes `c` and `a` of the next batch: `consume` turns parts of `a` into as many of `out`,
+    /// which has the batch's length. Returns `c`, a byte each.
     pub fn next_batch<O: Send>(
         &mut self,
         out: &mut [O],
@@ -71,7 +73,8 @@ impl Receiver {
         Ok(c)
     }
 
-    /// `c` of a batch, made while the sender expands its trees; then expands these and convolves their leaves.
+    /// `c` of a batch, made while the sender expands its trees; then expands these and convolves
+    /// their leaves.
     fn convolved(&mut self, shape: &SilentParams, ch: &mut Channel) -> Result<(Code, Secret<Vec<u8>>), Abort> {
         let binding = batch_binding(self.base.binding, self.batch);
         let (points, seed) = &self.choices[self.batch];

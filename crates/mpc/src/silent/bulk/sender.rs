@@ -34,7 +34,8 @@ impl Sender {
         Gf128(*self.base.delta)
     }
 
-    /// Makes `b` of the next batch: `consume` turns parts of it into as many of `out`, which has the batch's length.
+    /// Makes `b` of the next batch: `consume` turns parts of it into as many of `out`, which has
+    /// the batch's length.
     pub fn next_batch<O: Send>(
         &mut self,
         out: &mut [O],
@@ -77,9 +78,16 @@ impl Sender {
         }
         let code = Code::new(shape.len, shape.positions(), shape.width, seed);
         let mut convolution = code.convolution::<u128>();
-        trees::send(shape, binding, (&pads, &values[..shape.trees]), bytemuck::cast_slice_mut(&mut self.leaves), ch, |leaves| {
-            convolution.next(bytemuck::cast_slice_mut(leaves));
-        })?;
+        trees::send(
+            shape,
+            binding,
+            (&pads, &values[..shape.trees]),
+            bytemuck::cast_slice_mut(&mut self.leaves),
+            ch,
+            |leaves| {
+                convolution.next(bytemuck::cast_slice_mut(leaves));
+            },
+        )?;
         drop(convolution);
         Ok(code)
     }

@@ -46,11 +46,16 @@ fn batches_of_every_width_are_one_vole_under_one_delta() {
     for width in 1..=MAX_WIDTH {
         let direct = [1, 43, 300].map(|len| (Params { len, width, route: Route::Direct }, 1));
         let silent = [(50_000, 50_000, 1), (70_000, 30_000, 3), (60_001, 20_000, 4)];
-        for (params, expected) in direct.into_iter().chain(silent.map(|(len, most, count)| (Params::in_batches(len, width, most), count))) {
+        for (params, expected) in
+            direct.into_iter().chain(silent.map(|(len, most, count)| (Params::in_batches(len, width, most), count)))
+        {
             let len = params.len;
             assert_eq!(batches(&params), expected, "{len} values");
             let ((delta, b), (c, a)) = run(&params, 3);
-            assert!((0..len).all(|i| Gf128(a[i]) == Gf128(b[i]) + delta * Gf128(u128::from(c[i]))), "{len} values of {width} bits");
+            assert!(
+                (0..len).all(|i| Gf128(a[i]) == Gf128(b[i]) + delta * Gf128(u128::from(c[i]))),
+                "{len} values of {width} bits"
+            );
             let counts = c.iter().fold([0; 256], |mut counts, &c| {
                 counts[usize::from(c)] += 1;
                 counts

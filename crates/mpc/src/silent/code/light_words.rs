@@ -7,7 +7,8 @@ use super::*;
 use crate::silent::params::{DISTANCE, box_share};
 use vesica_structures::rng::SecretRng;
 
-/// The places of output `i` in every stratum, for all outputs, drawn as the code does: in each stratum a vector of the places' own numbers is expanded.
+/// The places of output `i` in every stratum, for all outputs, drawn as the code does: in each
+/// stratum a vector of the places' own numbers is expanded.
 fn places(code: &Code) -> Vec<Vec<usize>> {
     let mut places = vec![Vec::new(); code.outputs];
     for s in 0..code.weight {
@@ -26,8 +27,8 @@ struct Word {
     support: Vec<usize>,
 }
 
-/// The transposed convolution of rows from `range.end` down to `range.start`, with nothing above: bit `r` of element `p` says whether position `p` is in
-/// row `r`.
+/// The transposed convolution of rows from `range.end` down to `range.start`, with nothing above:
+/// bit `r` of element `p` says whether position `p` is in row `r`.
 fn spread(code: &Code, range: Range<usize>, sources: &HashMap<usize, u128>) -> Vec<u128> {
     let mut state = vec![0u128; range.len() + WINDOW];
     let mut taps = vec![0; code.positions];
@@ -41,7 +42,8 @@ fn spread(code: &Code, range: Range<usize>, sources: &HashMap<usize, u128>) -> V
     state
 }
 
-/// A combination of conditions' bits that fulfils all of them, non-zero: there are more bits than conditions.
+/// A combination of conditions' bits that fulfils all of them, non-zero: there are more bits than
+/// conditions.
 fn kernel_vector(conditions: &[u128], bits: usize) -> u128 {
     let mut pivots: Vec<(usize, u128)> = Vec::new();
     for &condition in conditions {
@@ -57,20 +59,25 @@ fn kernel_vector(conditions: &[u128], bits: usize) -> u128 {
     pivots.iter().fold(1 << free, |vector, &(bit, row)| vector | (row >> free & 1) << bit)
 }
 
-/// A word of the rows whose places lie nearest to the borders between strata 0 and 1, 2 and 3, .. (1 and 2, .. and the start for an odd weight), such that
-/// the state ends below each of these borders.
+/// A word of the rows whose places lie nearest to the borders between strata 0 and 1, 2 and 3, ..
+/// (1 and 2, .. and the start for an odd weight), such that the state ends below each of these
+/// borders.
 fn box_word(code: &Code) -> Word {
     let odd = code.weight % 2;
     let places = places(code);
-    let distance = |s: usize, place: usize| if s % 2 == odd { code.stratum(s).end - 1 - place } else { place - code.stratum(s).start };
-    let radius: Vec<usize> = places.iter().map(|places| (0..code.weight).map(|s| distance(s, places[s])).max().unwrap()).collect();
+    let distance = |s: usize, place: usize| {
+        if s % 2 == odd { code.stratum(s).end - 1 - place } else { place - code.stratum(s).start }
+    };
+    let radius: Vec<usize> =
+        places.iter().map(|places| (0..code.weight).map(|s| distance(s, places[s])).max().unwrap()).collect();
     let count = WINDOW * (code.weight / 2) + 1;
     assert!(count <= 128, "rows are bits of one block");
     let mut order: Vec<usize> = (0..code.outputs).collect();
     order.sort_unstable_by_key(|&i| radius[i]);
     let rows = &order[..count];
 
-    // From each border's highest place to the conditions below its lowest one; the odd stratum runs to the start.
+    // From each border's highest place to the conditions below its lowest one; the odd stratum runs to
+    // the start.
     let boxes: Vec<Range<usize>> = (0..code.weight.div_ceil(2))
         .map(|b| {
             let (low, high) = ((2 * b).saturating_sub(odd), 2 * b + 1 - odd);
@@ -87,7 +94,8 @@ fn box_word(code: &Code) -> Word {
         sources
     };
     let all = sources(u128::MAX);
-    let conditions: Vec<u128> = boxes.iter().skip(odd).flat_map(|range| spread(code, range.clone(), &all)[..WINDOW].to_vec()).collect();
+    let conditions: Vec<u128> =
+        boxes.iter().skip(odd).flat_map(|range| spread(code, range.clone(), &all)[..WINDOW].to_vec()).collect();
     let selected = kernel_vector(&conditions, count);
 
     let chosen = sources(selected);
@@ -112,7 +120,11 @@ fn lightest(log: u32, weight: usize, seed: u128) -> f64 {
     let mut x: Vec<Gf128> = (0..positions).map(|_| Gf128(rng.block())).collect();
     let expected = support.iter().fold(Gf128(0), |sum, &p| sum + x[p]);
     let out = code.compress(&mut x);
-    assert_eq!(rows.iter().fold(Gf128(0), |sum, &i| sum + out[i]), expected, "2^{log} outputs, seed {seed}: the word is one of the code");
+    assert_eq!(
+        rows.iter().fold(Gf128(0), |sum, &i| sum + out[i]),
+        expected,
+        "2^{log} outputs, seed {seed}: the word is one of the code"
+    );
     support.len() as f64 / positions as f64
 }
 
@@ -126,7 +138,10 @@ fn box_words_weigh_more_than_the_distance() {
             eprintln!("2^{log} outputs, seed {seed}: a word of relative weight {found:.4}");
             // The search finds what the rule expects.
             let expected = box_share(1 << log, weight) / 2.0;
-            assert!((0.9..1.05).contains(&(found / expected)), "2^{log} outputs, seed {seed}: {found}, expected {expected}");
+            assert!(
+                (0.9..1.05).contains(&(found / expected)),
+                "2^{log} outputs, seed {seed}: {found}, expected {expected}"
+            );
         }
     }
 }

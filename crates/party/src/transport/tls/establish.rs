@@ -1,4 +1,5 @@
-//! The TLS handshake over a fresh TCP connection, within a time limit, and the errors that it can end with.
+//! The TLS handshake over a fresh TCP connection, within a time limit, and the errors that it can
+//! end with.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -14,7 +15,8 @@ use crate::{Abort, exit_code};
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
 
-/// The byte that the listener sends when it has accepted the connector's key, which a TLS 1.3 client cannot see otherwise.
+/// The byte that the listener sends when it has accepted the connector's key, which a TLS 1.3
+/// client cannot see otherwise.
 const WELCOME: u8 = b'v';
 
 /// Time that a side whose handshake failed waits for the peer to hang up.
@@ -69,24 +71,36 @@ pub enum TlsFailure {
 impl TlsFailure {
     /// Whether keys do not match, which waiting does not mend.
     pub fn is_identity(&self) -> bool {
-        matches!(self, Self::PeerRefused { .. } | Self::RefusedByPeer { .. } | Self::ClientRefused { .. } | Self::RefusedByClient { .. })
+        matches!(
+            self,
+            Self::PeerRefused { .. }
+                | Self::RefusedByPeer { .. }
+                | Self::ClientRefused { .. }
+                | Self::RefusedByClient { .. }
+        )
     }
 
     /// The remedy.
     pub fn mend(&self) -> &'static str {
         match self {
             Self::PeerRefused { .. } => {
-                "compare fingerprints with your partner over another channel, and pass the partner's present .pub file to --peer"
+                "compare fingerprints with your partner over another channel, and pass the partner's present .pub file \
+                 to --peer"
             }
-            Self::RefusedByPeer { .. } => "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer",
+            Self::RefusedByPeer { .. } => {
+                "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer"
+            }
             Self::ClientRefused { .. } => "add the client's key to those that the server accepts, if it belongs there",
             Self::RefusedByClient { .. } => {
                 "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer"
             }
             Self::NotOurTls(_) => {
-                "check the address, and that both sides use vesica with the same transport (--insecure-plaintext on both or on neither)"
+                "check the address, and that both sides use vesica with the same transport (--insecure-plaintext on \
+                 both or on neither)"
             }
-            Self::Link(_) | Self::Timeout(_) => "check the address and that the partner's vesica runs, then start again",
+            Self::Link(_) | Self::Timeout(_) => {
+                "check the address and that the partner's vesica runs, then start again"
+            }
         }
     }
 
@@ -204,8 +218,8 @@ fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>, admit: &d
     Ok(())
 }
 
-/// Sees to it that the alert which tells the peer why reaches it: closing a socket with unread input can destroy what was sent.
-/// Best effort, since the connection has failed already.
+/// Sees to it that the alert which tells the peer why reaches it: closing a socket with unread
+/// input can destroy what was sent. Best effort, since the connection has failed already.
 fn part(tls: &mut Connection, socket: &TcpStream) {
     let mut limited = Limited { socket, until: Instant::now() + PARTING };
     while tls.wants_write() && tls.write_tls(&mut limited).is_ok_and(|count| count > 0) {}
@@ -214,7 +228,13 @@ fn part(tls: &mut Connection, socket: &TcpStream) {
     while limited.read(&mut unread).is_ok_and(|count| count > 0) {}
 }
 
-fn classify(error: io::Error, pin: &Arc<Pin>, identity: &Identity, only: Option<PublicKey>, limit: Duration) -> TlsFailure {
+fn classify(
+    error: io::Error,
+    pin: &Arc<Pin>,
+    identity: &Identity,
+    only: Option<PublicKey>,
+    limit: Duration,
+) -> TlsFailure {
     let (ours, pinned) = (identity.public().fingerprint(), only.map(|key| key.fingerprint()));
     if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
         return TlsFailure::Timeout(limit);

@@ -1,4 +1,5 @@
-//! Identity files: `us.key`, private (PKCS#8 PEM, mode 0600), and `us.pub`, one line for the partner.
+//! Identity files: `us.key`, private (PKCS#8 PEM, mode 0600), and `us.pub`, one line for the
+//! partner.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -28,7 +29,10 @@ pub enum IdentityFileError {
         error: io::Error,
     },
     /// Others can read the private key.
-    #[error("{path} can be read by others (mode {mode:04o}); chmod 600 {path}, or make a new identity if that was so for long")]
+    #[error(
+        "{path} can be read by others (mode {mode:04o}); chmod 600 {path}, or make a new identity if that was so for \
+         long"
+    )]
     Exposed {
         /// The file.
         path: PathBuf,

@@ -19,7 +19,8 @@ const LINE_TAG: &str = "vesica-ed25519";
 const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// RFC 8410: PKCS#8 version 1 of an Ed25519 key up to the 32 bytes of the seed.
-const PKCS8_PREFIX: [u8; 16] = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+const PKCS8_PREFIX: [u8; 16] =
+    [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
 /// Length of a PKCS#8 Ed25519 private key.
 pub(super) const PKCS8_LEN: usize = PKCS8_PREFIX.len() + 32;
@@ -46,7 +47,9 @@ impl PublicKey {
     pub fn verifies(&self, message: &[u8], signature: &[u8; 64]) -> bool {
         let provider = rustls::crypto::aws_lc_rs::default_provider();
         let schemes = provider.signature_verification_algorithms.mapping.iter();
-        let mut ed25519 = schemes.filter(|(scheme, _)| *scheme == SignatureScheme::ED25519).flat_map(|(_, algorithms)| algorithms.iter());
+        let mut ed25519 = schemes
+            .filter(|(scheme, _)| *scheme == SignatureScheme::ED25519)
+            .flat_map(|(_, algorithms)| algorithms.iter());
         ed25519.next().is_some_and(|algorithm| algorithm.verify_signature(&self.0, message, signature).is_ok())
     }
 
@@ -205,7 +208,10 @@ mod tests {
     fn signs_as_rfc_8032_does() {
         let seed = bytes("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb");
         let identity = Identity::from_seed(Zeroizing::new(seed)).expect("a key");
-        assert_eq!(identity.public().as_bytes(), &bytes("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"));
+        assert_eq!(
+            identity.public().as_bytes(),
+            &bytes("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
+        );
         let signature = identity.sign(&[0x72]).expect("a signature");
         let expected = "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00";
         assert_eq!(signature, bytes(expected));

@@ -1,4 +1,5 @@
-//! The TLS configuration: version 1.3, raw public keys (RFC 7250) on both sides, and the peer keys that are accepted.
+//! The TLS configuration: version 1.3, raw public keys (RFC 7250) on both sides, and the peer keys
+//! that are accepted.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,7 +12,10 @@ use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, Uni
 use rustls::server::AlwaysResolvesServerRawPublicKeys;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::version::TLS13;
-use rustls::{CertificateError, ClientConfig, ClientConnection, Connection, DigitallySignedStruct, DistinguishedName, Error, ServerConfig};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, Connection, DigitallySignedStruct, DistinguishedName, Error,
+    ServerConfig,
+};
 use rustls::{ServerConnection, SignatureScheme};
 
 use super::identity::{Identity, PublicKey};
@@ -41,7 +45,8 @@ impl AcceptedKeys {
         Self(Keys::Set(Arc::new(keys.into_iter().collect())))
     }
 
-    /// Accepts every key. The peer proves that it holds the private half of the key that it shows; what it may do is decided by that key elsewhere.
+    /// Accepts every key. The peer proves that it holds the private half of the key that it shows;
+    /// what it may do is decided by that key elsewhere.
     pub fn every() -> Self {
         Self(Keys::Any)
     }
@@ -108,7 +113,12 @@ impl Pin {
         key: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature_with_raw_key(message, &SubjectPublicKeyInfoDer::from(key.as_ref()), signed, &self.algorithms)
+        verify_tls13_signature_with_raw_key(
+            message,
+            &SubjectPublicKeyInfoDer::from(key.as_ref()),
+            signed,
+            &self.algorithms,
+        )
     }
 }
 
@@ -205,7 +215,8 @@ pub(super) fn client(identity: &Identity, peer: AcceptedKeys) -> Result<(Connect
     config.enable_sni = false;
     config.resumption = rustls::client::Resumption::disabled();
     // The name is not sent, and the pin is checked instead of it.
-    let name = ServerName::try_from("vesica.invalid").map_err(|_| Error::General("the placeholder name is refused".into()))?;
+    let name =
+        ServerName::try_from("vesica.invalid").map_err(|_| Error::General("the placeholder name is refused".into()))?;
     Ok((ClientConnection::new(Arc::new(config), name)?.into(), pin))
 }
 

@@ -1,6 +1,7 @@
 //! One TLS connection, read and written by two threads at once.
 //!
-//! The TLS state is behind a lock that is held for encrypting or decrypting, never while the socket blocks.
+//! The TLS state is behind a lock that is held for encrypting or decrypting, never while the socket
+//! blocks.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,12 +12,14 @@ use rustls::Connection;
 /// Most bytes that are read from the socket in one call.
 const SOCKET_READ: usize = 256 << 10;
 
-/// Plaintext that is encrypted before the socket is written: large for few calls, small enough to stay in cache.
+/// Plaintext that is encrypted before the socket is written: large for few calls, small enough to
+/// stay in cache.
 const ENCRYPT_AT_ONCE: usize = 128 << 10;
 
 struct Shared {
     tls: Mutex<Connection>,
-    /// Records on their way out. Held while they are written to the socket, so that they keep their order.
+    /// Records on their way out. Held while they are written to the socket, so that they keep their
+    /// order.
     outgoing: Mutex<Vec<u8>>,
     socket: Arc<TcpStream>,
 }
@@ -27,7 +30,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// Encrypts `plain` (or as much of it as is done at once) and writes all pending records to the socket.
+    /// Encrypts `plain` (or as much of it as is done at once) and writes all pending records to the
+    /// socket.
     fn write(&self, plain: &[u8]) -> io::Result<usize> {
         let mut outgoing = lock(&self.outgoing);
         let taken = {
@@ -54,8 +58,12 @@ pub(super) struct ReadHalf {
 }
 
 impl ReadHalf {
-    /// Moves decrypted bytes to `out`, decrypting what is at hand. `None`: the socket must be read first.
-    #[expect(clippy::indexing_slicing, reason = "from <= to <= buffer.len(), and a reader gives no more bytes than it has room for")]
+    /// Moves decrypted bytes to `out`, decrypting what is at hand. `None`: the socket must be read
+    /// first.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "from <= to <= buffer.len(), and a reader gives no more bytes than it has room for"
+    )]
     fn decrypt(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
         let mut tls = lock(&self.shared.tls);
         let mut filled = 0;
@@ -101,7 +109,8 @@ impl Read for ReadHalf {
                 result => result?,
             };
             if self.to == 0 {
-                // End of the stream: clean only if the peer said so with `close_notify`, which the reader would have reported.
+                // End of the stream: clean only if the peer said so with `close_notify`, which the reader would
+                // have reported.
                 let mut tls = lock(&self.shared.tls);
                 tls.read_tls(&mut io::empty())?;
                 return tls.reader().read(out);

@@ -22,7 +22,8 @@ fn sockets() -> (TcpStream, TcpStream) {
 
 type Outcome = Result<Connection, TlsFailure>;
 
-/// Handshakes between `us`, who connect and expect `their_key`, and `them`, who listen and expect `our_key`.
+/// Handshakes between `us`, who connect and expect `their_key`, and `them`, who listen and expect
+/// `our_key`.
 fn handshake(us: &Identity, their_key: PublicKey, them: &Identity, our_key: PublicKey) -> (Outcome, Outcome) {
     let (connector, listener) = sockets();
     thread::scope(|scope| {
@@ -51,16 +52,23 @@ fn a_wrong_key_of_the_listener_is_named_on_both_sides() {
     let (ours, theirs) = handshake(&us, stranger.public(), &them, us.public());
     match ours.expect_err("another key was pinned") {
         TlsFailure::PeerRefused { shown, pinned, ours } => {
-            assert_eq!((shown, pinned, ours), (them.public().fingerprint(), stranger.public().fingerprint(), us.public().fingerprint()));
+            assert_eq!(
+                (shown, pinned, ours),
+                (them.public().fingerprint(), stranger.public().fingerprint(), us.public().fingerprint())
+            );
         }
         other => panic!("{other}"),
     }
     let refused = theirs.expect_err("refused");
-    assert!(matches!(refused, TlsFailure::RefusedByPeer { ours, .. } if ours == them.public().fingerprint()), "{refused}");
+    assert!(
+        matches!(refused, TlsFailure::RefusedByPeer { ours, .. } if ours == them.public().fingerprint()),
+        "{refused}"
+    );
     assert_eq!(Abort::from(refused).exit_code(), 6);
 }
 
-/// A listener that has given a connection up meanwhile does not say welcome, so that the connector knows to try again.
+/// A listener that has given a connection up meanwhile does not say welcome, so that the connector
+/// knows to try again.
 #[test]
 fn a_connection_that_is_not_admitted_fails_on_both_sides() {
     let (us, them) = (identity(), identity());
@@ -80,10 +88,16 @@ fn a_wrong_key_of_the_connector_is_named_on_both_sides() {
     let (us, them, stranger) = (identity(), identity(), identity());
     let (ours, theirs) = handshake(&us, them.public(), &them, stranger.public());
     let refused = ours.expect_err("refused");
-    assert!(matches!(refused, TlsFailure::RefusedByPeer { ours, .. } if ours == us.public().fingerprint()), "{refused}");
+    assert!(
+        matches!(refused, TlsFailure::RefusedByPeer { ours, .. } if ours == us.public().fingerprint()),
+        "{refused}"
+    );
     assert_eq!(Abort::from(refused).exit_code(), 6);
     let refused = theirs.expect_err("another key was pinned");
-    assert!(matches!(refused, TlsFailure::PeerRefused { shown, .. } if shown == us.public().fingerprint()), "{refused}");
+    assert!(
+        matches!(refused, TlsFailure::PeerRefused { shown, .. } if shown == us.public().fingerprint()),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -104,7 +118,8 @@ fn a_silent_peer_ends_in_a_time_out_and_a_garbling_one_in_an_error() {
     assert!(matches!(failure, TlsFailure::Link(_)), "{failure}");
 }
 
-/// Both directions at once, each more than the kernel buffers: a lock held while a socket blocks would hang here.
+/// Both directions at once, each more than the kernel buffers: a lock held while a socket blocks
+/// would hang here.
 #[test]
 fn reads_and_writes_at_once() {
     const LENGTH: usize = 24 << 20;

@@ -1,4 +1,5 @@
-//! Keys as text: base64 (RFC 4648 section 4) for key lines, base32 (section 6, lower case) for fingerprints.
+//! Keys as text: base64 (RFC 4648 section 4) for key lines, base32 (section 6, lower case) for
+//! fingerprints.
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -78,8 +79,13 @@ mod tests {
 
     #[test]
     fn agrees_with_the_vectors_of_rfc_4648() {
-        let vectors =
-            [("", "", ""), ("f", "Zg==", "my"), ("fo", "Zm8=", "mzxq"), ("foo", "Zm9v", "mzxw6"), ("foobar", "Zm9vYmFy", "mzxw6ytboi")];
+        let vectors = [
+            ("", "", ""),
+            ("f", "Zg==", "my"),
+            ("fo", "Zm8=", "mzxq"),
+            ("foo", "Zm9v", "mzxw6"),
+            ("foobar", "Zm9vYmFy", "mzxw6ytboi"),
+        ];
         for (plain, in_64, in_32) in vectors {
             assert_eq!(base64(plain.as_bytes()), in_64);
             assert_eq!(base32(plain.as_bytes()), in_32);

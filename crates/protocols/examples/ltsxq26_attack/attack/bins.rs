@@ -1,8 +1,11 @@
-//! The attack on Figure 16 (circuit PSI), whose tags are never sent: what repeats within a bin gives them away.
+//! The attack on Figure 16 (circuit PSI), whose tags are never sent: what repeats within a bin
+//! gives them away.
 //!
-//! For a key `t = H(x || j, r)` in bin `i` the hint `P` holds `t'_x ^ (r_i || payload_x ^ tau_i)`. With `s` the receiver computes `t'_x` of any `x`, and takes it off. All
-//! of the sender's items of a bin then show the same `r_i`; anything else shows random bits. To find `s`: the receiver's own item of the bin shows `r_i` without any guess if it is
-//! common, so a guess is right that makes another candidate show the same.
+//! For a key `t = H(x || j, r)` in bin `i` the hint `P` holds `t'_x ^ (r_i || payload_x ^ tau_i)`.
+//! With `s` the receiver computes `t'_x` of any `x`, and takes it off. All of the sender's items of
+//! a bin then show the same `r_i`; anything else shows random bits. To find `s`: the receiver's own
+//! item of the bin shows `r_i` without any guess if it is common, so a guess is right that makes
+//! another candidate show the same.
 
 use rayon::prelude::*;
 use vesica_protocols::circuit_psi::ltsxq26::{BinsView, View};
@@ -22,9 +25,11 @@ struct Shown {
 pub struct Outcome {
     /// What is known of `s`.
     pub secret: Secret,
-    /// Items of the dictionary that are the sender's, ascending: those that share at least one of their bins with another one.
+    /// Items of the dictionary that are the sender's, ascending: those that share at least one of
+    /// their bins with another one.
     pub found: Vec<usize>,
-    /// The payload of each, up to a constant of its group, and the group. Groups are ordered by size: nearly all items are in group 0.
+    /// The payload of each, up to a constant of its group, and the group. Groups are ordered by
+    /// size: nearly all items are in group 0.
     pub payloads: Vec<(u64, u32)>,
 }
 
@@ -39,7 +44,13 @@ impl Outcome {
 }
 
 /// The attack by a receiver that followed the protocol with the items `own`.
-pub fn circuit(view: &BinsView, own: &[u128], dictionary: &[u128], budget: u64, mut ended: impl FnMut(&'static str)) -> Outcome {
+pub fn circuit(
+    view: &BinsView,
+    own: &[u128],
+    dictionary: &[u128],
+    budget: u64,
+    mut ended: impl FnMut(&'static str),
+) -> Outcome {
     let places: Vec<(u32, u128)> = sweep(dictionary, |items| view.places(items).into_flattened());
     let keys: Vec<u128> = places.par_iter().map(|&(_, key)| key).collect();
     let lines = sweep(&keys, |keys| lines_of(&view.opprf.oprf, keys));
@@ -87,15 +98,17 @@ fn show(view: &BinsView, keys: &[u128], hinted: &[Gf128], inputs: &[u128]) -> Ve
     assert!(width <= 128, "r_i and payload in one block: {width} bits");
     let inputs: Vec<Gf128> = inputs.iter().copied().map(Gf128).collect();
     let values = view.opprf.shown(0, keys, hinted, &inputs);
-    let parts = |value: u128| Shown { tag: value as u64 & (u64::MAX >> (64 - tag_bits)), payload: (value >> tag_bits) as u64 };
+    let parts =
+        |value: u128| Shown { tag: value as u64 & (u64::MAX >> (64 - tag_bits)), payload: (value >> tag_bits) as u64 };
     values.into_iter().map(parts).collect()
 }
 
 /// What the receiver's own key of each bin shows, if the bin has one; its `delta` is zero.
 fn own_tags(view: &BinsView, items: &[u128]) -> Vec<Option<u64>> {
     let places = view.places(items);
-    let key =
-        |(bin, item): (usize, &Option<u32>)| places[(*item)? as usize].iter().find(|place| place.0 as usize == bin).map(|place| place.1);
+    let key = |(bin, item): (usize, &Option<u32>)| {
+        places[(*item)? as usize].iter().find(|place| place.0 as usize == bin).map(|place| place.1)
+    };
     let keys: Vec<Option<u128>> = view.items.iter().enumerate().map(key).collect();
     let full: Vec<u128> = keys.iter().flatten().copied().collect();
     let inputs: Vec<u128> = lines_of(&view.opprf.oprf, &full).iter().map(|line| line.a).collect();
@@ -119,7 +132,8 @@ fn repeats(places: &[(u32, u128)], shown: &[Shown]) -> Vec<Repeat> {
     groups.flatten().map(|&(bin, _, i)| Repeat { bin, item: i / 3, payload: shown[i as usize].payload }).collect()
 }
 
-/// The items, and their payloads relative to one another. An item in two bins relates the bins' `tau`: payload ^ tau_i in one and payload ^ tau_j in the other.
+/// The items, and their payloads relative to one another. An item in two bins relates the bins'
+/// `tau`: payload ^ tau_i in one and payload ^ tau_j in the other.
 fn join(repeats: &[Repeat], bins: usize) -> (Vec<usize>, Vec<(u64, u32)>) {
     let mut sorted: Vec<&Repeat> = repeats.iter().collect();
     sorted.sort_unstable_by_key(|repeat| repeat.item);
@@ -130,12 +144,14 @@ fn join(repeats: &[Repeat], bins: usize) -> (Vec<usize>, Vec<(u64, u32)>) {
             taus.relate(places[0].bin, place.bin, places[0].payload ^ place.payload);
         }
     }
-    let rooted: Vec<(u64, u32)> = items.iter().map(|places| taus.root(places[0].bin)).map(|(root, tau)| (tau, root)).collect();
+    let rooted: Vec<(u64, u32)> =
+        items.iter().map(|places| taus.root(places[0].bin)).map(|(root, tau)| (tau, root)).collect();
     let mut sizes = std::collections::HashMap::new();
     rooted.iter().for_each(|&(_, root)| *sizes.entry(root).or_insert(0) += 1);
     let mut order: Vec<(u32, u32)> = sizes.iter().map(|(&root, &size)| (size, root)).collect();
     order.sort_unstable_by(|a, b| b.cmp(a));
-    let ranks: std::collections::HashMap<u32, u32> = order.iter().zip(0..).map(|(&(_, root), rank)| (root, rank)).collect();
+    let ranks: std::collections::HashMap<u32, u32> =
+        order.iter().zip(0..).map(|(&(_, root), rank)| (root, rank)).collect();
     let payloads = items.iter().zip(&rooted).map(|(places, (tau, root))| (places[0].payload ^ tau, ranks[root]));
     (items.iter().map(|places| places[0].item as usize).collect(), payloads.collect())
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-/// What the receiver computes for a candidate item: the sender's tag input for it is `a ^ (s & delta)`.
+/// What the receiver computes for a candidate item: the sender's tag input for it is `a ^ (s &
+/// delta)`.
 #[derive(Clone, Copy, Default)]
 pub struct Line {
     /// `A(x)`.
@@ -33,19 +34,27 @@ const BATCH: usize = 64;
 /// Guesses of one candidate that one thread takes in a row, as a power of two.
 const STRETCH: u32 = 12;
 
-/// The first `width` bits of `s` as far as `lines` give them for at most `budget` guesses. `is_right(i, inputs)` says which of these inputs, if any, is the one
-/// that the sender used for candidate `i`.
+/// The first `width` bits of `s` as far as `lines` give them for at most `budget` guesses.
+/// `is_right(i, inputs)` says which of these inputs, if any, is the one that the sender used for
+/// candidate `i`.
 ///
-/// A candidate with `u` unknown bits below its `delta` takes `2^u` guesses if it is one of the sender's, and as many in vain if it is not. So the lightest come first;
-/// each hit makes all others lighter.
-pub fn recover(width: u32, lines: &[Line], budget: u64, is_right: impl Fn(usize, &[u128]) -> Option<usize> + Sync) -> Secret {
+/// A candidate with `u` unknown bits below its `delta` takes `2^u` guesses if it is one of the
+/// sender's, and as many in vain if it is not. So the lightest come first; each hit makes all
+/// others lighter.
+pub fn recover(
+    width: u32,
+    lines: &[Line],
+    budget: u64,
+    is_right: impl Fn(usize, &[u128]) -> Option<usize> + Sync,
+) -> Secret {
     let all = u128::MAX >> (128 - width);
     let guesses = AtomicU64::new(0);
     let mut secret = Secret::default();
     while secret.known != all {
         let weights: Vec<u8> = lines.par_iter().map(|line| (line.delta & !secret.known).count_ones() as u8).collect();
         let lightest_first = (1..=width).try_for_each(|weight| {
-            let bucket: Vec<usize> = (0..lines.len()).into_par_iter().filter(|&i| u32::from(weights[i]) == weight).collect();
+            let bucket: Vec<usize> =
+                (0..lines.len()).into_par_iter().filter(|&i| u32::from(weights[i]) == weight).collect();
             match search(&bucket, weight, lines, &secret, (&guesses, budget), &is_right) {
                 Some(end) => ControlFlow::Break(end),
                 None => ControlFlow::Continue(()),

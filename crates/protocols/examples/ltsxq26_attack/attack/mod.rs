@@ -1,15 +1,18 @@
-//! What the receiver of LTSXQ26 learns beyond its output: the sender's secret `s` and, with it, the sender's set within a dictionary.
+//! What the receiver of LTSXQ26 learns beyond its output: the sender's secret `s` and, with it, the
+//! sender's set within a dictionary.
 //!
-//! The sender's tag input for `x` is `C(x) ^ (s & Decode(P, x))`. By `C(x) = A(x) ^ (s & D(x))` that is
+//! The sender's tag input for `x` is `C(x) ^ (s & Decode(P, x))`. By `C(x) = A(x) ^ (s & D(x))`
+//! that is
 //!
 //! ```text
 //!     A(x) ^ (s & delta(x)),    delta(x) = D(x) ^ Decode(P, x).
 //! ```
 //!
-//! The receiver has all `a_i`, `b_i` and `P`, so it computes `A(x)` and `delta(x)` of any `x`. It does not know `s`, and needs only those bits of it that lie below the
-//! ones of `delta(x)`.
+//! The receiver has all `a_i`, `b_i` and `P`, so it computes `A(x)` and `delta(x)` of any `x`. It
+//! does not know `s`, and needs only those bits of it that lie below the ones of `delta(x)`.
 //!
-//! Nothing in `psi` and `bins` sees the sender's input or secret: the receiver's view is all there is. `play` runs the protocol to get one. docs/ltsxq26.md has the outcomes.
+//! Nothing in `psi` and `bins` sees the sender's input or secret: the receiver's view is all there
+//! is. `play` runs the protocol to get one. docs/ltsxq26.md has the outcomes.
 
 pub mod bins;
 mod guess;
@@ -39,13 +42,15 @@ pub struct Outcome {
 }
 
 /// The steps of an attack: a caller that asks is told when each has ended.
-pub const STEPS: [&str; 3] = ["A(x) and delta(x) of the dictionary", "the search for s", "the sender's function on the dictionary"];
+pub const STEPS: [&str; 3] =
+    ["A(x) and delta(x) of the dictionary", "the search for s", "the sender's function on the dictionary"];
 
 /// Items that a thread takes at once.
 const BLOCK: usize = 1 << 12;
 
-/// The attack on Figure 14. `guess_from` are the candidates by which `s` is found: the whole dictionary for a receiver that followed the protocol; its own set for one that
-/// flipped a bit of each of its values (Figure 15), each of which then has one unknown bit.
+/// The attack on Figure 14. `guess_from` are the candidates by which `s` is found: the whole
+/// dictionary for a receiver that followed the protocol; its own set for one that flipped a bit of
+/// each of its values (Figure 15), each of which then has one unknown bit.
 pub fn psi<V: Narrow>(
     view: &View<V>,
     guess_from: Option<&[u128]>,
@@ -64,7 +69,9 @@ pub fn psi<V: Narrow>(
     };
     let secret = match guess_from {
         None => recover(width, &lines, budget, |i, inputs| is_right(dictionary[i], inputs)),
-        Some(own) => recover(width, &sweep(own, |items| lines_of(view, items)), budget, |i, inputs| is_right(own[i], inputs)),
+        Some(own) => {
+            recover(width, &sweep(own, |items| lines_of(view, items)), budget, |i, inputs| is_right(own[i], inputs))
+        }
     };
     ended(STEPS[1]);
     let found = evaluate(view, &secret, &tags, dictionary, &lines);
@@ -83,7 +90,13 @@ fn sweep<T: Send>(items: &[u128], of: impl Fn(&[u128]) -> Vec<T> + Send + Sync) 
 }
 
 /// The items whose tags the sender sent, among those of which all needed bits of `s` are known.
-fn evaluate<V: Narrow>(view: &View<V>, secret: &Secret, tags: &TagSet, dictionary: &[u128], lines: &[Line]) -> Vec<usize> {
+fn evaluate<V: Narrow>(
+    view: &View<V>,
+    secret: &Secret,
+    tags: &TagSet,
+    dictionary: &[u128],
+    lines: &[Line],
+) -> Vec<usize> {
     let blocks = dictionary.par_chunks(BLOCK).zip(lines.par_chunks(BLOCK)).enumerate();
     let found = blocks.flat_map_iter(|(block, (items, lines))| {
         let inputs: Vec<Gf128> = lines.iter().map(|line| Gf128(line.a ^ (line.delta & secret.bits))).collect();

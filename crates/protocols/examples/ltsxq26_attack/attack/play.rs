@@ -19,11 +19,13 @@ use super::scene::Scene;
 pub enum Conduct {
     /// It follows the figure.
     Honest,
-    /// It encodes each `D(y)` with one bit flipped: bit `i mod l` for its item number `i`. The sender cannot tell; `P` is as random as before.
+    /// It encodes each `D(y)` with one bit flipped: bit `i mod l` for its item number `i`. The
+    /// sender cannot tell; `P` is as random as before.
     Flips,
 }
 
-/// A run of Figure 14 or 15. The view of a receiver that flips bits still has the right `A(y)`, so that it finds its matches by two guesses an item.
+/// A run of Figure 14 or 15. The view of a receiver that flips bits still has the right `A(y)`, so
+/// that it finds its matches by two guesses an item.
 pub fn psi<V: Variant>(scene: &Scene, security: Security, conduct: Conduct) -> View<V> {
     let (sender_items, receiver_items) = (scene.sent.len(), scene.asked.len());
     let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
@@ -55,7 +57,8 @@ pub fn payload(item: u128) -> u64 {
     (item >> 64) as u64
 }
 
-/// A run of Figure 16 with an honest receiver, up to the tests: `ltsxq26-circuit` with a payload of the sender's.
+/// A run of Figure 16 with an honest receiver, up to the tests: `ltsxq26-circuit` with a payload of
+/// the sender's.
 pub fn circuit(scene: &Scene) -> BinsView {
     let bytes = PAYLOAD_BITS as usize / 8;
     let request = MatchingRequest {
@@ -80,7 +83,8 @@ fn play<T: Send>(
     sender: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<(), Abort> + Send,
     receiver: impl FnOnce(&mut Channel, &mut SecretRng) -> Result<T, Abort> + Send,
 ) -> T {
-    let (sender, receiver) = two_party_over(memory::pair(), ChannelOptions { deadline: None, ..options() }, sender, receiver);
+    let (sender, receiver) =
+        two_party_over(memory::pair(), ChannelOptions { deadline: None, ..options() }, sender, receiver);
     sender.result.expect("the sender succeeds");
     receiver.result.expect("the receiver succeeds")
 }

@@ -31,7 +31,8 @@ pub fn scene(items: usize, entries: usize, seed: u64) -> Scene {
     let common = items / 4;
     let of_receiver = order[..common].iter().chain(&order[items..][..items - common]);
     let asked: Vec<u128> = of_receiver.map(|&i| dictionary[i as usize]).collect();
-    let mut shuffled = |items: Vec<u128>| random_order(items.len(), &mut rng).into_iter().map(|i| items[i as usize]).collect();
+    let mut shuffled =
+        |items: Vec<u128>| random_order(items.len(), &mut rng).into_iter().map(|i| items[i as usize]).collect();
     let (sent, asked) = (shuffled(sent), shuffled(asked));
     Scene { dictionary, sent, asked, members }
 }

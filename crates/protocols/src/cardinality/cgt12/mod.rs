@@ -1,4 +1,5 @@
-//! PSI-CA: De Cristofaro, Gasti, Tsudik, "Fast and Private Computation of Cardinality of Set Intersection and Union" (CANS 2012, ePrint 2011/141).
+//! PSI-CA: De Cristofaro, Gasti, Tsudik, "Fast and Private Computation of Cardinality of Set
+//! Intersection and Union" (CANS 2012, ePrint 2011/141).
 //!
 //! ```text
 //!   Sender (server): X, a                                             Receiver (client): Y, b
@@ -21,8 +22,8 @@
 //! | `Π` | the ascending order of arrow 2 | to the receiver the points are pseudo-random, and nothing else decides it |
 //! | `ts_j`, `tc_i` | `digests` | hashes of points under the sender's blinding alone |
 //!
-//! The sender's items cost a digest each and no point, so it is the one to take where the sender has more items than the receiver; with as many on both sides,
-//! `czz24-cardinality` sends as much.
+//! The sender's items cost a digest each and no point, so it is the one to take where the sender
+//! has more items than the receiver; with as many on both sides, `czz24-cardinality` sends as much.
 
 mod messages;
 pub mod params;
@@ -64,9 +65,11 @@ impl Protocol for EcdhCaCgt12 {
         cost: CostClass::GroupOperations,
         deviations: &[
             "An elliptic curve group (Ristretto255) instead of a subgroup of the integers modulo a prime.",
-            "No key exchange (the paper's X, Y and the factor that both parties derive from them): both know that factor, so that it hides nothing from either, and \
-             what it hides from those who listen the link encrypts. a H(x) of an item outside of the intersection is pseudo-random under DDH.",
-            "Digests are truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
+            "No key exchange (the paper's X, Y and the factor that both parties derive from them): both know that \
+             factor, so that it hides nothing from either, and what it hides from those who listen the link encrypts. \
+             a H(x) of an item outside of the intersection is pseudo-random under DDH.",
+            "Digests are truncated to the width that their collisions allow, sorted (which shuffles them) and \
+             Golomb-Rice coded.",
         ],
         modes: &[Mode {
             security: Security::SemiHonest,
@@ -109,7 +112,15 @@ mod tests {
     #[test]
     fn points_outside_of_the_group_are_caught_on_both_sides() {
         let security = Security::SemiHonest;
-        let request = AggregateRequest { sender_items: 1, receiver_items: 1, security, columns: 0, groups: 1, at_least: 0, noisy: false };
+        let request = AggregateRequest {
+            sender_items: 1,
+            receiver_items: 1,
+            security,
+            columns: 0,
+            groups: 1,
+            at_least: 0,
+            noisy: false,
+        };
         let params = Params::derive(&request).unwrap();
         for bad in [[0; 32], [0xff; 32]] {
             let (sender, _) = try_two_party(
@@ -138,7 +149,15 @@ mod tests {
     #[test]
     fn points_come_back_in_ascending_order() {
         let security = Security::SemiHonest;
-        let request = AggregateRequest { sender_items: 50, receiver_items: 60, security, columns: 0, groups: 1, at_least: 0, noisy: false };
+        let request = AggregateRequest {
+            sender_items: 50,
+            receiver_items: 60,
+            security,
+            columns: 0,
+            groups: 1,
+            at_least: 0,
+            noisy: false,
+        };
         let params = Params::derive(&request).unwrap();
         two_party(
             |ch, rng| {
@@ -147,7 +166,12 @@ mod tests {
             },
             |ch, _| {
                 let exponent = random_exponent(&mut SecretRng::insecure_from_seed(8));
-                ch.send_stream::<Blinded>(&blind_items(DOMAIN, &ch.session(), &(100..160).collect::<Vec<u128>>(), &exponent))?;
+                ch.send_stream::<Blinded>(&blind_items(
+                    DOMAIN,
+                    &ch.session(),
+                    &(100..160).collect::<Vec<u128>>(),
+                    &exponent,
+                ))?;
                 let mut back = vec![[0; 32]; 60];
                 ch.recv_stream::<DoublyBlinded>(&mut back)?;
                 assert!(back.is_sorted());

@@ -9,7 +9,9 @@ use super::messages::{Blinded, Digests, DoublyBlinded};
 use super::params::Params;
 use super::{DIGEST_CONTEXT, DOMAIN};
 use crate::ecdh::digests::{self, digests};
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, inverse, random_exponent};
+use crate::ecdh::{
+    BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, inverse, random_exponent,
+};
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
 /// The receiver, with its blinding `b`.
@@ -28,7 +30,12 @@ impl Party for Receiver {
         Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
     }
 
-    fn run(self, input: AggregateReceiverInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
+    fn run(
+        self,
+        input: AggregateReceiverInput,
+        ch: &mut Channel,
+        _rng: &mut SecretRng,
+    ) -> Result<AggregateOutput, Abort> {
         input.check(&self.params.request, false)?;
         let session = ch.session();
         let (asked, digested) = self.params.counts();
@@ -45,7 +52,9 @@ impl Party for Receiver {
         while points.len() < asked {
             let mut doubly_blinded = vec![[0; POINT_BYTES]; (asked - points.len()).min(POINTS_PER_CHUNK)];
             ch.recv_stream::<DoublyBlinded>(&mut doubly_blinded)?;
-            points.extend_from_slice(&blind_points(doubly_blinded, &inverse).ok_or(Abort::PeerMisbehaved(DoublyBlinded::STEP, BAD_POINT))?);
+            points.extend_from_slice(
+                &blind_points(doubly_blinded, &inverse).ok_or(Abort::PeerMisbehaved(DoublyBlinded::STEP, BAD_POINT))?,
+            );
         }
         drop(phase);
 

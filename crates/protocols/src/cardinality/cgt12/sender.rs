@@ -38,11 +38,13 @@ impl Party for Sender {
         let phase = ch.phase(Phase::HashItems);
         let mut doubly_blinded = Arrived::new(points);
         while doubly_blinded.left() > 0 {
-            let again = |blinded| blind_points(blinded, &self.exponent).ok_or(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT));
+            let again =
+                |blinded| blind_points(blinded, &self.exponent).ok_or(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT));
             doubly_blinded.take::<Blinded>(ch, again)?;
         }
 
-        // Step 2, with a share of the own items behind each chunk: the receiver takes its blindings off meanwhile.
+        // Step 2, with a share of the own items behind each chunk: the receiver takes its blindings off
+        // meanwhile.
         let share = digested.div_ceil(points.div_ceil(POINTS_PER_CHUNK).max(1)).max(1);
         let mut shares = input.items[..digested].chunks(share);
         let mut own = Secret::new(Vec::with_capacity(digested));
@@ -55,6 +57,10 @@ impl Party for Sender {
         drop(phase);
 
         // Step 3.
-        digests::send::<Digests>(&digests(DIGEST_CONTEXT, &session, std::slice::from_ref(&own)), self.params.digest_bits, ch)
+        digests::send::<Digests>(
+            &digests(DIGEST_CONTEXT, &session, std::slice::from_ref(&own)),
+            self.params.digest_bits,
+            ch,
+        )
     }
 }

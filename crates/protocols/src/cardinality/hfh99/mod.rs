@@ -1,6 +1,8 @@
-//! Cardinality by double blinding: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC 1999).
+//! Cardinality by double blinding: Huberman, Franklin, Hogg, "Enhancing privacy and trust in
+//! electronic communities" (EC 1999).
 //!
-//! The blindings of [`crate::psi::hfh99`], in the paper's own form: everything is blinded twice, and the sender shuffles.
+//! The blindings of [`crate::psi::hfh99`], in the paper's own form: everything is blinded twice,
+//! and the sender shuffles.
 //!
 //! ```text
 //!   Sender: X, a                                                      Receiver: Y, b
@@ -20,7 +22,8 @@
 //! | `x^a`, `y^b` | `exponent` | a party's secret blinding, a scalar |
 //! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `map_and_multiply` |
 //!
-//! The random order of arrow 3 is the ascending one: to the receiver the points are pseudo-random, and nothing else decides it.
+//! The random order of arrow 3 is the ascending one: to the receiver the points are pseudo-random,
+//! and nothing else decides it.
 
 mod messages;
 pub mod params;
@@ -51,7 +54,8 @@ impl Protocol for EcdhCaHfh99 {
         paper: Paper {
             key: "HFH99",
             title: "Enhancing privacy and trust in electronic communities",
-            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
+            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P \
+                        1986)",
         },
         status: Status::Sound,
         cost: CostClass::GroupOperations,
@@ -95,7 +99,15 @@ mod tests {
     #[test]
     fn points_come_back_in_ascending_order() {
         let security = Security::SemiHonest;
-        let request = AggregateRequest { sender_items: 50, receiver_items: 60, security, columns: 0, groups: 1, at_least: 0, noisy: false };
+        let request = AggregateRequest {
+            sender_items: 50,
+            receiver_items: 60,
+            security,
+            columns: 0,
+            groups: 1,
+            at_least: 0,
+            noisy: false,
+        };
         let params = Params::derive(&request).unwrap();
         let own: Vec<u128> = (100..160).collect();
         let ((), back) = two_party(

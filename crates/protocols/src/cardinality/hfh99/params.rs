@@ -28,6 +28,7 @@ impl Params {
 
     /// `32 (n_s + 2 n_r)`.
     pub fn predicted_bytes(&self) -> u64 {
-        exchange::predicted_bytes(self.request.sender_items, self.request.receiver_items) + (POINT_BYTES * self.returned()) as u64
+        exchange::predicted_bytes(self.request.sender_items, self.request.receiver_items)
+            + (POINT_BYTES * self.returned()) as u64
     }
 }

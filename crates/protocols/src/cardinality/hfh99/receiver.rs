@@ -27,7 +27,12 @@ impl Party for Receiver {
         Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
     }
 
-    fn run(self, input: AggregateReceiverInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
+    fn run(
+        self,
+        input: AggregateReceiverInput,
+        ch: &mut Channel,
+        _rng: &mut SecretRng,
+    ) -> Result<AggregateOutput, Abort> {
         let request = &self.params.request;
         input.check(request, false)?;
 
@@ -54,7 +59,8 @@ impl Party for Receiver {
     }
 }
 
-/// 128 bits of each encoding: enough to tell them apart, for points under both blindings are pseudo-random.
+/// 128 bits of each encoding: enough to tell them apart, for points under both blindings are
+/// pseudo-random.
 fn heads(points: &[Point]) -> Vec<u128> {
     let head = |point: &Point| {
         let [head, _]: [u128; 2] = bytemuck::cast(*point);

@@ -1,4 +1,5 @@
-//! Circuit PSI with hints by cuckoo hashing: Chandran, Gupta, Shah, "Circuit-PSI with Linear Complexity via Relaxed Batch OPPRF" (PoPETs 2022), Figures 3 and 7: its second protocol.
+//! Circuit PSI with hints by cuckoo hashing: Chandran, Gupta, Shah, "Circuit-PSI with Linear
+//! Complexity via Relaxed Batch OPPRF" (PoPETs 2022), Figures 3 and 7: its second protocol.
 //!
 //! Steps 1 to 3 are those of [`crate::circuit_psi`].
 //!
@@ -28,11 +29,14 @@
 //!   that mask                                                         u_i plus the difference
 //! ```
 //!
-//! Steps 4 to 7 are the *relaxed* batch OPPRF: a programmed value is among three candidates, which a cuckoo table answers in linear time. Steps 8 to 10 are the private set membership: whether `r_i` is one of
-//! them, by an OPPRF on sets of three (KMPRT17's table) and one equality test.
+//! Steps 4 to 7 are the *relaxed* batch OPPRF: a programmed value is among three candidates, which
+//! a cuckoo table answers in linear time. Steps 8 to 10 are the private set membership: whether
+//! `r_i` is one of them, by an OPPRF on sets of three (KMPRT17's table) and one equality test.
 //!
-//! Either side sees tables that are random but where it knows the OPRF's output, and finds a random value there whether its item is common or not. A nonce depends on three outputs of `G_i`, of which the sender knows at most
-//! one; whatever that is, each nonce sets the places apart with probability 3/8.
+//! Either side sees tables that are random but where it knows the OPRF's output, and finds a random
+//! value there whether its item is common or not. A nonce depends on three outputs of `G_i`, of
+//! which the sender knows at most one; whatever that is, each nonce sets the places apart with
+//! probability 3/8.
 //!
 //! | paper | here | what |
 //! |---|---|---|
@@ -116,7 +120,14 @@ impl Matching for RelaxedMatching {
         Receiver::setup(params, ch, rng)
     }
 
-    fn send(sender: Sender, items: &[u128], payloads: &[u8], masks: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+    fn send(
+        sender: Sender,
+        items: &[u128],
+        payloads: &[u8],
+        masks: &[u8],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Bits, Abort> {
         sender.run(items, payloads, masks, ch, rng)
     }
 

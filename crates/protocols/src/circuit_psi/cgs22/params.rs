@@ -46,7 +46,13 @@ pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsuppo
     let target_bits = least_width(2 * candidates, unit(FailureEvent::TagCollision.bits()));
     let (hint_bits, quad_bits) = (bits_with(target_bits, carried_bytes)?, bits_with(sigma, carried_bytes)?);
     let oprf = |evaluations: usize, blocks: usize| {
-        Kkrt16::derive(&BatchPrfRequest { instances: bins, evaluations, evaluations_in_all: pairs + candidates, blocks, security })
+        Kkrt16::derive(&BatchPrfRequest {
+            instances: bins,
+            evaluations,
+            evaluations_in_all: pairs + candidates,
+            blocks,
+            security,
+        })
     };
     let parts = Parts {
         first: oprf(pairs, block_widths(hint_bits).count())?,
@@ -65,7 +71,8 @@ impl Parts {
     pub(super) fn predicted_bytes(&self, bins: usize) -> u64 {
         let oprfs = [&self.first, &self.second].map(|oprf| *Kkrt16::predicted_bytes(oprf).end());
         let cells = 0..self.cells;
-        let hint: u64 = block_widths(self.hint_bits).map(|width| table::predicted_bytes(std::slice::from_ref(&cells), width)).sum();
+        let hint: u64 =
+            block_widths(self.hint_bits).map(|width| table::predicted_bytes(std::slice::from_ref(&cells), width)).sum();
         oprfs.iter().sum::<u64>() + hint + quads::bytes(bins, self.quad_bits)
     }
 }
@@ -90,8 +97,13 @@ mod tests {
             let parts = &params.parts.as_ref().unwrap().0;
             let probability = |bins: f64, bits: u32| params.bins as f64 * bins * f64::exp2(-f64::from(bits));
             assert!(params.sigma <= 64);
-            let sum = |less: u32| probability(1.0, params.sigma - less) + probability(6.0, parts.target_bits - less) + f64::exp2(-43.0);
-            assert!(sum(0) <= f64::exp2(-41.0) + f64::exp2(-42.0) && sum(1) > f64::exp2(-41.0) + f64::exp2(-42.0), "2^{log}");
+            let sum = |less: u32| {
+                probability(1.0, params.sigma - less) + probability(6.0, parts.target_bits - less) + f64::exp2(-43.0)
+            };
+            assert!(
+                sum(0) <= f64::exp2(-41.0) + f64::exp2(-42.0) && sum(1) > f64::exp2(-41.0) + f64::exp2(-42.0),
+                "2^{log}"
+            );
         }
     }
 }

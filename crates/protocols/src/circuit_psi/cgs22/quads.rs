@@ -1,6 +1,7 @@
 //! OPPRF hints on sets of three (KMPRT17): a table of four cells, whose places a nonce sets apart.
 //!
-//! The nonces of some bins travel as bytes, and then their cells, packed, block after block of their width.
+//! The nonces of some bins travel as bytes, and then their cells, packed, block after block of
+//! their width.
 
 use std::ops::Range;
 

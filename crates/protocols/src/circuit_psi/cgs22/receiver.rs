@@ -64,7 +64,9 @@ impl Receiver {
     /// Steps 2 and 4 to 10.
     pub(super) fn run_to_shares(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {
         let Self { params, parts } = self;
-        let (Some((hashes, peqt, first, second)), Some((sizes, _))) = (parts, &params.parts) else { return Ok(unmatched(&params)) };
+        let (Some((hashes, peqt, first, second)), Some((sizes, _))) = (parts, &params.parts) else {
+            return Ok(unmatched(&params));
+        };
         // Step 2.
         let phase = ch.phase(Phase::HashItems);
         let (placed, asked) = place(&hashes, items, params.bins)?;
@@ -90,8 +92,11 @@ impl Receiver {
             let mut quads = Quads::zero(piece.len(), sizes.quad_bits);
             quads.cells.iter_mut().flatten().for_each(|cell| *cell = Gf128(rng.block()));
             for (i, bin) in piece.enumerate() {
-                let places = std::array::from_fn(|b| [output(blocks, POSITIONS * bin + b), output(blocks + 1, POSITIONS * bin + b)]);
-                quads.nonces[i] = quads::nonce(places).ok_or(Abort::StatisticalFailure("no nonce sets a bin's candidates apart"))?;
+                let places = std::array::from_fn(|b| {
+                    [output(blocks, POSITIONS * bin + b), output(blocks + 1, POSITIONS * bin + b)]
+                });
+                quads.nonces[i] =
+                    quads::nonce(places).ok_or(Abort::StatisticalFailure("no nonce sets a bin's candidates apart"))?;
                 for (b, blocks) in places.into_iter().enumerate() {
                     let (candidate, place) = (POSITIONS * bin + b, CELLS * i + quads::place(blocks, quads.nonces[i]));
                     let bytes = candidates.carried[candidate * own..][..own].iter().zip(&masks[bin * own..][..own]);
@@ -135,7 +140,8 @@ fn candidates(
         }
     }
     let blocks = values.len() / count;
-    let mut candidates = Candidates { targets: Secret::new(Vec::with_capacity(count)), carried: Secret::new(vec![0; count * own]) };
+    let mut candidates =
+        Candidates { targets: Secret::new(Vec::with_capacity(count)), carried: Secret::new(vec![0; count * own]) };
     for candidate in 0..count {
         let carried = &mut candidates.carried[candidate * own..][..own];
         candidates.targets.push(split(sizes.target_bits, |block| values[block * count + candidate], blocks, carried));
@@ -155,7 +161,8 @@ mod tests {
     const ITEMS: usize = 300;
     const OWN: usize = 8;
 
-    /// All items are common, and all payloads alike: neither the candidates nor what either side is left with show them.
+    /// All items are common, and all payloads alike: neither the candidates nor what either side is
+    /// left with show them.
     #[test]
     fn payloads_are_masked_at_every_step() {
         let items: Vec<u128> = (0..ITEMS as u128).collect();
@@ -167,9 +174,11 @@ mod tests {
             equality: peqt::Variant::Leaves,
         };
         let params = params::derive(&request).unwrap();
-        let send =
-            |ch: &mut Channel, rng: &mut SecretRng| Sender::setup(&params, ch, rng)?.run_to_shares(&items, &[7; ITEMS * OWN], ch, rng);
-        let ((_, sender), receiver) = two_party(send, |ch, rng| Receiver::setup(&params, ch, rng)?.run_to_shares(&items, ch, rng));
+        let send = |ch: &mut Channel, rng: &mut SecretRng| {
+            Sender::setup(&params, ch, rng)?.run_to_shares(&items, &[7; ITEMS * OWN], ch, rng)
+        };
+        let ((_, sender), receiver) =
+            two_party(send, |ch, rng| Receiver::setup(&params, ch, rng)?.run_to_shares(&items, ch, rng));
         assert_uniform(&sender, "the sender's share");
         assert_uniform(&receiver.carried, "the receiver's share");
 

@@ -41,12 +41,21 @@ impl Sender {
 
     /// Steps 3 to 10: shares of membership. Those of the payloads become `masks`, by differences
     /// that the receiver is told.
-    pub(super) fn run(self, items: &[u128], payloads: &[u8], masks: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+    pub(super) fn run(
+        self,
+        items: &[u128],
+        payloads: &[u8],
+        masks: &[u8],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Bits, Abort> {
         let tells = !self.params.is_empty() && self.params.carried_bytes > 0;
         let (membership, shares) = self.run_to_shares(items, payloads, ch, rng)?;
         if tells {
             let _phase = ch.phase(Phase::Payload);
-            ch.send_stream::<Differences>(&shares.iter().zip(masks).map(|(share, mask)| share ^ mask).collect::<Vec<u8>>())?;
+            ch.send_stream::<Differences>(
+                &shares.iter().zip(masks).map(|(share, mask)| share ^ mask).collect::<Vec<u8>>(),
+            )?;
         }
         Ok(membership)
     }
@@ -68,9 +77,11 @@ impl Sender {
 
         // Steps 3 and 5.
         let phase = ch.phase(Phase::HashItems);
-        let targets: Secret<Vec<u128>> = Secret::new((0..params.bins).map(|_| rng.block() >> (128 - sizes.target_bits)).collect());
+        let targets: Secret<Vec<u128>> =
+            Secret::new((0..params.bins).map(|_| rng.block() >> (128 - sizes.target_bits)).collect());
         rng.fill_bytes(&mut carried);
-        let pairs = pairs(&hashes, items, (|bin: usize| targets[bin], sizes.target_bits), own, masked(payloads, own, &carried));
+        let pairs =
+            pairs(&hashes, items, (|bin: usize| targets[bin], sizes.target_bits), own, masked(payloads, own, &carried));
         let positions = Positions::new(hashes.further(), sizes.cells).of(&pairs.programmed.keys);
         drop(phase);
         // Step 4.
@@ -79,8 +90,9 @@ impl Sender {
         outputs.values.iter_mut().zip(&pairs.programmed.values).for_each(|(output, value)| *output ^= value);
         // Step 6.
         let phase = ch.phase(Phase::Encode);
-        let places = CuckooTable::build(&positions, sizes.cells)
-            .map_err(|_| Abort::StatisticalFailure("the sender's items do not fit into the hint; items must be distinct"))?;
+        let places = CuckooTable::build(&positions, sizes.cells).map_err(|_| {
+            Abort::StatisticalFailure("the sender's items do not fit into the hint; items must be distinct")
+        })?;
         for (width, masked) in block_widths(sizes.hint_bits).zip(outputs.values.chunks_exact(positions.len())) {
             let cell = |cell| Gf128(places.bin(cell).map_or_else(|| rng.block(), |entry| masked[entry.item as usize]));
             table::send::<Hint, Gf128>(&(0..sizes.cells).map(cell).collect::<Vec<_>>(), width, ch)?;
@@ -101,7 +113,12 @@ impl Sender {
                 .ok_or(Abort::PeerMisbehaved(QuadsArrow::STEP, "a nonce out of range or stray bits"))?;
             for (i, bin) in piece.enumerate() {
                 let place = CELLS * i + quads::place([output(blocks, bin), output(blocks + 1, bin)], quads.nonces[i]);
-                compared.push(split(params.sigma, |block| quads.cells[block][place].0 ^ output(block, bin), blocks, &mut unmasked) as u64);
+                compared.push(split(
+                    params.sigma,
+                    |block| quads.cells[block][place].0 ^ output(block, bin),
+                    blocks,
+                    &mut unmasked,
+                ) as u64);
                 carried[bin * own..][..own].iter_mut().zip(unmasked.iter()).for_each(|(share, byte)| *share ^= byte);
             }
         }

@@ -1,5 +1,6 @@
-//! Ling, Tang, Shan, Xiang, Qiu, "Faster Than Ever" (2026), Figure 16: circuit PSI on the PSI of Figure 14. **Broken** as that is: see
-//! [`crate::psi::ltsxq26`] and docs/ltsxq26.md. Here are steps 4, 6 and 7, an oblivious programmable PRF; bins and tests are those of all circuit PSI.
+//! Ling, Tang, Shan, Xiang, Qiu, "Faster Than Ever" (2026), Figure 16: circuit PSI on the PSI of
+//! Figure 14. **Broken** as that is: see [`crate::psi::ltsxq26`] and docs/ltsxq26.md. Here are
+//! steps 4, 6 and 7, an oblivious programmable PRF; bins and tests are those of all circuit PSI.
 //!
 //! ```text
 //!   Sender: keys t_x, values r_i || (payload_x + tau_i)               Receiver: keys t_y
@@ -13,8 +14,9 @@
 //!                                                                     r'_i || tau'_i = Decode(P', t_y) + t'_y
 //! ```
 //!
-//! Why it is broken: with `s`, which the receiver comes to know, it computes `t'_x` of any `x`, takes it off the hint `P'`, and sees for all keys of
-//! the sender's in one bin the same `r_i`, and for any other key something random. Until then two keys of a bin that show the same `r_i` tell
+//! Why it is broken: with `s`, which the receiver comes to know, it computes `t'_x` of any `x`,
+//! takes it off the hint `P'`, and sees for all keys of the sender's in one bin the same `r_i`, and
+//! for any other key something random. Until then two keys of a bin that show the same `r_i` tell
 //! when bits of `s` were guessed right. [`View`] is what it needs.
 //!
 //! | paper | here | what |
@@ -116,15 +118,19 @@ mod tests {
 
     use super::*;
 
-    /// Values come to whoever has their keys, in as many bytes as predicted; and the view shows them to whoever has `s`.
+    /// Values come to whoever has their keys, in as many bytes as predicted; and the view shows
+    /// them to whoever has `s`.
     #[test]
     fn what_is_programmed_is_found() {
-        for (sender_keys, receiver_keys, output_bits) in [(0, 5, 60u32), (5, 0, 60), (1, 1, 1), (300, 200, 57), (90, 90, 300)] {
+        for (sender_keys, receiver_keys, output_bits) in
+            [(0, 5, 60u32), (5, 0, 60), (1, 1, 1), (300, 200, 57), (90, 90, 300)]
+        {
             let blocks = output_bits.div_ceil(128) as usize;
             let keys: Vec<u128> = (0..sender_keys as u128).map(|i| i * i + 1).collect();
             let asked: Vec<u128> = (sender_keys as u128 / 2..).map(|i| i * i + 1).take(receiver_keys).collect();
-            let values: Vec<u128> =
-                (0..(blocks * sender_keys) as u128).map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)).collect();
+            let values: Vec<u128> = (0..(blocks * sender_keys) as u128)
+                .map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+                .collect();
             let params = Params::derive(receiver_keys, sender_keys, output_bits).expect("served");
             let ((s, sent), ((out, view), received)) = two_party(
                 |ch, rng| {
@@ -139,7 +145,8 @@ mod tests {
                 },
             );
             assert_eq!(sent + received, params.predicted_bytes());
-            let common = asked.iter().enumerate().filter_map(|(j, key)| Some((j, keys.iter().position(|own| own == key)?)));
+            let common =
+                asked.iter().enumerate().filter_map(|(j, key)| Some((j, keys.iter().position(|own| own == key)?)));
             let mut found = 0;
             for (block, width) in block_widths(output_bits).enumerate() {
                 for (j, i) in common.clone() {
@@ -155,7 +162,9 @@ mod tests {
             oracle::add_masked(&mut inputs, &oracle::from_bits(s.into_iter()), &delta);
             for (block, width) in block_widths(output_bits).enumerate() {
                 let shown = view.shown(block, &keys, &view.hinted(block, &keys).expect("sizes of the run"), &inputs);
-                assert!(shown.iter().zip(&values[block * keys.len()..]).all(|(shown, value)| *shown == value & low(width)));
+                assert!(
+                    shown.iter().zip(&values[block * keys.len()..]).all(|(shown, value)| *shown == value & low(width))
+                );
             }
         }
     }

@@ -45,7 +45,12 @@ impl Receiver {
     ///
     /// # Errors
     /// Fails as [`Party::run`] does.
-    pub fn run_observed(self, asked: Vec<u128>, ch: &mut Channel, rng: &mut SecretRng) -> Result<(PrfOutputs, View), Abort> {
+    pub fn run_observed(
+        self,
+        asked: Vec<u128>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(PrfOutputs, View), Abort> {
         let mut view = View { oprf: ltsxq26::View::empty(&self.params.oprf), params: self.params, hint: Vec::new() };
         let params = &view.params;
         let widths = block_widths(params.output_bits);
@@ -65,7 +70,9 @@ impl Receiver {
             let mut cells = vec![Gf128::default(); hint.len()];
             for part in hint.parts() {
                 let part = &mut cells[part];
-                table::receive::<Hint, Gf128>(part.len(), width, ch, |place, values| part[place].copy_from_slice(values))?;
+                table::receive::<Hint, Gf128>(part.len(), width, ch, |place, values| {
+                    part[place].copy_from_slice(values)
+                })?;
             }
             hint.decode(&cells, &own.items, &mut decoded);
             let masks = masks(omega, block, &own.items, &own.a);

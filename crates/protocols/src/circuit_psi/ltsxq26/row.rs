@@ -1,8 +1,12 @@
-//! The row: the pieces of all circuit PSI around steps 4, 6 and 7, and the receiver's view of it all.
+//! The row: the pieces of all circuit PSI around steps 4, 6 and 7, and the receiver's view of it
+//! all.
 
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Party, Resistance, Rounds, Security, Status, Task, assumptions};
+use vesica_party::{
+    Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Party, Resistance, Rounds, Security, Status, Task,
+    assumptions,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -64,7 +68,8 @@ impl BinOpprf for BrokenOpprf {
     type Sender = Sender;
     type Receiver = Receiver;
 
-    /// `l` leaves `2^-40` for all pairs of keys, and so next to nothing for one key of the receiver's; the paper does not count it either.
+    /// `l` leaves `2^-40` for all pairs of keys, and so next to nothing for one key of the
+    /// receiver's; the paper does not count it either.
     fn failure(_sender_keys: usize) -> u128 {
         0
     }
@@ -87,7 +92,12 @@ impl BinOpprf for BrokenOpprf {
 }
 
 /// A value for each key that is asked for, and the view.
-fn ask_observed(receiver: Receiver, asked: Asked, ch: &mut Channel, rng: &mut SecretRng) -> Result<(PrfOutputs, View), Abort> {
+fn ask_observed(
+    receiver: Receiver,
+    asked: Asked,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<(PrfOutputs, View), Abort> {
     let bins = receiver.keys();
     let keys = asked.in_all_bins(bins, rng);
     let (outputs, view) = receiver.run_observed(keys, ch, rng)?;
@@ -106,7 +116,8 @@ pub struct BinsView {
 }
 
 impl BinsView {
-    /// Runs the receiver, from its set-up to the tests, and keeps its view: its shares, and nothing besides where a set is empty.
+    /// Runs the receiver, from its set-up to the tests, and keeps its view: its shares, and nothing
+    /// besides where a set is empty.
     ///
     /// # Errors
     /// As the row's.

@@ -34,7 +34,9 @@ impl Party for Sender {
         let count = oprf.sender_items;
         let widths = block_widths(*output_bits);
         if input.keys.len() != count || input.values.len() != count * self.params.blocks() {
-            return Err(Unsupported::new("keys and values of another number than agreed", "program as many as agreed").into());
+            return Err(
+                Unsupported::new("keys and values of another number than agreed", "program as many as agreed").into()
+            );
         }
         // Step 4.
         let Some(evaluated) = self.oprf.evaluate(&input.keys, ch)? else { return Ok(()) };
@@ -51,7 +53,14 @@ impl Party for Sender {
                 masked[place as usize] = Gf128::from_bits((mask ^ values[place as usize]) & low(width));
             }
             let masked = Secret::new(pairs.arranged(&masked));
-            table::encode_and_send::<Hint, Gf128>(&hint, (&pairs, &masked), FreeCells::Random(rng), |_, _| (), width, ch)?;
+            table::encode_and_send::<Hint, Gf128>(
+                &hint,
+                (&pairs, &masked),
+                FreeCells::Random(rng),
+                |_, _| (),
+                width,
+                ch,
+            )?;
         }
         Ok(())
     }

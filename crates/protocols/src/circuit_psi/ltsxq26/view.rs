@@ -32,8 +32,8 @@ impl View {
         Ok(hinted)
     }
 
-    /// What shows below the `hinted` of each key, if its mask input is the one beside it: the sender's value, where the key is the sender's and the input
-    /// `A(t) + (s & delta(t))`.
+    /// What shows below the `hinted` of each key, if its mask input is the one beside it: the
+    /// sender's value, where the key is the sender's and the input `A(t) + (s & delta(t))`.
     pub fn shown(&self, block: usize, keys: &[u128], hinted: &[Gf128], inputs: &[Gf128]) -> Vec<u128> {
         let width = block_widths(self.params.output_bits).nth(block).unwrap_or(128);
         let masks = masks(self.oprf.omega, block, keys, inputs);

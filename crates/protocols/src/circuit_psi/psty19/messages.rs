@@ -3,7 +3,8 @@
 
 use vesica_party::{Role, Step, Stream};
 
-/// Arrow 6: for each mega-bin, for each block of the values, a polynomial's coefficients, the lowest one first.
+/// Arrow 6: for each mega-bin, for each block of the values, a polynomial's coefficients, the
+/// lowest one first.
 pub(super) enum Hint {}
 
 impl Stream for Hint {

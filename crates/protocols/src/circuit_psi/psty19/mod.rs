@@ -1,6 +1,8 @@
-//! Circuit PSI from OT extension: Pinkas, Schneider, Tkachenko, Yanai, "Efficient Circuit-Based PSI with Linear Communication" (Eurocrypt 2019), Figure 6.
+//! Circuit PSI from OT extension: Pinkas, Schneider, Tkachenko, Yanai, "Efficient Circuit-Based PSI
+//! with Linear Communication" (Eurocrypt 2019), Figure 6.
 //!
-//! Steps 1, 2, 3, 5 and 8 are those of [`crate::circuit_psi`]. The OPPRF (the paper's section 5, of KMPRT17) has an OPRF for each bin and a polynomial for each *mega-bin*:
+//! Steps 1, 2, 3, 5 and 8 are those of [`crate::circuit_psi`]. The OPPRF (the paper's section 5, of
+//! KMPRT17) has an OPRF for each bin and a polynomial for each *mega-bin*:
 //!
 //! ```text
 //!   Sender: pairs (bin i, key x, value v)                             Receiver: a key y_i for each full bin
@@ -16,8 +18,9 @@
 //!                                                                     7. P(y_i) + F_i(y_i)
 //! ```
 //!
-//! The values of a polynomial are masked by outputs that the receiver does not know but at its own key, so that its coefficients are uniform whatever the sender's keys. Mega-bins are as many that none
-//! of them is hit by more than `d` pairs: then every one of them sends `d` coefficients.
+//! The values of a polynomial are masked by outputs that the receiver does not know but at its own
+//! key, so that its coefficients are uniform whatever the sender's keys. Mega-bins are as many that
+//! none of them is hit by more than `d` pairs: then every one of them sends `d` coefficients.
 //!
 //! | paper | here | what |
 //! |---|---|---|

@@ -9,7 +9,8 @@ use vesica_structures::hashing::max_load;
 use crate::circuit_psi::OpprfSizes;
 use crate::circuit_psi::params::unit;
 
-/// Points of a polynomial at most, a power of two. Twice as many take half as long again, and save an eighth of the hint.
+/// Points of a polynomial at most, a power of two. Twice as many take half as long again, and save
+/// an eighth of the hint.
 pub const CAPACITY: usize = 512;
 
 /// The share of two keys that the OPRF of a bin does not tell apart.
@@ -64,7 +65,8 @@ impl Params {
     }
 }
 
-/// The least number of mega-bins such that one of them is hit by more than `capacity` of the keys with a probability within the share of [`FailureEvent::Encoding`].
+/// The least number of mega-bins such that one of them is hit by more than `capacity` of the keys
+/// with a probability within the share of [`FailureEvent::Encoding`].
 fn mega_bins(keys: usize, capacity: usize) -> usize {
     let fits = |mega_bins: usize| max_load(keys, 1, mega_bins, FailureEvent::Encoding.bits()) <= capacity;
     let (mut below, mut enough) = (keys.div_ceil(capacity) - 1, keys);

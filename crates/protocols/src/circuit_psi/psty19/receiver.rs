@@ -50,15 +50,18 @@ impl Party for Receiver {
             let count = POLYS_PER_MESSAGE.min(params.mega_bins - first);
             let hint = &mut hint[..count * params.coefficients()];
             ch.recv_stream::<Hint>(hint)?;
-            let (here, rest) = order.split_at(order.partition_point(|&(mega_bin, _)| (mega_bin as usize) < first + count));
+            let (here, rest) =
+                order.split_at(order.partition_point(|&(mega_bin, _)| (mega_bin as usize) < first + count));
             order = rest;
             for block in 0..params.blocks {
                 let polynomial = |mega_bin: u32| {
                     let start = (mega_bin as usize - first) * params.coefficients() + block * params.capacity;
                     bytemuck::cast_slice::<u128, Gf128>(&hint[start..start + params.capacity])
                 };
-                let values: Vec<u128> =
-                    here.par_iter().map(|&(mega_bin, place)| evaluate(polynomial(mega_bin), Gf128(asked.keys[place as usize])).0).collect();
+                let values: Vec<u128> = here
+                    .par_iter()
+                    .map(|&(mega_bin, place)| evaluate(polynomial(mega_bin), Gf128(asked.keys[place as usize])).0)
+                    .collect();
                 let out = &mut outputs.values[block * asked.keys.len()..];
                 here.iter().zip(values).for_each(|(&(_, place), value)| out[place as usize] ^= value);
             }

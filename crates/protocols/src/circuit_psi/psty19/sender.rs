@@ -16,7 +16,8 @@ use crate::circuit_psi::Pairs;
 /// Polynomials that are made at a time.
 const POLYS_PER_MESSAGE: usize = 16;
 
-const OVERFLOW: Abort = Abort::StatisticalFailure("a polynomial has too many points, or two equal ones; items must be distinct");
+const OVERFLOW: Abort =
+    Abort::StatisticalFailure("a polynomial has too many points, or two equal ones; items must be distinct");
 
 /// The sender, set up.
 pub struct Sender {
@@ -39,7 +40,8 @@ impl Party for Sender {
         // Step 4.
         let mut masked = oprf.run(Evaluations { instances: bins, keys: programmed.keys.clone() }, ch, rng)?;
         masked.values.iter_mut().zip(&programmed.values).for_each(|(masked, value)| *masked ^= value);
-        // A coefficient has 128 bits, the last block of a value perhaps fewer: zeros above them would tell the receiver which of its keys were programmed.
+        // A coefficient has 128 bits, the last block of a value perhaps fewer: zeros above them would tell
+        // the receiver which of its keys were programmed.
         let used = params.output_bits - 128 * (params.blocks as u32 - 1);
         if used < 128 {
             let last = (params.blocks - 1) * programmed.keys.len();
@@ -53,8 +55,9 @@ impl Party for Sender {
         for first in (0..params.mega_bins).step_by(POLYS_PER_MESSAGE) {
             let count = POLYS_PER_MESSAGE.min(params.mega_bins - first);
             let hint = &mut hint[..count * params.coefficients()];
-            let places =
-                (first..first + count).map(|mega_bin| (&order[starts[mega_bin]..starts[mega_bin + 1]], rng.child())).collect::<Vec<_>>();
+            let places = (first..first + count)
+                .map(|mega_bin| (&order[starts[mega_bin]..starts[mega_bin + 1]], rng.child()))
+                .collect::<Vec<_>>();
             hint.par_chunks_mut(params.coefficients())
                 .zip(places)
                 .try_for_each(|(hint, (places, rng))| program(&params, &programmed.keys, &masked, places, rng, hint))?;
@@ -117,7 +120,8 @@ mod tests {
     /// A value that many points have in common would tell how many points are no item's.
     #[test]
     fn what_fills_up_a_polynomial_has_random_keys_and_values() {
-        let params = Params::derive(&OpprfSizes { receiver_keys: 9, sender_keys: 40, bins: 9, output_bits: 128 }).unwrap();
+        let params =
+            Params::derive(&OpprfSizes { receiver_keys: 9, sender_keys: 40, bins: 9, output_bits: 128 }).unwrap();
         let keys: Vec<u128> = (0..40).collect();
         let masked = PrfOutputs { values: (100..140).collect() };
         let (places, seed) = ([3, 7, 8], || SecretRng::insecure_from_seed(4));

@@ -1,7 +1,10 @@
-//! Circuit PSI from VOLE: Rindal and Schoppmann, "VOLE-PSI" (Eurocrypt 2021), Raghuraman and Rindal (CCS 2022), and Figures 16 to 19 of "Faster Than Ever" (LTSXQ26) on a
-//! sound OPRF; generic over the OKVS, the field `B` and the equality test.
+//! Circuit PSI from VOLE: Rindal and Schoppmann, "VOLE-PSI" (Eurocrypt 2021), Raghuraman and Rindal
+//! (CCS 2022), and Figures 16 to 19 of "Faster Than Ever" (LTSXQ26) on a sound OPRF; generic over
+//! the OKVS, the field `B` and the equality test.
 //!
-//! The figure is that of [`crate::circuit_psi`], with one OPPRF for all bins: its table holds the keys of the receiver's full bins, its hint the keys of all of the sender's items, wherever they lie.
+//! The figure is that of [`crate::circuit_psi`], with one OPPRF for all bins: its table holds the
+//! keys of the receiver's full bins, its hint the keys of all of the sender's items, wherever they
+//! lie.
 //!
 //! | LTSXQ26, Figure 16 | here | what |
 //! |---|---|---|
@@ -20,6 +23,6 @@ mod variants;
 #[cfg(test)]
 pub(super) use variants::BandOpprf;
 pub use variants::{
-    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit, VesicaCircuitClustered,
-    VesicaJoinAndCompute, VesicaSum,
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
+    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum,
 };

@@ -29,7 +29,13 @@ impl<O: Store, const WIDE: bool> BinOpprf for VoleOpprf<O, WIDE> {
 
     fn derive(sizes: &OpprfSizes) -> Result<opprf::Params, Unsupported> {
         let &OpprfSizes { receiver_keys, sender_keys, output_bits, .. } = sizes;
-        Opprf::<O>::derive(&OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: WIDE })
+        Opprf::<O>::derive(&OpprfRequest {
+            receiver_keys,
+            sender_keys,
+            output_bits,
+            security: Security::SemiHonest,
+            wide: WIDE,
+        })
     }
 
     fn predicted_bytes(params: &opprf::Params) -> u64 {
@@ -40,7 +46,12 @@ impl<O: Store, const WIDE: bool> BinOpprf for VoleOpprf<O, WIDE> {
         sender.run(pairs.programmed, ch, rng)
     }
 
-    fn ask(receiver: Self::Receiver, mut asked: Asked, ch: &mut Channel, rng: &mut SecretRng) -> Result<PrfOutputs, Abort> {
+    fn ask(
+        receiver: Self::Receiver,
+        mut asked: Asked,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<PrfOutputs, Abort> {
         receiver.run(std::mem::take(&mut *asked.keys), ch, rng)
     }
 }

@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::peqt;
-use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations};
+use vesica_party::{
+    Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::okvs::{Band, Clustered};
 
@@ -33,9 +35,10 @@ const FASTER: Paper = Paper {
 /// The OPPRF of the recommended rows: the band OKVS, narrow values.
 pub(crate) type BandOpprf = VoleOpprf<Band, false>;
 
-const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for all 3 n_s evaluations, and its outputs for r_i and payload.";
-const EMPTY_BINS: &str =
-    "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table holds n_r keys, not one a bin.";
+const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for \
+                          all 3 n_s evaluations, and its outputs for r_i and payload.";
+const EMPTY_BINS: &str = "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table \
+                          holds n_r keys, not one a bin.";
 
 /// Which OKVS holds keys and hint.
 const OKVS: Choice = Choice {
@@ -112,10 +115,12 @@ circuit_row!(
     }
 );
 
-const COUNT: &str =
-    "Shares of bits become additive ones by one OT each, modulo the power of two that holds the count; the sender opens its sum.";
-const MASKED_SUM: &str = "The hint carries values that are masked additively, by masks out of the multiplexer's random OTs: it takes 66 bits a bin for a column; only sums are opened.";
-const PRODUCT: &str = "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
+const COUNT: &str = "Shares of bits become additive ones by one OT each, modulo the power of two that holds the \
+                     count; the sender opens its sum.";
+const MASKED_SUM: &str = "The hint carries values that are masked additively, by masks out of the multiplexer's \
+                          random OTs: it takes 66 bits a bin for a column; only sums are opened.";
+const PRODUCT: &str =
+    "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
 
 circuit_row!(
     /// `vesica-circuit:okvs=clustered`.
@@ -133,7 +138,8 @@ circuit_row!(
     Rr22Circuit::ENTRY.variant("rr22-circuit:equality=cubic", deviations![Rr22Circuit::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
 );
 
-/// An aggregate: its name and id, the task, whether the receiver brings values, rounds, and deviations.
+/// An aggregate: its name and id, the task, whether the receiver brings values, rounds, and
+/// deviations.
 macro_rules! aggregate_row {
     ($(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $valued:literal, $rounds:expr, $deviations:expr) => {
         $(#[$doc])*

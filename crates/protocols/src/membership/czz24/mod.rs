@@ -1,5 +1,6 @@
-//! mqRPMT: Chen, Zhang, Zhang, Dong, Liu, "Private Set Operations from Multi-Query Reverse Private Membership Test" (PKC 2024, ePrint 2022/652), with
-//! the commutative weak pseudo-random function `x -> a H(x)` on Ristretto255.
+//! mqRPMT: Chen, Zhang, Zhang, Dong, Liu, "Private Set Operations from Multi-Query Reverse Private
+//! Membership Test" (PKC 2024, ePrint 2022/652), with the commutative weak pseudo-random function
+//! `x -> a H(x)` on Ristretto255.
 //!
 //! ```text
 //!   Sender (client): X in a random order, a                           Receiver (server): Y, b
@@ -97,7 +98,12 @@ impl MembershipTest for Czz24 {
     }
 
     /// Steps 1 to 3.
-    fn test(Blinding { params, exponent }: Blinding, items: &[u128], ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
+    fn test(
+        Blinding { params, exponent }: Blinding,
+        items: &[u128],
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<Bits, Abort> {
         let points = exchange::receiver::<DoubleBlinding>(items, params.sender_items, &exponent, ch)?;
         let own = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
         digests::find::<Digests>(&own, params.digests(), params.digest_bits, ch)

@@ -14,11 +14,16 @@ const PAPER: Paper = Paper {
     reference: "Chen, Zhang, Zhang, Dong, Liu. PKC 2024, ePrint 2022/652",
 };
 
-const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded, instead \
-                       of a shuffled list of points or a Bloom filter.";
+const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted \
+                       (which shuffles them) and Golomb-Rice coded, instead of a shuffled list of points or a Bloom \
+                       filter.";
 const SHUFFLED: &str = "The client asks in a random order, so that the bits say nothing of the order of its table.";
 
-const TEST: &[&str] = &["DDH on Ristretto255", "hash-to-group is a random oracle", "BLAKE3 is a pseudo-random generator on group elements"];
+const TEST: &[&str] = &[
+    "DDH on Ristretto255",
+    "hash-to-group is a random oracle",
+    "BLAKE3 is a pseudo-random generator on group elements",
+];
 const TEST_AND_OT: &[&str] = assumptions![TEST, <OtExtension as Protocol>::ENTRY.modes[0].assumptions];
 
 impl For<Intersect> for Czz24 {
@@ -66,7 +71,8 @@ impl For<Sum> for Czz24 {
         deviations: &[
             DIGESTS,
             SHUFFLED,
-            "Random OTs by SoftSpokenOT, each turned by a bit; the value's mask is one of the pads itself, so that an item costs one masked value and not two.",
+            "Random OTs by SoftSpokenOT, each turned by a bit; the value's mask is one of the pads itself, so that an \
+             item costs one masked value and not two.",
             "Sums in Z_2^64.",
         ],
         modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_SUM),

@@ -1,5 +1,5 @@
-//! Permuted characteristic: Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021, ePrint 2021/243), with VOLE instead of its
-//! OPRFs.
+//! Permuted characteristic: Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations
+//! from Oblivious Switching" (PKC 2021, ePrint 2021/243), with VOLE instead of its OPRFs.
 //!
 //! ```text
 //!   Sender: X                                                         Receiver: Y
@@ -19,8 +19,10 @@
 //!                                [ 7 to 9: arrows I to III of the membership tests ]
 //! ```
 //!
-//! The receiver can evaluate the OPPRF anywhere, so that it must not see `s_j + t_j` where they differ: it could try items. All that it gets of it is arrow 6, the hashes of
-//! `a_i + delta (z_i + c_i)`, which are pseudo-random unless the two are equal. The sender has `s` under the random `c`.
+//! The receiver can evaluate the OPPRF anywhere, so that it must not see `s_j + t_j` where they
+//! differ: it could try items. All that it gets of it is arrow 6, the hashes of `a_i + delta (z_i +
+//! c_i)`, which are pseudo-random unless the two are equal. The sender has `s` under the random
+//! `c`.
 //!
 //! | paper | here | what |
 //! |---|---|---|
@@ -31,7 +33,8 @@
 //! | private equality tests | arrow 6, on a VOLE whose random `c` are the receiver's shares | |
 //! | `e` | the places of common items | the permuted characteristic |
 //!
-//! Empty bins hold something random, and are places like others: the receiver learns nothing of which bins are full.
+//! Empty bins hold something random, and are places like others: the receiver learns nothing of
+//! which bins are full.
 
 pub(crate) mod messages;
 pub mod params;
@@ -93,7 +96,12 @@ impl MembershipTest for Gmr21 {
         params.parts.as_ref().map(|parts| Receiver::setup(params, parts, ch, rng)).transpose()
     }
 
-    fn ask(sender: Option<Sender>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
+    fn ask(
+        sender: Option<Sender>,
+        items: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Secret<Vec<u32>>, Abort> {
         sender.map_or_else(|| Ok(Secret::new(Vec::new())), |sender| sender.ask(items, ch, rng))
     }
 
@@ -110,7 +118,13 @@ struct Functions {
 
 impl Functions {
     fn derive(ch: &Channel, params: &Params, salt: &[u8; 32]) -> Self {
-        let sizes = [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.digest_bits as usize];
+        let sizes = [
+            params.sender_items,
+            params.receiver_items,
+            params.bins,
+            params.sigma as usize,
+            params.digest_bits as usize,
+        ];
         let key = blake3::keyed_hash(&blake3::derive_key("vesica v1 gmr21 2026 digests of bins", &ch.session()), salt);
         let [digests, _]: [u128; 2] = bytemuck::cast(*key.as_bytes());
         Self { bins: Hashes::new("vesica v1 gmr21 2026 salt to keys", ch, salt, &sizes, params.bins), digests }

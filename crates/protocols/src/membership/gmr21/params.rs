@@ -28,9 +28,11 @@ pub struct Params {
     pub receiver_items: usize,
     /// `m`: 1.30 `n_s`, more below 2^14 items.
     pub bins: usize,
-    /// Width of `s_j` and `t_j`: in some bin they are equal by chance within the budget that [`sigma`] counts.
+    /// Width of `s_j` and `t_j`: in some bin they are equal by chance within the budget that
+    /// [`sigma`] counts.
     pub sigma: u32,
-    /// Width of a digest of arrow 6. Two that should differ are equal in some bin with a probability of at most `2^-DISTANCE`: what `sigma` leaves to inner products, which are not
+    /// Width of a digest of arrow 6. Two that should differ are equal in some bin with a
+    /// probability of at most `2^-DISTANCE`: what `sigma` leaves to inner products, which are not
     /// used here.
     pub digest_bits: u32,
     /// The building blocks; none where a set is empty: then nothing is sent and nothing is common.
@@ -66,7 +68,13 @@ impl Params {
                 "use at most 2^22 items a side, or another protocol",
             ));
         }
-        let opprf = OpprfRequest { receiver_keys: sender_items, sender_keys: programmed, output_bits: sigma, security, wide: false };
+        let opprf = OpprfRequest {
+            receiver_keys: sender_items,
+            sender_keys: programmed,
+            output_bits: sigma,
+            security,
+            wide: false,
+        };
         params.parts = Some(Parts {
             opprf: Programmable::derive(&opprf)?,
             permutation: SwitchingNetwork::<Gf64>::derive(&PermuteShareRequest { len: bins, bits: sigma, security })?,
@@ -79,7 +87,10 @@ impl Params {
     pub fn predicted_bytes(&self) -> u64 {
         let Some(Parts { opprf, permutation, vole }) = &self.parts else { return 0 };
         let digests = packed_len(self.bins, self.digest_bits) as u64;
-        32 + opprf.predicted_bytes() + permutation.predicted_bytes() + SilentVole::<Gf64>::predicted_bytes(vole).end() + digests
+        32 + opprf.predicted_bytes()
+            + permutation.predicted_bytes()
+            + SilentVole::<Gf64>::predicted_bytes(vole).end()
+            + digests
     }
 }
 
@@ -97,7 +108,10 @@ mod tests {
                 params.bins as f64 * (f64::exp2(-f64::from(sigma)) + f64::exp2(-f64::from(digest_bits))) + programmed
             };
             assert!(chance(params.sigma, params.digest_bits) <= budget, "{n_s} x {n_r}: {params:?}");
-            assert!(chance(params.sigma - 1, params.digest_bits) > budget - f64::exp2(-46.0), "{n_s} x {n_r}: {params:?}");
+            assert!(
+                chance(params.sigma - 1, params.digest_bits) > budget - f64::exp2(-46.0),
+                "{n_s} x {n_r}: {params:?}"
+            );
         }
     }
 

@@ -65,7 +65,8 @@ impl Receiver {
             let mut packed = vec![0; packed_len(a.len(), params.digest_bits)];
             ch.recv_stream::<Digests>(&mut packed)?;
             let mut digests = vec![Gf128::default(); a.len()];
-            unpack(&packed, params.digest_bits, &mut digests).ok_or(Abort::PeerMisbehaved(Digests::STEP, "bits beyond the last digest"))?;
+            unpack(&packed, params.digest_bits, &mut digests)
+                .ok_or(Abort::PeerMisbehaved(Digests::STEP, "bits beyond the last digest"))?;
             let own = functions.digests(piece * DIGESTS_PER_PIECE, a, params.digest_bits);
             for (place, (own, digest)) in (piece * DIGESTS_PER_PIECE..).zip(own.iter().zip(&digests)) {
                 found.set(place, own == digest);

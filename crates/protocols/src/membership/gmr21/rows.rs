@@ -19,9 +19,12 @@ const PAPER: Paper = Paper {
     reference: "Garimella, Mohassel, Rosulek, Sadeghian, Singh. PKC 2021, ePrint 2021/243",
 };
 
-const OPPRF: &str = "The OPPRF is opprf-band, on VOLE, over 1.30 bins an item by a proven bound, instead of KMPRT17's over 1.27.";
-const NETWORK: &str = "Permute and Share is permute-share-64: one element a switch, instead of two, and the receiver chooses its shares.";
-const TESTS: &str = "Equality is tested by an OPRF from VOLE whose random values are the receiver's shares: a digest a bin, and no message of the receiver.";
+const OPPRF: &str =
+    "The OPPRF is opprf-band, on VOLE, over 1.30 bins an item by a proven bound, instead of KMPRT17's over 1.27.";
+const NETWORK: &str =
+    "Permute and Share is permute-share-64: one element a switch, instead of two, and the receiver chooses its shares.";
+const TESTS: &str = "Equality is tested by an OPRF from VOLE whose random values are the receiver's shares: a digest \
+                     a bin, and no message of the receiver.";
 const TRANSFER: &str = "Random OTs by ot-silent, each turned by a bit.";
 
 /// The OPPRF on the band, the tests by VOLE, the switches and the transfers.

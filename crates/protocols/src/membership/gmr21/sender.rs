@@ -30,7 +30,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Step 1, and all that needs no input. The OPPRF comes last: its receiver leaves some of the set-up to its run.
+    /// Step 1, and all that needs no input. The OPPRF comes last: its receiver leaves some of the
+    /// set-up to its run.
     pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
@@ -47,16 +48,19 @@ impl Sender {
         let Self { params, functions, opprf, permutation, mut vole } = self;
         // Step 2.
         let phase = ch.phase(Phase::HashItems);
-        let table = CuckooTable::build(&functions.bins.positions(items), params.bins)
-            .map_err(|_| Abort::StatisticalFailure("the sender's items do not fit into their bins; items must be distinct"))?;
+        let table = CuckooTable::build(&functions.bins.positions(items), params.bins).map_err(|_| {
+            Abort::StatisticalFailure("the sender's items do not fit into their bins; items must be distinct")
+        })?;
         let keys: [Vec<u128>; POSITIONS] = std::array::from_fn(|choice| functions.bins.keys(choice, items));
         let full: Vec<_> = (0..params.bins).filter_map(|bin| table.bin(bin).map(|entry| (bin, entry))).collect();
         let asked = full.iter().map(|(_, entry)| keys[usize::from(entry.choice)][entry.item as usize]).collect();
         drop((phase, keys));
 
-        // Step 4. An empty bin takes something random, which is equal to s_j as rarely as the function's value at a key that nobody programmed.
+        // Step 4. An empty bin takes something random, which is equal to s_j as rarely as the function's
+        // value at a key that nobody programmed.
         let outputs = ch.reversed(|ch| opprf.run(asked, ch, rng))?;
-        let mut t = Secret::new((0..params.bins).map(|_| Gf64(rng.next_u64() >> (64 - params.sigma))).collect::<Vec<_>>());
+        let mut t =
+            Secret::new((0..params.bins).map(|_| Gf64(rng.next_u64() >> (64 - params.sigma))).collect::<Vec<_>>());
         full.iter().zip(&outputs.values).for_each(|((bin, _), &output)| t[*bin] = Gf64::from_bits(output));
 
         // Step 5.
@@ -89,7 +93,8 @@ mod tests {
     use super::*;
     use crate::membership::gmr21::Receiver;
 
-    /// The receiver learns which of the places are common ones. If a place were a bin, it would tell in which of its bins an item lies, and so which others are in the set.
+    /// The receiver learns which of the places are common ones. If a place were a bin, it would
+    /// tell in which of its bins an item lies, and so which others are in the set.
     #[test]
     fn a_place_says_nothing_of_the_bin() {
         let items: Vec<u128> = (1..=400).collect();
@@ -108,7 +113,8 @@ mod tests {
         let held: HashSet<u32> = found.iter().map(|&place| order[place as usize]).collect();
         assert_eq!(held, (0..items.len() as u32).collect());
         // Three of more than 520 places are an item's bins: two items are in place on average.
-        let in_place = found.iter().filter(|&&place| positions[order[place as usize] as usize].contains(&place)).count();
+        let in_place =
+            found.iter().filter(|&&place| positions[order[place as usize] as usize].contains(&place)).count();
         assert!(in_place < 20, "{in_place}");
     }
 

@@ -52,7 +52,8 @@ impl Params {
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let tags = self.coding.predicted_bytes(self.tags(), self.tag_bits);
         let payloads = (self.tags() * self.payload_bytes) as u64;
-        let proofs = if self.both_learn { proofs::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
+        let proofs =
+            if self.both_learn { proofs::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };
         payloads + tags.start() + proofs.start()..=payloads + tags.end() + proofs.end()
     }
 

@@ -142,7 +142,9 @@ mod tests {
     fn cells_are_decrypted_when_the_seal_is_opened_and_not_before() {
         let theirs: &[u128] = &[9, 4, 4, 7, 100, 5];
         // Own tags by whose number nothing, some, or all is common; equal ones have one cell.
-        for (own, places) in [(&[1, 2, 3][..], &[][..]), (&[7, 1, 4, 5, 4], &[3, 1, 5, 1]), (&[9, 4, 7, 100, 5], &[0, 1, 3, 4, 5])] {
+        for (own, places) in
+            [(&[1, 2, 3][..], &[][..]), (&[7, 1, 4, 5, 4], &[3, 1, 5, 1]), (&[9, 4, 7, 100, 5], &[0, 1, 3, 4, 5])]
+        {
             for width in [1, 24, BYTES_PER_PART] {
                 let (sealed, calls, list) = received(own, theirs, width);
                 assert_eq!((list.len(), calls.load(Ordering::Relaxed)), (places.len(), 0), "nothing is decrypted yet");
@@ -159,7 +161,8 @@ mod tests {
         let mut rng = SecretRng::insecure_from_seed(3);
         let own: Vec<u128> = (0..3000).map(|_| rng.block()).collect();
         for common in [0, 1, 1500, 3000] {
-            let theirs: Vec<u128> = own[..common].iter().rev().copied().chain((common..4000).map(|_| rng.block())).collect();
+            let theirs: Vec<u128> =
+                own[..common].iter().rev().copied().chain((common..4000).map(|_| rng.block())).collect();
             let mut finder = TagFinder::new(own.len(), 128, true);
             finder.add(&own, 0..);
             finder.find(&theirs);

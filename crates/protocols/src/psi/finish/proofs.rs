@@ -18,7 +18,11 @@ pub(super) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> Ran
 }
 
 /// Sends the matches' proofs, sorted, so that their order says nothing of the receiver's.
-pub(super) fn send<S: Stream<Element = u128>>(most: usize, mut proofs: Vec<u128>, ch: &mut Channel) -> Result<(), Abort> {
+pub(super) fn send<S: Stream<Element = u128>>(
+    most: usize,
+    mut proofs: Vec<u128>,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
     if most == 0 {
         return Ok(());
     }
@@ -29,7 +33,11 @@ pub(super) fn send<S: Stream<Element = u128>>(most: usize, mut proofs: Vec<u128>
 
 /// Receives at most `most` proofs and returns the indices of the items they prove, ascending.
 /// `expected[i]` is the proof of item `i`, pseudo-random.
-pub(super) fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
+pub(super) fn receive<S: Stream<Element = u128>>(
+    most: usize,
+    expected: &[u128],
+    ch: &mut Channel,
+) -> Result<Vec<u32>, Abort> {
     if most == 0 {
         return Ok(Vec::new());
     }

@@ -74,7 +74,8 @@ impl Sender {
             let _phase = ch.phase(Phase::Payload);
             let keystream = outputs.into_keystream();
             let item = |number: usize| number / params.tags_per_item;
-            let payload = |number: usize| &input.payloads[item(number) * params.payload_bytes..][..params.payload_bytes];
+            let payload =
+                |number: usize| &input.payloads[item(number) * params.payload_bytes..][..params.payload_bytes];
             let keystream = |number: usize, out: &mut [u8]| keystream(number, input.items[item(number)], out);
             payload::send::<A::Payloads>(payload, params.payload_bytes, &order, keystream, ch)?;
         }
@@ -89,7 +90,12 @@ impl Sender {
 
 impl CollectedTags {
     /// Sends them, and returns which number stands at which place, if payloads follow.
-    fn send<S: Stream<Element = u8>>(self, params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
+    fn send<S: Stream<Element = u8>>(
+        self,
+        params: &Params,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Vec<u32>, Abort> {
         let (count, bits) = (params.tags(), params.tag_bits);
         match self {
             Self::Sorted(tags) => tags::send::<S, _>(tags, count, bits, ch).map(|_| Vec::new()),

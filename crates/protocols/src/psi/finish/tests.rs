@@ -42,12 +42,17 @@ fn outputs(item: u128, b: usize) -> [u128; 3] {
 
 /// Hands the outputs of these evaluations over in two parts, the last ones first, as rows do that
 /// evaluate bins or parts of a table.
-fn evaluate(params: &Params, evaluations: &[(u32, u128, usize)], mut add: impl FnMut(&[u128], std::vec::IntoIter<u32>)) -> StoredOutputs {
+fn evaluate(
+    params: &Params,
+    evaluations: &[(u32, u128, usize)],
+    mut add: impl FnMut(&[u128], std::vec::IntoIter<u32>),
+) -> StoredOutputs {
     let mut stored = StoredOutputs::new(params, evaluations.len(), DOMAIN);
     let (first, last) = evaluations.split_at(evaluations.len() / 3);
     for part in [last, first] {
         let made: Vec<[u128; 3]> = part.iter().map(|&(_, item, b)| outputs(item, b)).collect();
-        let of = |which: usize, wanted: bool| made.iter().filter(|_| wanted).map(|made| made[which]).collect::<Vec<_>>();
+        let of =
+            |which: usize, wanted: bool| made.iter().filter(|_| wanted).map(|made| made[which]).collect::<Vec<_>>();
         let numbers: Vec<u32> = part.iter().map(|&(number, ..)| number).collect();
         add(&of(0, true), numbers.clone().into_iter());
         stored.put(&of(1, params.both_learn), &of(2, params.payload_bytes > 0), numbers.into_iter());
@@ -73,7 +78,8 @@ fn check(params: &Params, common: usize) {
         },
         |ch, _| {
             let mut tags = Receiver::new(params);
-            let evaluations: Vec<_> = (0..).zip(&asked.items).map(|(number, &item)| (number, item, item as usize % per_item)).collect();
+            let evaluations: Vec<_> =
+                (0..).zip(&asked.items).map(|(number, &item)| (number, item, item as usize % per_item)).collect();
             let stored = evaluate(params, &evaluations, |outputs, numbers| tags.add(outputs, numbers));
             Ok((tags.finish::<TestArrows>(asked.clone(), stored, ch)?, ch.tally().total().sent_payload))
         },
@@ -87,7 +93,9 @@ fn check(params: &Params, common: usize) {
 fn tags_payloads_and_proofs_belong_to_their_items() {
     for coding in [TagCoding::SortedCoded, TagCoding::Shuffled] {
         for (payload_bytes, both_learn) in [(0, false), (5, false), (0, true), (5, true)] {
-            for (sender_items, receiver_items, common) in [(0, 3, 0), (3, 0, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
+            for (sender_items, receiver_items, common) in
+                [(0, 3, 0), (3, 0, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)]
+            {
                 let security = Security::SemiHonest;
                 let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn };
                 let params = Params::new(&request, tag_bits(sender_items, receiver_items), coding);

@@ -1,6 +1,8 @@
-//! DH-PSI: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC 1999), after Meadows (S&P 1986).
+//! DH-PSI: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC
+//! 1999), after Meadows (S&P 1986).
 //!
-//! Two commuting blindings, `H(x) -> a H(x)` at the sender and `H(y) -> b H(y)` at the receiver, on the group Ristretto255.
+//! Two commuting blindings, `H(x) -> a H(x)` at the sender and `H(y) -> b H(y)` at the receiver, on
+//! the group Ristretto255.
 //!
 //! ```text
 //!   Sender: X, a                                                      Receiver: Y, b
@@ -27,8 +29,9 @@
 //! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `map_and_multiply` |
 //! | `(y^b)^a` | `DoublyBlinded` | both blindings on an item |
 //!
-//! The receiver runs at most `ecdh::CHUNKS_IN_FLIGHT` chunks ahead of the sender's answers, and the sender blinds its own items between two
-//! answers: both compute all the time and neither streams against the other.
+//! The receiver runs at most `ecdh::CHUNKS_IN_FLIGHT` chunks ahead of the sender's answers, and the
+//! sender blinds its own items between two answers: both compute all the time and neither streams
+//! against the other.
 
 mod messages;
 mod oprf;
@@ -60,16 +63,18 @@ impl Protocol for EcdhHfh99 {
         paper: Paper {
             key: "HFH99",
             title: "Enhancing privacy and trust in electronic communities",
-            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
+            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P \
+                        1986)",
         },
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
         deviations: &[
             "An elliptic curve group (Ristretto255) instead of the integers modulo a prime.",
-            "The receiver takes its own blinding off a doubly blinded point and compares hashes of a H(y) with hashes of a H(x), as in the reading of \
-             this protocol as an oblivious pseudo-random function; the paper has it blind a H(x) a second time. So the sender's items cost a short \
-             tag each and not a point, and the output also gives keys for payloads. The views are simulated alike: a H(x) of an item outside of \
-             the intersection is pseudo-random under DDH.",
+            "The receiver takes its own blinding off a doubly blinded point and compares hashes of a H(y) with hashes \
+             of a H(x), as in the reading of this protocol as an oblivious pseudo-random function; the paper has it \
+             blind a H(x) a second time. So the sender's items cost a short tag each and not a point, and the output \
+             also gives keys for payloads. The views are simulated alike: a H(x) of an item outside of the \
+             intersection is pseudo-random under DDH.",
             "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice coded.",
         ],
         modes: &[Mode {
@@ -111,8 +116,13 @@ mod tests {
     const BAD: [[u8; 32]; 2] = [[0; 32], [0xff; 32]];
 
     fn params() -> Params {
-        let request =
-            IntersectRequest { sender_items: 1, receiver_items: 1, security: Security::SemiHonest, payload_bytes: 0, both_learn: false };
+        let request = IntersectRequest {
+            sender_items: 1,
+            receiver_items: 1,
+            security: Security::SemiHonest,
+            payload_bytes: 0,
+            both_learn: false,
+        };
         Params::derive(&request).unwrap()
     }
 
@@ -120,7 +130,13 @@ mod tests {
     fn points_outside_of_the_group_are_caught_on_both_sides() {
         for bad in BAD {
             let (sender, _) = try_two_party(
-                |ch, rng| Sender::setup(&params(), ch, rng)?.run(IntersectSenderInput { items: vec![1], payloads: vec![] }, ch, rng),
+                |ch, rng| {
+                    Sender::setup(&params(), ch, rng)?.run(
+                        IntersectSenderInput { items: vec![1], payloads: vec![] },
+                        ch,
+                        rng,
+                    )
+                },
                 |ch, _| ch.send_stream::<Blinded>(&[bad]),
             );
             assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(Blinded::STEP, _))));

@@ -10,7 +10,9 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blinded, DoublyBlinded, FinishArrows};
 use super::oprf::{Outputs, blind_items};
 use super::params::Params;
-use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_points, inverse, random_exponent};
+use crate::ecdh::{
+    BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_points, inverse, random_exponent,
+};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -30,7 +32,12 @@ impl Party for Receiver {
         Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
     }
 
-    fn run(self, input: IntersectReceiverInput, ch: &mut Channel, _rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectReceiverInput,
+        ch: &mut Channel,
+        _rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
         let params = &self.params;
         params.finish.check_receiver(&input)?;
         let session = ch.session();
@@ -48,7 +55,8 @@ impl Party for Receiver {
 }
 
 impl Receiver {
-    /// Returns `a H(y)` of the own items, at most [`CHUNKS_IN_FLIGHT`] chunks ahead of the sender's answers.
+    /// Returns `a H(y)` of the own items, at most [`CHUNKS_IN_FLIGHT`] chunks ahead of the sender's
+    /// answers.
     fn ask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let inverse = inverse(&self.exponent);

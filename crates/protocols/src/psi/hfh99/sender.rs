@@ -28,7 +28,12 @@ impl Party for Sender {
         Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
     }
 
-    fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectSenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
         let params = &self.params;
         params.finish.check_sender(&input)?;
 
@@ -57,7 +62,8 @@ impl Sender {
             let mut blinded = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
             ch.recv_stream::<Blinded>(&mut blinded)?;
             left -= blinded.len();
-            let doubly_blinded = blind_points(blinded, &self.exponent).ok_or(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT))?;
+            let doubly_blinded =
+                blind_points(blinded, &self.exponent).ok_or(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT))?;
             ch.send_stream::<DoublyBlinded>(&doubly_blinded)?;
             if let Some(items) = own.next() {
                 blind_many(items, &self.exponent, &mut points, ch)?;

@@ -1,5 +1,6 @@
-//! Ling, Tang, Shan, Xiang, Qiu, "Faster Than Ever: A New Lightweight Private Set Intersection and Its Variants" (2026), Figures 14 (semi-honest)
-//! and 15 (malicious); generic over the oracles and the OKVS. **Broken**: see below, and docs/ltsxq26.md.
+//! Ling, Tang, Shan, Xiang, Qiu, "Faster Than Ever: A New Lightweight Private Set Intersection and
+//! Its Variants" (2026), Figures 14 (semi-honest) and 15 (malicious); generic over the oracles and
+//! the OKVS. **Broken**: see below, and docs/ltsxq26.md.
 //!
 //! ```text
 //!   Sender: X                                                         Receiver: Y
@@ -26,13 +27,14 @@
 //!                                                                     H^o(A(y) + w, y), is among them
 //! ```
 //!
-//! Why it works: `C(x) = A(x) + (s & D(x))`, so that `v(x) = A(x) + (s & delta(x))` with `delta(x) = D(x) + Decode(P, x)`, which is zero for
-//! `x` in `Y`.
+//! Why it works: `C(x) = A(x) + (s & D(x))`, so that `v(x) = A(x) + (s & delta(x))` with `delta(x)
+//! = D(x) + Decode(P, x)`, which is zero for `x` in `Y`.
 //!
-//! Why it is broken: the receiver knows `A(x)` and `delta(x)` of *every* `x`, and of `s` only the bits matter at which `delta(x)` is one: about
-//! half of 80, and far fewer for the lightest of many candidates. It tries them, sees by `X'` when they are right, and so gets `s` bit by bit; with
-//! `s` it computes all tags that the sender can. A receiver that flips a bit of each `D(y)` gets there with a few queries, whatever `l` is.
-//! [`View`] is what it needs.
+//! Why it is broken: the receiver knows `A(x)` and `delta(x)` of *every* `x`, and of `s` only the
+//! bits matter at which `delta(x)` is one: about half of 80, and far fewer for the lightest of many
+//! candidates. It tries them, sees by `X'` when they are right, and so gets `s` bit by bit; with
+//! `s` it computes all tags that the sender can. A receiver that flips a bit of each `D(y)` gets
+//! there with a few queries, whatever `l` is. [`View`] is what it needs.
 //!
 //! | paper | here | what |
 //! |---|---|---|

@@ -8,8 +8,9 @@
 //! | `H^o(v + w, x)` (Figure 15) | `SHA-256(v + w, x, 1)` | the same, `w` a constant |
 //! | `H^k(w)` | `SHA-256(w, 1)` | `pi(w) + w`, the key a constant |
 //!
-//! All arguments have 16 bytes, the lowest first, but for the byte 1, which keeps `H^o` and `H^k` apart from `H^b` by length; each call is one
-//! compression. The lowest bit of a digest of SHA-256 is that of its last byte. The paper takes AES from Guo, Katz, Wang, Yu (IEEE S&P 2020),
+//! All arguments have 16 bytes, the lowest first, but for the byte 1, which keeps `H^o` and `H^k`
+//! apart from `H^b` by length; each call is one compression. The lowest bit of a digest of SHA-256
+//! is that of its last byte. The paper takes AES from Guo, Katz, Wang, Yu (IEEE S&P 2020),
 //! without saying how `H^o` takes all its arguments; theirs with a tweak is what fits.
 
 use rayon::prelude::*;
@@ -50,19 +51,34 @@ pub trait Oracle: Send + Sync + 'static {
 pub(super) fn bits<O: Oracle>(keys: &[u128], tau: Option<u128>, items: &[u128]) -> Secret<Vec<O::Bits>> {
     let keys = O::keys(keys, tau);
     let mut out = Secret::new(vec![O::Bits::default(); items.len()]);
-    items.par_chunks(ITEMS_PER_BATCH).zip(out.par_chunks_mut(ITEMS_PER_BATCH)).for_each(|(items, out)| O::bits(&keys, items, out));
+    items
+        .par_chunks(ITEMS_PER_BATCH)
+        .zip(out.par_chunks_mut(ITEMS_PER_BATCH))
+        .for_each(|(items, out)| O::bits(&keys, items, out));
     out
 }
 
 /// `H^o` of `inputs`, which it uses up: in Figure 15 `w` is added to them.
-pub(crate) fn outer<O: Oracle>(security: Security, omega: u128, items: &[u128], inputs: &mut [O::Bits]) -> Secret<Vec<u128>> {
+pub(crate) fn outer<O: Oracle>(
+    security: Security,
+    omega: u128,
+    items: &[u128],
+    inputs: &mut [O::Bits],
+) -> Secret<Vec<u128>> {
     let mut out = Secret::new(vec![0; items.len()]);
-    let parts = inputs.par_chunks_mut(ITEMS_PER_BATCH).zip(items.par_chunks(ITEMS_PER_BATCH)).zip(out.par_chunks_mut(ITEMS_PER_BATCH));
+    let parts = inputs
+        .par_chunks_mut(ITEMS_PER_BATCH)
+        .zip(items.par_chunks(ITEMS_PER_BATCH))
+        .zip(out.par_chunks_mut(ITEMS_PER_BATCH));
     parts.for_each(|((inputs, items), out)| match security {
         Security::SemiHonest => O::outer(Some(omega), inputs, items, out),
         Security::Malicious => {
             for input in &mut *inputs {
-                input.words_mut().iter_mut().zip([omega as u64, (omega >> 64) as u64]).for_each(|(word, omega)| *word ^= omega);
+                input
+                    .words_mut()
+                    .iter_mut()
+                    .zip([omega as u64, (omega >> 64) as u64])
+                    .for_each(|(word, omega)| *word ^= omega);
             }
             O::outer(None, inputs, items, out);
         }
@@ -143,8 +159,8 @@ impl Oracle for FixedKeyAes {
     }
 }
 
-/// The repair's: AES for `H^b`, as a PRF under keys of which one party misses half; BLAKE3 for `H^o`, keyed by `w` and the item, on a string in
-/// which at least 128 bits are unknown.
+/// The repair's: AES for `H^b`, as a PRF under keys of which one party misses half; BLAKE3 for
+/// `H^o`, keyed by `w` and the item, on a string in which at least 128 bits are unknown.
 #[derive(Clone, Copy, Debug)]
 pub enum Wide {}
 

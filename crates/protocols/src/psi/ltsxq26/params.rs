@@ -34,7 +34,8 @@ pub struct Params {
     pub table_bytes: u64,
 }
 
-/// `l = out = log2(n_s n_r) + 40` of Figure 14: 72 at 2^16, 80 at 2^20, 88 at 2^24 (the paper's Appendix A). Correctness asks for no more; security does.
+/// `l = out = log2(n_s n_r) + 40` of Figure 14: 72 at 2^16, 80 at 2^20, 88 at 2^24 (the paper's
+/// Appendix A). Correctness asks for no more; security does.
 pub fn figure_14(sender_items: usize, receiver_items: usize) -> u32 {
     LAMBDA + ceil_log2(sender_items * receiver_items)
 }

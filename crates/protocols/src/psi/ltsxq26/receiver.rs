@@ -56,7 +56,12 @@ impl<V: Variant> Party for Receiver<V> {
         Ok(Self { params: params.clone(), keys, variant: PhantomData })
     }
 
-    fn run(self, input: IntersectReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
         let phase = ch.phase(Phase::HashItems);
         let own = self.hash(input)?;
         drop(phase);
@@ -68,7 +73,8 @@ impl Keys {
     /// Steps 1 and 2.
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let promise = if params.is_malicious() { Some(ch.recv(())?) } else { None };
-        let transfers = ch.reversed(|ch| <BaseOt as Protocol>::Sender::setup(&params.transfers(), ch, rng)?.run((), ch, rng))?;
+        let transfers =
+            ch.reversed(|ch| <BaseOt as Protocol>::Sender::setup(&params.transfers(), ch, rng)?.run((), ch, rng))?;
         Ok(Self { transfers, promise })
     }
 
@@ -99,7 +105,8 @@ impl<V: Variant> Receiver<V> {
         Ok(Own { items, a, d })
     }
 
-    /// Steps 4 and 5: sends the table of what step 3 gave, and gives `w`; nothing where a set is empty. `seen` takes down what the receiver holds.
+    /// Steps 4 and 5: sends the table of what step 3 gave, and gives `w`; nothing where a set is
+    /// empty. `seen` takes down what the receiver holds.
     pub(crate) fn encode(
         &self,
         own: &Own<V>,
@@ -122,7 +129,14 @@ impl<V: Variant> Receiver<V> {
             }
         };
         // The table itself is sent: its free cells must be random.
-        table::encode_and_send::<Table, Bits<V>>(&okvs, (&items, &values), FreeCells::Random(rng), keep, params.width as u32, ch)?;
+        table::encode_and_send::<Table, Bits<V>>(
+            &okvs,
+            (&items, &values),
+            FreeCells::Random(rng),
+            keep,
+            params.width as u32,
+            ch,
+        )?;
         drop(phase);
 
         let Omega(theirs) = ch.recv(())?;
@@ -144,7 +158,9 @@ impl<V: Variant> Receiver<V> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectReceiverOutput, Abort> {
-        let Some(omega) = self.encode(own, seen.as_deref_mut(), ch, rng)? else { return Ok(IntersectReceiverOutput::default()) };
+        let Some(omega) = self.encode(own, seen.as_deref_mut(), ch, rng)? else {
+            return Ok(IntersectReceiverOutput::default());
+        };
 
         // Step 6; in Figure 15 step 7.
         let params = &self.params;

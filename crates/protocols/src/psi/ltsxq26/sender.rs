@@ -45,7 +45,12 @@ impl<V: Variant> Party for Sender<V> {
         Ok(Self { params: params.clone(), keys, variant: PhantomData })
     }
 
-    fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectSenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
         let params = &self.params;
         input.check(params.sender_items, 0)?;
         let output = IntersectSenderOutput { matches: None };
@@ -116,12 +121,14 @@ impl Keys {
             ch.send(&Commitment { commitment: V::Oracle::commit(omega), tau: salt })?;
             tau = Some(salt);
         }
-        let transfers = ch.reversed(|ch| <BaseOt as Protocol>::Receiver::setup(&params.transfers(), ch, rng)?.run((), ch, rng))?;
+        let transfers =
+            ch.reversed(|ch| <BaseOt as Protocol>::Receiver::setup(&params.transfers(), ch, rng)?.run((), ch, rng))?;
         Ok(Self { transfers, omega, tau })
     }
 }
 
-/// Receives the table part by part, and adds `s & Decode(P, x)` to each of `inputs`, which are in the arrangement's order.
+/// Receives the table part by part, and adds `s & Decode(P, x)` to each of `inputs`, which are in
+/// the arrangement's order.
 fn receive_and_decode<V: Variant>(
     params: &Params,
     okvs: &V::Okvs,
@@ -136,7 +143,9 @@ fn receive_and_decode<V: Variant>(
     let mut decoded = Secret::new(Vec::new());
     for (part, cells) in okvs.parts().into_iter().enumerate() {
         let cells = &mut table[cells];
-        table::receive::<Table, Bits<V>>(cells.len(), params.width as u32, ch, |place, values| cells[place].copy_from_slice(values))?;
+        table::receive::<Table, Bits<V>>(cells.len(), params.width as u32, ch, |place, values| {
+            cells[place].copy_from_slice(values)
+        })?;
         let range = items.part(part);
         decoded.clear();
         decoded.resize(range.len(), Bits::<V>::default());

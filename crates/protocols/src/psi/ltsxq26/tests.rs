@@ -5,11 +5,18 @@ use super::messages::Omega;
 use super::*;
 use crate::tasks::{IntersectReceiverInput, IntersectSenderInput};
 
-/// The sender's tag inputs are `A(x) + (s & delta(x))` with what the receiver's view gives, and one `s`: the equation of the attack.
+/// The sender's tag inputs are `A(x) + (s & delta(x))` with what the receiver's view gives, and one
+/// `s`: the equation of the attack.
 fn the_view_explains_the_tags<V: Variant>(security: Security) {
     let sent: Vec<u128> = (0..200).map(|i| i * i + 3).collect();
     let asked: Vec<u128> = (150..450).map(|i| i * i + 3).collect();
-    let request = IntersectRequest { sender_items: sent.len(), receiver_items: asked.len(), security, payload_bytes: 0, both_learn: false };
+    let request = IntersectRequest {
+        sender_items: sent.len(),
+        receiver_items: asked.len(),
+        security,
+        payload_bytes: 0,
+        both_learn: false,
+    };
     let params = Params::derive::<V>(&request).expect("served");
     let (s, (output, view)) = two_party(
         |ch, rng| {
@@ -56,7 +63,13 @@ fn widths_are_the_documented_ones() {
 /// Figure 15, step 6: a sender that has seen `w_2` cannot choose `w` by it.
 #[test]
 fn an_offset_that_was_not_committed_to_is_refused() {
-    let sizes = IntersectRequest { sender_items: 5, receiver_items: 9, security: Security::Malicious, payload_bytes: 0, both_learn: false };
+    let sizes = IntersectRequest {
+        sender_items: 5,
+        receiver_items: 9,
+        security: Security::Malicious,
+        payload_bytes: 0,
+        both_learn: false,
+    };
     for (security, refused) in [(Security::Malicious, true), (Security::SemiHonest, false)] {
         let params = Params::derive::<Aes>(&IntersectRequest { security, ..sizes }).expect("served");
         let (_, receiver) = try_two_party(
@@ -65,11 +78,19 @@ fn an_offset_that_was_not_committed_to_is_refused() {
                 sender.change_omega();
                 sender.run(IntersectSenderInput { items: (1..6).collect(), payloads: Vec::new() }, ch, rng)
             },
-            |ch, rng| Receiver::<Aes>::setup(&params, ch, rng)?.run(IntersectReceiverInput { items: (1..10).collect() }, ch, rng),
+            |ch, rng| {
+                Receiver::<Aes>::setup(&params, ch, rng)?.run(
+                    IntersectReceiverInput { items: (1..10).collect() },
+                    ch,
+                    rng,
+                )
+            },
         );
         match receiver.result {
             Ok(output) => assert!(!refused && output.matches.len() == 5, "{security:?}"),
-            Err(abort) => assert!(refused && matches!(abort, Abort::PeerMisbehaved(step, _) if step == Omega::STEP), "{abort:?}"),
+            Err(abort) => {
+                assert!(refused && matches!(abort, Abort::PeerMisbehaved(step, _) if step == Omega::STEP), "{abort:?}")
+            }
         }
     }
 }
@@ -77,12 +98,21 @@ fn an_offset_that_was_not_committed_to_is_refused() {
 /// The receiver's view has the bits that were sent and no others.
 #[test]
 fn a_view_has_no_more_bits_than_the_table() {
-    let request =
-        IntersectRequest { sender_items: 5, receiver_items: 200, security: Security::SemiHonest, payload_bytes: 0, both_learn: false };
+    let request = IntersectRequest {
+        sender_items: 5,
+        receiver_items: 200,
+        security: Security::SemiHonest,
+        payload_bytes: 0,
+        both_learn: false,
+    };
     let params = Params::derive::<Sha>(&request).expect("served");
     let (_, (_, view)) = two_party(
         |ch, rng| {
-            Sender::<Sha>::setup(&params, ch, rng)?.run(IntersectSenderInput { items: (1..6).collect(), payloads: Vec::new() }, ch, rng)
+            Sender::<Sha>::setup(&params, ch, rng)?.run(
+                IntersectSenderInput { items: (1..6).collect(), payloads: Vec::new() },
+                ch,
+                rng,
+            )
         },
         |ch, rng| {
             let receiver = Receiver::<Sha>::setup(&params, ch, rng)?;

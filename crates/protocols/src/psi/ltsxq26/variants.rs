@@ -9,10 +9,12 @@ use super::{Variant, params};
 use crate::tags::{self, TagCoding};
 use crate::tasks::{Intersect, SIZES};
 
-const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a dictionary of its own. The sender's tag of x hides A(x) + (s & delta(x)), \
-     and the receiver knows A(x) and delta(x) for every x: it takes candidates of light delta(x), guesses the few bits of s that matter, and \
-     sees by a tag when they are right. Semi-honest: 2^25 hashes at 2^20 items. Malicious: a receiver that flips one bit of each D(y) needs about 2^15. \
-     See docs/ltsxq26.md; ltsxq26-wide is the sound repair";
+const HOW: &str = "the receiver gets the sender's secret s, and with it every item of the sender that is in a \
+                   dictionary of its own. The sender's tag of x hides A(x) + (s & delta(x)), and the receiver knows \
+                   A(x) and delta(x) for every x: it takes candidates of light delta(x), guesses the few bits of s \
+                   that matter, and sees by a tag when they are right. Semi-honest: 2^25 hashes at 2^20 items. \
+                   Malicious: a receiver that flips one bit of each D(y) needs about 2^15. See docs/ltsxq26.md; \
+                   ltsxq26-wide is the sound repair";
 
 const PAPER: Paper = Paper {
     key: "LTSXQ26",
@@ -20,26 +22,47 @@ const PAPER: Paper = Paper {
     reference: "Ling, Tang, Shan, Xiang, Qiu. 2026",
 };
 
-const ITEMS: Leak = Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of", extra: None };
+const ITEMS: Leak =
+    Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of", extra: None };
 
 const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'static [&'static str]) -> Mode {
-    Mode { security, corrupt_sender, corrupt_receiver: Resistance::None, rounds: Rounds::exactly(3), assumptions, leakage: &[SIZES, ITEMS] }
+    Mode {
+        security,
+        corrupt_sender,
+        corrupt_receiver: Resistance::None,
+        rounds: Rounds::exactly(3),
+        assumptions,
+        leakage: &[SIZES, ITEMS],
+    }
 }
 
 const fn modes(assumptions: &'static [&'static str]) -> [Mode; 2] {
-    [mode(Security::SemiHonest, Resistance::SemiHonest, assumptions), mode(Security::Malicious, Resistance::Malicious, assumptions)]
+    [
+        mode(Security::SemiHonest, Resistance::SemiHonest, assumptions),
+        mode(Security::Malicious, Resistance::Malicious, assumptions),
+    ]
 }
 
-const SHA_MODES: &[Mode] =
-    &modes(&["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)", "SHA-256 is a random oracle", "AES-128 is a PRF (rows)"]);
-const AES_MODES: &[Mode] =
-    &modes(&["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)", "AES-128 is an ideal cipher (H^b, H^o, H^k, rows)"]);
+const SHA_MODES: &[Mode] = &modes(&[
+    "gap-CDH on Ristretto",
+    "random oracles (SHA-512, BLAKE3)",
+    "SHA-256 is a random oracle",
+    "AES-128 is a PRF (rows)",
+]);
+const AES_MODES: &[Mode] = &modes(&[
+    "gap-CDH on Ristretto",
+    "random oracles (SHA-512, BLAKE3)",
+    "AES-128 is an ideal cipher (H^b, H^o, H^k, rows)",
+]);
 
 const BASE_OTS: &str = "Base OTs from MR19 instead of SimpleOT.";
-const OKVS_SHAPES: &str = "The shapes of the OKVS follow from our bounds at 2^-43, not from the cited papers' measurements: 1.23 n cells (clustered), 1.05 n (band).";
+const OKVS_SHAPES: &str = "The shapes of the OKVS follow from our bounds at 2^-43, not from the cited papers' \
+                           measurements: 1.23 n cells (clustered), 1.05 n (band).";
 const FREE: &str = "Free cells of the table are random.";
-const OUTER: &str = "H^o is applied as the figures have it, and all hashes are whole; the authors' code leaves H^o out and runs 2 of the 64 rounds of SHA-256, or 2 of the 10 of AES.";
-const TWEAK: &str = "H^o is the tweakable hash of Guo, Katz, Wang, Yu (2020), the item its tweak; the paper does not say how its arguments enter. tau is added to the item.";
+const OUTER: &str = "H^o is applied as the figures have it, and all hashes are whole; the authors' code leaves H^o \
+                     out and runs 2 of the 64 rounds of SHA-256, or 2 of the 10 of AES.";
+const TWEAK: &str = "H^o is the tweakable hash of Guo, Katz, Wang, Yu (2020), the item its tweak; the paper does not \
+                     say how its arguments enter. tau is added to the item.";
 
 macro_rules! broken_row {
     ($(#[$doc:meta])* $name:ident, $id:literal, $oracle:ty, $okvs:ty, $deviations:expr, $modes:expr) => {
@@ -99,16 +122,19 @@ impl Variant for Wide {
         variants: &[],
         task: Intersect::NAME,
         paper: Paper {
-            reference: "Ling, Tang, Shan, Xiang, Qiu. 2026; widened as Pinkas, Rosulek, Trieu, Yanai (Crypto 2019, ePrint 2019/634) have it",
+            reference: "Ling, Tang, Shan, Xiang, Qiu. 2026; widened as Pinkas, Rosulek, Trieu, Yanai (Crypto 2019, \
+                        ePrint 2019/634) have it",
             ..PAPER
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
-            "Figure 14 with l of 396 to 461 instead of log2(n_s n_r) + 40, so that each of the sender's items outside of the intersection differs from what the receiver \
-             knows in 128 unknown bits of s, except with 2^-41 for all of them together: half of the failure budget.",
-            "H^b is AES under the keys a_i, b_i; H^o is BLAKE3, keyed by w and the item: of a string with 128 unknown bits it gives nothing away. The paper's out of log2(n_s n_r) + 40 bits \
-             is 42 + log2(n_s) + log2(n_r), for collisions have a share of the budget.",
+            "Figure 14 with l of 396 to 461 instead of log2(n_s n_r) + 40, so that each of the sender's items outside \
+             of the intersection differs from what the receiver knows in 128 unknown bits of s, except with 2^-41 for \
+             all of them together: half of the failure budget.",
+            "H^b is AES under the keys a_i, b_i; H^o is BLAKE3, keyed by w and the item: of a string with 128 unknown \
+             bits it gives nothing away. The paper's out of log2(n_s n_r) + 40 bits is 42 + log2(n_s) + log2(n_r), \
+             for collisions have a share of the budget.",
             "Tags are sorted on all bits and Golomb-Rice coded: the sort is the shuffle.",
             "No malicious mode: a receiver that encodes other strings than D(y) finds s bit by bit, whatever l is.",
             BASE_OTS,

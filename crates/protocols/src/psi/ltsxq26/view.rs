@@ -1,6 +1,8 @@
-//! What the receiver holds when the protocol has ended: its own randomness and all that the sender sent. No secret of the sender's is in it.
+//! What the receiver holds when the protocol has ended: its own randomness and all that the sender
+//! sent. No secret of the sender's is in it.
 //!
-//! [`Receiver::hash`] and [`Receiver::run_observed`] are [`Receiver::run`](vesica_party::Party::run) in two steps, with the view kept. Between
+//! [`Receiver::hash`] and [`Receiver::run_observed`] are
+//! [`Receiver::run`](vesica_party::Party::run) in two steps, with the view kept. Between
 //! them lies `D`, which a receiver that does not follow Figure 15 may encode as it likes.
 
 use vesica_party::{Abort, Channel};
@@ -38,7 +40,12 @@ impl<V: Variant> Receiver<V> {
     ///
     /// # Errors
     /// Fails as [`Receiver::run`](vesica_party::Party::run) does.
-    pub fn run_observed(self, own: Own<V>, ch: &mut Channel, rng: &mut SecretRng) -> Result<(IntersectReceiverOutput, View<V>), Abort> {
+    pub fn run_observed(
+        self,
+        own: Own<V>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(IntersectReceiverOutput, View<V>), Abort> {
         let mut view = View::empty(&self.params);
         let output = self.exchange(&own, Some(&mut view), ch, rng)?;
         Ok((output, view))
@@ -51,7 +58,15 @@ type Strings<V> = Vec<Bits<V>>;
 impl<V: Variant> View<V> {
     /// Before anything came.
     pub(crate) fn empty(params: &Params) -> Self {
-        Self { params: params.clone(), transfers: Vec::new(), tau: None, r: 0, table: Vec::new(), omega: 0, tags: Vec::new() }
+        Self {
+            params: params.clone(),
+            transfers: Vec::new(),
+            tau: None,
+            r: 0,
+            table: Vec::new(),
+            omega: 0,
+            tags: Vec::new(),
+        }
     }
 
     pub(super) fn fill(&mut self, keys: &Keys, r: u128, mut table: Vec<Bits<V>>, omega: u128) {
@@ -64,8 +79,9 @@ impl<V: Variant> View<V> {
         (self.tau, self.r, self.table, self.omega) = (keys.tau(), r, table, omega);
     }
 
-    /// `A(x)` and `delta(x) = D(x) + Decode(P, x)` of any items: bit `i` is that of base OT number `i`. The sender's tag for `x` is the one of
-    /// `A(x) + (s & delta(x))`, since `C(x) = A(x) + (s & D(x))`.
+    /// `A(x)` and `delta(x) = D(x) + Decode(P, x)` of any items: bit `i` is that of base OT number
+    /// `i`. The sender's tag for `x` is the one of `A(x) + (s & delta(x))`, since `C(x) = A(x)
+    /// + (s & D(x))`.
     ///
     /// # Errors
     /// None for the sizes of a run.
@@ -83,9 +99,11 @@ impl<V: Variant> View<V> {
         Ok((a.to_vec(), delta))
     }
 
-    /// The tag that each of these inputs gives for the item beside it: `H^o(input, x, w)`, in Figure 15 `H^o(input + w, x)`.
+    /// The tag that each of these inputs gives for the item beside it: `H^o(input, x, w)`, in
+    /// Figure 15 `H^o(input + w, x)`.
     pub fn tags_of(&self, inputs: &[Bits<V>], items: &[u128]) -> Vec<u128> {
-        let mut tags = oracle::outer::<V::Oracle>(self.params.security, self.omega, items, &mut inputs.to_vec()).to_vec();
+        let mut tags =
+            oracle::outer::<V::Oracle>(self.params.security, self.omega, items, &mut inputs.to_vec()).to_vec();
         tags.iter_mut().for_each(|tag| *tag = truncate(*tag, self.params.tag_bits));
         tags
     }

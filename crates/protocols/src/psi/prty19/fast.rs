@@ -21,10 +21,12 @@ use crate::psi::finish;
 const BINS_PER_MESSAGE: usize = 256;
 const BINS_PER_THREAD_TASK: usize = 32;
 
-/// How many items may move because another item of their bin has their coordinate; one such move happens once in 2^39 runs of 2^20 items.
+/// How many items may move because another item of their bin has their coordinate; one such move
+/// happens once in 2^39 runs of 2^20 items.
 const MOVES: usize = 4;
 
-/// Step 2 of the right column: sends the polynomials, and keeps the tags, proofs and keys of its own items.
+/// Step 2 of the right column: sends the polynomials, and keeps the tags, proofs and keys of its
+/// own items.
 pub(super) fn send_polynomials(
     rows: &ReceiverRows<'_>,
     table: TwoChoiceShape,
@@ -55,15 +57,21 @@ pub(super) fn send_polynomials(
 }
 
 /// Puts each item into one of its two bins, so that no two items of a bin share a coordinate.
-fn assign(table: TwoChoiceShape, mut positions: Vec<[u32; 2]>, coordinates: impl Fn(&[u32]) -> Secret<Vec<u64>>) -> Result<Bins, Abort> {
-    const FAILURE: Abort = Abort::StatisticalFailure("the receiver's items do not fit their bins; items must be distinct");
+fn assign(
+    table: TwoChoiceShape,
+    mut positions: Vec<[u32; 2]>,
+    coordinates: impl Fn(&[u32]) -> Secret<Vec<u64>>,
+) -> Result<Bins, Abort> {
+    const FAILURE: Abort =
+        Abort::StatisticalFailure("the receiver's items do not fit their bins; items must be distinct");
     // Items that had to move to their other bin, and that bin's choice.
     let mut moved: Vec<(u32, u8)> = Vec::new();
     for _ in 0..=MOVES {
         let mut choices = table.assign(&positions).map_err(|_| FAILURE)?;
         moved.iter().for_each(|&(item, choice)| choices[item as usize] = choice);
         let chosen = choices.iter().zip(&positions).enumerate();
-        let chosen = chosen.map(|(item, (&choice, bins))| (2 * item as u32 + u32::from(choice), bins[usize::from(choice)]));
+        let chosen =
+            chosen.map(|(item, (&choice, bins))| (2 * item as u32 + u32::from(choice), bins[usize::from(choice)]));
         let bins = Bins::new(table.bins, chosen);
         let Some(evaluation) = first_coincidence(&bins, &coordinates(&bins.order)) else { return Ok(bins) };
         let (item, choice) = (evaluation / 2, 1 - (evaluation % 2) as u8);
@@ -131,7 +139,8 @@ fn interpolate(
     Ok((words, OprfOutputs::of(rows.keys, rows.params, &outputs), all))
 }
 
-/// Step 2 of the left column: evaluates the polynomials as they come, each item in both of its bins.
+/// Step 2 of the left column: evaluates the polynomials as they come, each item in both of its
+/// bins.
 pub(super) fn evaluate_polynomials(
     rows: &SenderRows<'_>,
     table: TwoChoiceShape,
@@ -165,7 +174,14 @@ pub(super) fn evaluate_polynomials(
 const EVALUATIONS_PER_BATCH: usize = 1 << 10;
 
 /// The outputs of the items that may be in some bins.
-fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: &Bins, range: Range<usize>, words: &[u64]) -> OprfOutputs {
+fn evaluate(
+    rows: &SenderRows<'_>,
+    table: TwoChoiceShape,
+    items: &[u128],
+    bins: &Bins,
+    range: Range<usize>,
+    words: &[u64],
+) -> OprfOutputs {
     let all = bins.places(range.clone());
     let hashed = rows.keys.hash(items, &bins.order[all.clone()]);
     let own = rows.bins(range.clone());
@@ -181,7 +197,9 @@ fn evaluate(rows: &SenderRows<'_>, table: TwoChoiceShape, items: &[u128], bins: 
         let (outputs, coordinates) = (&mut outputs[places.clone()], &hashed.coordinates[places.clone()]);
         rows_of(own, &hashed.inputs[places], outputs);
         // A bin has as many of the sender's items as there are, if the receiver's are few.
-        for (outputs, coordinates) in outputs.chunks_mut(EVALUATIONS_PER_BATCH).zip(coordinates.chunks(EVALUATIONS_PER_BATCH)) {
+        for (outputs, coordinates) in
+            outputs.chunks_mut(EVALUATIONS_PER_BATCH).zip(coordinates.chunks(EVALUATIONS_PER_BATCH))
+        {
             values.resize(coordinates.len(), Row::default());
             evaluate_small(&coefficients, coordinates, &mut powers, &mut values);
             for ((row, value), &coordinate) in outputs.iter_mut().zip(values.iter()).zip(coordinates) {
@@ -201,12 +219,15 @@ mod tests {
         let table = TwoChoiceShape { bins: 3, capacity: 2 };
         // Items 2 and 3 find bin 0 no fuller than their other one.
         let positions = vec![[1, 1], [2, 2], [0, 1], [0, 2]];
-        let plain = |evaluations: &[u32]| Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation)).collect::<Vec<_>>());
+        let plain = |evaluations: &[u32]| {
+            Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation)).collect::<Vec<_>>())
+        };
         let bins = assign(table, positions.clone(), plain).unwrap();
         assert_eq!(bins.places(0..1).len(), 2, "by the first choice all fit");
         // Items 2 and 3 have one coordinate at their first choices.
-        let meeting =
-            |evaluations: &[u32]| Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation & !2)).collect::<Vec<_>>());
+        let meeting = |evaluations: &[u32]| {
+            Secret::new(evaluations.iter().map(|&evaluation| u64::from(evaluation & !2)).collect::<Vec<_>>())
+        };
         let bins = assign(table, positions.clone(), meeting).unwrap();
         assert_eq!(first_coincidence(&bins, &meeting(&bins.order)), None);
         assert_eq!(bins.places(0..1).len(), 1);
@@ -215,6 +236,9 @@ mod tests {
         assert_eq!(bin, Some(positions[item as usize][1] as usize));
         // Where all coordinates are one, no bin takes two.
         let one = |evaluations: &[u32]| Secret::new(vec![7; evaluations.len()]);
-        assert!(matches!(assign(TwoChoiceShape { bins: 1, capacity: 2 }, vec![[0, 0]; 2], one), Err(Abort::StatisticalFailure(_))));
+        assert!(matches!(
+            assign(TwoChoiceShape { bins: 1, capacity: 2 }, vec![[0, 0]; 2], one),
+            Err(Abort::StatisticalFailure(_))
+        ));
     }
 }

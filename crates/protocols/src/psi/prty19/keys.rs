@@ -19,7 +19,8 @@ const DOMAIN: &[u8; 16] = b"spot-light paylo";
 #[derive(Debug)]
 pub(super) struct Keys {
     layout: Layout,
-    /// The numbers that turn an item `x` into `x || b`, one for each `b`: they are added to the item.
+    /// The numbers that turn an item `x` into `x || b`, one for each `b`: they are added to the
+    /// item.
     choices: [u128; 2],
     bins: DigestPrf,
     inputs: DigestPrf,
@@ -43,7 +44,8 @@ pub(super) enum Part {
 pub(super) struct Hashed {
     /// The 128 bits that select rows of the bin.
     pub(super) inputs: Secret<Vec<u128>>,
-    /// The place at which a polynomial is evaluated; its top bit is set, so that it is in no space of a transform.
+    /// The place at which a polynomial is evaluated; its top bit is set, so that it is in no space
+    /// of a transform.
     pub(super) coordinates: Secret<Vec<u64>>,
     /// A second coordinate.
     pub(super) slopes: Secret<Vec<u64>>,
@@ -82,7 +84,9 @@ impl Keys {
         self.bins.eval(items, &mut bits);
         match self.layout {
             Layout::Fast(table) => bits.iter().map(|&bits| table.positions(bits)).collect(),
-            Layout::Low { bins } => bits.iter().map(|&bits| [((bits as u64 as u128 * bins as u128) >> 64) as u32, 0]).collect(),
+            Layout::Low { bins } => {
+                bits.iter().map(|&bits| [((bits as u64 as u128 * bins as u128) >> 64) as u32, 0]).collect()
+            }
         }
     }
 
@@ -137,7 +141,10 @@ pub(super) struct Collected<T> {
 impl Collected<finish::Sender> {
     /// For the sender.
     pub(super) fn of_sender(params: &Params) -> Self {
-        Self { tags: finish::Sender::new(&params.finish), stored: StoredOutputs::new(&params.finish, params.finish.tags(), DOMAIN) }
+        Self {
+            tags: finish::Sender::new(&params.finish),
+            stored: StoredOutputs::new(&params.finish, params.finish.tags(), DOMAIN),
+        }
     }
 
     /// Takes the outputs of some evaluations.

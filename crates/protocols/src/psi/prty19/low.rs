@@ -1,7 +1,8 @@
 //! `spot-low`: one polynomial (Figure 5), slice by slice over one tree (section 5.2).
 //!
-//! Coordinates have 63 bits. Two of a million items share a coordinate with probability 2^-24, which is too often: such a set could not be
-//! encoded. So the value at an item is `P(coordinate) + slope D`, with one more coefficient `D` in each slice. `D` is random, unless two items
+//! Coordinates have 63 bits. Two of a million items share a coordinate with probability 2^-24,
+//! which is too often: such a set could not be encoded. So the value at an item is `P(coordinate) +
+//! slope D`, with one more coefficient `D` in each slice. `D` is random, unless two items
 //! share a coordinate: then `D` is what tells the two apart.
 
 use rand_core::Rng;
@@ -23,7 +24,8 @@ const BINS_PER_BATCH: usize = 32;
 /// Rows that are hashed at a time.
 const ROWS_PER_BATCH: usize = 1 << 12;
 
-const COINCIDENCE: Abort = Abort::StatisticalFailure("the receiver's items have equal coordinates; items must be distinct");
+const COINCIDENCE: Abort =
+    Abort::StatisticalFailure("the receiver's items have equal coordinates; items must be distinct");
 
 /// The items by their bins, and their hashes in that order.
 fn arrange(keys: &super::keys::Keys, bins: usize, items: &[u128]) -> (Bins, Hashed) {
@@ -33,7 +35,8 @@ fn arrange(keys: &super::keys::Keys, bins: usize, items: &[u128]) -> (Bins, Hash
     (bins, hashed)
 }
 
-/// Step 2 of the right column: sends the polynomial, and keeps the tags, proofs and keys of its own items.
+/// Step 2 of the right column: sends the polynomial, and keeps the tags, proofs and keys of its own
+/// items.
 pub(super) fn send_polynomial(
     rows: &ReceiverRows<'_>,
     bins: usize,
@@ -62,7 +65,8 @@ pub(super) fn send_polynomial(
     }
     drop(phase);
 
-    // Step 2: P with P(y) = R(y), slice by slice (section 5.2 of the paper), each sent as soon as it is there.
+    // Step 2: P with P(y) = R(y), slice by slice (section 5.2 of the paper), each sent as soon as it is
+    // there.
     let _phase = ch.phase(Phase::Encode);
     let constants = set_apart(&mut hashed, &mut differences, rng)?;
     let space = Space::new(items.len());
@@ -78,12 +82,14 @@ pub(super) fn send_polynomial(
     Ok(())
 }
 
-/// Chooses `D` for each slice. Of two items with one coordinate, one gets a random point in its place.
+/// Chooses `D` for each slice. Of two items with one coordinate, one gets a random point in its
+/// place.
 fn set_apart(hashed: &mut Hashed, values: &mut [Row], rng: &mut SecretRng) -> Result<[u64; LANES], Abort> {
     let mut sorted = Secret::new((0u32..).zip(hashed.coordinates.iter()).map(|(i, &x)| (x, i)).collect::<Vec<_>>());
     sorted.sort_unstable();
     let mut constants = std::array::from_fn(|_| rng.next_u64());
-    let mut pairs = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| [pair[0].1 as usize, pair[1].1 as usize]);
+    let mut pairs =
+        sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| [pair[0].1 as usize, pair[1].1 as usize]);
     let Some([one, other]) = pairs.next() else { return Ok(constants) };
     let apart = hashed.slopes[one] ^ hashed.slopes[other];
     if pairs.next().is_some() || apart == 0 {
@@ -97,7 +103,8 @@ fn set_apart(hashed: &mut Hashed, values: &mut [Row], rng: &mut SecretRng) -> Re
     Ok(constants)
 }
 
-/// Step 2 of the left column: evaluates the slices as they come, and keeps the tags, proofs and keys of its own items.
+/// Step 2 of the left column: evaluates the slices as they come, and keeps the tags, proofs and
+/// keys of its own items.
 pub(super) fn evaluate_polynomial(
     rows: &SenderRows<'_>,
     bins: usize,
@@ -115,7 +122,8 @@ pub(super) fn evaluate_polynomial(
     }
     drop(phase);
 
-    // Step 2: Q(x) + s P(x), a slice at a time; all slices share the trees of the coordinates (section 5.2).
+    // Step 2: Q(x) + s P(x), a slice at a time; all slices share the trees of the coordinates (section
+    // 5.2).
     let phase = ch.phase(Phase::Decode);
     let coefficients = rows.params.finish.receiver_items;
     let space = Space::new(coefficients);
@@ -158,8 +166,11 @@ mod tests {
         let mut draw = |count: usize| (0..count).map(|_| rng.next_u64() | 1 << 63).collect::<Vec<_>>();
         let (mut coordinates, slopes) = (draw(50), draw(50));
         coordinates[40] = coordinates[3];
-        let mut hashed =
-            Hashed { inputs: Secret::new(Vec::new()), coordinates: Secret::new(coordinates.clone()), slopes: Secret::new(slopes.clone()) };
+        let mut hashed = Hashed {
+            inputs: Secret::new(Vec::new()),
+            coordinates: Secret::new(coordinates.clone()),
+            slopes: Secret::new(slopes.clone()),
+        };
         let wanted: Vec<Row> = (0..50).map(|i| std::array::from_fn(|slice| draw(1)[0] ^ (i + slice as u64))).collect();
         let mut values = Secret::new(wanted.clone());
         let mut rng = SecretRng::insecure_from_seed(2);

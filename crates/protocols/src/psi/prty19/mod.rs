@@ -1,4 +1,5 @@
-//! SpOT-Light: Pinkas, Rosulek, Trieu, Yanai, "SpOT-Light: Lightweight Private Set Intersection from Sparse OT Extension" (Crypto 2019), Figures 5 and 7.
+//! SpOT-Light: Pinkas, Rosulek, Trieu, Yanai, "SpOT-Light: Lightweight Private Set Intersection
+//! from Sparse OT Extension" (Crypto 2019), Figures 5 and 7.
 //!
 //! ```text
 //!   Sender (Alice): X                                                Receiver (Bob): Y
@@ -22,11 +23,14 @@
 //!      <------------------------------------------------------------------------
 //! ```
 //!
-//! `Q(x) = T(x) + s R(x)`, with `s` and `R` multiplied bit by bit, so that `Q(x) + s P(x) = T(x) + s (R(x) + P(x))`: `T(x)` for `x` in `Y`, and elsewhere as many bits of the secret `s`
-//! unknown to the receiver as `R(x)` and `P(x)` differ in, which the width of the rows makes 128 at least.
+//! `Q(x) = T(x) + s R(x)`, with `s` and `R` multiplied bit by bit, so that `Q(x) + s P(x) = T(x) +
+//! s (R(x) + P(x))`: `T(x)` for `x` in `Y`, and elsewhere as many bits of the secret `s` unknown to
+//! the receiver as `R(x)` and `P(x)` differ in, which the width of the rows makes 128 at least.
 //!
-//! `spot-low` has one polynomial. In `spot-fast` the receiver puts each item in one of its two bins ([`TwoChoiceShape`](vesica_structures::hashing::TwoChoiceShape)) and sends a polynomial for each bin; the sender
-//! evaluates an item in both. All are about `y || b`, where `b` says which of its bins this is, so that an item whose bins are one shows in nothing (section 4.3).
+//! `spot-low` has one polynomial. In `spot-fast` the receiver puts each item in one of its two bins
+//! ([`TwoChoiceShape`](vesica_structures::hashing::TwoChoiceShape)) and sends a polynomial for each
+//! bin; the sender evaluates an item in both. All are about `y || b`, where `b` says which of its
+//! bins this is, so that an item whose bins are one shows in nothing (section 4.3).
 //!
 //! | paper | here | what |
 //! |---|---|---|
@@ -117,15 +121,19 @@ const fn mode(rounds: Rounds) -> Mode {
     }
 }
 
-const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice of random bits is a uniform element, so \
-     that Propositions 1 and 2 hold as they stand. Widths of Figure 6 are rounded up to 448.";
-const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), instead of a pseudo-random function of x: the rows of the receiver's items are \
-     uniform together, and the row of each other item is uniform given them, but for a probability below 2^-50. That is all that the proof of Theorem 1 takes from F; rows of the sender's \
-     items are dependent, which H, a random oracle, does not mind. A block of AES serves a bin of items. \
-     Theorem 2 (a malicious sender) wants a random oracle there and is given up.";
+const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice \
+                     of random bits is a uniform element, so that Propositions 1 and 2 hold as they stand. Widths of \
+                     Figure 6 are rounded up to 448.";
+const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), instead of a \
+                        pseudo-random function of x: the rows of the receiver's items are uniform together, and the \
+                        row of each other item is uniform given them, but for a probability below 2^-50. That is all \
+                        that the proof of Theorem 1 takes from F; rows of the sender's items are dependent, which H, \
+                        a random oracle, does not mind. A block of AES serves a bin of items. Theorem 2 (a malicious \
+                        sender) wants a random oracle there and is given up.";
 const TRANSFERS: &str = "The 448 OTs are extended from 128.";
 const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
-const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
+const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) \
+                     bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
 
 /// `spot-low`: one polynomial, the least traffic.
 #[derive(Clone, Copy, Debug)]
@@ -142,8 +150,10 @@ impl Variant for SpotLow {
         cost: CostClass::Polynomials,
         deviations: &[
             FIELD,
-            "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one argument apart; at most 2^21 items of the receiver.",
-            "Coefficients are those on the basis of an additive Fourier transform, of which element i has degree i, and not on powers: as good a basis.",
+            "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one \
+             argument apart; at most 2^21 items of the receiver.",
+            "Coefficients are those on the basis of an additive Fourier transform, of which element i has degree i, \
+             and not on powers: as good a basis.",
             FUNCTION,
             TRANSFERS,
             HASH,
@@ -170,8 +180,9 @@ impl Variant for SpotFast {
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
-            "Bins hold 41 items, 40 on average, from 19 bins on, and up to 52 in fewer, by a bound from Hall's theorem; Algorithm 1 is followed by augmenting paths, so that \
-             placing fails only where no placement exists.",
+            "Bins hold 41 items, 40 on average, from 19 bins on, and up to 52 in fewer, by a bound from Hall's \
+             theorem; Algorithm 1 is followed by augmenting paths, so that placing fails only where no placement \
+             exists.",
             "A payload travels twice, under either tag of its item.",
             "Both do not learn: which of an item's two proofs the receiver returned would say where it put the item.",
             FUNCTION,

@@ -15,11 +15,13 @@ use crate::psi::finish;
 use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
-/// Items of the receiver for each bin of the rows where its polynomial is one. With `b` items in a bin a further row is in their span with probability
-/// `2^(b - 128)`, which is `2^-128 e^32 < 2^-81` on average.
+/// Items of the receiver for each bin of the rows where its polynomial is one. With `b` items in a
+/// bin a further row is in their span with probability `2^(b - 128)`, which is `2^-128 e^32 <
+/// 2^-81` on average.
 const ITEMS_PER_BIN: usize = 32;
 
-/// Most items of the receiver where its polynomial is one: two pairs of equal coordinates of 63 bits have probability `(n^2 / 2^64)^2 / 2`, 2^-45.
+/// Most items of the receiver where its polynomial is one: two pairs of equal coordinates of 63
+/// bits have probability `(n^2 / 2^64)^2 / 2`, 2^-45.
 const MOST_LOW: usize = 1 << 21;
 
 /// Most items of the receiver in bins.
@@ -41,7 +43,8 @@ pub struct Params {
 /// The layout of the polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One, of as many coefficients as the receiver has items, and one more on the items' second coordinate; rows come from so many bins.
+    /// One, of as many coefficients as the receiver has items, and one more on the items' second
+    /// coordinate; rows come from so many bins.
     Low {
         /// Bins of the rows.
         bins: usize,
@@ -52,7 +55,8 @@ pub enum Layout {
 
 impl Layout {
     /// The layout of `spot-low` for a number of items.
-    pub const LOW: fn(usize) -> Self = |receiver_items| Self::Low { bins: receiver_items.div_ceil(ITEMS_PER_BIN).max(1) };
+    pub const LOW: fn(usize) -> Self =
+        |receiver_items| Self::Low { bins: receiver_items.div_ceil(ITEMS_PER_BIN).max(1) };
     /// The layout of `spot-fast` for a number of items.
     pub const FAST: fn(usize) -> Self = |receiver_items| Self::Fast(TwoChoiceShape::new(receiver_items));
 
@@ -72,7 +76,8 @@ impl Layout {
         }
     }
 
-    /// The item and the choice of an evaluation: number `choices i + b` is of item `i` in its place `b`.
+    /// The item and the choice of an evaluation: number `choices i + b` is of item `i` in its place
+    /// `b`.
     pub(super) fn item_and_choice(&self, evaluation: u32) -> (usize, usize) {
         match self {
             Self::Low { .. } => (evaluation as usize, 0),
@@ -104,7 +109,10 @@ impl Params {
         }
         if request.both_learn && layout.choices() > 1 {
             return Err(Unsupported::new(
-                format_args!("{} for both to learn: which of two proofs came would tell the sender of the receiver's bins", V::ENTRY.id),
+                format_args!(
+                    "{} for both to learn: which of two proofs came would tell the sender of the receiver's bins",
+                    V::ENTRY.id
+                ),
                 "choose another protocol, spot-low or vole-fast",
             ));
         }
@@ -113,16 +121,27 @@ impl Params {
         let width = bitwise_and_width(2 * evaluations)?;
         if width > COLUMNS {
             return Err(Unsupported::new(
-                format_args!("{} items of the sender in {}, which take rows of {width} bits", request.sender_items, V::ENTRY.id),
+                format_args!(
+                    "{} items of the sender in {}, which take rows of {width} bits",
+                    request.sender_items,
+                    V::ENTRY.id
+                ),
                 format_args!("use fewer, for rows of {COLUMNS} bits, or another protocol"),
             ));
         }
         let tag_bits = tags::tag_bits(evaluations, request.receiver_items);
         Ok(Self {
             id: V::ENTRY.id,
-            transfers: OtExtension::derive(&CorrelationRequest { len: COLUMNS, security: Security::SemiHonest, width: None })?,
+            transfers: OtExtension::derive(&CorrelationRequest {
+                len: COLUMNS,
+                security: Security::SemiHonest,
+                width: None,
+            })?,
             layout,
-            finish: finish::Params { tags_per_item: layout.choices(), ..finish::Params::new(request, tag_bits, TagCoding::SortedCoded) },
+            finish: finish::Params {
+                tags_per_item: layout.choices(),
+                ..finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
+            },
         })
     }
 
@@ -136,7 +155,13 @@ impl Params {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 spot-light 2026 parameters");
         let finish = &self.finish;
         hasher.update(self.id.as_bytes()).update(&[0, u8::from(finish.both_learn)]);
-        for size in [finish.sender_items, finish.receiver_items, self.layout.bins(), finish.tag_bits as usize, finish.payload_bytes] {
+        for size in [
+            finish.sender_items,
+            finish.receiver_items,
+            self.layout.bins(),
+            finish.tag_bits as usize,
+            finish.payload_bytes,
+        ] {
             hasher.update(&(size as u64).to_le_bytes());
         }
         *hasher.finalize().as_bytes()
@@ -159,12 +184,20 @@ mod tests {
     use super::super::{SpotFast, SpotLow};
     use super::*;
 
-    /// Rows have 448 bits, which Figure 6 has for 2^26 evaluations: with half of the budget they serve half as many.
+    /// Rows have 448 bits, which Figure 6 has for 2^26 evaluations: with half of the budget they
+    /// serve half as many.
     #[test]
     fn more_items_than_rows_are_wide_enough_for_are_refused() {
         let serves = |derive: fn(&IntersectRequest) -> Result<Params, Unsupported>, sender_items| {
             let security = Security::SemiHonest;
-            derive(&IntersectRequest { sender_items, receiver_items: 100, security, payload_bytes: 0, both_learn: false }).is_ok()
+            derive(&IntersectRequest {
+                sender_items,
+                receiver_items: 100,
+                security,
+                payload_bytes: 0,
+                both_learn: false,
+            })
+            .is_ok()
         };
         assert!(serves(Params::derive::<SpotLow>, 1 << 25) && !serves(Params::derive::<SpotLow>, (1 << 25) + 1));
         assert!(serves(Params::derive::<SpotFast>, 1 << 24) && !serves(Params::derive::<SpotFast>, (1 << 24) + 1));

@@ -35,7 +35,12 @@ impl<V> Party for Receiver<V> {
         Ok(Self { params: params.clone(), ready, variant: PhantomData })
     }
 
-    fn run(self, input: IntersectReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
         let params = &self.params;
         params.finish.check_receiver(&input)?;
         let Some((keys, columns)) = &self.ready else { return Ok(IntersectReceiverOutput::default()) };

@@ -35,7 +35,12 @@ impl<V> Party for Sender<V> {
         Ok(Self { params: params.clone(), ready, variant: PhantomData })
     }
 
-    fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectSenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
         let params = &self.params;
         params.finish.check_sender(&input)?;
         let Some((keys, columns)) = &self.ready else { return Ok(params.finish.no_matches()) };

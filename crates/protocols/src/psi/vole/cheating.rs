@@ -31,7 +31,11 @@ fn items() -> Vec<u128> {
     (0..N).map(|_| rng.block()).collect()
 }
 
-fn honest_sender<V: Variant>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Vec<u32>>, Abort> {
+fn honest_sender<V: Variant>(
+    params: &Params,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Option<Vec<u32>>, Abort> {
     let input = IntersectSenderInput { items: items(), payloads: Vec::new() };
     Ok(SenderOf::<V>::setup(params, ch, rng)?.run(input, ch, rng)?.matches)
 }
@@ -80,7 +84,8 @@ fn another_offset_than_committed_to_is_caught() {
     assert_blamed(receiver.result, OffsetOpening::STEP.number);
 }
 
-/// Whether a receiver that sends `cells` cells of its table, and its share if `share`, gets the offset's opening.
+/// Whether a receiver that sends `cells` cells of its table, and its share if `share`, gets the
+/// offset's opening.
 fn gets_the_opening(cells: impl Fn(&Params) -> usize + Sync, share: bool) -> bool {
     let params = params::<VoleFast>(Security::Malicious);
     let opened = AtomicBool::new(false);
@@ -128,7 +133,8 @@ fn the_salt_is_not_opened_before_the_receivers_share_has_come() {
     assert!(sender.result.is_err() && !opened.into_inner());
 }
 
-/// A receiver with a table that encodes nothing learns nothing, and cannot prove matches to the sender.
+/// A receiver with a table that encodes nothing learns nothing, and cannot prove matches to the
+/// sender.
 #[test]
 fn a_proof_of_no_match_is_caught() {
     let params = params::<VoleFast>(Security::Malicious);
@@ -140,7 +146,12 @@ fn a_proof_of_no_match_is_caught() {
                 ch.send_stream::<Table>(bytemuck::cast_slice(&vec![Gf128(rng.block()); params.table_len]))?;
                 ch.send(&OffsetShare([0; 16]))?;
                 let OffsetOpening(_) = ch.recv(())?;
-                tags::receive::<Tags>(&mut TagFinder::new(0, params.finish.tag_bits, false), N, params.finish.tag_bits, ch)?;
+                tags::receive::<Tags>(
+                    &mut TagFinder::new(0, params.finish.tag_bits, false),
+                    N,
+                    params.finish.tag_bits,
+                    ch,
+                )?;
                 ch.send_stream::<Proofs>(proofs)
             },
         );
@@ -178,7 +189,12 @@ fn stray_bits_behind_the_table_are_caught() {
             |ch, rng| {
                 let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
                 ch.send_stream::<Table>(&table)?;
-                tags::receive::<Tags>(&mut TagFinder::new(0, params.finish.tag_bits, false), N, params.finish.tag_bits, ch)?;
+                tags::receive::<Tags>(
+                    &mut TagFinder::new(0, params.finish.tag_bits, false),
+                    N,
+                    params.finish.tag_bits,
+                    ch,
+                )?;
                 ch.send_stream::<Proofs>(&[0])
             },
         );
@@ -200,7 +216,8 @@ fn malformed_masks_are_caught() {
         bytes.resize(4 + length, byte);
         bytes
     };
-    // All ones: gaps that together exceed the width, or quotients left over; all zeros: quotients missing.
+    // All ones: gaps that together exceed the width, or quotients left over; all zeros: quotients
+    // missing.
     assert_blamed(receive_tags::<VoleFast>(|params| coded(0xff, params)), step);
     assert_blamed(receive_tags::<VoleFast>(|params| coded(0, params)), step);
 }

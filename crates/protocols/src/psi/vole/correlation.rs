@@ -1,5 +1,6 @@
-//! The VOLE that the protocol stands on: silent subfield VOLE of the table's length, over the mode's field. Set up before there is an input;
-//! `b` and `a` are finished where the protocol needs them.
+//! The VOLE that the protocol stands on: silent subfield VOLE of the table's length, over the
+//! mode's field. Set up before there is an input; `b` and `a` are finished where the protocol needs
+//! them.
 
 use std::ops::RangeInclusive;
 
@@ -23,7 +24,11 @@ pub(super) fn as_sender<B: Value>(params: &Params, ch: &mut Channel, rng: &mut S
 }
 
 /// The right side, set up over `B`: it has `c`, and running it gives `a` as well.
-pub(super) fn as_receiver<B: Value>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver<B>, Abort> {
+pub(super) fn as_receiver<B: Value>(
+    params: &Params,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Receiver<B>, Abort> {
     Receiver::setup(&SilentVole::<B>::derive(&request(params))?, ch, rng)
 }
 

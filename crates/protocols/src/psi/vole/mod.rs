@@ -1,5 +1,6 @@
-//! PSI from vector oblivious linear evaluation: Rindal and Schoppmann, "VOLE-PSI" (Eurocrypt 2021), and Raghuraman and Rindal, "Blazing
-//! fast PSI from improved OKVS and subfield VOLE" (CCS 2022); generic over the OKVS, the field `B` and the coding of the tags.
+//! PSI from vector oblivious linear evaluation: Rindal and Schoppmann, "VOLE-PSI" (Eurocrypt 2021),
+//! and Raghuraman and Rindal, "Blazing fast PSI from improved OKVS and subfield VOLE" (CCS 2022);
+//! generic over the OKVS, the field `B` and the coding of the tags.
 //!
 //! ```text
 //!   Sender: X                                                         Receiver: Y
@@ -33,8 +34,9 @@
 //!      <------------------------------------------------------------------------
 //! ```
 //!
-//! Why it works: `K = b + delta (P + c) = a + delta P`, so `q_x = Decode(a, x) + delta (Decode(P, x) + H_B(x))`, which is `Decode(a, x)` for
-//! `x` in `Y` and carries all of the unknown `delta` elsewhere. Addition and subtraction are the same in characteristic two.
+//! Why it works: `K = b + delta (P + c) = a + delta P`, so `q_x = Decode(a, x) + delta (Decode(P,
+//! x) + H_B(x))`, which is `Decode(a, x)` for `x` in `Y` and carries all of the unknown `delta`
+//! elsewhere. Addition and subtraction are the same in characteristic two.
 //!
 //! | RS21, Figure 6 | here | what |
 //! |---|---|---|
@@ -60,7 +62,8 @@
 //! | `r`, `r'` | `salt` | one salt keys the rows of the OKVS and `H^B`; here the sender sends it, arrow 3 |
 //! | `Y'` (step 4) | `messages::Tags`, arrow 8 | the sender's tags |
 //!
-//! A receiver may send a table that does not encode its items. It then gets wrong matches, or none; the protocol need not notice.
+//! A receiver may send a table that does not encode its items. It then gets wrong matches, or none;
+//! the protocol need not notice.
 
 #[cfg(test)]
 mod cheating;
@@ -84,8 +87,8 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use variants::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled, VoleLean,
-    VoleLeanShuffled,
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
+    VoleLean, VoleLeanShuffled,
 };
 
 use crate::tasks::{Intersect, IntersectRequest};

@@ -29,7 +29,8 @@ pub(super) enum Part {
     PayloadKey = 2,
 }
 
-/// The OPRF's inner values of a party's items, in the order of an [`Arrangement`], and the outputs that follow from them.
+/// The OPRF's inner values of a party's items, in the order of an [`Arrangement`], and the outputs
+/// that follow from them.
 pub(super) struct Output<'a> {
     keys: &'a Keys,
     items: &'a Arrangement,
@@ -45,7 +46,8 @@ impl<'a> Output<'a> {
         Self { keys, items, inner: Secret::new(vec![Gf128::default(); items.keys().len()]), offset: 0 }
     }
 
-    /// Hands `part` of the outputs of a range of arranged items to `take`, some at a time, with their numbers among the items as given.
+    /// Hands `part` of the outputs of a range of arranged items to `take`, some at a time, with
+    /// their numbers among the items as given.
     pub(super) fn each(&self, part: Part, range: Range<usize>, mut take: impl FnMut(&[u128], Copied<Iter<'_, u32>>)) {
         let mut outputs = Secret::new(vec![0; range.len().min(OUTPUTS_PER_BATCH)]);
         for start in range.clone().step_by(OUTPUTS_PER_BATCH) {

@@ -15,7 +15,8 @@ use crate::tags;
 pub use crate::tags::TagCoding;
 use crate::tasks::IntersectRequest;
 
-/// Width of a tag in the malicious mode, in bits: the simulator finds a corrupt sender's items by their tags.
+/// Width of a tag in the malicious mode, in bits: the simulator finds a corrupt sender's items by
+/// their tags.
 pub const MALICIOUS_TAG_BITS: u32 = 128;
 
 /// The width of a row's values.
@@ -38,7 +39,8 @@ pub struct Params {
     pub security: Security,
     /// The field of `B`.
     pub field: ValueField,
-    /// Width of `B` in bits: all of the field, or the subspace over GF(2) of its elements below `2^value_bits`.
+    /// Width of `B` in bits: all of the field, or the subspace over GF(2) of its elements below
+    /// `2^value_bits`.
     pub value_bits: u32,
     /// `m`, the cells of the table.
     pub table_len: usize,
@@ -99,7 +101,9 @@ impl Params {
             finish.coding as u8,
             u8::from(finish.both_learn),
         ]);
-        for size in [finish.sender_items, finish.receiver_items, self.table_len, finish.tag_bits as usize, finish.payload_bytes] {
+        for size in
+            [finish.sender_items, finish.receiver_items, self.table_len, finish.tag_bits as usize, finish.payload_bytes]
+        {
             hasher.update(&(size as u64).to_le_bytes());
         }
         *hasher.finalize().as_bytes()

@@ -49,7 +49,12 @@ impl<O: Okvs> Party for Receiver<O> {
         Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
     }
 
-    fn run(self, input: IntersectReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectReceiverOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
         let params = &self.params;
         params.finish.check_receiver(&input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
@@ -97,8 +102,8 @@ struct Evaluation<'a, O> {
 }
 
 impl<'a, O: Okvs> Evaluation<'a, O> {
-    /// Sends the whole table, finishes the VOLE while the sender decodes, has the offset opened, and gives the tags and what all outputs
-    /// follow from.
+    /// Sends the whole table, finishes the VOLE while the sender decodes, has the offset opened,
+    /// and gives the tags and what all outputs follow from.
     fn run<B: Value>(
         &self,
         vole: silent::Receiver<B>,
@@ -130,7 +135,8 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         Ok((tags, output))
     }
 
-    /// Step 5: `P` with `Decode(P, y) = H_B(y)`, sent as `A = P + c`, each part as soon as it is encoded.
+    /// Step 5: `P` with `Decode(P, y) = H_B(y)`, sent as `A = P + c`, each part as soon as it is
+    /// encoded.
     fn send_table<B: Value>(&self, c: &[B], ch: &mut Channel) -> Result<(), Abort> {
         let phase = ch.phase(Phase::HashItems);
         let values = values::<B>(self.keys.values, self.items.keys(), self.params.value_bits);
@@ -138,6 +144,13 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
         let _phase = ch.phase(Phase::Encode);
         // The whole table is masked by c, so that its free cells may be zero.
         let pairs = (self.items, &values[..]);
-        table::encode_and_send::<Table, B>(self.okvs, pairs, FreeCells::Zero, table::under(c), self.params.value_bits, ch)
+        table::encode_and_send::<Table, B>(
+            self.okvs,
+            pairs,
+            FreeCells::Zero,
+            table::under(c),
+            self.params.value_bits,
+            ch,
+        )
     }
 }

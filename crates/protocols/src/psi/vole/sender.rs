@@ -49,7 +49,12 @@ impl<O: Okvs> Party for Sender<O> {
         Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
     }
 
-    fn run(self, input: IntersectSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<IntersectSenderOutput, Abort> {
+    fn run(
+        self,
+        input: IntersectSenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
         let params = &self.params;
         params.finish.check_sender(&input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
@@ -97,7 +102,8 @@ struct Evaluation<'a, O> {
 }
 
 impl<'a, O: Okvs> Evaluation<'a, O> {
-    /// Receives the whole table, decoding part by part as it comes, opens the offset, and gives the tags and what all outputs follow from.
+    /// Receives the whole table, decoding part by part as it comes, opens the offset, and gives the
+    /// tags and what all outputs follow from.
     fn run<B: Value>(
         &self,
         vole: silent::Sender<B>,
@@ -115,7 +121,10 @@ impl<'a, O: Okvs> Evaluation<'a, O> {
             let k_part = &mut k[cells];
             table::receive::<Table, B>(k_part.len(), self.params.value_bits, ch, |place, a| {
                 let piece = a.len().div_ceil(rayon::current_num_threads());
-                k_part[place].par_chunks_mut(piece).zip(a.par_chunks(piece)).for_each(|(k, a)| B::scale_add(k, delta, a));
+                k_part[place]
+                    .par_chunks_mut(piece)
+                    .zip(a.par_chunks(piece))
+                    .for_each(|(k, a)| B::scale_add(k, delta, a));
             })?;
             let range = self.items.part(part);
             let inner = &mut output.inner[range.clone()];

@@ -2,7 +2,8 @@
 
 use vesica_mpc::silent::SilentVole;
 use vesica_party::{
-    Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, deviations,
+    Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task,
+    deviations,
 };
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf128;
@@ -14,9 +15,10 @@ use crate::tasks::{Intersect, SIZES};
 
 const LARGER_SET: Leak = Leak {
     to: Learner::Receiver,
-    what: "a corrupt receiver may use more than the n_r items it declared: as many as its table of m cells can be made to encode, n' >= m, and \
-           from 1.6 m to 2.6 m with 2^64 to 2^80 hash queries (union bound 128 m / (128 - log2(e Q / n'))). For large sets m is 1.05 to 1.3 n_r, \
-           but no table has fewer than about 50 cells: who declares 2 items tests 46",
+    what: "a corrupt receiver may use more than the n_r items it declared: as many as its table of m cells can be \
+           made to encode, n' >= m, and from 1.6 m to 2.6 m with 2^64 to 2^80 hash queries (union bound 128 m / (128 \
+           - log2(e Q / n'))). For large sets m is 1.05 to 1.3 n_r, but no table has fewer than about 50 cells: who \
+           declares 2 items tests 46",
     extra: None,
 };
 
@@ -32,7 +34,8 @@ const OWN_ASSUMPTIONS: [&str; 2] = [
 const OWN_MALICIOUS_ASSUMPTIONS: [&str; 3] = [
     "AES-128 is an ideal cipher (outer hash, hash to B, rows)",
     "BLAKE3 is a random oracle (commitments, keys from the salt, digests, keystreams of payloads)",
-    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender two with one tag",
+    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender two with \
+     one tag",
 ];
 
 const SEMI_HONEST: Mode = Mode {
@@ -81,15 +84,18 @@ const fn joined<T: Copy, const N: usize>(first: &[T], second: &[T]) -> [T; N] {
 
 const MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS];
 
-const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more bits, which the receiver returns for each match as a proof. \
-     No fairness (the receiver knows first and may stop) and no completeness (it may keep matches back).";
-const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) instead of the receiver's salt, so that \
-     neither side can search for tables off-line or for a salt under which a guessed set does not encode.";
+const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more bits, which the receiver returns for \
+                          each match as a proof. No fairness (the receiver knows first and may stop) and no \
+                          completeness (it may keep matches back).";
+const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) instead of the \
+                    receiver's salt, so that neither side can search for tables off-line or for a salt under which a \
+                    guessed set does not encode.";
 const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, instead of a random oracle on (q, x).";
-const NARROW_VALUES: &str = "Semi-honest mode: B is a subspace over GF(2) of 41 + log2(n_s) bits, which is closed under all that is done with values, \
-     for rows, code and packing are linear over GF(2).";
+const NARROW_VALUES: &str = "Semi-honest mode: B is a subspace over GF(2) of 41 + log2(n_s) bits, which is closed \
+                             under all that is done with values, for rows, code and packing are linear over GF(2).";
 
-const NO_PAXOS: &str = "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.";
+const NO_PAXOS: &str =
+    "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.";
 const NO_INPUT_ORDER: &str = "Tags are shuffled; the paper's code sends them in the order of the input, which leaks.";
 
 /// `rs21`: everything in `F`.
@@ -156,8 +162,8 @@ impl Variant for Rr22 {
 }
 
 const THIS_WORK: &str = "after Raghuraman, Rindal (CCS 2022, ePrint 2022/320)";
-const CODED: &str =
-    "Tags are sorted on all bits and Golomb-Rice coded: the sort is the shuffle and saves about log2(n_s) - 1.5 bits a tag.";
+const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded: the sort is the shuffle and saves about \
+                     log2(n_s) - 1.5 bits a tag.";
 
 /// `vole-fast`: as `rr22`, with coded tags.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +175,11 @@ impl Variant for VoleFast {
         aliases: &[],
         variants: &[tags(&[SORTED, SHUFFLED])],
         task: Intersect::NAME,
-        paper: Paper { key: "this work", title: "VOLE-PSI with the clustered OKVS and sorted, coded tags", reference: THIS_WORK },
+        paper: Paper {
+            key: "this work",
+            title: "VOLE-PSI with the clustered OKVS and sorted, coded tags",
+            reference: THIS_WORK,
+        },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
@@ -193,7 +203,8 @@ impl Variant for VoleLean {
         paper: Paper {
             key: "this work",
             title: "VOLE-PSI with the band OKVS and sorted, coded tags",
-            reference: "after Raghuraman, Rindal (CCS 2022) and Bienstock, Patel, Seo, Yeo (USENIX Security 2023, ePrint 2023/903)",
+            reference: "after Raghuraman, Rindal (CCS 2022) and Bienstock, Patel, Seo, Yeo (USENIX Security 2023, \
+                        ePrint 2023/903)",
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
@@ -205,19 +216,23 @@ impl Variant for VoleLean {
     const CODING: TagCoding = TagCoding::SortedCoded;
 }
 
-const CLUSTERED: ChoiceValue = ChoiceValue::new("clustered", "The clustered 3-hash table: 1.3 cells an item, the fastest.");
+const CLUSTERED: ChoiceValue =
+    ChoiceValue::new("clustered", "The clustered 3-hash table: 1.3 cells an item, the fastest.");
 /// As [`CLUSTERED`], where the paper has another table.
 const CLUSTERED_FOR_PAXOS: ChoiceValue = CLUSTERED.deviating(&[NO_PAXOS]);
-const BAND: ChoiceValue =
-    ChoiceValue::new("band", "The band table, one row of bits an item: 1.05 cells an item, the least traffic, and slower.").deviating(&[
-        "The band OKVS (Bienstock, Patel, Seo, Yeo, USENIX Security 2023) instead of the paper's, at the failure bound of the row.",
-    ]);
+const BAND: ChoiceValue = ChoiceValue::new(
+    "band",
+    "The band table, one row of bits an item: 1.05 cells an item, the least traffic, and slower.",
+)
+.deviating(&["The band OKVS (Bienstock, Patel, Seo, Yeo, USENIX Security 2023) instead of the paper's, at the \
+              failure bound of the row."]);
 
 const SHUFFLED: ChoiceValue = ChoiceValue::new("shuffled", "In a random order, in whole bytes, as papers count them.");
 /// As [`SHUFFLED`], where the paper's code does not shuffle.
 const SHUFFLED_FOR_UNSHUFFLED: ChoiceValue = SHUFFLED.deviating(&[NO_INPUT_ORDER]);
 const SORTED: ChoiceValue =
-    ChoiceValue::new("sorted", "Sorted on all bits and Golomb-Rice coded: about log2(n_s) - 1.5 bits less a tag.").deviating(&[CODED]);
+    ChoiceValue::new("sorted", "Sorted on all bits and Golomb-Rice coded: about log2(n_s) - 1.5 bits less a tag.")
+        .deviating(&[CODED]);
 
 /// Which OKVS, the first value being the default. `vole-fast` and `vole-lean` leave it fixed: they
 /// differ in nothing else.

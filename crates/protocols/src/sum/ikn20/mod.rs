@@ -1,5 +1,6 @@
-//! Intersection-sum: Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung, "On Deploying Secure Computing: Private
-//! Intersection-Sum-with-Cardinality" (EuroS&P 2020, ePrint 2019/723), its protocol on double blinding and homomorphic encryption.
+//! Intersection-sum: Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung, "On
+//! Deploying Secure Computing: Private Intersection-Sum-with-Cardinality" (EuroS&P 2020, ePrint
+//! 2019/723), its protocol on double blinding and homomorphic encryption.
 //!
 //! ```text
 //!   Sender: X in a random order, values v, a, key s                   Receiver: Y, b
@@ -29,7 +30,8 @@
 //! | `AGen`, `AEnc`, `ADec` | [`Key`](vesica_structures::rlwe::Key) | the sender's homomorphic encryption |
 //! | `ASum`, `ARefresh` | [`Sum`](vesica_structures::rlwe::Sum) | what the receiver does |
 //!
-//! Values are elements of `Z_2^64`, and so are sums: the encryption adds in that ring itself. A value costs 16 bytes, the key and each column's sum 128 KiB.
+//! Values are elements of `Z_2^64`, and so are sums: the encryption adds in that ring itself. A
+//! value costs 16 bytes, the key and each column's sum 128 KiB.
 
 mod messages;
 pub mod params;
@@ -65,15 +67,19 @@ impl Protocol for Ikn20 {
         paper: Paper {
             key: "IKN20",
             title: "On Deploying Secure Computing: Private Intersection-Sum-with-Cardinality",
-            reference: "Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung. IEEE EuroS&P 2020, ePrint 2019/723",
+            reference: "Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung. IEEE EuroS&P 2020, ePrint \
+                        2019/723",
         },
         status: Status::Sound,
         cost: CostClass::GroupOperations,
         deviations: &[
-            "The receiver learns the sum, not the party that has the values: the receiver adds a uniform r before it lets the sender decrypt, and the sender returns the result.",
-            "Homomorphic encryption by ring-LWE over Z_2^64, one value a coefficient, instead of Paillier: sums wrap as the task says, no limb of a sum is revealed, and a value \
-             costs 16 bytes. A sum is refreshed by an encryption of zero and a flood of noise.",
-            "The receiver's items under both blindings travel as digests, truncated to the width that their collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
+            "The receiver learns the sum, not the party that has the values: the receiver adds a uniform r before it \
+             lets the sender decrypt, and the sender returns the result.",
+            "Homomorphic encryption by ring-LWE over Z_2^64, one value a coefficient, instead of Paillier: sums wrap \
+             as the task says, no limb of a sum is revealed, and a value costs 16 bytes. A sum is refreshed by an \
+             encryption of zero and a flood of noise.",
+            "The receiver's items under both blindings travel as digests, truncated to the width that their \
+             collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
         ],
         modes: &[Mode {
             security: Security::SemiHonest,
@@ -84,7 +90,8 @@ impl Protocol for Ikn20 {
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",
                 "BLAKE3 is a pseudo-random generator on group elements, and a random oracle for public polynomials",
-                "ring-LWE of degree 8192 modulo 124 bits, ternary secrets, centred binomial noise of variance 10.5: 2^209 by plain core-SVP, 2^(0.292 blocksize)",
+                "ring-LWE of degree 8192 modulo 124 bits, ternary secrets, centred binomial noise of variance 10.5: \
+                 2^209 by plain core-SVP, 2^(0.292 blocksize)",
             ],
             leakage: &[SIZES, EXACT_COUNT],
         }],

@@ -17,7 +17,8 @@ pub struct Params {
     pub request: AggregateRequest,
     /// Width of a digest of arrow 4.
     pub digest_bits: u32,
-    /// Width of the flood of arrow 6. What it does not drown takes the share of the zero difference, larger noise than allowed for that of encoding: neither event can happen here.
+    /// Width of the flood of arrow 6. What it does not drown takes the share of the zero
+    /// difference, larger noise than allowed for that of encoding: neither event can happen here.
     pub flood_bits: u32,
 }
 
@@ -33,7 +34,10 @@ impl Params {
         let distance_bits = FailureEvent::ZeroDifference.bits() + ceil_log2(columns);
         let flood_bits = flood_bits(sender_items.min(receiver_items), distance_bits).ok_or_else(|| {
             Unsupported::new(
-                format_args!("{columns} columns over {sender_items} and {receiver_items} items leave no room for noise in protocol ikn20"),
+                format_args!(
+                    "{columns} columns over {sender_items} and {receiver_items} items leave no room for noise in \
+                     protocol ikn20"
+                ),
                 "sum fewer columns at a time, or choose another protocol, for example czz24-sum",
             )
         })?;
@@ -55,7 +59,8 @@ impl Params {
         (1 + column * self.blocks() + block) as u64
     }
 
-    /// `32 (n_s + n_r)` for the points, digests, then 16 a value, and the key's and the sums' polynomials.
+    /// `32 (n_s + n_r)` for the points, digests, then 16 a value, and the key's and the sums'
+    /// polynomials.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let AggregateRequest { sender_items, receiver_items, columns, .. } = self.request;
         let results = (size_of::<u64>() * columns) as u64;
@@ -63,7 +68,9 @@ impl Params {
             return results..=results;
         }
         let elements = BLOCK + columns * (sender_items + SUM_ELEMENTS);
-        let others = exchange::predicted_bytes(sender_items, receiver_items) + (size_of::<Element>() * elements) as u64 + results;
+        let others = exchange::predicted_bytes(sender_items, receiver_items)
+            + (size_of::<Element>() * elements) as u64
+            + results;
         let digests = tags::predicted_bytes(receiver_items, self.digest_bits);
         others + digests.start()..=others + digests.end()
     }

@@ -40,7 +40,12 @@ impl Party for Receiver {
         Ok(Self { params: params.clone(), exponent, zeros })
     }
 
-    fn run(self, input: AggregateReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
+    fn run(
+        self,
+        input: AggregateReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<AggregateOutput, Abort> {
         let request = &self.params.request;
         input.check(request, false)?;
         let masks: Secret<Vec<u64>> = Secret::new((0..request.columns).map(|_| rng.next_u64()).collect());
@@ -79,14 +84,16 @@ impl Party for Receiver {
 }
 
 impl Receiver {
-    /// What the sums of the values that were `found` need of the public polynomials, a sum a column.
+    /// What the sums of the values that were `found` need of the public polynomials, a sum a
+    /// column.
     fn public_halves(&self, public: Public, found: &Bits) -> Vec<Sum> {
         let columns = self.params.request.columns;
         // Blocks without a common item, too: how long this takes must not show how many there are.
         let blocks = self.params.request.sender_items.div_ceil(BLOCK);
         let none = || (0..columns).map(|_| Sum::default()).collect::<Vec<Sum>>();
         let add_block = |mut sums: Vec<Sum>, block: usize| {
-            let choice = Choice::new((block * BLOCK..found.len().min((block + 1) * BLOCK)).map(|place| found.get(place)));
+            let choice =
+                Choice::new((block * BLOCK..found.len().min((block + 1) * BLOCK)).map(|place| found.get(place)));
             for (column, sum) in sums.iter_mut().enumerate() {
                 sum.add_public(public, self.params.block_number(column, block), &choice);
             }

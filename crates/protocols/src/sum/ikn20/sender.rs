@@ -60,7 +60,8 @@ impl Party for Sender {
             for result in &mut results {
                 let mut sum = vec![[0; 2]; SUM_ELEMENTS];
                 ch.recv_stream::<Sums>(&mut sum)?;
-                *result = self.key.decrypt(&sum).ok_or(Abort::PeerMisbehaved(Sums::STEP, "a sum that is no ciphertext"))?;
+                *result =
+                    self.key.decrypt(&sum).ok_or(Abort::PeerMisbehaved(Sums::STEP, "a sum that is no ciphertext"))?;
             }
         }
 
@@ -71,7 +72,14 @@ impl Party for Sender {
 
 impl Sender {
     /// Encrypts and sends a column, some blocks for each thread at a time.
-    fn send_column(&self, column: usize, values: &[u64], order: &[u32], ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn send_column(
+        &self,
+        column: usize,
+        values: &[u64],
+        order: &[u32],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(), Abort> {
         let columns = self.params.request.columns;
         let mut first = 0;
         for order in order.chunks(BLOCK * rayon::current_num_threads()) {
@@ -79,7 +87,8 @@ impl Sender {
                 order.chunks(BLOCK).enumerate().map(|(block, order)| (first + block, order, rng.child())).collect();
             first += jobs.len();
             let encrypted = jobs.into_par_iter().map(|(block, order, mut rng)| {
-                let values: Secret<Vec<u64>> = Secret::new(order.iter().map(|&item| values[item as usize * columns + column]).collect());
+                let values: Secret<Vec<u64>> =
+                    Secret::new(order.iter().map(|&item| values[item as usize * columns + column]).collect());
                 self.key.encrypt(self.params.block_number(column, block), &values, &mut rng)
             });
             for block in encrypted.collect::<Vec<_>>() {

@@ -1,11 +1,13 @@
 //! The band OKVS: a row is 512 random bits at a random place of the table.
 //!
-//! Bienstock, Patel, Seo, Yeo, *Near-Optimal Oblivious Key-Value Stores for Efficient PSI, PSU and Volume-Hiding Multi-Maps* (USENIX Security
-//! 2023), section 4: random band matrices. Here rows start at multiples of eight columns (a line), narrower bands serve where the table is
-//! short, and a few hundred pairs get a dense random binary matrix. How long the table is follows from [`model`].
+//! Bienstock, Patel, Seo, Yeo, *Near-Optimal Oblivious Key-Value Stores for Efficient PSI, PSU and
+//! Volume-Hiding Multi-Maps* (USENIX Security 2023), section 4: random band matrices. Here rows
+//! start at multiples of eight columns (a line), narrower bands serve where the table is short, and
+//! a few hundred pairs get a dense random binary matrix. How long the table is follows from
+//! [`model`].
 //!
-//! Encoding takes a time that depends on keys and values: a party runs it on data of its own. Scratch memory that holds hashed keys
-//! and values is freed, not wiped.
+//! Encoding takes a time that depends on keys and values: a party runs it on data of its own.
+//! Scratch memory that holds hashed keys and values is freed, not wiped.
 
 pub mod model;
 mod rows;
@@ -46,7 +48,8 @@ pub struct Band {
 }
 
 impl Band {
-    /// A store of a given shape, whatever its failure probability: for evidence and tests. Protocols take [`Okvs::new`].
+    /// A store of a given shape, whatever its failure probability: for evidence and tests.
+    /// Protocols take [`Okvs::new`].
     ///
     /// # Panics
     /// If a row has more than 64 lines or none, or nowhere to start.
@@ -174,8 +177,11 @@ impl Okvs for Band {
             sorter.sort((&self.hash, &self.shape), ((bucket * lines) as u32, lines), keys, places);
         });
         let start = |line: usize| buckets.starts[count.min(line / lines)];
-        let parts =
-            self.parts().iter().map(|cells| start(cells.start / LINE)..start(cells.end.next_multiple_of(LINE * lines) / LINE)).collect();
+        let parts = self
+            .parts()
+            .iter()
+            .map(|cells| start(cells.start / LINE)..start(cells.end.next_multiple_of(LINE * lines) / LINE))
+            .collect();
         Arrangement { keys: buckets.keys, places: buckets.places, parts }
     }
 
@@ -186,7 +192,10 @@ impl Okvs for Band {
         free: FreeCells<'_>,
         mut finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
     ) -> Result<(), E> {
-        assert!(values.len() <= self.pairs && keys.keys.len() == values.len(), "at most as many keys as pairs, and a value each");
+        assert!(
+            values.len() <= self.pairs && keys.keys.len() == values.len(),
+            "at most as many keys as pairs, and a value each"
+        );
         assert_eq!(keys.parts.len(), self.parts().len(), "keys arranged for this shape");
         macro_rules! encode {
             ($words:literal) => {

@@ -1,26 +1,34 @@
-//! The queue that bounds how often a band system has dependent rows. The rates of [`super::Shape`] are read off it; nothing here runs in a protocol.
+//! The queue that bounds how often a band system has dependent rows. The rates of [`super::Shape`]
+//! are read off it; nothing here runs in a protocol.
 //!
-//! Take rows in the order of their starts and reduce each by those before it. All earlier leading columns lie left of the row's end, so of
-//! its `w` random bits those at columns that lead no row stay uniform: with `q` leading columns in its band, a row is dependent with
-//! probability exactly `2^-(w - q)` (1 if `q >= w`). Column by column, `q` is a queue: rows join it where they start, and a column with
-//! `a` rows waiting takes one of them unless their `a` bits, uniform and independent, are all zero: with probability `1 - 2^-a`. Those
-//! skipped columns are the extra delay over a queue with deterministic service. So
+//! Take rows in the order of their starts and reduce each by those before it. All earlier leading
+//! columns lie left of the row's end, so of its `w` random bits those at columns that lead no row
+//! stay uniform: with `q` leading columns in its band, a row is dependent with probability exactly
+//! `2^-(w - q)` (1 if `q >= w`). Column by column, `q` is a queue: rows join it where they start,
+//! and a column with `a` rows waiting takes one of them unless their `a` bits, uniform and
+//! independent, are all zero: with probability `1 - 2^-a`. Those skipped columns are the extra
+//! delay over a queue with deterministic service. So
 //!
 //! `Pr[dependent] <= sum over rows of E[min(1, 2^(q - w))]`,
 //!
-//! with the queue going on as if no row had been dependent. Three steps make this a bound that can be computed for any `n`:
-//! - starts multinomial -> independent Poisson per column: at most twice the probability, since it grows with the number of rows
-//!   (Mitzenmacher and Upfal, *Probability and Computing*, section 5.4);
-//! - the queue is empty at the first column and monotone in its state, so it never exceeds its stationary law;
-//! - rows start at lines of eight columns, while the model's start anywhere: a row of `w` columns from its line covers the `w - 7` columns
-//!   from any start within that line, and widening a row never makes dependence more likely (given the span `V` of the others, the share
-//!   of a row's values that lie in `V` at most stays equal when it gains a free bit).
+//! with the queue going on as if no row had been dependent. Three steps make this a bound that can
+//! be computed for any `n`:
+//! - starts multinomial -> independent Poisson per column: at most twice the probability, since it
+//!   grows with the number of rows (Mitzenmacher and Upfal, *Probability and Computing*, section
+//!   5.4);
+//! - the queue is empty at the first column and monotone in its state, so it never exceeds its
+//!   stationary law;
+//! - rows start at lines of eight columns, while the model's start anywhere: a row of `w` columns
+//!   from its line covers the `w - 7` columns from any start within that line, and widening a row
+//!   never makes dependence more likely (given the span `V` of the others, the share of a row's
+//!   values that lie in `V` at most stays equal when it gains a free bit).
 
 /// Arrivals per column that are looked at: more have probability below `2^-270` for a load below 1.
 const ARRIVALS: usize = 64;
 
-/// Probability that one row is dependent, at most, in the stationary queue: `width` random bits a row from any column on, `load` rows a
-/// column on average. 1 where the queue has no stationary law.
+/// Probability that one row is dependent, at most, in the stationary queue: `width` random bits a
+/// row from any column on, `load` rows a column on average. 1 where the queue has no stationary
+/// law.
 pub fn row_failure(width: usize, load: f64) -> f64 {
     if load >= 1.0 {
         return 1.0;
@@ -36,8 +44,9 @@ pub fn row_failure(width: usize, load: f64) -> f64 {
     }
     let taken = |waiting: usize| 1.0 - (-(waiting as f64)).exp2();
 
-    // waiting[a], not yet normalised: a column that a rows wait for. The queue falls by one at most, so the flow from above a to a or below
-    // passes through a + 1 alone, and equals the flow up. All terms are positive: no precision is lost however small the tail.
+    // waiting[a], not yet normalised: a column that a rows wait for. The queue falls by one at most, so
+    // the flow from above a to a or below passes through a + 1 alone, and equals the flow up. All
+    // terms are positive: no precision is lost however small the tail.
     let top = width + 64;
     let mut waiting = vec![0.0; top + 1];
     waiting[0] = 1.0;
@@ -54,7 +63,8 @@ pub fn row_failure(width: usize, load: f64) -> f64 {
     }
     let total = waiting.iter().sum::<f64>() + waiting[top] * decay / (1.0 - decay);
 
-    // What a column leaves behind is what its successor's arrivals find: the first of them q rows, the second q + 1, ...
+    // What a column leaves behind is what its successor's arrivals find: the first of them q rows, the
+    // second q + 1, ...
     let mut failures = 0.0;
     for q in 0..top {
         let left = waiting[q] * (1.0 - taken(q)) + waiting[q + 1] * taken(q + 1);

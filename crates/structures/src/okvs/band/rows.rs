@@ -10,9 +10,11 @@ use crate::okvs::arrangement::encrypted;
 /// Rows made at once: they reach little further than one of them does.
 pub(super) const ROWS: usize = 256;
 
-/// The row of a key: `h = pi(key)` gives the start, `pi'(h), pi'(h + 1), ...` the bits; `pi`, `pi'` are AES under independent keys.
+/// The row of a key: `h = pi(key)` gives the start, `pi'(h), pi'(h + 1), ...` the bits; `pi`, `pi'`
+/// are AES under independent keys.
 ///
-/// Both are permutations of 128 bits, so that distinct keys have distinct `h`, and up to 2^28 blocks are uniform up to about 2^-73.
+/// Both are permutations of 128 bits, so that distinct keys have distinct `h`, and up to 2^28
+/// blocks are uniform up to about 2^-73.
 pub(super) struct RowHash {
     start: Aes128,
     bits: Aes128,
@@ -78,7 +80,13 @@ impl Sorter {
     }
 
     /// `first` is the first of at most `lines` lines at which rows of these keys start.
-    pub(super) fn sort(&mut self, (hash, shape): (&RowHash, &Shape), (first, lines): (u32, usize), keys: &mut [u128], places: &mut [u32]) {
+    pub(super) fn sort(
+        &mut self,
+        (hash, shape): (&RowHash, &Shape),
+        (first, lines): (u32, usize),
+        keys: &mut [u128],
+        places: &mut [u32],
+    ) {
         self.next.clear();
         self.next.resize(lines + 1, 0);
         self.lines.clear();

@@ -1,4 +1,5 @@
-//! The width of a row and the number of columns, in whole numbers only, so that both parties get the same on every machine.
+//! The width of a row and the number of columns, in whole numbers only, so that both parties get
+//! the same on every machine.
 
 use crate::facts::{Unsupported, ceil_log2};
 
@@ -18,9 +19,10 @@ const FAILURE_BITS: std::ops::RangeInclusive<u32> = 40..=64;
 const FIRST_BITS: u32 = 48;
 const STEP_BITS: u32 = 8;
 
-/// For a row of so many columns, the columns at which rows may start per 2^16 rows, such that one row is dependent with probability at
-/// most 2^-48, 2^-56, ... 2^-96. From [`super::model::row_failure`] at seven columns less, rounded up; between entries the line through two of
-/// them lies above the curve. A test recomputes all of it.
+/// For a row of so many columns, the columns at which rows may start per 2^16 rows, such that one
+/// row is dependent with probability at most 2^-48, 2^-56, ... 2^-96. From
+/// [`super::model::row_failure`] at seven columns less, rounded up; between entries the line
+/// through two of them lies above the curve. A test recomputes all of it.
 const RATES: [(usize, [u64; 7]); 5] = [
     (128, [75764, 77675, 79655, 81707, 83841, 86065, 88401]),
     (192, [71928, 73072, 74242, 75437, 76657, 77905, 79181]),
@@ -29,7 +31,8 @@ const RATES: [(usize, [u64; 7]); 5] = [
     (512, [67759, 68139, 68522, 68908, 69297, 69688, 70083]),
 ];
 
-/// A band system: rows start at one of `starts` lines and have random bits at the `width` lines from there.
+/// A band system: rows start at one of `starts` lines and have random bits at the `width` lines
+/// from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Lines (of eight columns) of a row, at most 64.
@@ -39,7 +42,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The smallest table for `pairs` pairs whose rows are dependent with probability at most `2^-failure_bits`.
+    /// The smallest table for `pairs` pairs whose rows are dependent with probability at most
+    /// `2^-failure_bits`.
     ///
     /// # Errors
     /// More than 2^26 pairs, or failure bits outside of 40 to 64.
@@ -94,7 +98,8 @@ mod tests {
 
     #[test]
     fn rates_hold_the_model_and_no_more_than_needed() {
-        let (least, most) = (FAILURE_BITS.start() + 1 + ceil_log2(WIDEST - 64), FAILURE_BITS.end() + 1 + ceil_log2(MAX_PAIRS));
+        let (least, most) =
+            (FAILURE_BITS.start() + 1 + ceil_log2(WIDEST - 64), FAILURE_BITS.end() + 1 + ceil_log2(MAX_PAIRS));
         assert!(FIRST_BITS <= least && most <= FIRST_BITS + 6 * STEP_BITS);
         for (columns, rates) in &RATES {
             for bits in FIRST_BITS..=FIRST_BITS + 6 * STEP_BITS {
@@ -109,7 +114,8 @@ mod tests {
         }
     }
 
-    /// Prints the table: `cargo test --release -p vesica-structures print_rates -- --ignored --nocapture`.
+    /// Prints the table: `cargo test --release -p vesica-structures print_rates -- --ignored
+    /// --nocapture`.
     #[test]
     #[ignore = "prints the table of rates"]
     fn print_rates() {
@@ -120,7 +126,11 @@ mod tests {
                     let (mut low, mut high) = (1 << 16, 1000 << 16);
                     while high - low > 1 {
                         let middle = (low + high) / 2;
-                        if row_failure(columns - 7, 65536.0 / middle as f64) <= allowed { high = middle } else { low = middle }
+                        if row_failure(columns - 7, 65536.0 / middle as f64) <= allowed {
+                            high = middle
+                        } else {
+                            low = middle
+                        }
                     }
                     high
                 })
@@ -149,8 +159,8 @@ mod tests {
     fn lengths_of_powers_of_two() {
         let lengths: Vec<usize> = (8..=26).map(|log| Shape::derive(1 << log, 42).unwrap().columns()).collect();
         let golden = [
-            304, 720, 1320, 2464, 4680, 9016, 17552, 34624, 68792, 137168, 274024, 547920, 1096104, 2193208, 4389048, 8783736, 17579256,
-            35182584, 70414840,
+            304, 720, 1320, 2464, 4680, 9016, 17552, 34624, 68792, 137168, 274024, 547920, 1096104, 2193208, 4389048,
+            8783736, 17579256, 35182584, 70414840,
         ];
         assert_eq!(lengths, golden);
     }

@@ -35,7 +35,11 @@ fn decodes_what_it_encodes<V: Cell>(sizes: impl Iterator<Item = usize>) {
         assert!(filled.iter().all(|&cell| cell != V::default()), "{count} pairs");
         assert!(zeroes.iter().filter(|&&cell| cell == V::default()).count() >= band.len() - count);
         let (others, _) = pairs::<V>(100, &mut rng);
-        assert_ne!(decoded(&band, &filled, &others), decoded(&band, &zeroes, &others), "{count} pairs: free cells matter");
+        assert_ne!(
+            decoded(&band, &filled, &others),
+            decoded(&band, &zeroes, &others),
+            "{count} pairs: free cells matter"
+        );
     }
 }
 
@@ -69,7 +73,8 @@ fn decoding_is_linear() {
         let (a, b) = (&a[..band.len()], pairs::<Gf128>(band.len(), &mut rng).1);
         let sum: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| a + b).collect();
         let of_sum = decoded(&band, &sum, &keys);
-        let sum_of: Vec<_> = decoded(&band, a, &keys).into_iter().zip(decoded(&band, &b, &keys)).map(|(a, b)| a + b).collect();
+        let sum_of: Vec<_> =
+            decoded(&band, a, &keys).into_iter().zip(decoded(&band, &b, &keys)).map(|(a, b)| a + b).collect();
         assert_eq!(of_sum, sum_of);
     }
 }

@@ -14,7 +14,8 @@ use crate::rng::SecretRng;
 /// Rows and cells of a bin are numbered by 16 bits: arrays of this length need no bounds checks.
 const NUMBERS: usize = 1 << 16;
 
-/// A row by its number, one of its cells, and the two others in cyclic order: it looks the same from each of its cells.
+/// A row by its number, one of its cells, and the two others in cyclic order: it looks the same
+/// from each of its cells.
 #[derive(Clone, Copy, Default)]
 pub struct Numbered(u64);
 
@@ -37,8 +38,8 @@ impl Numbered {
     }
 }
 
-/// The rows of one cell that peeling has not removed: their number where [`Numbered`] has the first cell, and the exclusive or of the
-/// rest. Where one row is left, the rest is that row.
+/// The rows of one cell that peeling has not removed: their number where [`Numbered`] has the first
+/// cell, and the exclusive or of the rest. Where one row is left, the rest is that row.
 #[derive(Clone, Copy, Default)]
 struct Incidence(u64);
 
@@ -67,7 +68,8 @@ pub struct Bin {
     incidences: Box<[Incidence; NUMBERS]>,
     /// The cells that came down to one row, in that order.
     single: Box<[u16; NUMBERS]>,
-    /// The peeled rows, each after the cell that it determines once its other cells are known: which are cells of no earlier row.
+    /// The peeled rows, each after the cell that it determines once its other cells are known:
+    /// which are cells of no earlier row.
     pub pivots: Vec<Numbered>,
     /// Rows set aside where peeling came to a halt.
     pub deferred: Vec<Numbered>,
@@ -83,7 +85,8 @@ impl Bin {
         Self { dense, incidences: numbered(), single: numbered(), pivots, deferred }
     }
 
-    /// The cells of a bin for these pairs, into `table` (sparse cells, then dense ones); free ones random, or zero.
+    /// The cells of a bin for these pairs, into `table` (sparse cells, then dense ones); free ones
+    /// random, or zero.
     pub fn encode<V: Cell>(
         &mut self,
         (hash, shape): (&RowHash, &Shape),
@@ -99,7 +102,8 @@ impl Bin {
             table.fill(V::default());
         }
         if !self.deferred.is_empty() {
-            // A solution but for the deferred rows, and then what must be added to free cells to satisfy those too.
+            // A solution but for the deferred rows, and then what must be added to free cells to satisfy those
+            // too.
             self.substitute(shape.sparse, values, table);
             Deferred::new(self, shape, values, table).correct(table)?;
         }
@@ -133,7 +137,8 @@ impl Bin {
         Ok(())
     }
 
-    /// Takes away, one by one, rows that are alone in some cell; where there is none, sets a row aside and goes on.
+    /// Takes away, one by one, rows that are alone in some cell; where there is none, sets a row
+    /// aside and goes on.
     fn peel(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) {
         self.pivots.clear();
         self.deferred.clear();
@@ -167,7 +172,8 @@ impl Bin {
         }
     }
 
-    /// Puts a cell at the end of the queue if it has one row, without a branch: nobody could foretell it. A cell comes down to one row but once.
+    /// Puts a cell at the end of the queue if it has one row, without a branch: nobody could
+    /// foretell it. A cell comes down to one row but once.
     #[inline]
     fn note(&mut self, cell: u16, tail: &mut usize) {
         self.single[*tail % NUMBERS] = cell;

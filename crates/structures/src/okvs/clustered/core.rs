@@ -12,8 +12,9 @@ const LANES: usize = 4;
 /// Columns that come first: the dense cells.
 const DENSE_COLUMNS: usize = 64;
 
-/// The deferred rows as equations in what is added to the free cells: once every peeled row is used to replace its pivot's cell, a deferred
-/// row depends on free cells only. A few free cells more than there are equations will nearly always do, and all of them are tried before the
+/// The deferred rows as equations in what is added to the free cells: once every peeled row is used
+/// to replace its pivot's cell, a deferred row depends on free cells only. A few free cells more
+/// than there are equations will nearly always do, and all of them are tried before the
 /// system is given up: it then has dependent rows.
 pub struct Deferred<'a, V: Cell> {
     bin: &'a Bin,
@@ -36,7 +37,8 @@ impl<'a, V: Cell> Deferred<'a, V> {
         Self { bin, shape, lacking: bin.deferred.iter().map(lacks).collect(), free: free_cells(bin, shape) }
     }
 
-    /// Adds to free cells of `table` what makes the deferred rows hold; the pivots' cells are to be determined anew.
+    /// Adds to free cells of `table` what makes the deferred rows hold; the pivots' cells are to be
+    /// determined anew.
     pub fn correct(&self, table: &mut [V]) -> Result<(), EncodeFailure> {
         let rows = self.lacking.len();
         let columns = DENSE_COLUMNS + self.free.len();
@@ -49,13 +51,18 @@ impl<'a, V: Cell> Deferred<'a, V> {
             }
         };
         for (column, value) in solution {
-            let cell = if column < DENSE_COLUMNS { self.shape.sparse + column } else { usize::from(self.free[column - DENSE_COLUMNS]) };
+            let cell = if column < DENSE_COLUMNS {
+                self.shape.sparse + column
+            } else {
+                usize::from(self.free[column - DENSE_COLUMNS])
+            };
             table[cell] += value;
         }
         Ok(())
     }
 
-    /// The deferred rows' coefficients for the first blocks of columns, after replacement of all pivots.
+    /// The deferred rows' coefficients for the first blocks of columns, after replacement of all
+    /// pivots.
     fn matrix(&self, blocks: usize) -> Vec<Vec<u64>> {
         let mut matrix = vec![Vec::with_capacity(blocks * LANES); self.lacking.len()];
         let mut coefficients = vec![[0u64; LANES]; self.shape.sparse];
@@ -93,8 +100,8 @@ impl<'a, V: Cell> Deferred<'a, V> {
     }
 }
 
-/// The sparse cells that are no pivot and lie in a row: those of deferred rows, then those of peeled rows, last peeled first, for on a cell that
-/// was peeled late many others depend.
+/// The sparse cells that are no pivot and lie in a row: those of deferred rows, then those of
+/// peeled rows, last peeled first, for on a cell that was peeled late many others depend.
 fn free_cells(bin: &Bin, shape: &Shape) -> Vec<u16> {
     let mut taken = vec![false; shape.sparse];
     for pivot in &bin.pivots {
@@ -112,8 +119,8 @@ fn free_cells(bin: &Bin, shape: &Shape) -> Vec<u16> {
     free
 }
 
-/// Gauss-Jordan elimination over GF(2): columns and their values that solve `matrix * x = right`, all other columns zero; none if the rows are
-/// dependent.
+/// Gauss-Jordan elimination over GF(2): columns and their values that solve `matrix * x = right`,
+/// all other columns zero; none if the rows are dependent.
 fn eliminate<V: Cell>(mut matrix: Vec<Vec<u64>>, mut right: Vec<V>) -> Option<Vec<(usize, V)>> {
     let mut columns = Vec::with_capacity(right.len());
     for i in 0..matrix.len() {

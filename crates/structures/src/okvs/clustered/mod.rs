@@ -1,16 +1,20 @@
-//! The clustered three-hash table of Raghuraman and Rindal (CCS 2022, section 4), with a bound instead of measured failure rates.
+//! The clustered three-hash table of Raghuraman and Rindal (CCS 2022, section 4), with a bound
+//! instead of measured failure rates.
 //!
-//! A hash of the key picks one of `bins` bins; in its bin a row takes three distinct sparse cells and a random subset of some tens of dense cells:
+//! A hash of the key picks one of `bins` bins; in its bin a row takes three distinct sparse cells
+//! and a random subset of some tens of dense cells:
 //!
 //! ```text
 //!   table:  | bin 0: sparse cells .......... dense | bin 1: sparse cells .......... dense | ...
 //!   row:                                             ...1.....1..........1... 0110..1
 //! ```
 //!
-//! Differences to the paper. (1) Where peeling comes to a halt, a row is set aside and peeling goes on; the rows set aside are solved at the end
-//! through free cells, sparse and dense. So encoding fails only if rows are linearly dependent, which an exact first-moment bound covers
-//! ([`params::expected_dependencies`]), and the paper's margin of sparse cells against a large 2-core is not needed. (2) The same bound gives the number of
-//! dense cells, binary ones. (3) Cells are numbered by 16 bits, and there are as many bins as that takes.
+//! Differences to the paper. (1) Where peeling comes to a halt, a row is set aside and peeling goes
+//! on; the rows set aside are solved at the end through free cells, sparse and dense. So encoding
+//! fails only if rows are linearly dependent, which an exact first-moment bound covers
+//! ([`params::expected_dependencies`]), and the paper's margin of sparse cells against a large
+//! 2-core is not needed. (2) The same bound gives the number of dense cells, binary ones. (3) Cells
+//! are numbered by 16 bits, and there are as many bins as that takes.
 
 mod bin;
 mod core;
@@ -36,7 +40,8 @@ use crate::rng::SecretRng;
 /// Keys of a bin that a thread decodes at a time.
 const KEYS_PER_PIECE: usize = 1 << 12;
 
-/// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes), decoding does not.
+/// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes),
+/// decoding does not.
 pub struct Clustered {
     shape: Shape,
     hash: RowHash,
@@ -54,11 +59,15 @@ impl Clustered {
         self.shape
     }
 
-    /// How many rows of each bin encoding these keys would set aside: what its speed depends on, for evidence and tuning.
+    /// How many rows of each bin encoding these keys would set aside: what its speed depends on,
+    /// for evidence and tuning.
     pub fn rows_set_aside(&self, keys: &[u128]) -> Result<Vec<usize>, EncodeFailure> {
         let keys = self.arrange(keys);
         let mut bin = Bin::new();
-        keys.parts.iter().map(|range| bin.rows_set_aside(&self.hash, &self.shape, &keys.keys()[range.clone()])).collect()
+        keys.parts
+            .iter()
+            .map(|range| bin.rows_set_aside(&self.hash, &self.shape, &keys.keys()[range.clone()]))
+            .collect()
     }
 }
 
@@ -109,7 +118,8 @@ impl Okvs for Clustered {
             solver.bin.encode((&self.hash, &self.shape), pairs, &mut solver.cells, solver.rng.as_mut())
         };
         // A bin for each thread at a time.
-        let mut solvers: Vec<_> = (0..rayon::current_num_threads().min(bins.len())).map(|_| Solver::new(self.shape.stride())).collect();
+        let mut solvers: Vec<_> =
+            (0..rayon::current_num_threads().min(bins.len())).map(|_| Solver::new(self.shape.stride())).collect();
         let mut parts = self.parts().into_iter();
         for first in (0..bins.len()).step_by(solvers.len()) {
             solvers.truncate(bins.len() - first);

@@ -6,17 +6,19 @@ use crate::hashing::max_load;
 /// The most pairs a table is made for.
 const MAX_PAIRS: usize = 1 << 26;
 
-/// Pairs a bin holds on average at most: its cells are numbered by 16 bits, and lie in a second-level cache.
+/// Pairs a bin holds on average at most: its cells are numbered by 16 bits, and lie in a
+/// second-level cache.
 const PAIRS_PER_BIN: usize = 51_200;
 
-/// Sparse cells for each pair: above the threshold 1.2219 of peeling by a few standard deviations of the bin's load. Only speed depends
-/// on it; that the system has a solution does not.
+/// Sparse cells for each pair: above the threshold 1.2219 of peeling by a few standard deviations
+/// of the bin's load. Only speed depends on it; that the system has a solution does not.
 const CELLS_PER_PAIR: f64 = 1.23;
 
 /// Most binary columns of the dense part, the bits of a word.
 const MAX_DENSE: u32 = 64;
 
-/// The sizes of a table: `bins` bins, each of `sparse` cells of which a row takes three and `dense` cells of which it takes a random subset.
+/// The sizes of a table: `bins` bins, each of `sparse` cells of which a row takes three and `dense`
+/// cells of which it takes a random subset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Pairs in all.
@@ -32,8 +34,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The sizes for `pairs` pairs such that encoding fails with probability at most `2^-failure_bits`: for one bin the bound of
-    /// [`expected_dependencies`] takes all of it, else that and the bins' overflow take half each.
+    /// The sizes for `pairs` pairs such that encoding fails with probability at most
+    /// `2^-failure_bits`: for one bin the bound of [`expected_dependencies`] takes all of it,
+    /// else that and the bins' overflow take half each.
     pub fn derive(pairs: usize, failure_bits: u32) -> Result<Self, Unsupported> {
         if pairs > MAX_PAIRS {
             return Err(Unsupported::new(
@@ -77,21 +80,25 @@ fn refused(failure_bits: u32) -> Unsupported {
     )
 }
 
-/// The least number of random binary columns such that `rows` rows over `sparse` cells are dependent with probability at most `2^-bits`.
+/// The least number of random binary columns such that `rows` rows over `sparse` cells are
+/// dependent with probability at most `2^-bits`.
 fn dense_columns(bits: f64, rows: usize, sparse: usize) -> u32 {
     // Room for the rounding errors of the sum, far above what they are.
     let dependencies = expected_dependencies(rows, sparse) * 1.001 + 1e-12;
     (bits + dependencies.log2()).ceil().max(0.0) as u32
 }
 
-/// The expected number of non-empty sets of rows whose sum is zero, for `rows` rows that are uniform 3-subsets of `cells` cells.
+/// The expected number of non-empty sets of rows whose sum is zero, for `rows` rows that are
+/// uniform 3-subsets of `cells` cells.
 ///
-/// A set of rows with sum zero keeps that sum with `d` uniform binary columns attached with probability `2^-d`, so that by the first-moment bound
-/// the rows are dependent with probability at most `2^-d` times this number; no matter how the system is then solved.
+/// A set of rows with sum zero keeps that sum with `d` uniform binary columns attached with
+/// probability `2^-d`, so that by the first-moment bound the rows are dependent with probability at
+/// most `2^-d` times this number; no matter how the system is then solved.
 ///
-/// The number is exact. The sum of `s` independent rows is zero with probability `2^-cells * sum_j C(cells, j) kappa_j^s`, where
-/// `kappa_j = K_3(j) / C(cells, 3)` is the bias of a row against a test vector of weight `j` (`K_3`: the Krawtchouk polynomial), and
-/// `sum_s C(rows, s) kappa_j^s = (1 + kappa_j)^rows`; the term `s = 0` is the empty set.
+/// The number is exact. The sum of `s` independent rows is zero with probability `2^-cells * sum_j
+/// C(cells, j) kappa_j^s`, where `kappa_j = K_3(j) / C(cells, 3)` is the bias of a row against a
+/// test vector of weight `j` (`K_3`: the Krawtchouk polynomial), and `sum_s C(rows, s) kappa_j^s =
+/// (1 + kappa_j)^rows`; the term `s = 0` is the empty set.
 pub fn expected_dependencies(rows: usize, cells: usize) -> f64 {
     if rows == 0 {
         return 0.0;
@@ -165,10 +172,14 @@ mod tests {
                     assert!(pairs > MAX_PAIRS);
                     continue;
                 };
-                let mut failure =
-                    shape.bins as f64 * expected_dependencies(shape.capacity, shape.sparse) * (-f64::from(shape.dense)).exp2();
+                let mut failure = shape.bins as f64
+                    * expected_dependencies(shape.capacity, shape.sparse)
+                    * (-f64::from(shape.dense)).exp2();
                 if shape.bins > 1 {
-                    assert!(shape.capacity < u16::MAX as usize && max_load(pairs, 1, shape.bins, failure_bits + 1) <= shape.capacity);
+                    assert!(
+                        shape.capacity < u16::MAX as usize
+                            && max_load(pairs, 1, shape.bins, failure_bits + 1) <= shape.capacity
+                    );
                     failure += (-f64::from(failure_bits + 1)).exp2();
                 }
                 assert!(failure.log2() <= -f64::from(failure_bits), "{shape:?}: 2^{}", failure.log2());

@@ -16,8 +16,9 @@ pub struct Row {
     pub dense: u64,
 }
 
-/// The keyed function that maps a key to its bin and row: two AES permutations in a chain, `first = pi0(key)` and `second = pi1(first)`, with
-/// keys derived from the seed. Together they are as two independent random permutations of the key.
+/// The keyed function that maps a key to its bin and row: two AES permutations in a chain, `first =
+/// pi0(key)` and `second = pi1(first)`, with keys derived from the seed. Together they are as two
+/// independent random permutations of the key.
 pub struct RowHash {
     first: Aes128,
     second: Aes128,
@@ -40,7 +41,8 @@ impl RowHash {
         });
     }
 
-    /// Calls `visit` with the rows of the keys of one bin, a batch at a time, and the number of the first of them.
+    /// Calls `visit` with the rows of the keys of one bin, a batch at a time, and the number of the
+    /// first of them.
     #[inline]
     pub fn for_each_batch(&self, keys: &[u128], mut visit: impl FnMut(usize, &[Row])) {
         let (mut blocks, mut rows) = ([0; KEYS_PER_BATCH], [Row::default(); KEYS_PER_BATCH]);
@@ -59,12 +61,14 @@ impl RowHash {
     /// The bin, and 64 bits that say nothing of it.
     #[inline]
     fn bin(&self, first: u128) -> (usize, u64) {
-        // Given the bin, the fraction left over is one of at least 2^64 / bins equally likely values: docs/parameters/clustered-okvs.md has the bias.
+        // Given the bin, the fraction left over is one of at least 2^64 / bins equally likely values:
+        // docs/parameters/clustered-okvs.md has the bias.
         let scaled = u128::from(first as u64) * self.shape.bins as u128;
         ((scaled >> 64) as usize, scaled as u64)
     }
 
-    /// The row of two blocks: a uniform 3-subset of the cells, drawn without replacement, and independent dense bits.
+    /// The row of two blocks: a uniform 3-subset of the cells, drawn without replacement, and
+    /// independent dense bits.
     #[inline]
     fn row(&self, first: u128, second: u128) -> Row {
         let cells = three_distinct([self.bin(first).1, (first >> 64) as u64, second as u64], self.shape.sparse as u64);

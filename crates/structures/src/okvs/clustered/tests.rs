@@ -142,11 +142,13 @@ fn free_cells_are_random_when_asked() {
 #[test]
 fn another_seed_is_another_table() {
     let (keys, values) = pairs::<Gf64>(50, 12);
-    let tables: Vec<_> = [1, 2].map(|seed| Clustered::new(50, 42, seed).unwrap().encode(&keys, &values, FreeCells::Zero)).into();
+    let tables: Vec<_> =
+        [1, 2].map(|seed| Clustered::new(50, 42, seed).unwrap().encode(&keys, &values, FreeCells::Zero)).into();
     assert_ne!(tables[0], tables[1]);
 }
 
-/// Both parties must derive the same rows, and they may be of different builds: a change here is a change of the wire format.
+/// Both parties must derive the same rows, and they may be of different builds: a change here is a
+/// change of the wire format.
 #[test]
 fn rows_are_pinned() {
     let okvs = Clustered::new(60_000, 42, 0x1234).unwrap();
@@ -156,7 +158,8 @@ fn rows_are_pinned() {
     assert_eq!(digest.to_hex()[..16], *"abe8e29c30762953");
 }
 
-/// Failures are as frequent as the bound allows where it is loose enough to be measured: it holds, and it is no wild overestimate.
+/// Failures are as frequent as the bound allows where it is loose enough to be measured: it holds,
+/// and it is no wild overestimate.
 #[test]
 fn failures_are_as_frequent_as_the_bound_says() {
     const RUNS: u32 = 4000;
@@ -169,7 +172,8 @@ fn failures_are_as_frequent_as_the_bound_says() {
         });
         let bound = expected_dependencies(count, shape.sparse) / f64::from(1 << shape.dense) * f64::from(RUNS);
         let failures = f64::from(failures.count() as u32);
-        // Five standard deviations above; below, dependencies that come together make failures fewer than their expected number.
+        // Five standard deviations above; below, dependencies that come together make failures fewer than
+        // their expected number.
         assert!(failures < bound + 5.0 * bound.sqrt(), "{count} pairs: {failures} failures, bound {bound}");
         assert!(failures > bound / 3.0, "{count} pairs: {failures} failures, bound {bound}");
     }

@@ -24,7 +24,8 @@ impl House {
         Self { listener, start: Instant::now(), us: Identity::generate().expect("randomness") }
     }
 
-    /// Guests without threads: the last part of the address, the stage, and milliseconds between the start and the arrival of each.
+    /// Guests without threads: the last part of the address, the stage, and milliseconds between
+    /// the start and the arrival of each.
     fn with(&self, guests: &[(u8, Stage, u64)]) -> Guests<'_> {
         let mut house = Guests::new(&self.us, self.us.public(), LIMITS);
         for (number, &(host, stage, after)) in (0..).zip(guests) {
@@ -66,7 +67,11 @@ fn the_oldest_that_has_said_nothing_makes_room_for_one_too_many() {
 fn a_handshake_in_progress_makes_room_only_if_no_silent_guest_can() {
     let house = House::new();
     let guests = [(1, Speaking, 0), (2, Speaking, 10), (3, Speaking, 20), (4, Speaking, 30), (5, Silent, 40)];
-    assert_eq!((house.goes(&guests, 999), house.goes(&guests, 1000)), (None, Some(0)), "the newest one is not asked to go");
+    assert_eq!(
+        (house.goes(&guests, 999), house.goes(&guests, 1000)),
+        (None, Some(0)),
+        "the newest one is not asked to go"
+    );
 }
 
 #[test]
@@ -83,7 +88,10 @@ fn neither_the_partner_nor_who_has_gone_already_is_asked_to_go() {
     assert_eq!(house.goes(&guests, 5000), None);
     let mut house = house.with(&guests);
     house.give_up_one();
-    assert_eq!(house.guests.iter().map(|guest| guest.visit.stage()).collect::<Vec<_>>(), [Admitted, Evicted, Evicted, Evicted, Silent]);
+    assert_eq!(
+        house.guests.iter().map(|guest| guest.visit.stage()).collect::<Vec<_>>(),
+        [Admitted, Evicted, Evicted, Evicted, Silent]
+    );
     assert!(house.partner_is_coming());
     assert_eq!(house.dismiss(), TurnedAway { silent: 2, refused: 0, crowded_out: 0 });
     assert!(house.partner_is_coming());

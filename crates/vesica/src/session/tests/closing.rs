@@ -1,4 +1,5 @@
-//! What happens after the protocol's last message: a result that is complete stays, whatever the partner does.
+//! What happens after the protocol's last message: a result that is complete stays, whatever the
+//! partner does.
 
 use vesica_party::transport::{tcp, tls};
 use vesica_party::{Channel, ChannelOptions};
@@ -43,11 +44,14 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     let mut table = Preparation::start(config, &*job).finish(&ch, &Interrupt::default(), None).expect("a table").table;
     let key_kinds = table.stats.columns.iter().map(|column| column.written.kind()).collect();
     let sizes = Sizes { items: table.digests.len() as u64, salt_share, key_kinds, measure: job.measure(&table) };
-    let negotiation = Negotiation { task: &*job, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, memory: None };
+    let negotiation =
+        Negotiation { task: &*job, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, memory: None };
     let agreement = handshake::settle(&mut ch, &negotiation).expect("settled");
     let items = std::mem::take(&mut table.digests).fold(agreement.salt);
     let mut rng = SecretRng::insecure_from_seed(1);
-    in_role(config.role, &mut ch, |ch| agreement.terms.run(agreement.entry, items, &mut table, ch, &mut rng)).map(drop).expect("computed");
+    in_role(config.role, &mut ch, |ch| agreement.terms.run(agreement.entry, items, &mut table, ch, &mut rng))
+        .map(drop)
+        .expect("computed");
     ch
 }
 
@@ -70,8 +74,14 @@ impl Events for Watch {
     }
 }
 
-/// How a run of `role` ends whose partner does only `last` after the protocol's last message, and pings.
-fn against(role: Role, parting: Duration, interrupts: bool, last: impl FnOnce(&mut Channel) + Send) -> (Folder, Result<Report, Failure>) {
+/// How a run of `role` ends whose partner does only `last` after the protocol's last message, and
+/// pings.
+fn against(
+    role: Role,
+    parting: Duration,
+    interrupts: bool,
+    last: impl FnOnce(&mut Channel) + Send,
+) -> (Folder, Result<Report, Failure>) {
     let folder = Folder::new();
     let mut config = folder.config(role, "sum");
     let mut theirs = folder.config(role.peer(), "sum");
@@ -129,7 +139,8 @@ fn nor_does_one_that_pings_when_its_goodbye_is_due() {
 
 #[test]
 fn a_partner_that_claims_another_conversation_does_not_take_the_result_away() {
-    let (folder, outcome) = against(Role::Receiver, LIMIT, false, |ch| send(ch, Seen { transcript: [9; 32] }).expect("sent"));
+    let (folder, outcome) =
+        against(Role::Receiver, LIMIT, false, |ch| send(ch, Seen { transcript: [9; 32] }).expect("sent"));
     is_kept(&folder, outcome, "its transcript is another one");
 }
 

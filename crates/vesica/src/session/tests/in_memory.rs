@@ -20,7 +20,8 @@ fn batches() -> Batches {
         ("quantity", Arc::new(rows.iter().map(|row| Some(row.1)).collect::<Int64Array>())),
         ("region", Arc::new(rows.iter().map(|row| row.2).collect::<StringArray>())),
     ];
-    let whole = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).expect("columns");
+    let whole = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
+        .expect("columns");
     Batches::new("our rows", whole.schema(), vec![whole.slice(0, 2), whole.slice(2, 3)]).expect("one schema")
 }
 
@@ -60,7 +61,8 @@ fn an_intersection_with_payload_comes_as_record_batches() {
         config.protocol = Some("ecdh-hfh99".into());
         config.pad_to = Some(9);
         if config.role == Role::Sender {
-            config.settings.payload = Some(PayloadSpec { columns: vec!["amount".into()], duplicates: Duplicates::Refuse });
+            config.settings.payload =
+                Some(PayloadSpec { columns: vec!["amount".into()], duplicates: Duplicates::Refuse });
         }
     });
     assert_eq!((received.matched_keys, sent.matched_keys), (Some(3), None));

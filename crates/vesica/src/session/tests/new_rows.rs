@@ -1,4 +1,5 @@
-//! Sessions of a toy task that is neither an intersection nor an aggregate: the receiver gets rows of its partner.
+//! Sessions of a toy task that is neither an intersection nor an aggregate: the receiver gets rows
+//! of its partner.
 
 use super::*;
 use crate::insecure::new_rows::NewRows;
@@ -54,7 +55,10 @@ fn sides_of_different_tasks_name_the_task_and_read_nothing_of_each_other() {
     let (received, sent) = both(folder.config(Role::Receiver, "cardinality"), sender);
     for failure in [received.expect_err("refused"), sent.expect_err("refused")] {
         assert!(failure.code == 7 && failure.fault.contains("--task is "), "{failure}");
-        assert!(failure.fault.contains(TASK) && failure.fault.contains("cardinality") && !failure.fault.contains("amount"), "{failure}");
+        assert!(
+            failure.fault.contains(TASK) && failure.fault.contains("cardinality") && !failure.fault.contains("amount"),
+            "{failure}"
+        );
     }
 }
 

@@ -24,7 +24,8 @@ fn budgeted() -> Folder {
 fn noisy(folder: &Folder) -> Config {
     let mut sender = folder.config(Role::Sender, "sum");
     amount(&mut sender);
-    sender.settings.noise = Some(NoiseConfig { epsilon: Epsilon::parse("0.1").expect("an epsilon"), budget: folder.path("budget.json") });
+    sender.settings.noise =
+        Some(NoiseConfig { epsilon: Epsilon::parse("0.1").expect("an epsilon"), budget: folder.path("budget.json") });
     sender
 }
 
@@ -53,7 +54,8 @@ fn wait_for(notices: &Receiver<String>, text: &str) {
     while !notices.recv_timeout(LONGEST_WAIT).expect("a notice").contains(text) {}
 }
 
-/// Both outcomes of a run whose sender waits for the lock; once it does, `end` is called with the receiver's interrupt and the sender's.
+/// Both outcomes of a run whose sender waits for the lock; once it does, `end` is called with the
+/// receiver's interrupt and the sender's.
 fn while_locked(folder: &Folder, sender: Config, end: impl FnOnce(&Interrupt, &Interrupt)) -> (Failure, Failure) {
     let hold = hold_lock(folder);
     let (say, notices) = channel();
@@ -70,7 +72,10 @@ fn while_locked(folder: &Folder, sender: Config, end: impl FnOnce(&Interrupt, &I
         (received.join().expect("no panic").expect_err("no run"), sent.join().expect("no panic").expect_err("no run"))
     });
     assert!(hold.send(()).is_ok(), "the runs ended while the lock was held");
-    assert!(fs::read_to_string(folder.path("budget.json")).expect("there").contains(r#""spent":"0""#), "nothing is spent");
+    assert!(
+        fs::read_to_string(folder.path("budget.json")).expect("there").contains(r#""spent":"0""#),
+        "nothing is spent"
+    );
     outcomes
 }
 
@@ -109,11 +114,15 @@ fn a_deadline_is_named_as_it_was_given() {
     let folder = Folder::new();
     let listening = Config { deadline: Some(Duration::from_millis(500)), ..folder.config(Role::Receiver, "sum") };
     let failure = run(&listening, &Interrupt::default(), &Silent).expect_err("nobody comes");
-    assert!(failure.fault.contains("nobody connected within 0.5 s") && failure.mend.contains("--deadline"), "{failure}");
+    assert!(
+        failure.fault.contains("nobody connected within 0.5 s") && failure.mend.contains("--deadline"),
+        "{failure}"
+    );
     // A partner that connects and says nothing: the time until it came is part of the run.
     let (say, address) = mpsc::channel();
     let events = Listening(std::sync::Mutex::new(Address(say)));
-    let plain = Config { deadline: Some(Duration::from_millis(2500)), protection: Protection::InsecurePlaintext, ..listening };
+    let plain =
+        Config { deadline: Some(Duration::from_millis(2500)), protection: Protection::InsecurePlaintext, ..listening };
     let failure = thread::scope(|scope| {
         let received = scope.spawn(|| run(&plain, &Interrupt::default(), &events));
         let silent = std::net::TcpStream::connect(address.recv().expect("listening")).expect("connected");

@@ -27,7 +27,8 @@ fn settle_groups<K: AggregateKind>(
     receiver: (&Proposal, &Measure),
 ) -> Result<Terms, Refusal> {
     let settings = Settings { max_groups: 5, ..Settings::default() };
-    let (sender, receiver) = (Said { proposal: sender.0, measure: sender.1 }, Said { proposal: receiver.0, measure: receiver.1 });
+    let (sender, receiver) =
+        (Said { proposal: sender.0, measure: sender.1 }, Said { proposal: receiver.0, measure: receiver.1 });
     AggregateJob::<K>::settle(&Settling { role, settings: &settings, extent, sender, receiver })
 }
 
@@ -55,7 +56,10 @@ fn each_task_takes_its_columns() {
     assert!(fits::<SumKind>(&two(), &none()) && !fits::<SumKind>(&none(), &none()) && !fits::<SumKind>(&one(), &one()));
     assert!(fits::<JoinAndComputeKind>(&two(), &one()) && !fits::<JoinAndComputeKind>(&one(), &none()));
     assert!(!fits::<JoinAndComputeKind>(&one(), &two()) && !fits::<JoinAndComputeKind>(&none(), &one()));
-    let scaled = |scale| Proposal { values: vec![ValueColumn { name: "column".into(), scale, clamp: None }], ..Proposal::default() };
+    let scaled = |scale| Proposal {
+        values: vec![ValueColumn { name: "column".into(), scale, clamp: None }],
+        ..Proposal::default()
+    };
     let most = decimal::MOST_SCALE;
     assert!(fits::<JoinAndComputeKind>(&scaled(most - 1), &scaled(1)), "digits of a product");
     assert!(!fits::<JoinAndComputeKind>(&scaled(most), &scaled(1)), "digits of a product");
@@ -70,7 +74,8 @@ fn groups_are_the_receivers_and_as_many_as_the_sender_allows() {
     let extent = Extent::new(10, 10, Security::SemiHonest);
     let settle = |role, of_sender, of_receiver| {
         let (senders, receivers) = (Measure { groups: of_sender }, Measure { groups: of_receiver });
-        settle_groups::<CardinalityKind>(role, &extent, (&sender, &senders), (&receiver, &receivers)).map(|terms| terms.groups)
+        settle_groups::<CardinalityKind>(role, &extent, (&sender, &senders), (&receiver, &receivers))
+            .map(|terms| terms.groups)
     };
     assert!(matches!(settle(Role::Sender, 1, 5), Ok(5)));
     assert!(matches!(settle(Role::Receiver, 1, 6), Ok(6)), "what is allowed is the sender's to say");
@@ -94,7 +99,8 @@ fn a_result_may_wrap_only_where_a_side_left_its_range_open() {
         Err(Refusal::Misbehaved(what)) => panic!("{what}"),
     };
     let sum = |items, senders| wrap(settle::<SumKind>(items, &proposal(senders), &proposal(&[])));
-    let product = |senders, receivers| wrap(settle::<JoinAndComputeKind>(1000, &proposal(senders), &proposal(receivers)));
+    let product =
+        |senders, receivers| wrap(settle::<JoinAndComputeKind>(1000, &proposal(senders), &proposal(receivers)));
     assert_eq!(sum(1000, &[(-5, 9_000_000_000_000_000)]), Ok(None));
     assert_eq!(sum(2000, &[(-5, 9_000_000_000_000_000)]).expect_err("too much").code, code::REFUSED);
     assert!(sum(1, &[OPEN]).expect("goes on").expect("may wrap").contains("column 0"));
@@ -119,17 +125,24 @@ fn noise_counts_towards_what_may_wrap() {
 fn either_side_may_insist_on_ranges_and_both_name_the_difference() {
     let amount = ValueColumn { name: "amount".into(), scale: 2, clamp: Some(Clamp { least: 0, most: 50_000 }) };
     let sender = Proposal { values: vec![amount], ..Proposal::default() };
-    let expecting = |range| Proposal { expected_ranges: vec![ExpectedRange::parse(range).expect("a range")], ..Proposal::default() };
+    let expecting = |range| Proposal {
+        expected_ranges: vec![ExpectedRange::parse(range).expect("a range")],
+        ..Proposal::default()
+    };
     let differences = |receiver: &Proposal| {
         let here = AggregateJob::<SumKind>::differences(Role::Receiver, receiver, &sender);
         (here, AggregateJob::<SumKind>::differences(Role::Sender, &sender, receiver))
     };
     assert_eq!(differences(&expecting("amount=0..500")), (vec![], vec![]));
-    let here = Difference { field: "--clamp", ours: "expected amount=0..499".into(), theirs: "amount=0.00..500.00".into() };
+    let here =
+        Difference { field: "--clamp", ours: "expected amount=0..499".into(), theirs: "amount=0.00..500.00".into() };
     let there = Difference { ours: here.theirs.clone(), theirs: here.ours.clone(), ..here };
     assert_eq!(differences(&expecting("amount=0..499")), (vec![here], vec![there]));
     let (here, there) = differences(&Proposal { at_least: 5, ..Proposal::default() });
-    assert_eq!([&here, &there].map(|found| found.iter().map(|one| one.field).collect::<Vec<_>>()), [["--reveal-if-at-least"]; 2]);
+    assert_eq!(
+        [&here, &there].map(|found| found.iter().map(|one| one.field).collect::<Vec<_>>()),
+        [["--reveal-if-at-least"]; 2]
+    );
 }
 
 #[test]

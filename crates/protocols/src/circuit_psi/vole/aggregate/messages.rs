@@ -9,7 +9,8 @@ use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 pub(super) struct Opened(pub(super) Vec<u64>);
 
 impl Message for Opened {
-    const STEP: Step = Step { protocol: "circuit-psi", number: 9, from: Role::Sender, carries: "its shares of the results" };
+    const STEP: Step =
+        Step { protocol: "circuit-psi", number: 9, from: Role::Sender, carries: "its shares of the results" };
     /// The number of elements.
     type Shape = usize;
 

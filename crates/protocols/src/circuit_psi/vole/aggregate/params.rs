@@ -27,7 +27,8 @@ pub struct Params {
     pub(super) count: Option<BitsParams>,
     /// The values of common items.
     pub(super) columns: Option<MultiplexParams<u64>>,
-    /// The inner products, one for each of the [`totals`](Self::totals), where the receiver brings values or groups.
+    /// The inner products, one for each of the [`totals`](Self::totals), where the receiver brings
+    /// values or groups.
     pub(super) products: Vec<inner_product::Params>,
     /// The circuit of a threshold.
     pub(super) circuit: Option<gmw::Params>,
@@ -43,7 +44,10 @@ impl Params {
         request.check_sizes()?;
         let &AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, noisy } = request;
         if valued && columns == 0 {
-            return Err(Unsupported::new("products with no values of the sender", "give a column of values, or ask for a sum"));
+            return Err(Unsupported::new(
+                "products with no values of the sender",
+                "give a column of values, or ask for a sum",
+            ));
         }
         let most = sender_items.min(receiver_items) as u64;
         if at_least > most.max(1) {
@@ -64,8 +68,16 @@ impl Params {
         }
         // Noise may lead below zero.
         let count_bits = if columns == 0 && noisy { 64 } else { share_conversion::count_bits(len) };
-        let mut params =
-            Self { request: *request, valued, matching, count: None, columns: None, products: Vec::new(), circuit: None, count_bits };
+        let mut params = Self {
+            request: *request,
+            valued,
+            matching,
+            count: None,
+            columns: None,
+            products: Vec::new(),
+            circuit: None,
+            count_bits,
+        };
         if params.matching.is_empty() {
             return Ok(params);
         }
@@ -73,8 +85,13 @@ impl Params {
             params.count = Some(BitsToRing::derive(&BitsToRingRequest { len, bits: count_bits, security })?);
         }
         if columns > 0 {
-            params.columns =
-                Some(Multiplexer::<u64>::derive(&MultiplexRequest { len, masked: columns, width: columns, bits: 64, security })?);
+            params.columns = Some(Multiplexer::<u64>::derive(&MultiplexRequest {
+                len,
+                masked: columns,
+                width: columns,
+                bits: 64,
+                security,
+            })?);
         }
         if valued || groups > 1 {
             for total in 0..params.totals() {
@@ -86,7 +103,8 @@ impl Params {
         }
         if at_least > 1 {
             let results = vec![if columns == 0 { count_bits } else { 64 }; request.results()];
-            params.circuit = Some(gmw::Params::new(threshold::circuit(&results, params.threshold_bits(), at_least), groups)?);
+            params.circuit =
+                Some(gmw::Params::new(threshold::circuit(&results, params.threshold_bits(), at_least), groups)?);
         }
         Ok(params)
     }
@@ -96,7 +114,8 @@ impl Params {
         self.request.columns == 0 || self.request.at_least > 1
     }
 
-    /// Sums that are made for each group: the results, and the count for a threshold where it is none of them.
+    /// Sums that are made for each group: the results, and the count for a threshold where it is
+    /// none of them.
     pub(super) fn totals(&self) -> usize {
         self.request.results() + usize::from(self.request.columns > 0 && self.counts())
     }
@@ -139,8 +158,11 @@ impl Params {
         let products = self.products.iter().map(InnerProduct::predicted_bytes);
         let count = self.count.as_ref().map(BitsToRing::predicted_bytes);
         let columns = self.columns.as_ref().map(Multiplexer::<u64>::predicted_bytes);
-        let parts =
-            [self.matching.predicted_bytes(opprf::Params::predicted_bytes), opened].into_iter().chain(count).chain(columns).chain(products);
+        let parts = [self.matching.predicted_bytes(opprf::Params::predicted_bytes), opened]
+            .into_iter()
+            .chain(count)
+            .chain(columns)
+            .chain(products);
         parts.fold(0..=0, |sum, part| sum.start() + part.start()..=sum.end() + part.end())
     }
 }

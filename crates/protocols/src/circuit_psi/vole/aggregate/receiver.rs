@@ -34,13 +34,22 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
             params: params.clone(),
             count: params.count.as_ref().map(|count| BitsReceiver::setup(count, ch, rng)).transpose()?,
             columns: params.columns.as_ref().map(|columns| MultiplexReceiver::setup(columns, ch, rng)).transpose()?,
-            products: params.products.iter().map(|product| inner_product::Receiver::setup(product, ch, rng)).collect::<Result<_, _>>()?,
+            products: params
+                .products
+                .iter()
+                .map(|product| inner_product::Receiver::setup(product, ch, rng))
+                .collect::<Result<_, _>>()?,
             circuit: params.circuit.as_ref().map(|circuit| Evaluator::setup(circuit, ch, rng)).transpose()?,
             matching: matching::Receiver::setup(&params.matching, ch, rng)?,
         })
     }
 
-    fn run(self, input: AggregateReceiverInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<AggregateOutput, Abort> {
+    fn run(
+        self,
+        input: AggregateReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<AggregateOutput, Abort> {
         let Self { params, count, columns, products, circuit, matching } = self;
         input.check(&params.request, params.valued)?;
         let (groups, width) = (params.request.groups, params.request.columns);
@@ -56,13 +65,17 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
         if let Some(columns) = columns {
             let values = matched.carried.as_chunks::<8>().0.iter().map(|value| u64::from_le_bytes(*value)).collect();
             let shares = columns.run(SharedRows { bits: bits.clone(), values }, ch, rng)?;
-            bins.extend((0..width).map(|column| Secret::new(shares.values.iter().skip(column).step_by(width).copied().collect())));
+            bins.extend(
+                (0..width)
+                    .map(|column| Secret::new(shares.values.iter().skip(column).step_by(width).copied().collect())),
+            );
         }
         if let Some(count) = count {
             bins.push(Secret::new(count.run(SharedBits { bits }, ch, rng)?.values.clone()));
         }
 
-        // Shares of the groups' totals: what the inner product with the sender's share gives, and that with the own one.
+        // Shares of the groups' totals: what the inner product with the sender's share gives, and that with
+        // the own one.
         let mut totals: Vec<Vec<u64>> = Vec::with_capacity(params.totals());
         if products.is_empty() {
             totals.extend(bins.iter().map(|bins| vec![bins.iter().fold(0u64, |sum, &share| sum.wrapping_add(share))]));
@@ -94,9 +107,12 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
         // Opened to this side.
         let opened = open_to_receiver(&shares, ch)?.unwrap_or_default();
         let [shown, planes @ ..] = &opened[..] else { return Ok(AggregateOutput { groups: vec![None; groups] }) };
-        // Those that are not shown are read, too: the sender may see how long this takes, and is not to learn which are.
+        // Those that are not shown are read, too: the sender may see how long this takes, and is not to
+        // learn which are.
         let values: Vec<Vec<u64>> = (0..groups).map(|group| words(planes, group, params.result_bits())).collect();
-        Ok(AggregateOutput { groups: values.into_iter().enumerate().map(|(group, values)| shown.get(group).then_some(values)).collect() })
+        Ok(AggregateOutput {
+            groups: values.into_iter().enumerate().map(|(group, values)| shown.get(group).then_some(values)).collect(),
+        })
     }
 }
 

@@ -34,7 +34,11 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
             params: params.clone(),
             count: params.count.as_ref().map(|count| BitsSender::setup(count, ch, rng)).transpose()?,
             columns: params.columns.as_ref().map(|columns| MultiplexSender::setup(columns, ch, rng)).transpose()?,
-            products: params.products.iter().map(|product| inner_product::Sender::setup(product, ch, rng)).collect::<Result<_, _>>()?,
+            products: params
+                .products
+                .iter()
+                .map(|product| inner_product::Sender::setup(product, ch, rng))
+                .collect::<Result<_, _>>()?,
             circuit: params.circuit.as_ref().map(|circuit| Evaluator::setup(circuit, ch, rng)).transpose()?,
             // Last: the matching's receiver leaves some of its set-up to its run.
             matching: matching::Sender::setup(&params.matching, ch, rng)?,
@@ -65,7 +69,10 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
         let mut bins: Vec<Secret<Vec<u64>>> = Vec::with_capacity(params.totals());
         if let Some(columns) = columns {
             let shares = columns.multiply(&bits, ch)?;
-            bins.extend((0..width).map(|column| Secret::new(shares.values.iter().skip(column).step_by(width).copied().collect())));
+            bins.extend(
+                (0..width)
+                    .map(|column| Secret::new(shares.values.iter().skip(column).step_by(width).copied().collect())),
+            );
         }
         if let Some(count) = count {
             bins.push(Secret::new(count.run(SharedBits { bits }, ch, rng)?.values.clone()));
@@ -74,7 +81,10 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
         // Shares of the groups' totals.
         let mut totals: Vec<Secret<Vec<u64>>> = Vec::with_capacity(params.totals());
         if products.is_empty() {
-            totals.extend(bins.iter().map(|bins| Secret::new(vec![bins.iter().fold(0u64, |sum, &share| sum.wrapping_add(share))])));
+            totals.extend(
+                bins.iter()
+                    .map(|bins| Secret::new(vec![bins.iter().fold(0u64, |sum, &share| sum.wrapping_add(share))])),
+            );
         }
         for (product, bins) in products.into_iter().zip(&mut bins) {
             totals.push(Secret::new(product.run(RingVector { values: std::mem::take(bins) }, ch, rng)?.values.clone()));
@@ -86,12 +96,16 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
         let counts = Secret::new(totals.last().map_or_else(Vec::new, |counts| counts.to_vec()));
         let results = &mut totals[..params.request.results()];
         for (group, noise) in noise.chunks(params.request.results()).enumerate() {
-            results.iter_mut().zip(noise).for_each(|(result, noise)| result[group] = result[group].wrapping_add(*noise));
+            results
+                .iter_mut()
+                .zip(noise)
+                .for_each(|(result, noise)| result[group] = result[group].wrapping_add(*noise));
         }
         let Some(circuit) = circuit else {
             // Step 9.
             let low = u64::MAX >> (64 - params.result_bits());
-            let opened = (0..params.request.groups).flat_map(|group| results.iter().map(move |result| result[group] & low));
+            let opened =
+                (0..params.request.groups).flat_map(|group| results.iter().map(move |result| result[group] & low));
             return ch.send(&Opened(opened.collect()));
         };
         let groups = params.request.groups;

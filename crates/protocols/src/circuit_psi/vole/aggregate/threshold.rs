@@ -5,7 +5,8 @@ use std::sync::Arc;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::gmw::{Builder, Circuit, Params};
 
-/// Inputs: for each result the sender's share and the receiver's, `results[i]` bits each; the sender's share of the count and the receiver's, `count_bits` bits each. Outputs: whether the
+/// Inputs: for each result the sender's share and the receiver's, `results[i]` bits each; the
+/// sender's share of the count and the receiver's, `count_bits` bits each. Outputs: whether the
 /// count is at least `at_least`; then the bits of each result if it is, else zeros.
 pub(super) fn circuit(results: &[u32], count_bits: u32, at_least: u64) -> Arc<Circuit> {
     let mut builder = Builder::new();
@@ -28,7 +29,8 @@ pub(super) fn opening_bytes(params: &Params) -> u64 {
     (params.circuit().outputs() * params.instances().div_ceil(64) * 8) as u64
 }
 
-/// The low `bits` bits of each word as inputs of the circuit, an instance a word: what this side shares of words that it knows alone.
+/// The low `bits` bits of each word as inputs of the circuit, an instance a word: what this side
+/// shares of words that it knows alone.
 pub(super) fn known(words: &[u64], bits: u32) -> impl Iterator<Item = Bits> {
     (0..bits).map(|bit| words.iter().map(|word| word >> bit & 1 == 1).collect())
 }
@@ -40,7 +42,8 @@ pub(super) fn unknown(count: usize, bits: u32) -> impl Iterator<Item = Bits> {
 
 /// Reads words back from planes of `bits` bits each.
 pub(super) fn words(planes: &[Bits], instance: usize, bits: u32) -> Vec<u64> {
-    let word = |planes: &[Bits]| (0..).zip(planes).fold(0, |word, (bit, plane)| word | u64::from(plane.get(instance)) << bit);
+    let word =
+        |planes: &[Bits]| (0..).zip(planes).fold(0, |word, (bit, plane)| word | u64::from(plane.get(instance)) << bit);
     planes.chunks(bits as usize).map(word).collect()
 }
 
