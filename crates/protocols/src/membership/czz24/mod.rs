@@ -22,9 +22,9 @@
 //! | `e` | the places of common items | what the server learns, in the client's order |
 //! | `Ω` | the order of arrow 3 | here all that is left of a permutation |
 
+mod entries;
 mod messages;
 pub mod params;
-mod rows;
 
 use curve25519_dalek::scalar::Scalar;
 use std::ops::RangeInclusive;

@@ -36,10 +36,10 @@
 //! Empty bins hold something random, and are places like others: the receiver learns nothing of
 //! which bins are full.
 
+mod entries;
 pub(crate) mod messages;
 pub mod params;
 mod receiver;
-mod rows;
 mod sender;
 
 use std::ops::RangeInclusive;

@@ -6,9 +6,9 @@ use rand_core::Rng;
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel};
 use vesica_structures::hashing::TwoChoiceShape;
+use vesica_structures::ot_rows::rows_of;
 use vesica_structures::polynomial::{LANES, Row, Small, evaluate_small};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::rows::rows_of;
 use vesica_structures::secret::Secret;
 
 use super::bins::Bins;

@@ -2,10 +2,10 @@
 
 use rand_core::Rng;
 use vesica_party::{Abort, Channel};
+use vesica_structures::ot_rows::hash_rows;
 use vesica_structures::polynomial::Row;
 use vesica_structures::prf::DigestPrf;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::rows::hash_rows;
 use vesica_structures::secret::Secret;
 
 use super::messages::Salt;

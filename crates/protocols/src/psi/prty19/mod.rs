@@ -36,15 +36,15 @@
 //! |---|---|---|
 //! | Alice, `X`, `n_1` | [`Sender`], `items`, `finish.sender_items` | the sender, its set, its size |
 //! | Bob, `Y`, `n_2` | [`Receiver`], `items`, `finish.receiver_items` | the receiver, its set, its size |
-//! | `l` | [`COLUMNS`](vesica_structures::rows::COLUMNS) | width of a row |
+//! | `l` | [`COLUMNS`](vesica_structures::ot_rows::COLUMNS) | width of a row |
 //! | `s`, `q_i` | `rows::SenderColumns` | the sender's choices, and the keys of the columns that it chose |
 //! | `t_i`, `u_i` | `rows::ReceiverColumns` | both keys of each column |
-//! | `F` | [`rows::Columns`](vesica_structures::rows::Columns) | from the key of a column to its bits |
+//! | `F` | [`rows::Columns`](vesica_structures::ot_rows::Columns) | from the key of a column to its bits |
 //! | `Q` | `own` of the sender's columns in `low.rs` and `fast.rs` | rows of the sender |
 //! | `T`, `R` | `own`, `differences` | rows of the receiver |
 //! | `P`, its slices (section 5.2) | `messages::Polynomials` | seven words a coefficient |
 //! | `M`, the sub-product tree | [`Tree`](vesica_structures::polynomial::Tree) | one tree for all slices of `spot-low` |
-//! | `H` | [`rows::hash_rows`](vesica_structures::rows::hash_rows) | from a row to tag, proof and key |
+//! | `H` | [`rows::hash_rows`](vesica_structures::ot_rows::hash_rows) | from a row to tag, proof and key |
 //! | `h_1`, `h_2`, `m` | `Keys::positions`, `TwoChoiceShape::bins` | the two bins of an item, and how many bins there are |
 //! | `b` | the lowest bit of an *evaluation* | which of its two bins this is |
 //! | `FindAssignment` (Algorithm 1) | `fast::assign` | puts items into bins |

@@ -7,8 +7,8 @@ use vesica_mpc::tasks::CorrelationRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{Unsupported, bitwise_and_width};
 use vesica_structures::hashing::TwoChoiceShape;
+use vesica_structures::ot_rows::COLUMNS;
 use vesica_structures::polynomial::LANES;
-use vesica_structures::rows::COLUMNS;
 
 use super::{Prty19, Variant};
 use crate::psi::finish;

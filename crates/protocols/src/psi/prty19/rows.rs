@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{Abort, Channel, Party, Protocol};
+use vesica_structures::ot_rows::{BinRows, Columns, rows_of};
 use vesica_structures::polynomial::{LANES, Row};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::rows::{BinRows, Columns, rows_of};
 use vesica_structures::secret::Secret;
 
 use super::bins::Bins;
