@@ -24,7 +24,7 @@
 //!
 //! use vesica::key::KeySpec;
 //! use vesica::party::{Role, Security};
-//! use vesica::session::{self, Config, Destination, End, Events, Interrupt, MAX_PEER_ITEMS, Protection, Silent, Source};
+//! use vesica::session::{self, Config, Destination, End, Events, Interrupt, MAX_PEER_ITEMS, OwnTable, Protection, Silent};
 //! use vesica::table::{InputOptions, Join, OutputOptions, SinkFile, SourceFile};
 //! use vesica::task::{self, Settings};
 //!
@@ -42,7 +42,7 @@
 //!     protection: Protection::InsecurePlaintext,
 //!     wait: Duration::from_secs(10),
 //!     deadline: None,
-//!     source: Source {
+//!     source: OwnTable {
 //!         table: Arc::new(SourceFile { path: path(input), options: InputOptions::default() }),
 //!         key: KeySpec::parse(&["email"], &[]).expect("a key"),
 //!     },

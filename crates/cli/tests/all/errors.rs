@@ -189,7 +189,7 @@ fn a_peer_with_too_many_items() {
     let folder = tables();
     let (receiver, sender) = folder
         .join("--input ours.csv --key email --output matches.csv --max-peer-items 1", "--input theirs.csv --key mail");
-    receiver.expect(11, &["the partner's set has 2 items, more than the 1", "--max-peer-items"]);
+    receiver.expect(11, &["has 2 keys, more than the 1", "--max-peer-items"]);
     sender.expect(9, &["more than the 1", "--max-peer-items"]);
     no_output(&folder);
 }

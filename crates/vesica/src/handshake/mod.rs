@@ -181,8 +181,8 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         return Err(Failure::new(
             code::REFUSED,
             format_args!(
-                "the partner's set has {} items, more than the {} that are allowed here",
-                theirs.items, negotiation.max_peer_items
+                "the {} has {} keys, more than the {} that the {} allows",
+                negotiation.theirs.role, theirs.items, negotiation.max_peer_items, negotiation.ours.role
             ),
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
         ));

@@ -7,6 +7,7 @@ use super::{Hello, Negotiation, WIRE_VERSION, agree, compare_transcripts, settle
 use crate::failure::Failure;
 use crate::key::{Form, Kind, Precision};
 use crate::memory::Budget;
+use crate::table::{Duplicates, PayloadSpec};
 use crate::task::{self, AnyAgreed, AnyJob, Settings, Side};
 use vesica_party::Writer;
 
@@ -227,7 +228,7 @@ fn sizes_that_no_honest_peer_has_are_refused() {
     assert_eq!(code(too_many), Some(11));
     let huge = receiver_against(hello(Role::Sender), |ch| bring(ch, sizes(u64::MAX)));
     assert_eq!(code(huge), Some(11));
-    for measure in [&b"{\"groups\":2}"[..], b"", b"[]", b"{}"] {
+    for measure in [&b"{\"groups\":2}"[..], b"", b"[]"] {
         let foreign =
             receiver_against(hello(Role::Sender), |ch| bring(ch, Sizes { measure: measure.to_vec(), ..sizes(5) }));
         let abort = foreign.err().expect("refused");
@@ -423,12 +424,20 @@ fn words_of_the_task_are_bounded_and_must_be_of_the_task() {
 #[test]
 fn what_a_task_proposes_changes_the_session() {
     let run = |name: &str| {
-        let proposal = format!(r#"{{"payload":["{name}"],"both_learn":false}}"#).into_bytes();
+        let payload = PayloadSpec { columns: vec![name.into()], duplicates: Duplicates::Refuse };
+        let settings = Settings { payload: Some(payload), ..Settings::default() };
+        let task = task::find("intersect").expect("the task");
+        let job = task.configure(&Side { role: Role::Sender, settings: &settings, output: None }).expect("sound");
+        let proposal = job.proposal();
         let measure =
             format!(r#"{{"payload":{{"fields":[{{"name":"{name}","kind":"text"}}],"width":8}}}}"#).into_bytes();
         let (theirs, sizes_with) = (Hello { proposal, ..hello(Role::Sender) }, Sizes { measure, ..sizes(20) });
         let ours = hello(Role::Receiver);
-        let sent = |ch: &mut vesica_party::Channel| Ok(settle_on(ch, &theirs, &ours, sizes_with)?.session);
+        let sent = |ch: &mut vesica_party::Channel| {
+            let (task, ours, theirs) = (&*job, &theirs, &ours);
+            let negotiation = Negotiation { task, ours, theirs, sizes: sizes_with, max_peer_items: 1000, memory: None };
+            Ok(settle(ch, &negotiation)?.session)
+        };
         let (sent, received) =
             try_two_party(|ch, _| sent(ch), |ch, _| Ok(settle_on(ch, &ours, &theirs, sizes(20))?.session));
         let (sent, received) = (sent.result.expect("settled"), received.result.expect("settled"));

@@ -193,7 +193,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             return Err(Refusal::Refused(Failure::new(
                 code::REFUSED,
                 format_args!(
-                    "the receiver asks for {groups} groups, more than the {} that are allowed here",
+                    "the receiver asks for {groups} groups, more than the {} that the sender allows",
                     settings.max_groups
                 ),
                 "results of small groups tell more of single rows: raise --max-groups on the sender's side, if you \
@@ -203,6 +203,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         if !go_together::<K>(sender, receiver) {
             return Err(Refusal::Misbehaved("columns of values that do not go with the task"));
         }
+        check_scales(&sender.proposal.values, &receiver.proposal.values).map_err(Refusal::Refused)?;
         let (senders, receivers) = (&sender.proposal.values, &receiver.proposal.values);
         let noise = sender.proposal.noise.clone();
         let noise_scales = match &noise {
@@ -428,11 +429,28 @@ fn go_together<K: AggregateKind>(sender: &Said<'_, AggregateJob<K>>, receiver: &
     let (sender, receiver) = (sender.proposal, receiver.proposal);
     let columns_fit = sender.values.is_empty() != K::SENDER_HAS_COLUMNS
         && receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN);
-    let scales_fit = receiver
-        .values
-        .iter()
-        .all(|ours| sender.values.iter().all(|theirs| ours.scale + theirs.scale <= decimal::MOST_SCALE));
-    columns_fit && scales_fit && (sender.noise.is_none() || sender.at_least <= 1) && receiver.noise.is_none()
+    columns_fit && (sender.noise.is_none() || sender.at_least <= 1) && receiver.noise.is_none()
+}
+
+/// Refuses columns whose products would have more digits after the point than a result can show.
+/// Neither side can check that alone.
+fn check_scales(senders: &[ValueColumn], receivers: &[ValueColumn]) -> Result<(), Failure> {
+    for (ours, theirs) in receivers.iter().flat_map(|ours| senders.iter().map(move |theirs| (ours, theirs))) {
+        let digits = u16::from(ours.scale) + u16::from(theirs.scale);
+        if digits > u16::from(decimal::MOST_SCALE) {
+            let fault = format_args!(
+                "the product of the receiver's column `{}` ({} digits) and the sender's column `{}` ({} digits) would \
+                 have {digits} digits after the point, more than {}",
+                ours.name,
+                ours.scale,
+                theirs.name,
+                theirs.scale,
+                decimal::MOST_SCALE
+            );
+            return Err(Failure::new(code::REFUSED, fault, "agree on smaller --scale values"));
+        }
+    }
+    Ok(())
 }
 
 /// That a result may not fit 64 bits and wrap around, in words; `None` if it cannot.

@@ -47,7 +47,9 @@ fn no_row_takes_more_than_predicted_nor_much_less() {
                 let (measured, predicted) = (peaks.of(role) as u64, predicted(&case, role));
                 let what = format!("the {role} of {case:?}: {measured} bytes, predicted {predicted}");
                 assert!(measured <= predicted + QUEUED, "more memory than predicted: {what}");
-                assert!(predicted <= 5 * measured / 2 + SLACK, "a prediction that is far off: {what}");
+                // A variant without coefficients of its own takes its row's and half as much again.
+                let most = if entry.is_variant() { 4 * measured } else { 5 * measured / 2 };
+                assert!(predicted <= most + SLACK, "a prediction that is far off: {what}");
             }
         }
     }
