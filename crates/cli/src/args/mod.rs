@@ -23,10 +23,9 @@ const LONG_ABOUT: &str = "\
 Find the rows that two private tables share, and reveal nothing else.
 
 Two organisations each run vesica on their own table. One side runs `receive`: it gets its own rows whose keys its \
-                          partner has. The other side runs `send`: it learns only how many distinct keys the receiver \
-                          has. There is no third party. With --task, the receiver learns only numbers about the \
-                          common rows (how many, sums of the partner's columns), or both sides get secret shares to \
-                          compute on.";
+partner has. The other side runs `send`: it does not learn which keys match. There is no third party. With --task, the \
+receiver learns only numbers about the common rows (how many, sums of the partner's columns), or both sides get secret \
+shares to compute on.";
 
 const AFTER_LONG: &str = "\
 First steps:
