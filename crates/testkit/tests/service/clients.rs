@@ -111,7 +111,7 @@ fn a_key_that_is_not_accepted_is_refused_on_both_sides() {
     let state = Published::new(prepared(&[1]));
     let ((), told) = with_server(&acceptor, &state, &limits(), |_| {
         let refusal = connect(&stranger, server).expect_err("a stranger");
-        assert!(refusal.contains("the peer refused our key"), "{refusal}");
+        assert!(refusal.contains("the partner refused our key"), "{refusal}");
         connect(&known, stranger.public()).expect_err("another server than expected");
         enrol(connect(&known, server).expect("accepted")).leave().1.expect("a clean end");
     });

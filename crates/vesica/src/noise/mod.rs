@@ -94,7 +94,7 @@ impl NoiseScale {
                 code::REFUSED,
                 format_args!(
                     "noise needs to know how much a key can change a result, and column `{}` has no range",
-                    open.name
+                    crate::handshake::printable(&open.name)
                 ),
                 "give every column of values a range with --clamp, on the side that has it",
             ));

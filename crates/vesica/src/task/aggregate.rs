@@ -20,7 +20,7 @@ use super::agreed::Agreed;
 use super::job::{Job, Rows, Said, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::{Failure, code};
-use crate::handshake::{Difference, Refusal, list};
+use crate::handshake::{Difference, Refusal, list, printable};
 use crate::noise::{Epsilon, NoiseScale};
 use crate::table::{ExpectedRange, Join, KeyTable, ValueColumn, decimal};
 
@@ -160,7 +160,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     }
 
     fn is_sound(proposal: &Proposal) -> bool {
-        proposal.values.iter().all(ValueColumn::is_sound)
+        proposal.values.len() <= AggregateRequest::MOST_COLUMNS
+            && proposal.values.iter().all(ValueColumn::is_sound)
             && proposal.noise.as_deref().is_none_or(|text| Epsilon::parse(text).is_ok())
     }
 
@@ -441,9 +442,9 @@ fn check_scales(senders: &[ValueColumn], receivers: &[ValueColumn]) -> Result<()
             let fault = format_args!(
                 "the product of the receiver's column `{}` ({} digits) and the sender's column `{}` ({} digits) would \
                  have {digits} digits after the point, more than {}",
-                ours.name,
+                printable(&ours.name),
                 ours.scale,
-                theirs.name,
+                printable(&theirs.name),
                 theirs.scale,
                 decimal::MOST_SCALE
             );
@@ -477,7 +478,7 @@ fn may_wrap(
     match open {
         Some(open) => Ok(Some(format!(
             "column `{}` has no range (--clamp): a result beyond 64 bits wraps around, and nobody notices",
-            open.name
+            printable(&open.name)
         ))),
         None => Err(Failure::new(
             code::REFUSED,

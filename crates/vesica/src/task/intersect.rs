@@ -17,7 +17,7 @@ use super::agreed::Agreed;
 use super::job::{Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
-use crate::handshake::{Difference, Refusal, list};
+use crate::handshake::{Difference, Refusal, list, printable};
 use crate::table::{KeyTable, PayloadSchema};
 
 /// The task `intersect`.
@@ -175,7 +175,8 @@ impl Job for IntersectJob {
     }
 
     fn revealed(terms: &Terms) -> Vec<String> {
-        let mut all = vec![match terms.payload_columns().join(", ") {
+        let columns: Vec<String> = terms.payload_columns().iter().map(|name| printable(name)).collect();
+        let mut all = vec![match columns.join(", ") {
             none if none.is_empty() => "to the receiver: which of its keys the sender has".to_owned(),
             columns => {
                 format!("to the receiver: which of its keys the sender has, and the sender's {columns} of these")

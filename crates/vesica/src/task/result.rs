@@ -3,6 +3,7 @@
 use vesica_party::Entry;
 use vesica_protocols::tasks::{AggregateOutput, SealedPayloads};
 
+use crate::handshake::printable;
 use crate::shares::ShareFile;
 use crate::table::{KeyTable, PayloadSchema, ResultTable, ValueColumn};
 
@@ -109,7 +110,8 @@ impl Disclosure {
     };
 }
 
-/// The names of `columns`, with commas between them.
+/// The names of `columns`, with commas between them. The partner chose some of them, so they are
+/// made fit to be shown.
 pub(super) fn names(columns: &[ValueColumn]) -> String {
-    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+    columns.iter().map(|column| printable(&column.name)).collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Step, Stream};
 use vesica_protocols::registry;
-use vesica_protocols::tasks::{Extent, ReceiverShares, SenderShares, Shares, SharesInput, SharesOptions};
+use vesica_protocols::tasks::{
+    AggregateRequest, Extent, ReceiverShares, SenderShares, Shares, SharesInput, SharesOptions,
+};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -92,7 +94,7 @@ impl Job for SharesJob {
     }
 
     fn is_sound(proposal: &Proposal) -> bool {
-        proposal.values.iter().all(ValueColumn::is_sound)
+        proposal.values.len() <= AggregateRequest::MOST_COLUMNS && proposal.values.iter().all(ValueColumn::is_sound)
     }
 
     fn differences(_role: Role, ours: &Proposal, theirs: &Proposal) -> Vec<Difference> {

@@ -97,7 +97,7 @@ impl ValueColumn {
         self.clamp.map_or(1 << 63, |range| range.least.unsigned_abs().max(range.most.unsigned_abs()))
     }
 
-    /// Whether it says what no honest side says.
+    /// Whether an honest side can say it.
     pub fn is_sound(&self) -> bool {
         self.scale <= decimal::MOST_SCALE && self.clamp.is_none_or(|range| range.least <= range.most)
     }

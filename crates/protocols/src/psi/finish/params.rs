@@ -15,7 +15,7 @@ pub struct Params {
     /// `n_r`.
     pub receiver_items: usize,
     /// Tags that the sender sends of each of its items.
-    pub tags_per_item: usize,
+    pub(super) tags_per_item: usize,
     /// Width of a tag, in bits.
     pub tag_bits: u32,
     /// How tags travel.
@@ -31,6 +31,21 @@ impl Params {
     pub(crate) fn new(request: &IntersectRequest, tag_bits: u32, coding: TagCoding) -> Self {
         let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, .. } = request;
         Self { sender_items, receiver_items, tags_per_item: 1, tag_bits, coding, payload_bytes, both_learn }
+    }
+
+    /// The same with `tags` tags an item.
+    ///
+    /// # Errors
+    /// If the sender is to learn its matches too: a proof names the tag, and with it the bin in which
+    /// the receiver placed its item.
+    pub(crate) fn with_tags_per_item(self, tags: usize) -> Result<Self, Unsupported> {
+        if tags > 1 && self.both_learn {
+            return Err(Unsupported::new(
+                "a sender that learns its matches, from a protocol with several tags an item",
+                "choose another protocol, or let only the receiver learn",
+            ));
+        }
+        Ok(Self { tags_per_item: tags, ..self })
     }
 
     /// Whether a set is empty, so that nothing matches.

@@ -138,10 +138,8 @@ impl Params {
                 width: None,
             })?,
             layout,
-            finish: finish::Params {
-                tags_per_item: layout.choices(),
-                ..finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
-            },
+            finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
+                .with_tags_per_item(layout.choices())?,
         })
     }
 
