@@ -1,8 +1,8 @@
 //! Throughput of each kernel on each backend of the machine, one thread, in elements (blocks,
 //! products, rows) a second.
 //!
-//! Inputs are 2^13 elements, which stay in the second-level cache. `cargo bench -p vesica-kernels
-//! -- --test` runs each once.
+//! Inputs are 2^13 elements, which stay in the second-level cache. `cargo bench -p vesica-kernels --
+//! --test` runs each once.
 
 use std::hint::black_box;
 

@@ -36,8 +36,8 @@ pub(crate) fn reduce(product: u128) -> u64 {
 }
 
 /// From Karatsuba's three products of `a = a0 + a1 Y` and `b = b0 + b1 Y` (or sums of such
-/// products) the element of `F`: with `Y^2 = Y + theta` it is `(a0 b0 + theta a1 b1) + (a0 b0 + (a0
-/// + a1) (b0 + b1)) Y`.
+/// products) the element of `F`: with `Y^2 = Y + theta` it is `(a0 b0 + theta a1 b1) + (a0 b0 + (a0 +
+/// a1) (b0 + b1)) Y`.
 #[inline(always)]
 fn join(low: u128, high: u128, cross: u128) -> u128 {
     let theta_high = u128::from(reduce(high)) << THETA_POWER;

@@ -73,8 +73,8 @@ pub fn add_products([a, b, c, d]: [&[u64]; 4], out: &mut [u64]) {
     );
 }
 
-/// A matrix over `B` inside a slice: the element of row `r` and column `i` is `elements[r * row + i
-/// * column]`.
+/// A matrix over `B` inside a slice: the element of row `r` and column `i` is `elements[r * row + i *
+/// column]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     /// The slice.

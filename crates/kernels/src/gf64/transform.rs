@@ -7,8 +7,8 @@
 //! set; its degree is `i`. A polynomial below degree `2^j` is given by its coefficients on `X_0 ..
 //! X_(2^j - 1)`, or by its values at the elements of `b + W_j` for a `b` of which the low `j`
 //! bits are 0, in their order as numbers. Where it is `f + t_(j-1) g`, its values on the lower half
-//! of `b + W_j` are those of `f + t_(j-1)(b) g`, and on the upper half those of `f + (t_(j-1)(b) +
-//! 1) g`: one butterfly with one product.
+//! of `b + W_j` are those of `f + t_(j-1)(b) g`, and on the upper half those of `f + (t_(j-1)(b) + 1)
+//! g`: one butterfly with one product.
 
 use super::{inverse, portable};
 use crate::clmul::gf64_mul;

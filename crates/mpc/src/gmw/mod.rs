@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The two messages of a round do not depend on each other and cross. With `p(c) = a_0 + a_1 c_1 +
-//! a_2 c_2 + a_12 c_1 c_2` (see `polynomials.rs`) the two shares of an AND gate add up to `u_s v_s
-//! + u_r v_r + u_s (c_2 + d_2) + v_s (c_1 + d_1)`, which is `u v`. XOR and NOT are local.
+//! a_2 c_2 + a_12 c_1 c_2` (see `polynomials.rs`) the two shares of an AND gate add up to `u_s v_s +
+//! u_r v_r + u_s (c_2 + d_2) + v_s (c_1 + d_1)`, which is `u v`. XOR and NOT are local.
 //!
 //! **Security** (semi-honest). To the sender `c` is uniform, and so is `d`. To the receiver the
 //! coefficients besides `a_0` are uniform and independent of `c` and `p(c)`: each of the three bits

@@ -191,8 +191,8 @@ fn ln_regions(weight: usize, groups: usize, ends: usize, theta: f64) -> f64 {
     upper(&below, 1)[ends].ln() + weight as f64 * unit
 }
 
-/// `ln E[exp(-theta share)]` for the active share of a stratum with `gaps` inactive gaps of `groups
-/// + 1`: `exp(-theta)` times Kummer's function.
+/// `ln E[exp(-theta share)]` for the active share of a stratum with `gaps` inactive gaps of `groups +
+/// 1`: `exp(-theta)` times Kummer's function.
 fn ln_moment(gaps: usize, groups: usize, theta: f64) -> f64 {
     if gaps == 0 || gaps > groups {
         return if gaps == 0 { -theta } else { 0.0 };

@@ -13,8 +13,8 @@
 //! the box words, the lightest known, above it; under regular noise such a word touches a share `f`
 //! of the blocks only, each costing a whole bit: `f t >= kappa` holds as well (0.24 * 762 = 182).
 //!
-//! **Rank tests.** `c` is `l = width` binary vectors with common noisy places. A box that holds `k
-//! - 1` rows more carries `k` independent words on one support of share `f`; the rank of their `k x
+//! **Rank tests.** `c` is `l = width` binary vectors with common noisy places. A box that holds `k -
+//! 1` rows more carries `k` independent words on one support of share `f`; the rank of their `k x
 //! l` products tests all `2^k` sums of them at once, and drops with probability `2^(k - f t)`
 //! (measured by an auditor on small codes). No more than `l` words are of use, so that boxes with
 //! `24 floor(w / 2) + l` rows must have `f t >= kappa + l`, by a factor for lucky sets of groups

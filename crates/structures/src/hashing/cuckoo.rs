@@ -48,8 +48,8 @@ pub fn cuckoo_bins(items: usize, failure_bits: u32) -> Result<usize, Unsupported
 /// By Hall's theorem none exists exactly if some `s` items have only `s - 1` bins among them; in a
 /// smallest such set each of these bins is a position of at least two of the items (without the
 /// item that is alone in a bin the rest would be smaller). The union bound goes over the
-/// sets of `s` items and `k = s - 1` bins; all positions lie among the bins with probability `(C(k,
-/// 3) / C(bins, 3))^s`, or, if each bin is to be hit twice, at most `(3s)! [x^3s] (e^x - 1 - x)^k /
+/// sets of `s` items and `k = s - 1` bins; all positions lie among the bins with probability `(C(k, 3)
+/// / C(bins, 3))^s`, or, if each bin is to be hit twice, at most `(3s)! [x^3s] (e^x - 1 - x)^k /
 /// (6 C(bins, 3))^s`, where the coefficient is at most the function at any `x` over `x^3s`.
 pub fn hall_bound(items: usize, bins: usize) -> f64 {
     let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);

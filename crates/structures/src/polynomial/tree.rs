@@ -12,8 +12,8 @@
 //! where the children's values on `W_j` are first extended to `2^j + W_j`, the other half of
 //! `W_(j+1)`, by an inverse transform and a transform. With the weights `value_i / M'(y_i)` the
 //! root's `N` is Lagrange's interpolation; with the weights 1 it is `M'`. Going down, the
-//! transposed steps take values `v_w` on `W_k` to `sum over w of v_w M(w) / (w - y_i)`; since `P(x)
-//! = s_k(x) / s_k' * sum over w of P(w) / (x - w)` for `P` below degree `2^k`, that evaluates `P`
+//! transposed steps take values `v_w` on `W_k` to `sum over w of v_w M(w) / (w - y_i)`; since `P(x) =
+//! s_k(x) / s_k' * sum over w of P(w) / (x - w)` for `P` below degree `2^k`, that evaluates `P`
 //! from its values over `M(w)`. No division of polynomials, and nothing but the tree depends on the
 //! points: all slices share it (PRTY19, section 5.2).
 

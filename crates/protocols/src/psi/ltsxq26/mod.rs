@@ -27,8 +27,8 @@
 //!                                                                     H^o(A(y) + w, y), is among them
 //! ```
 //!
-//! Why it works: `C(x) = A(x) + (s & D(x))`, so that `v(x) = A(x) + (s & delta(x))` with `delta(x)
-//! = D(x) + Decode(P, x)`, which is zero for `x` in `Y`.
+//! Why it works: `C(x) = A(x) + (s & D(x))`, so that `v(x) = A(x) + (s & delta(x))` with `delta(x) =
+//! D(x) + Decode(P, x)`, which is zero for `x` in `Y`.
 //!
 //! Why it is broken: the receiver knows `A(x)` and `delta(x)` of *every* `x`, and of `s` only the
 //! bits matter at which `delta(x)` is one: about half of 80, and far fewer for the lightest of many

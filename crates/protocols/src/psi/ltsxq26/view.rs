@@ -80,8 +80,8 @@ impl<V: Variant> View<V> {
     }
 
     /// `A(x)` and `delta(x) = D(x) + Decode(P, x)` of any items: bit `i` is that of base OT number
-    /// `i`. The sender's tag for `x` is the one of `A(x) + (s & delta(x))`, since `C(x) = A(x)
-    /// + (s & D(x))`.
+    /// `i`. The sender's tag for `x` is the one of `A(x) + (s & delta(x))`, since `C(x) = A(x) +
+    /// (s & D(x))`.
     ///
     /// # Errors
     /// None for the sizes of a run.
