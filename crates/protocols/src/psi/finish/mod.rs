@@ -31,7 +31,7 @@
 //! tags.finish::<messages::Arrows>(&input, stored, ch, rng)
 //! ```
 //!
-//! An item may have several tags ([`Params::tags_per_item`]) at the sender, of which the receiver
+//! An item may have several tags (`Params::tags_per_item`) at the sender, of which the receiver
 //! has one: then outputs are numbered `tags_per_item i + b` at the sender, and the item's payload
 //! travels under each of them. Both sides cannot learn there, for which proof comes back tells the
 //! sender where the receiver put its item.
