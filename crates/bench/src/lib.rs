@@ -3,7 +3,7 @@
 //! - [`two_processes`] starts two children, which [`play`] one role each over loopback TCP and live
 //!   through all repeats. [`in_process`] runs both roles on two threads. [`whole_commands`] times
 //!   `receive` and `send` from file to file.
-//! - [`Settings`] say what to measure, over which [`Link`]. [`Report`] and [`CommandsReport`] hold
+//! - [`Settings`] say what to measure, over which [`Network`]. [`Report`] and [`CommandsReport`] hold
 //!   the figures.
 //!
 //! For each repeat the children connect and make their inputs, the parent reads its clock and

@@ -6,7 +6,7 @@
 //!   randomness, [`shuffle`] draws random orders.
 //! - **Algebra**: [`fields`] has GF(2^64) and GF(2^128), [`polynomial`] interpolates and evaluates,
 //!   [`rlwe`] encrypts values and adds them up.
-//! - **Functions of items**: [`prf`], [`bit_prf`] and [`rows`] are keyed functions on batches of
+//! - **Functions of items**: [`prf`], [`bit_prf`] and [`ot_rows`] are keyed functions on batches of
 //!   digests.
 //! - **Tables**: [`okvs`] has two oblivious key-value stores, [`hashing`] has simple, cuckoo and
 //!   two-choice tables.
