@@ -47,7 +47,7 @@ pub const TARGETS: &[Target] = &[
     target("frames", frames, seeds::frames, Reach::Some),
     target("conversation", conversation, seeds::conversations, Reach::All),
     target("reader", reader, seeds::none, Reach::Unknown),
-    target("golomb", golomb_masks, seeds::golomb, Reach::All),
+    target("golomb", golomb_tags, seeds::golomb, Reach::All),
     target("csv", csv, seeds::csv, Reach::All),
     target("normalise", normalise, seeds::normalise, Reach::Unknown),
     target("table", |bytes| table(bytes, Format::Csv), seeds::csv, Reach::Some),
@@ -87,6 +87,7 @@ pub const TARGETS: &[Target] = &[
         seeds::links,
         Reach::All,
     ),
+    target("service-state", vesica_party::fuzzing::state, vesica_party::fuzzing::state_seeds, Reach::All),
     target("keys", |bytes| text(bytes, |text| vesica_party::fuzzing::keys(text) > 0), seeds::keys, Reach::All),
 ];
 
@@ -109,7 +110,7 @@ fn reader(bytes: &[u8]) -> bool {
 }
 
 /// The first byte chooses the width, the second the count.
-fn golomb_masks(bytes: &[u8]) -> bool {
+fn golomb_tags(bytes: &[u8]) -> bool {
     let [width, count, coded @ ..] = bytes else { return false };
     let (width, count) = (u32::from(*width) % 129, usize::from(*count));
     if width < vesica_structures::facts::ceil_log2(count) + 1 {
@@ -123,7 +124,7 @@ fn golomb_masks(bytes: &[u8]) -> bool {
     assert!(width == 128 || values.iter().all(|value| value >> width == 0));
     let mut again = Vec::new();
     code.encode(&values, 0, &mut again);
-    assert_eq!(again, coded, "two encodings of the same masks");
+    assert_eq!(again, coded, "two encodings of the same tags");
     true
 }
 

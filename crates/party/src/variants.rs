@@ -145,7 +145,7 @@ impl Entry {
         if self.variants.is_empty() {
             return Err(Unsupported::new(
                 format_args!("protocol {id} has no variants"),
-                format_args!("leave the choices away: {id}"),
+                format_args!("omit the choices: {id}"),
             ));
         }
         let Some((name, value)) = assignment.split_once('=') else {

@@ -21,10 +21,7 @@ use parquet::basic::Compression;
 use crate::key::{Unmatchable, date};
 use crate::table::batches::{Columns, keep_batch};
 use crate::table::source::{Scanner, Wanted};
-use crate::table::{Format, Head, Input, KeptRows, Sink, TableError, ipc_check, parquet_check};
-
-/// Rows decoded at once.
-pub(super) const ROWS_PER_BATCH: usize = 8192;
+use crate::table::{Format, Head, Input, KeptRows, ROWS_PER_BATCH, Sink, TableError, ipc_check, parquet_check};
 
 enum Reader {
     Parquet(ParquetRecordBatchReader),

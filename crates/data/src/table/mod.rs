@@ -68,3 +68,6 @@ pub(crate) use columnar::{ColumnarReader, canonical_kind};
 pub(crate) use csv::{CsvReader, LONGEST_RECORD as LONGEST_VALUE, write_field};
 pub(crate) use named_columns::NamedColumns;
 pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
+
+/// Rows that become columns together, in either direction.
+pub(crate) const ROWS_PER_BATCH: usize = 8192;

@@ -10,7 +10,9 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use parquet::basic::Compression;
 
-use crate::table::{FileIdentity, Format, PayloadSchema, ReceivedPayload, ResultTable, Source, TableError, WriteStats};
+use crate::table::{
+    FileIdentity, Format, PayloadSchema, ROWS_PER_BATCH, ReceivedPayload, ResultTable, Source, TableError, WriteStats,
+};
 
 /// What a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,9 +176,6 @@ pub fn write_rows(schema: SchemaRef, batches: &[RecordBatch], sink: &mut dyn Sin
     }
     sink.finish()
 }
-
-/// Rows that are given to a sink together.
-const ROWS_PER_BATCH: usize = 8192;
 
 /// Writes new rows to a sink that come as records of a payload.
 pub fn write_new_rows(records: ReceivedPayload<'_>, sink: &mut dyn Sink) -> Result<WriteStats, TableError> {

@@ -17,15 +17,10 @@ use vesica_structures::rng::SecretRng;
 use super::conversation::{self, Answered, Join, Next, Request, Welcome};
 use super::{ClientIdentity, Published, Query, Server, Service, Standing, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
-use crate::{Abort, Canceller, Channel, ChannelOptions, Fixed, Role};
+use crate::{Abort, Canceller, Channel, ChannelOptions, Fixed, Role, exit_code};
 
 /// Time between two looks at what stops or bounds the server.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// Exit codes of the command line that this module gives.
-const LINK: u8 = 10;
-const REFUSED: u8 = 11;
-const INTERNAL: u8 = 70;
 
 /// Bounds of a server.
 #[derive(Clone, Debug)]
@@ -268,7 +263,11 @@ fn dismiss(place: &mut Place, reason: &Abort) {
 
 /// What a client is told that the server cannot serve any more.
 pub(super) fn stopped() -> Abort {
-    Abort::Local { code: LINK, fault: "the server is shutting down".into(), mend: "connect again later".into() }
+    Abort::Local {
+        code: exit_code::LINK,
+        fault: "the server is shutting down".into(),
+        mend: "connect again later".into(),
+    }
 }
 
 fn local(code: u8, fault: &str, mend: &str) -> Abort {
@@ -324,8 +323,9 @@ impl<S: Service> Attendance<'_, S> {
     }
 
     fn requests(&self, client: ClientIdentity, ch: &mut Channel, canceller: &Canceller) -> Result<(), Abort> {
-        let mut rng = SecretRng::from_os()
-            .map_err(|fault| local(INTERNAL, &fault.to_string(), "check the system's source of randomness"))?;
+        let mut rng = SecretRng::from_os().map_err(|fault| {
+            local(exit_code::INTERNAL, &fault.to_string(), "check the system's source of randomness")
+        })?;
         let mut joined: Option<Joined<S>> = None;
         let mut query = Query { client, number: 0 };
         loop {
@@ -366,7 +366,7 @@ impl<S: Service> Attendance<'_, S> {
         if join.terms != conversation::terms::<S>(self.params) {
             let mend = format!("ask for {} with the parameters that the server names", S::ENTRY.id);
             return Err(local(
-                REFUSED,
+                exit_code::REFUSED,
                 "the client asks for another service, or for other parameters, than this server has",
                 &mend,
             ));
@@ -407,5 +407,5 @@ struct Joined<S: Service> {
 fn panicked() -> Abort {
     // What the panic says may hold the set: neither the log nor the client hears it.
     tracing::error!("a service panicked");
-    local(INTERNAL, "the server failed for a reason of its own", "report it to whoever runs the server")
+    local(exit_code::INTERNAL, "the server failed for a reason of its own", "report it to whoever runs the server")
 }

@@ -23,7 +23,7 @@ use blake3::Hasher;
 use bytemuck::Pod;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::Abort;
+use crate::{Abort, exit_code};
 
 const MAGIC: [u8; 16] = *b"vesica state v1\n";
 const LONGEST_NAME: usize = 64;
@@ -110,8 +110,7 @@ impl StateError {
 
 impl From<StateError> for Abort {
     fn from(error: StateError) -> Self {
-        const INPUT: u8 = 3;
-        Self::Local { code: INPUT, fault: error.to_string(), mend: error.mend().into() }
+        Self::Local { code: exit_code::INPUT, fault: error.to_string(), mend: error.mend().into() }
     }
 }
 

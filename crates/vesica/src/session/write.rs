@@ -3,7 +3,9 @@
 use super::Config;
 use crate::failure::{Failure, code};
 use crate::report::OutputReport;
-use crate::table::{Join, KeyTable, Matches, ReceivedPayload, Sink, Source, write_matches, write_new_rows};
+use crate::table::{
+    Join, KeyTable, Matches, ReceivedPayload, ResultTable, Sink, Source, write_matches, write_new_rows,
+};
 use crate::task::ResultSet;
 
 /// What a result refers to.
@@ -36,7 +38,8 @@ impl Writing<'_> {
                 write_new_rows(ReceivedPayload { schema: &schema, bytes: &records.open() }, &mut *sink)?.rows
             }
             ResultSet::Numbers { columns, groups, output } => {
-                sink.numbers(&ResultSet::table(&columns, groups.as_ref(), &output.groups))?;
+                let groups = groups.as_ref().map(|(name, categories)| (name.as_str(), categories.as_slice()));
+                sink.numbers(&ResultTable { columns, groups, results: &output.groups })?;
                 sink.finish()?;
                 output.groups.len() as u64
             }

@@ -5,7 +5,7 @@ use vesica_protocols::tasks::{AggregateOutput, SealedPayloads};
 
 use crate::handshake::printable;
 use crate::shares::ShareFile;
-use crate::table::{KeyTable, PayloadSchema, ResultTable, ValueColumn};
+use crate::table::{KeyTable, PayloadSchema, ValueColumn};
 
 /// A result that is not looked at before the conversation has ended: how long it is depends on what
 /// matched, and the peer must not notice.
@@ -61,16 +61,6 @@ impl ResultSet {
             Self::Keep { keys, .. } => Some(keys.len() as u64),
             _ => None,
         }
-    }
-
-    /// The table of numbers with these names.
-    pub(crate) fn table<'a>(
-        columns: &[(String, u8)],
-        groups: Option<&'a (String, Vec<Option<String>>)>,
-        results: &'a [Option<Vec<u64>>],
-    ) -> ResultTable<'a> {
-        let groups = groups.map(|(name, categories)| (name.as_str(), categories.as_slice()));
-        ResultTable { columns: columns.to_vec(), groups, results }
     }
 }
 

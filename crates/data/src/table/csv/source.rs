@@ -10,13 +10,10 @@ use rayon::prelude::*;
 
 use crate::table::csv::{CsvReader, Records};
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
-use crate::table::{CsvHead, Format, Head, Input, KeptRows, RowBatch, Sink, TableError};
+use crate::table::{CsvHead, Format, Head, Input, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
 
 /// Bytes of CSV that are worth a thread.
 const BYTES_PER_PART: usize = 1 << 16;
-
-/// Rows that are converted to columns together.
-const ROWS_PER_BATCH: usize = 8192;
 
 /// The columns of the header, all of them nullable text.
 pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {

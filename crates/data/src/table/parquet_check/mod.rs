@@ -199,8 +199,8 @@ impl<'a> Column<'a> {
             let Ok(count) = u64::try_from(page.values) else {
                 return self.wrong("has a page with fewer than no values");
             };
-            let long = self.chunk.column_type() == Type::BYTE_ARRAY
-                && unpacked as usize > BATCH_BYTES / super::columnar::ROWS_PER_BATCH;
+            let long =
+                self.chunk.column_type() == Type::BYTE_ARRAY && unpacked as usize > BATCH_BYTES / super::ROWS_PER_BATCH;
             match page.kind {
                 PageKind::Data => {
                     values += count;
