@@ -45,9 +45,6 @@ impl<'a> ColumnarReader<'a> {
 
     fn open_unguarded(input: &'a Input, places: Option<&[usize]>) -> Result<Self, TableError> {
         let file = input.rewind()?;
-        if input.format() != Format::Parquet {
-            ipc_check::check(input, &file)?;
-        }
         let mut compression = Compression::SNAPPY;
         let mut metadata = None;
         let damaged = |error: ArrowError| input.damaged(error);
@@ -72,11 +69,14 @@ impl<'a> ColumnarReader<'a> {
                 Reader::Parquet(builder.build().map_err(|error| input.damaged(error))?)
             }
             Format::ArrowStream => {
+                ipc_check::check(input, &file)?;
                 Reader::Stream(StreamReader::try_new(BufReader::new(file), places).map_err(damaged)?)
             }
-            Format::ArrowFile | Format::Csv => {
+            Format::ArrowFile => {
+                ipc_check::check(input, &file)?;
                 Reader::File(FileReader::try_new(BufReader::new(file), places).map_err(damaged)?)
             }
+            Format::Csv => return Err(not_columnar(input)),
         };
         let schema = match &reader {
             Reader::Parquet(reader) => arrow_array::RecordBatchReader::schema(reader),
@@ -126,19 +126,29 @@ fn ascending(places: &[usize]) -> Vec<usize> {
 pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
     guarded(input, || {
         let file = input.rewind()?;
-        if input.format() == Format::Parquet {
-            parquet_check::check_footer(input, &file)?;
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| input.damaged(error))?;
-            return Ok(builder.schema().clone());
+        let damaged = |error: ArrowError| input.damaged(error);
+        match input.format() {
+            Format::Parquet => {
+                parquet_check::check_footer(input, &file)?;
+                let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| input.damaged(error))?;
+                Ok(builder.schema().clone())
+            }
+            Format::ArrowStream => {
+                ipc_check::check(input, &file)?;
+                Ok(StreamReader::try_new(BufReader::new(file), None).map_err(damaged)?.schema())
+            }
+            Format::ArrowFile => {
+                ipc_check::check(input, &file)?;
+                Ok(FileReader::try_new(BufReader::new(file), None).map_err(damaged)?.schema())
+            }
+            Format::Csv => Err(not_columnar(input)),
         }
-        ipc_check::check(input, &file)?;
-        let file = BufReader::new(file);
-        let schema = match input.format() {
-            Format::ArrowStream => StreamReader::try_new(file, None).map(|reader| reader.schema()),
-            _ => FileReader::try_new(file, None).map(|reader| reader.schema()),
-        };
-        schema.map_err(|error| input.damaged(error))
     })
+}
+
+/// The error of an input that `csv` reads.
+fn not_columnar(input: &Input) -> TableError {
+    input.damaged("it has no typed columns")
 }
 
 /// See [`crate::table::Source::scan`].

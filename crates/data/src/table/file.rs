@@ -71,21 +71,21 @@ impl Source for Input {
     fn schema(&self) -> Result<SchemaRef, TableError> {
         self.known_schema(|| match self.format() {
             Format::Csv => csv::schema(self),
-            _ => columnar::schema(self),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::schema(self),
         })
     }
 
     fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
         match self.format() {
             Format::Csv => csv::scan(self, wanted, scanner),
-            _ => columnar::scan(self, wanted, scanner),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::scan(self, wanted, scanner),
         }
     }
 
     fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
         match self.format() {
             Format::Csv => csv::keep(self, kept, sink),
-            _ => columnar::keep(self, kept, sink),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::keep(self, kept, sink),
         }
     }
 
@@ -96,7 +96,7 @@ impl Source for Input {
     fn sample(&self) -> Result<RecordBatch, TableError> {
         match self.format() {
             Format::Csv => Ok(RecordBatch::new_empty(self.schema()?)),
-            _ => columnar::sample(self),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::sample(self),
         }
     }
 }

@@ -25,7 +25,8 @@ pub(crate) fn check(input: &Input, file: &File) -> Result<(), TableError> {
     let mut check = Check { bytes: BytesAt { file, len: input.len() }, rows: 0, unpacked: 0 };
     let found = match input.format() {
         Format::ArrowFile => check.file(),
-        _ => check.stream(),
+        Format::ArrowStream => check.stream(),
+        Format::Csv | Format::Parquet => Err(Fault::Wrong("it is not of an Arrow format".to_owned())),
     };
     found.and_then(|()| check.sum()).map_err(|fault| fault.of(input))
 }

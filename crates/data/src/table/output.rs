@@ -139,7 +139,9 @@ impl Sink for Output {
         let place = self.take_place()?;
         self.state = match rows.format {
             Format::Csv => State::Text(TextWriter::new(place, rows, &self.path, head)),
-            format => State::Columns(Box::new(ColumnsWriter::new(place, format, &self.path, head)?)),
+            format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
+                State::Columns(Box::new(ColumnsWriter::new(place, format, &self.path, head)?))
+            }
         };
         Ok(())
     }

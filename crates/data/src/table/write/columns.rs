@@ -89,7 +89,11 @@ impl WithPayload {
 /// values.
 fn written_schema(head: &Head<'_>, format: Format) -> SchemaRef {
     let schema = &head.schema;
-    if format != Format::ArrowFile || head.format == Some(Format::ArrowFile) {
+    let one_dictionary_a_column = match format {
+        Format::ArrowFile => true,
+        Format::Csv | Format::Parquet | Format::ArrowStream => false,
+    };
+    if !one_dictionary_a_column || head.format == Some(format) {
         return schema.clone();
     }
     let plain = |field: &Arc<Field>| match field.data_type() {
@@ -209,7 +213,8 @@ impl<W: Write + Send> ColumnsWriter<W> {
             Format::ArrowStream => {
                 Writer::Stream(StreamWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?)
             }
-            Format::ArrowFile | Format::Csv => {
+            Format::Csv => return Err(TableError::unfit_result(&path, "CSV has no typed columns")),
+            Format::ArrowFile => {
                 Writer::File(FileWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?)
             }
         };

@@ -114,7 +114,7 @@ pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(),
     match rows.format {
         Format::Csv if csv => Ok(()),
         Format::Csv => text::check(source, path),
-        format => {
+        format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
             if csv {
                 columns::check_names(source.schema()?.as_ref(), path)?;
             }
