@@ -11,6 +11,7 @@ use vesica_party::{Abort, Channel, Malformed, Message, Reader, Role, Step, Write
 
 use super::Hello;
 use super::negotiator::MOST_TASK_BYTES;
+use crate::failure::{Failure, code};
 use crate::key::Kind;
 
 const PROTOCOL: &str = "vesica-session";
@@ -150,6 +151,36 @@ fn read_with_task<T: DeserializeOwned>(bytes: &mut Reader<'_>) -> Result<(Vec<u8
     Ok((task, read_json(bytes)?))
 }
 
+/// Refuses own words that are too long for their message: the partner would refuse them as
+/// misbehaviour.
+fn check_with_task(task: &[u8], value: &impl Serialize) -> Result<(), Failure> {
+    let refuse = |columns, bytes: usize, most: usize, mend| {
+        let fault = format_args!("what the partner must know of the {columns} takes {bytes} bytes, more than {most}");
+        Err(Failure::new(code::USAGE, fault, mend))
+    };
+    if task.len() > MOST_TASK_BYTES {
+        let mend = "name fewer columns with --payload and --partner-clamp, or give them shorter names";
+        return refuse("columns", task.len(), MOST_TASK_BYTES, mend);
+    }
+    // Serialising these plain structs into memory cannot fail.
+    let fields = serde_json::to_vec(value).unwrap_or_default().len();
+    if fields > MOST_FIELD_BYTES {
+        let mend = "name fewer columns with --key, or fewer normalisers with --normalise";
+        return refuse("key columns", fields, MOST_FIELD_BYTES, mend);
+    }
+    Ok(())
+}
+
+impl Hello {
+    /// Refuses a configuration that is too long for its message, whatever the time and the
+    /// randomness will be.
+    pub(crate) fn check_length(&self) -> Result<(), Failure> {
+        // The more digits a number has, the longer is its JSON.
+        let longest = Self { clock: u64::MAX, nonce: [u8::MAX; 32], salt_commitment: [u8::MAX; 32], ..self.clone() };
+        check_with_task(&longest.proposal, &longest)
+    }
+}
+
 impl Body for Hello {
     const NUMBER: u8 = 2;
     const CARRIES: &'static str = "configuration";
@@ -179,6 +210,13 @@ pub(crate) struct Sizes {
     /// They travel before the other fields.
     #[serde(skip)]
     pub measure: Vec<u8>,
+}
+
+impl Sizes {
+    /// Refuses sizes that are too long for their message.
+    pub(crate) fn check_length(&self) -> Result<(), Failure> {
+        check_with_task(&self.measure, self)
+    }
 }
 
 impl Body for Sizes {

@@ -40,7 +40,7 @@ pub(crate) use hello::list;
 pub use hello::{Difference, Hello, printable};
 pub(crate) use kinds::warnings as kind_warnings;
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
-pub(crate) use negotiator::{MOST_TASK_BYTES, Negotiator};
+pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.

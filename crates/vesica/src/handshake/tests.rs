@@ -398,8 +398,8 @@ fn another_transcript_ends_the_run_on_both_sides() {
 #[test]
 fn words_of_the_task_are_bounded_and_must_be_of_the_task() {
     let of = |proposal: Vec<u8>| Hello { proposal, ..hello(Role::Sender) };
-    assert!(reads::<Hello>(&bytes(&of(vec![b' '; super::MOST_TASK_BYTES]))));
-    assert!(!reads::<Hello>(&bytes(&of(vec![b' '; super::MOST_TASK_BYTES + 1]))));
+    assert!(reads::<Hello>(&bytes(&of(vec![b' '; super::negotiator::MOST_TASK_BYTES]))));
+    assert!(!reads::<Hello>(&bytes(&of(vec![b' '; super::negotiator::MOST_TASK_BYTES + 1]))));
     let mut cut = bytes(&of(vec![b' '; 100]));
     cut.truncate(50);
     assert!(!reads::<Hello>(&cut));

@@ -238,6 +238,7 @@ impl Conversation<'_> {
             key_kinds: table.stats.columns.iter().map(|column| column.written.kind()).collect(),
             measure: self.job.measure(&table),
         };
+        sizes.check_length()?;
         let key_kinds = sizes.key_kinds.clone();
         let Config { max_peer_items, memory, .. } = *self.config;
         let negotiation = Negotiation {

@@ -25,6 +25,7 @@ use crate::task::{self, Settings};
 
 mod closing;
 mod in_memory;
+mod lengths;
 mod new_rows;
 mod paying;
 

@@ -3,7 +3,7 @@
 
 use super::{Config, Protection};
 use crate::failure::{Failure, code};
-use crate::handshake::{Hello, MOST_TASK_BYTES};
+use crate::handshake::Hello;
 use crate::key::DIGEST_VERSION;
 use crate::noise::check_budget;
 use crate::plan::{self, Permissions};
@@ -35,23 +35,12 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
 /// What the partner is told, without the time and the randomness.
 ///
 /// # Errors
-/// If no protocol is allowed, or the task has too much to say.
+/// If no protocol is allowed, or the configuration is too long for its message.
 pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure> {
     let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
     let (task, entries) = (config.task, config.task.entries_with_variants());
     let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
-    let proposal = job.proposal();
-    if proposal.len() > MOST_TASK_BYTES {
-        return Err(Failure::new(
-            code::USAGE,
-            format_args!(
-                "what the partner must know of the columns takes {} bytes, more than {MOST_TASK_BYTES}",
-                proposal.len()
-            ),
-            "name fewer columns, or give them shorter names",
-        ));
-    }
-    Ok(Hello {
+    let hello = Hello {
         role: config.role,
         task: task.name().into(),
         security: config.security,
@@ -62,6 +51,8 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         clock: 0,
         nonce: [0; 32],
         salt_commitment: [0; 32],
-        proposal,
-    })
+        proposal: job.proposal(),
+    };
+    hello.check_length()?;
+    Ok(hello)
 }

@@ -1,7 +1,7 @@
 //! The receiver's side: records, which are the partner's bytes, to values.
 
 use crate::table::TableError;
-use crate::table::payload::{MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema};
+use crate::table::payload::{LONGEST_NAME, MAX_PAYLOAD_WIDTH, MOST_COLUMNS, PayloadField, PayloadKind, PayloadSchema};
 
 /// Records as the protocol delivered them: one a match, in the order of the matches.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +27,13 @@ impl PayloadSchema {
     /// Refuses a schema that no sender of ours declares: run it on what the partner sent, before
     /// anything is allocated by it.
     pub fn check(&self) -> Result<(), TableError> {
-        if self.fields.is_empty() || self.fields.len() > 1024 {
+        if self.fields.is_empty() || self.fields.len() > MOST_COLUMNS {
             return Err(TableError::PeerPayload("its number of columns is not between 1 and 1024"));
         }
         if self.width < self.presence_bytes() || self.width > MAX_PAYLOAD_WIDTH {
             return Err(TableError::PeerPayload("its width is out of range"));
         }
-        if self.fields.iter().any(|field| field.name.len() > 1024) {
+        if self.fields.iter().any(|field| field.name.len() > LONGEST_NAME) {
             return Err(TableError::PeerPayload("a column name is too long"));
         }
         if self.fields.iter().any(|field| field.kind.data_type().is_none()) {

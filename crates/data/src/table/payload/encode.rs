@@ -10,7 +10,8 @@ use crate::table::TableError;
 use crate::table::along::At;
 use crate::table::named_columns::NamedColumns;
 use crate::table::payload::{
-    Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
+    Duplicates, LONGEST_NAME, MAX_PAYLOAD_WIDTH, MOST_COLUMNS, PayloadField, PayloadKind, PayloadSchema, PayloadSpec,
+    PayloadTable,
 };
 use crate::table::source::{Cell, CellForm, Wanted};
 
@@ -54,7 +55,15 @@ impl PayloadCollector {
     /// For these columns, which are appended to the wanted ones; refuses columns whose type does
     /// not travel.
     pub fn new(spec: &PayloadSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
+        if spec.columns.len() > MOST_COLUMNS {
+            let fault = format!("--payload names {} columns, more than {MOST_COLUMNS}", spec.columns.len());
+            return Err(TableError::Option(fault, "name fewer columns"));
+        }
         let field = |name: &String| {
+            if name.len() > LONGEST_NAME {
+                let fault = format!("--payload names a column whose name is longer than {LONGEST_NAME} bytes");
+                return Err(TableError::Option(fault, "rename the column in the table"));
+            }
             let (column, found) = columns.find(name)?;
             let kind = PayloadKind::of(found).ok_or_else(|| {
                 columns.refused(

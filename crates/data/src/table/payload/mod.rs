@@ -21,6 +21,12 @@ use std::fmt;
 /// The widest record: each match costs its width, and each key of the sender on the wire too.
 pub const MAX_PAYLOAD_WIDTH: usize = 1 << 16;
 
+/// The most columns of a payload.
+pub(crate) const MOST_COLUMNS: usize = 1 << 10;
+
+/// The longest name of a payload column, in bytes.
+pub(crate) const LONGEST_NAME: usize = 1 << 10;
+
 /// What the sender does with rows that share a key and differ in payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
