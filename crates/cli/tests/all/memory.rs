@@ -47,3 +47,16 @@ fn a_plan_bounds_the_memory_of_either_side() {
     assert!(plan.stdout.contains("at the sender and") && plan.stdout.contains("(--memory)"), "{}", plan.stdout);
     assert_eq!(folder.run("receive --memory much").code, 2);
 }
+
+/// Every record is as long as the longest one: a single long cell makes a small table a large
+/// payload, which is refused before it is made.
+#[test]
+fn a_payload_is_not_padded_beyond_the_memory() {
+    let folder = tables();
+    let rows: String = (0..3000).map(|row| format!("k{row}@x.org,y\n")).collect();
+    folder.write("theirs.csv", &format!("mail,note\nb@x.org,{}\n{rows}", "x".repeat(60_000)));
+    let (receiver, sender) = folder.join(RECEIVE, &format!("{SEND} --payload note --memory 128MiB"));
+    sender.expect(3, &["takes 60004 bytes for each of 3001 keys", "--memory"]);
+    receiver.expect(9, &[]);
+    assert!(!receiver.stderr.contains("60004"), "the partner learns a figure: {}", receiver.stderr);
+}

@@ -1,7 +1,7 @@
 //! What is read beside the keys of a table: a payload, or values to compute with.
 
 use crate::table::payload::{PayloadCollector, PayloadRows};
-use crate::table::source::Cell;
+use crate::table::source::{Cell, WrongForm};
 use crate::table::values::{ValueCollector, ValueRows};
 use crate::table::{PayloadSpec, TableError, ValueSpec};
 
@@ -62,9 +62,9 @@ pub(crate) struct At<'a> {
 
 impl GatheredRows {
     #[inline]
-    pub fn cell(&mut self, place: usize, cell: Cell<'_>) {
+    pub fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), WrongForm> {
         match self {
-            Self::Nothing => {}
+            Self::Nothing => Ok(()),
             Self::Payload(rows) => rows.cell(place, cell),
             Self::Values(rows) => rows.cell(place, cell),
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::mem::take;
+use std::sync::Arc;
 
 use crate::key::{Digests, KeySpec};
 use crate::table::along::{Along, At, Gatherer};
@@ -43,13 +44,24 @@ impl fmt::Debug for KeyTable {
 /// Reads the key columns (and the payload columns) of a whole table, of which at least one row has
 /// a usable key.
 pub fn read_keys(source: &dyn Source, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
-    with_keys(source, collect(source, spec, payload.map_or(Along::Nothing, Along::Payload))?)
+    read_keys_within(source, spec, payload, &|| None)
+}
+
+/// [`read_keys`], but refuses a payload that takes more memory once it is padded than there is room
+/// for: `room` says how many bytes are left, once all rows have been read.
+pub fn read_keys_within(
+    source: &dyn Source,
+    spec: &KeySpec,
+    payload: Option<&PayloadSpec>,
+    room: &dyn Fn() -> Option<u64>,
+) -> Result<KeyTable, TableError> {
+    with_keys(source, collect(source, spec, payload.map_or(Along::Nothing, Along::Payload), room)?)
 }
 
 /// Reads the key columns and the columns to compute with of a whole table, of which at least one
 /// row has a usable key.
 pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
-    with_keys(source, collect(source, spec, Along::Values(values))?)
+    with_keys(source, collect(source, spec, Along::Values(values), &|| None)?)
 }
 
 fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableError> {
@@ -61,10 +73,15 @@ fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableErro
 
 /// [`read_keys`] for a report: a table without usable keys is no error.
 pub(crate) fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, TableError> {
-    collect(source, spec, Along::Nothing)
+    collect(source, spec, Along::Nothing, &|| None)
 }
 
-fn collect(source: &dyn Source, spec: &KeySpec, along: Along<'_>) -> Result<KeyTable, TableError> {
+fn collect(
+    source: &dyn Source,
+    spec: &KeySpec,
+    along: Along<'_>,
+    room: &dyn Fn() -> Option<u64>,
+) -> Result<KeyTable, TableError> {
     let schema = source.schema()?;
     let columns = NamedColumns::new(source, &schema);
     let mut collector = Collector::new(source.name(), spec);
@@ -79,8 +96,9 @@ fn collect(source: &dyn Source, spec: &KeySpec, along: Along<'_>) -> Result<KeyT
         Along::Payload(payload) => Gatherer::Payload(PayloadCollector::new(payload, &columns, &mut wanted)?),
         Along::Values(values) => Gatherer::Values(ValueCollector::new(values, &columns, &mut wanted)?),
     };
+    collector.columns = wanted.iter().map(|wanted| schema.field(wanted.column).name().clone()).collect();
     source.scan(&wanted, &mut collector)?;
-    collector.finish()
+    collector.finish(room)
 }
 
 /// Turns digests into distinct keys.
@@ -91,6 +109,8 @@ struct Collector<'a> {
     row_key: Vec<u32>,
     stats: KeyStats,
     along: Gatherer,
+    /// The names of the wanted columns.
+    columns: Arc<[String]>,
     /// Rows that are not taken yet: those of the first `open` parts.
     parts: Vec<RowDigests<'a>>,
     open: usize,
@@ -105,6 +125,7 @@ impl<'a> Collector<'a> {
             row_key: Vec::new(),
             stats: KeyStats::of(spec),
             along: Gatherer::Nothing,
+            columns: Arc::default(),
             parts: Vec::new(),
             open: 0,
         }
@@ -131,14 +152,14 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<KeyTable, TableError> {
+    fn finish(mut self, room: &dyn Fn() -> Option<u64>) -> Result<KeyTable, TableError> {
         self.stats.distinct = self.index.digests.len() as u64;
         if self.stats.rows == 0 {
             return Err(TableError::Empty { path: self.source.to_owned() });
         }
         let (payload, values) = match self.along {
             Gatherer::Nothing => (None, None),
-            Gatherer::Payload(payload) => (Some(payload.finish()), None),
+            Gatherer::Payload(payload) => (Some(payload.finish(self.source, room)?), None),
             Gatherer::Values(values) => (None, Some(values.finish())),
         };
         Ok(KeyTable { digests: self.index.digests, row_key: self.row_key, stats: self.stats, payload, values })
@@ -157,7 +178,7 @@ impl Scanner for Collector<'_> {
     fn parts(&mut self, most: usize) -> Vec<&mut dyn ScannerPart> {
         self.open = most.max(1);
         while self.parts.len() < self.open {
-            self.parts.push(RowDigests::new(self.source, self.spec, self.along.rows()));
+            self.parts.push(RowDigests::new(self.source, self.spec, self.columns.clone(), self.along.rows()));
         }
         let first = self.row_key.len() as u64;
         let parts = self.parts.iter_mut().take(self.open);

@@ -178,6 +178,16 @@ pub enum TableError {
         /// The column.
         column: String,
     },
+    /// A source gave a cell in another form than the one that its column has and that was wanted.
+    #[error("row {row} of {path} has a value in column `{column}` that is not of the column's type")]
+    WrongForm {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// The column.
+        column: String,
+    },
     /// A value to compute with that is no exact number of the agreed form.
     #[error("row {row} of {path} (the header is not counted) has a value in column `{column}` that {what}")]
     Amount {
@@ -237,6 +247,21 @@ pub enum TableError {
         width: usize,
         /// The limit, in bytes.
         limit: usize,
+    },
+    /// Padded to the longest one, the records take more memory than there is.
+    #[error(
+        "the payload of {path} takes {width} bytes for each of {keys} keys, as much as the longest one, which is more \
+         than the {limit} bytes of memory that are left"
+    )]
+    PayloadMemory {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Distinct keys.
+        keys: usize,
+        /// Bytes of the longest record.
+        width: usize,
+        /// Bytes that are left.
+        limit: u64,
     },
     /// The output exists already.
     #[error("{path} exists already")]
@@ -307,6 +332,7 @@ impl TableError {
             }
             Self::ColumnType { mend, .. } => mend,
             Self::Value { .. } => "correct or remove this row",
+            Self::WrongForm { .. } => "report this to whoever provides the program that reads the table",
             Self::Amount { .. } => {
                 "correct or remove this row, or give the column more digits with --scale; nothing is rounded"
             }
@@ -320,6 +346,7 @@ impl TableError {
                 "remove duplicate keys, or send each key's first row with --payload-duplicates first"
             }
             Self::PayloadWidth { .. } => "send fewer or shorter columns",
+            Self::PayloadMemory { .. } => "send fewer or shorter columns, or give it more with --memory",
             Self::OutputExists { .. } => "choose another name, or replace it with --force",
             Self::Output { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

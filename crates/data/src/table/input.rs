@@ -114,8 +114,9 @@ impl Input {
         Self::of(file, path, options)
     }
 
-    /// Copies record batches that can be read only once to a temporary file, as standard input is
-    /// copied. `name` is for errors.
+    /// Copies record batches that can be read only once, or come in another order each time, to a
+    /// temporary file, as standard input is copied. For front ends: the command has no such
+    /// batches. `name` is for errors.
     pub fn spool_batches(
         name: &str,
         schema: &SchemaRef,

@@ -43,7 +43,7 @@ pub(crate) mod values;
 mod write;
 
 pub use batches::{Batches, keep_batch, scan_batch};
-pub use collect::{KeyTable, NO_KEY, read_keys, read_values};
+pub use collect::{KeyTable, NO_KEY, read_keys, read_keys_within, read_values};
 pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};
 pub use file::{SinkFile, SourceFile};

@@ -1,14 +1,18 @@
 //! From the cells of rows to the digests of their keys.
 
+use std::sync::Arc;
+
 use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec, Reading};
 use crate::table::along::GatheredRows;
-use crate::table::source::{Cell, ScannerPart};
+use crate::table::source::{Cell, ScannerPart, WrongForm};
 use crate::table::{KeyStats, LONGEST_VALUE, TableError};
 
 /// Turns the cells of consecutive rows into digests.
 pub(super) struct RowDigests<'a> {
     source: &'a str,
     spec: &'a KeySpec,
+    /// The names of the wanted columns.
+    columns: Arc<[String]>,
     chains: Vec<Chain<'a>>,
     frame: KeyFrame,
     pub batch: KeyBatch,
@@ -27,10 +31,11 @@ pub(super) struct RowDigests<'a> {
 }
 
 impl<'a> RowDigests<'a> {
-    pub fn new(source: &'a str, spec: &'a KeySpec, along: GatheredRows) -> Self {
+    pub fn new(source: &'a str, spec: &'a KeySpec, columns: Arc<[String]>, along: GatheredRows) -> Self {
         let mut rows = Self {
             source,
             spec,
+            columns,
             chains: spec.columns().iter().map(|c| Chain::new(&c.normalisers)).collect(),
             frame: KeyFrame::default(),
             batch: KeyBatch::default(),
@@ -119,6 +124,11 @@ impl<'a> RowDigests<'a> {
         }
     }
 
+    fn wrong_form(&self, place: usize) -> TableError {
+        let column = self.columns.get(place).cloned().unwrap_or_default();
+        TableError::WrongForm { path: self.source.to_owned(), row: self.first + self.stats.rows + 1, column }
+    }
+
     fn out_of_range(&self, index: usize) -> TableError {
         let column = self.spec.columns()[index].name.clone();
         TableError::Value { path: self.source.to_owned(), row: self.first + self.stats.rows + 1, column }
@@ -129,18 +139,17 @@ impl ScannerPart for RowDigests<'_> {
     #[inline]
     fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError> {
         if place >= self.chains.len() {
-            self.along.cell(place - self.chains.len(), cell);
-            return Ok(());
+            return self.along.cell(place - self.chains.len(), cell).map_err(|WrongForm| self.wrong_form(place));
         }
         match cell {
             Cell::Text(text) => self.text(place, text),
             Cell::Bytes(bytes) => self.bytes(place, bytes),
             Cell::OutOfRange => Err(self.out_of_range(place)),
-            // The other forms are not those of keys.
-            _ => {
+            Cell::Null => {
                 self.null(place);
                 Ok(())
             }
+            Cell::Boolean(_) | Cell::Fixed(_) | Cell::Decimal(..) => Err(self.wrong_form(place)),
         }
     }
 

@@ -12,7 +12,13 @@ use arrow_schema::SchemaRef;
 use crate::table::{FileIdentity, Format, KeptRows, Sink, TableError};
 
 /// A table that is read twice. What can be read only once is copied first, as
-/// [`crate::table::Input`] does with standard input.
+/// [`crate::table::Input`] does with standard input and [`crate::table::Input::spool_batches`] with
+/// record batches.
+///
+/// Both passes must give the same rows in the same order: a result names rows by their place.
+/// Another number of rows is an error ([`TableError::Changed`]). Other rows, or the same ones in
+/// another order, are not noticed: the result then has the rows that stand at the places of the
+/// matches. The result of a query, which may come in any order, is copied too.
 pub trait Source: Send {
     /// The name that errors show.
     fn name(&self) -> &str;
@@ -23,8 +29,9 @@ pub trait Source: Send {
     /// The first pass: gives the wanted cells of all rows to `scanner`, in the order of the rows.
     fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError>;
 
-    /// The second pass: gives all columns of the rows that `kept` names to `sink`, in the order of
-    /// the rows. It starts with [`Sink::begin`] and leaves [`Sink::finish`] to its caller.
+    /// The second pass: asks [`KeptRows::row`] of every row, and gives all columns of those that it
+    /// names to `sink`, in the order of the rows. It starts with [`Sink::begin`] and leaves
+    /// [`Sink::finish`] to its caller.
     fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError>;
 
     /// How the table is stored, if it is a file. An output follows it where nothing else decides.
@@ -92,6 +99,10 @@ pub enum Cell<'a> {
     OutOfRange,
 }
 
+/// A cell in a form that its column does not have.
+#[derive(Debug)]
+pub(crate) struct WrongForm;
+
 /// Takes the cells of a scan.
 ///
 /// Rows come in parts, which may be filled on several threads. A source asks for empty parts, fills
@@ -113,6 +124,9 @@ pub trait Scanner {
 pub trait ScannerPart: Send {
     /// The current row's cell of the column that stands at `place` among the wanted ones. Each
     /// wanted column comes once, in order.
+    ///
+    /// # Errors
+    /// If the value does not serve, or the cell is not in the form that is wanted of the column.
     fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError>;
 
     /// Ends the current row.

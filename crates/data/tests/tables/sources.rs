@@ -11,9 +11,10 @@ use arrow_array::*;
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::DataType;
 use vesica_data::table::{
-    Batches, Collected, Delivered, Duplicates, Input, InputOptions, Join, KeyTable, Matches, OpenSink, OpenSource,
-    Output, OutputOptions, PayloadSpec, ReceivedPayload, ResultKind, ResultTable, Source, SourceFile, TableError,
-    ValueDuplicates, ValueSpec, read_keys, read_values, write_matches, write_new_rows, write_rows,
+    Batches, Cell, Collected, Delivered, Duplicates, Input, InputOptions, Join, KeyTable, Matches, OpenSink,
+    OpenSource, Output, OutputOptions, PayloadSpec, ReceivedPayload, ResultKind, ResultTable, Source, SourceFile,
+    TableError, ValueDuplicates, ValueSpec, read_keys, read_keys_within, read_values, write_matches, write_new_rows,
+    write_rows,
 };
 
 use super::columnar_tables::{arrow_file, arrow_stream, batch, parquet};
@@ -225,6 +226,66 @@ fn the_first_faulty_row_is_named() {
         let error = pool.install(|| read_keys(&*opened(&source), &key(&["id"]), Some(&along))).unwrap_err();
         assert!(told(&error).contains("the second one is row 40001"), "{threads}: {error}");
     }
+}
+
+fn text_rows(rows: &[(&str, &str)]) -> Vec<Vec<Option<String>>> {
+    rows.iter().map(|(id, note)| vec![Some((*id).to_owned()), Some((*note).to_owned())]).collect()
+}
+
+#[test]
+fn a_source_must_give_its_rows_twice() {
+    let rows = text_rows(&[("a", "1"), ("b", "2"), ("c", "3")]);
+    let first = TextRows::new(&["id", "note"], rows.clone());
+    let kept = |again: Vec<Vec<Option<String>>>| {
+        let source = first.clone().changing_to(again);
+        let table = read_keys(&source, &key(&["id"]), None).unwrap();
+        collected(&source, &table, &Matches { keys: &[0], payload: None }, Join::Inner)
+    };
+    assert_eq!(kept(rows.clone()).unwrap(), rows[..1]);
+    let error = TableError::Changed { path: "the toy".to_owned() };
+    assert_eq!(kept(rows[..2].to_vec()).map_err(|error| told(&error)), Err(told(&error)), "a row less");
+    assert_eq!(kept([&rows[..], &rows[..1]].concat()).map_err(|error| told(&error)), Err(told(&error)), "a row more");
+    // As `Source` says: places count, and another order is not noticed.
+    let turned = rows.iter().rev().cloned().collect::<Vec<_>>();
+    assert_eq!(kept(turned.clone()).unwrap(), turned[..1]);
+}
+
+#[test]
+fn a_cell_that_is_not_of_its_columns_type_is_an_error() {
+    let rows = || TextRows::new(&["id", "note"], text_rows(&[("a", "1")]));
+    let payload = PayloadSpec { columns: vec!["note".into()], duplicates: Duplicates::Refuse };
+    let values = ValueSpec::parse(&["note".into()], &[], &[]).unwrap();
+    let groups = ValueSpec { group_by: Some("note".into()), ..ValueSpec::default() };
+    let wrong = Cell::Boolean(true);
+    let source = rows().giving(wrong);
+    for (what, read) in [
+        ("a key", read_keys(&source, &key(&["note"]), None)),
+        ("a payload", read_keys(&source, &key(&["id"]), Some(&payload))),
+        ("a value", read_values(&source, &key(&["id"]), &values)),
+        ("a group", read_values(&source, &key(&["id"]), &groups)),
+    ] {
+        let error = read.err().unwrap_or_else(|| panic!("{what} of the wrong form is taken"));
+        assert!(matches!(&error, TableError::WrongForm { column, row: 1, .. } if column == "note"), "{what}: {error}");
+    }
+    // What a text column takes, a payload of numbers would give to the receiver as other bytes.
+    let number = rows().giving(Cell::Fixed(&[1, 0, 0, 0]));
+    assert!(read_keys(&number, &key(&["id"]), Some(&payload)).is_err());
+}
+
+#[test]
+fn a_payload_is_padded_only_where_there_is_room() {
+    let long = "x".repeat(50_000);
+    let rows =
+        (0..100).map(|row| vec![Some(format!("k{row}")), Some(if row == 0 { long.clone() } else { "y".into() })]);
+    let source = TextRows::new(&["id", "note"], rows.collect());
+    let payload = PayloadSpec { columns: vec!["note".into()], duplicates: Duplicates::Refuse };
+    let read = |room| read_keys_within(&source, &key(&["id"]), Some(&payload), &|| room);
+    // A presence byte, three of length, and the text.
+    let padded = 100 * (1 + 3 + 50_000);
+    assert!(read(None).is_ok() && read(Some(padded)).is_ok());
+    let error = read(Some(padded - 1)).unwrap_err();
+    assert!(matches!(error, TableError::PayloadMemory { keys: 100, width: 50_004, .. }), "{error}");
+    assert!(told(&error).contains("--memory"), "{error}");
 }
 
 #[test]

@@ -66,6 +66,7 @@ impl Preparation {
             destination: config.destination.clone(),
             receipt: config.receipt.as_ref().map(|path| path.display().to_string()),
             force: config.force,
+            memory: config.memory,
             files: Files::of(config),
         };
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the
@@ -158,17 +159,18 @@ struct Wanted {
     destination: Option<Destination>,
     receipt: Option<String>,
     force: bool,
+    memory: Option<u64>,
     files: Files,
 }
 
 fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>) -> Outcome {
-    let Wanted { columns, result, source, destination, receipt, force, files } = wanted;
+    let Wanted { columns, result, source, destination, receipt, force, memory, files } = wanted;
     files.check()?;
     let opened = source.table.open()?;
     let sink = destination.as_ref().zip(*result).map(|(to, kind)| to.sink.open(kind, &*opened)).transpose()?;
     let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
     // A run that has ended takes nothing, and the places are dropped here.
     let _ = place.send(Placed { sink, receipt });
-    let table = columns.read(&*opened, &source.key)?;
+    let table = columns.read(&*opened, &source.key, *memory)?;
     Ok((opened, table))
 }

@@ -7,10 +7,11 @@ use vesica_party::Role;
 
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
+use crate::memory::Budget;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec, read_keys,
-    read_values,
+    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec,
+    read_keys_within, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -193,13 +194,16 @@ pub enum Columns {
 }
 
 impl Columns {
-    /// Reads the key columns and these.
+    /// Reads the key columns and these. `memory` is the bound on the process; `None` stands for what
+    /// is free.
     ///
     /// # Errors
-    /// If the table cannot be read, or holds what the columns do not take.
-    pub fn read(&self, source: &dyn Source, key: &KeySpec) -> Result<KeyTable, TableError> {
+    /// If the table cannot be read, holds what the columns do not take, or has a payload that takes
+    /// more memory than there is.
+    pub fn read(&self, source: &dyn Source, key: &KeySpec, memory: Option<u64>) -> Result<KeyTable, TableError> {
+        let room = || Budget::now(memory).map(|budget| budget.left);
         match self {
-            Self::Payload(payload) => read_keys(source, key, payload.as_ref()),
+            Self::Payload(payload) => read_keys_within(source, key, payload.as_ref(), &room),
             Self::Values(values) => read_values(source, key, values),
         }
     }

@@ -87,16 +87,15 @@ fn push(records: &mut Records, columns: &[usize], part: &mut dyn ScannerPart) ->
 
 /// See [`crate::table::Source::keep`].
 pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    let rows = if sink.takes_records(input.delimiter()) {
-        keep_records(input, kept, sink)?
+    if sink.takes_records(input.delimiter()) {
+        keep_records(input, kept, sink)
     } else {
-        keep_batches(input, kept, sink)?
-    };
-    kept.check_rows(input.path(), rows)
+        keep_batches(input, kept, sink)
+    }
 }
 
-/// Copies records as they stand. The number of rows passed.
-fn keep_records(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<usize, TableError> {
+/// Copies records as they stand.
+fn keep_records(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
     let mut reader = CsvReader::open(input)?;
     let csv = CsvHead { byte_order_mark: reader.marked(), header: reader.header_bytes(), line_end: reader.line_end() };
     let head = Head {
@@ -112,11 +111,11 @@ fn keep_records(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Resu
         }
         row += 1;
     }
-    Ok(row)
+    Ok(())
 }
 
-/// Converts records to columns of text. The number of rows passed.
-fn keep_batches(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<usize, TableError> {
+/// Converts records to columns of text.
+fn keep_batches(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
     let mut reader = CsvReader::open(input)?;
     let schema = schema_of(reader.header());
     sink.begin(&Head { format: Some(Format::Csv), ..Head::of(input.path(), schema.clone(), kept.payload_schema()) })?;
@@ -146,7 +145,7 @@ fn keep_batches(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Resu
             row_numbers.clear();
         }
         if end {
-            return Ok(row);
+            return Ok(());
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::table::payload::{
     Duplicates, LONGEST_NAME, MAX_PAYLOAD_WIDTH, MOST_COLUMNS, PayloadField, PayloadKind, PayloadSchema, PayloadSpec,
     PayloadTable,
 };
-use crate::table::source::{Cell, CellForm, Wanted};
+use crate::table::source::{Cell, CellForm, Wanted, WrongForm};
 
 /// Gathers one record a distinct key while the table is read.
 pub(crate) struct PayloadCollector {
@@ -43,6 +43,8 @@ impl Records {
 
 /// Records of consecutive rows.
 pub(crate) struct PayloadRows {
+    /// The kind of each field.
+    kinds: Vec<PayloadKind>,
     /// Bytes of presence bits at the start of a record.
     presence: usize,
     /// The current row's record.
@@ -83,7 +85,8 @@ impl PayloadCollector {
     /// No rows.
     pub fn rows(&self) -> PayloadRows {
         let presence = self.fields.len().div_ceil(8);
-        PayloadRows { presence, row: vec![0; presence], records: Records::default() }
+        let kinds = self.fields.iter().map(|field| field.kind.clone()).collect();
+        PayloadRows { kinds, presence, row: vec![0; presence], records: Records::default() }
     }
 
     /// Keeps a row's record when its key is new; else compares it with the key's first one.
@@ -101,33 +104,42 @@ impl PayloadCollector {
         Ok(())
     }
 
-    /// Pads all records to the longest.
-    pub fn finish(self) -> PayloadTable {
+    /// Pads all records to the longest, if there is room for them.
+    pub fn finish(self, source: &str, room: &dyn Fn() -> Option<u64>) -> Result<PayloadTable, TableError> {
         let count = self.records.ends.len();
         let width = (0..count).map(|place| self.records.get(place).len()).max().unwrap_or(0);
+        let padded = width as u64 * count as u64;
+        if let Some(limit) = room().filter(|&limit| padded > limit) {
+            return Err(TableError::PayloadMemory { path: source.to_owned(), keys: count, width, limit });
+        }
         let mut bytes = vec![0; width * count];
         for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
             let record = self.records.get(place);
             padded.iter_mut().zip(record).for_each(|(to, from)| *to = *from);
         }
-        PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes }
+        Ok(PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes })
     }
 }
 
 impl PayloadRows {
     /// Appends the current row's value of a field. A null leaves its presence bit clear.
-    pub fn cell(&mut self, field: usize, cell: Cell<'_>) {
+    pub fn cell(&mut self, field: usize, cell: Cell<'_>) -> Result<(), WrongForm> {
+        // The receiver reads a record by the kinds alone.
+        if !self.kinds.get(field).is_some_and(|kind| takes(kind, cell)) {
+            return Err(WrongForm);
+        }
         match cell {
             Cell::Text(text) => framed(&mut self.row, text.as_bytes()),
             Cell::Bytes(bytes) => framed(&mut self.row, bytes),
             Cell::Boolean(value) => self.row.push(u8::from(value)),
             Cell::Fixed(value) => self.row.extend_from_slice(value),
-            // The other forms are not those of payloads.
-            Cell::Null | Cell::Decimal(..) | Cell::OutOfRange => return,
+            Cell::Null => return Ok(()),
+            Cell::Decimal(..) | Cell::OutOfRange => return Err(WrongForm),
         }
         if let Some(bits) = self.row.get_mut(field / 8) {
             *bits |= 1 << (field % 8);
         }
+        Ok(())
     }
 
     /// Ends the row. One without a usable key says nothing.
@@ -147,6 +159,19 @@ impl PayloadRows {
         self.records.bytes.clear();
         self.records.ends.clear();
         self.begin_row();
+    }
+}
+
+/// Whether a field of this kind may have this cell.
+fn takes(kind: &PayloadKind, cell: Cell<'_>) -> bool {
+    use PayloadKind as K;
+    match cell {
+        Cell::Null => true,
+        Cell::Text(_) => matches!(kind, K::Text | K::LargeText | K::TextView),
+        Cell::Bytes(_) => matches!(kind, K::Binary | K::LargeBinary | K::BinaryView),
+        Cell::Boolean(_) => *kind == K::Boolean,
+        Cell::Fixed(value) => kind.width() == Some(value.len()),
+        Cell::Decimal(..) | Cell::OutOfRange => false,
     }
 }
 

@@ -9,7 +9,7 @@ use super::{MAX_GROUPS, ValueDuplicates, ValueSpec, ValueTable};
 use crate::table::TableError;
 use crate::table::along::At;
 use crate::table::named_columns::NamedColumns;
-use crate::table::source::{Cell, CellForm, Wanted};
+use crate::table::source::{Cell, CellForm, Wanted, WrongForm};
 
 pub(crate) struct ValueCollector {
     spec: ValueSpec,
@@ -126,21 +126,24 @@ impl ValueCollector {
 
 impl ValueRows {
     /// The current row's value of a column, or its group behind them.
-    pub fn cell(&mut self, place: usize, cell: Cell<'_>) {
+    pub fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), WrongForm> {
         let Some(&scale) = self.scales.get(place) else {
             // A group without a canonical form is none.
             self.groups.push(match cell {
                 Cell::Text(text) => Some(text.to_owned()),
                 Cell::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-                _ => None,
+                Cell::Null | Cell::OutOfRange => None,
+                Cell::Boolean(_) | Cell::Fixed(_) | Cell::Decimal(..) => return Err(WrongForm),
             });
-            return;
+            return Ok(());
         };
         self.values.push(match cell {
             Cell::Text(text) => decimal::parse(text, scale),
             Cell::Decimal(number, found) => decimal::rescale(number, found, scale),
-            _ => Err(Unfit::Missing),
+            Cell::Null | Cell::OutOfRange => Err(Unfit::Missing),
+            Cell::Bytes(_) | Cell::Boolean(_) | Cell::Fixed(_) => return Err(WrongForm),
         });
+        Ok(())
     }
 
     /// Ends the row. One without a usable key says nothing.

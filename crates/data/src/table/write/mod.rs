@@ -6,6 +6,7 @@ mod text;
 pub(crate) use columns::{ColumnsWriter, WithPayload, with_payload};
 pub(crate) use text::TextWriter;
 
+use std::cell::Cell;
 use std::fmt;
 
 use arrow_schema::Schema;
@@ -53,6 +54,8 @@ pub struct KeptRows<'a> {
     rank: Vec<u32>,
     join: Join,
     payload: Option<ReceivedPayload<'a>>,
+    /// One more than the last row that was asked for.
+    asked: Cell<usize>,
 }
 
 impl fmt::Debug for KeptRows<'_> {
@@ -78,12 +81,14 @@ impl<'a> KeptRows<'a> {
                 return Err(TableError::PeerPayload("its length is not that of the matches"));
             }
         }
-        Ok(Self { row_key: &table.row_key, rank, join, payload })
+        Ok(Self { row_key: &table.row_key, rank, join, payload, asked: Cell::new(0) })
     }
 
     /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.
+    /// A second pass asks this of every row.
     #[inline]
     pub fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
+        self.asked.set(self.asked.get().max(row + 1));
         let key = self.row_key.get(row).copied().unwrap_or(NO_KEY);
         let rank = self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
         if (rank != NO_MATCH) != (self.join == Join::Inner) {
@@ -102,8 +107,9 @@ impl<'a> KeptRows<'a> {
     }
 
     /// Refuses a second pass that did not see as many rows as the first.
-    pub fn check_rows(&self, source: &str, rows: usize) -> Result<(), TableError> {
-        if rows == self.row_key.len() { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
+    fn check_rows(&self, source: &str) -> Result<(), TableError> {
+        let seen_all = self.asked.get() == self.row_key.len();
+        if seen_all { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
     }
 }
 
@@ -138,6 +144,7 @@ pub fn write_matches(
 ) -> Result<WriteStats, TableError> {
     let kept = KeptRows::new(table, matches, join)?;
     source.keep(&kept, &mut sink)?;
+    kept.check_rows(source.name())?;
     sink.finish()
 }
 
