@@ -3,11 +3,16 @@
 
 use vesica_party::Security;
 
-use super::memory::{Coefficients, Footprint};
+use super::memory::{Coefficients, Footprint, Totals};
 
 /// `id`, mode, and for sender and receiver: KiB, bytes a sender's item, bytes a receiver's item.
 const fn row(id: &'static str, security: Security, [sender, receiver]: [[u64; 3]; 2]) -> Footprint {
-    Footprint { id, security, sender: coefficients(sender), receiver: coefficients(receiver) }
+    Footprint { id, security, sender: coefficients(sender), receiver: coefficients(receiver), totals: Totals::Plain }
+}
+
+/// A row that computes totals on shares.
+const fn on_shares(row: Footprint) -> Footprint {
+    Footprint { totals: Totals::OnShares, ..row }
 }
 
 const fn coefficients([fixed_kib, per_sender_item, per_receiver_item]: [u64; 3]) -> Coefficients {
@@ -46,10 +51,10 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("rs21-circuit", Security::SemiHonest, [[3244, 501, 1798], [3256, 75, 1815]]),
     row("spot-fast", Security::SemiHonest, [[1035, 323, 4], [1115, 0, 122]]),
     row("spot-low", Security::SemiHonest, [[397, 428, 78], [551, 8, 577]]),
-    row("vesica-cardinality", Security::SemiHonest, [[3002, 686, 1053], [2787, 75, 1157]]),
+    on_shares(row("vesica-cardinality", Security::SemiHonest, [[3002, 686, 1053], [2787, 75, 1157]])),
     row("vesica-circuit", Security::SemiHonest, [[2988, 688, 1008], [2760, 75, 1119]]),
-    row("vesica-join-and-compute", Security::SemiHonest, [[4094, 757, 1088], [5009, 75, 1206]]),
-    row("vesica-sum", Security::SemiHonest, [[2991, 751, 1087], [2673, 75, 1235]]),
+    on_shares(row("vesica-join-and-compute", Security::SemiHonest, [[4094, 757, 1088], [5009, 75, 1206]])),
+    on_shares(row("vesica-sum", Security::SemiHonest, [[2991, 751, 1087], [2673, 75, 1235]])),
     row("vole-fast", Security::Malicious, [[2932, 95, 106], [2825, 1, 253]]),
     row("vole-fast", Security::SemiHonest, [[1509, 96, 107], [1737, 2, 216]]),
     row("vole-lean", Security::Malicious, [[3009, 95, 106], [2847, 1, 311]]),

@@ -33,6 +33,18 @@ pub(super) struct Footprint {
     pub sender: Coefficients,
     /// Of the receiver.
     pub receiver: Coefficients,
+    /// How further columns and groups are added up.
+    pub totals: Totals,
+}
+
+/// How a protocol computes the totals of columns and groups, which decides what each more of them
+/// takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Totals {
+    /// From the matches that one side sees, or under encryption.
+    Plain,
+    /// As inner products of shares, one for each column and group.
+    OnShares,
 }
 
 /// What one side allocates.
@@ -82,8 +94,9 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let narrow = find(extent.security)?;
     // Where the semi-honest mode needs the wide field, it takes what the malicious mode does.
     let is_wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
-    let Footprint { sender, receiver, .. } = if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
-    let extras = workload.extra_memory(id);
+    let Footprint { sender, receiver, totals, .. } =
+        if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
+    let extras = workload.extra_memory(*totals);
     let [sender, receiver] =
         [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
     Some(Memory { sender, receiver })
@@ -131,5 +144,19 @@ mod tests {
         }
         let plain = task::tests::workload("intersect", Extent::new(5, 5, Security::SemiHonest));
         assert_eq!(memory("no-such-protocol", plain.workload()), None);
+    }
+
+    /// A row that computes on shares takes an inner product for each total.
+    #[test]
+    fn groups_take_memory_where_totals_are_computed_on_shares() {
+        let sum = task::find("sum").expect("the task");
+        let extent = Extent::new(1 << 16, 1 << 16, Security::SemiHonest);
+        let of = |id, groups| {
+            let amounts = task::Amounts { groups, ..sum.least_amounts() };
+            memory(id, sum.workload(&extent, &amounts).expect("groups").workload()).expect("a row").sender
+        };
+        let more = |id| of(id, 50) - of(id, 1);
+        assert!(more("vesica-sum") > 50 * (1 << 16) * 180, "{}", more("vesica-sum"));
+        assert!(more("czz24-sum") < 8 << 20, "{}", more("czz24-sum"));
     }
 }

@@ -7,6 +7,8 @@ use vesica_party::Entry;
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
+use super::Totals;
+
 /// A task with its sizes and options: what `auto`, the cost model and the memory model ask of it.
 /// They know no task by name.
 pub trait Workload: fmt::Debug + Send + Sync {
@@ -26,7 +28,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Units of work beyond the items themselves, which the cost model weighs with a constant of
     /// the protocol: bytes of payloads, or an aggregate's values after the first.
     fn extra_work(&self) -> u64;
-    /// Bytes of memory on either side beyond those for the items themselves, with the protocol of
-    /// this id.
-    fn extra_memory(&self, id: &str) -> u64;
+    /// Bytes of memory on either side beyond those for the items themselves, with a protocol
+    /// that computes totals in this way.
+    fn extra_memory(&self, totals: Totals) -> u64;
 }

@@ -22,6 +22,7 @@ use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, 
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::noise::{Epsilon, NoiseScale};
+use crate::plan::Totals;
 use crate::table::{ExpectedRange, Join, KeyTable, ValueColumn, decimal};
 
 // `vesica-data` knows no protocol, so it has this limit of its own.
@@ -306,19 +307,20 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     /// Further columns and groups. Rounder than the coefficients of the memory model, and far above
     /// what rows take that do not compute on shares.
-    fn extra_memory(id: &str, extent: &Extent, options: &AggregateOptions) -> u64 {
+    fn extra_memory(totals: Totals, extent: &Extent, options: &AggregateOptions) -> u64 {
         const INNER_PRODUCT_BYTES: u64 = 512 << 10;
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let (groups, columns) = (options.groups as u64, options.columns as u64);
         if groups <= 1 && columns <= 1 {
             return 0;
         }
-        let totals = groups.saturating_mul(columns + 1);
-        // On shares a total of a group is an inner product with the group's bins.
-        let (per_item, fixed) = if id.starts_with("vesica-") {
-            (totals.saturating_mul(180) + 520 * columns, totals.saturating_mul(INNER_PRODUCT_BYTES))
-        } else {
-            (64 * columns, columns * INNER_PRODUCT_BYTES)
+        let (per_item, fixed) = match totals {
+            // A total of a group is an inner product with the group's bins.
+            Totals::OnShares => {
+                let products = groups.saturating_mul(columns + 1);
+                (products.saturating_mul(180) + 520 * columns, products.saturating_mul(INNER_PRODUCT_BYTES))
+            }
+            Totals::Plain => (64 * columns, columns * INNER_PRODUCT_BYTES),
         };
         items.saturating_mul(per_item).saturating_add(fixed)
     }

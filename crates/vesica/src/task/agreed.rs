@@ -17,7 +17,7 @@ use super::job::{Job, Options, Said, Settling};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
-use crate::plan::Workload;
+use crate::plan::{Totals, Workload};
 use crate::table::KeyTable;
 
 /// One side of a task, configured.
@@ -150,8 +150,8 @@ impl<J: Job> Workload for TypedWorkload<J> {
         J::extra_work(&self.extent, &self.options)
     }
 
-    fn extra_memory(&self, id: &str) -> u64 {
-        J::extra_memory(id, &self.extent, &self.options)
+    fn extra_memory(&self, totals: Totals) -> u64 {
+        J::extra_memory(totals, &self.extent, &self.options)
     }
 }
 

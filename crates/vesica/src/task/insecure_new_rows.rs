@@ -16,6 +16,7 @@ use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, 
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list};
 use crate::insecure::new_rows::{NewRows, NewRowsOptions, REGISTRY};
+use crate::plan::Totals;
 use crate::table::{KeyTable, PayloadSchema};
 
 /// The toy task.
@@ -138,7 +139,7 @@ impl Job for NewRowsJob {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }
 
-    fn extra_memory(_id: &str, extent: &Extent, options: &NewRowsOptions) -> u64 {
+    fn extra_memory(_totals: Totals, extent: &Extent, options: &NewRowsOptions) -> u64 {
         (extent.sender_items as u64).saturating_mul(2 * options.payload_bytes as u64)
     }
 

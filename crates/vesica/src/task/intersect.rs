@@ -18,6 +18,7 @@ use super::job::{Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
+use crate::plan::Totals;
 use crate::table::{KeyTable, PayloadSchema};
 
 /// The task `intersect`.
@@ -201,7 +202,7 @@ impl Job for IntersectJob {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }
 
-    fn extra_memory(_id: &str, extent: &Extent, options: &IntersectOptions) -> u64 {
+    fn extra_memory(_totals: Totals, extent: &Extent, options: &IntersectOptions) -> u64 {
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let payloads = options.payload_bytes as u64;
         let keystreams = if payloads > 0 { 80 } else { 0 };

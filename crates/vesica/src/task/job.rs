@@ -15,6 +15,7 @@ use super::agreed::Agreed;
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
+use crate::plan::Totals;
 use crate::table::KeyTable;
 
 /// The sender's input of a job.
@@ -125,7 +126,7 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     fn extra_work(extent: &Extent, options: &Options<Self>) -> u64;
 
     /// See [`Workload::extra_memory`](crate::plan::Workload::extra_memory).
-    fn extra_memory(id: &str, extent: &Extent, options: &Options<Self>) -> u64;
+    fn extra_memory(totals: Totals, extent: &Extent, options: &Options<Self>) -> u64;
 
     // Plans, measurements and tests.
 

@@ -18,6 +18,7 @@ use super::job::{Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Finished, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
+use crate::plan::Totals;
 use crate::receipt::to_hex;
 use crate::shares::{Header, NO_ROW, ShareFile};
 use crate::table::{ExpectedRange, KeyTable, NO_KEY, ValueColumn};
@@ -167,7 +168,7 @@ impl Job for SharesJob {
             .saturating_add(bytes(extent.receiver_items, options.receiver_payload_bytes))
     }
 
-    fn extra_memory(_id: &str, extent: &Extent, options: &SharesOptions) -> u64 {
+    fn extra_memory(_totals: Totals, extent: &Extent, options: &SharesOptions) -> u64 {
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let payloads = options.sender_payload_bytes.saturating_add(options.receiver_payload_bytes) as u64;
         items.saturating_mul(if payloads > 0 { 100 + 24 * payloads } else { 0 })
