@@ -15,7 +15,7 @@ use vesica_structures::rng::SecretRng;
 
 use super::job::{Job, Options, Said, Settling};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
-use crate::failure::Failure;
+use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
 use crate::table::KeyTable;
@@ -206,6 +206,19 @@ impl<J: Job> Configured<J> {
     fn read_proposal(bytes: &[u8]) -> Result<J::Proposal, Malformed> {
         read(bytes).filter(J::is_sound).ok_or(Malformed("a proposal for the task that no side makes"))
     }
+
+    fn read_words(words: TaskBytes<'_>) -> Result<(J::Proposal, J::Measure), Malformed> {
+        let measure = read(words.measure).ok_or(Malformed("sizes that do not go with the task"))?;
+        Ok((Self::read_proposal(words.proposal)?, measure))
+    }
+}
+
+fn unreadable_own_words() -> Refusal {
+    Refusal::Refused(Failure::new(
+        code::INTERNAL,
+        "this side cannot read what it said of the task itself",
+        "please report it with the version and the flags of the task",
+    ))
 }
 
 /// Plain structs into memory: serialising cannot fail, and the peer would refuse an empty text.
@@ -244,13 +257,12 @@ impl<J: Job> AnyJob for Configured<J> {
         ours: TaskBytes<'_>,
         theirs: TaskBytes<'_>,
     ) -> Result<Box<dyn AnyAgreed>, Refusal> {
-        let misbehaved = Refusal::Misbehaved("sizes that do not go with the task");
-        let peer = Self::read_proposal(theirs.proposal).map_err(|malformed| Refusal::Misbehaved(malformed.0))?;
-        let (Some(our_measure), Some(their_measure)) = (read(ours.measure), read(theirs.measure)) else {
-            return Err(misbehaved);
-        };
-        let ours = Said { proposal: &self.proposal, measure: &our_measure };
-        let theirs = Said { proposal: &peer, measure: &their_measure };
+        // Both sides' terms follow from the bytes that crossed the wire and are part of the session.
+        let (our_proposal, our_measure) = Self::read_words(ours).map_err(|_| unreadable_own_words())?;
+        let (their_proposal, their_measure) =
+            Self::read_words(theirs).map_err(|malformed| Refusal::Misbehaved(malformed.0))?;
+        let ours = Said { proposal: &our_proposal, measure: &our_measure };
+        let theirs = Said { proposal: &their_proposal, measure: &their_measure };
         let (sender, receiver) = match self.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
