@@ -39,7 +39,11 @@ pub fn table(bytes: &[u8], format: Format) -> Result<u64, TableError> {
     }
 }
 
-fn input(bytes: &[u8], format: Format) -> Result<Input, TableError> {
+/// Bytes as a table of this format.
+///
+/// # Errors
+/// If they are none.
+pub fn input(bytes: &[u8], format: Format) -> Result<Input, TableError> {
     let options = InputOptions { format: Some(format), ..InputOptions::default() };
     Input::spooled(bytes, "the fuzzed table", &options)
 }

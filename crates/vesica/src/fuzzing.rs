@@ -3,15 +3,22 @@
 
 pub mod seeds;
 
-use vesica_party::Security;
+use std::sync::LazyLock;
+
+use vesica_party::{Reader, Role, Security};
 use vesica_protocols::tasks::Extent;
 
+use crate::handshake::messages::{Body, Choice, Closing, Opening, Ready, Seen, Sizes};
+use crate::handshake::{Hello, TaskBytes};
+use crate::key::KeySpec;
+use crate::noise::{Epsilon, NoiseConfig};
 use crate::plan::{Link, Machine, Permissions, Prices, Setting};
-use crate::table::ValueSpec;
+use crate::table::{Duplicates, ExpectedRange, Format, Join, PayloadSpec, ValueSpec};
+use crate::task::{self, AnyJob, AnyTask, Settings, Side};
 
 pub use vesica_data::fuzzing::{
-    Field, Split, csv, date, decimal, key_specification, normalise, parquet_structures, payload, ranges, split_line,
-    split_record, table, values,
+    Field, Split, csv, date, decimal, input, key_specification, normalise, parquet_structures, payload, ranges,
+    split_line, split_record, table, values,
 };
 
 /// Reads a text as a budget, and takes from it. Whether it covered that.
@@ -28,7 +35,7 @@ pub fn prices(text: &str) -> bool {
 pub fn calibration(bytes: &[u8]) -> bool {
     let Ok(machine) = serde_json::from_slice::<Machine>(bytes) else { return false };
     let prices = Prices::built_in().expect("the built-in list");
-    let task = crate::task::find("intersect").expect("the task");
+    let task = task::find("intersect").expect("the task");
     let workload =
         task.workload(&Extent::new(1 << 20, 1 << 20, Security::Malicious), &task.least_amounts()).expect("the least");
     let setting = Setting {
@@ -46,58 +53,106 @@ pub fn calibration(bytes: &[u8]) -> bool {
 
 /// Reads a text as an epsilon; what is shown reads back. Whether it is one.
 pub fn epsilon(text: &str) -> bool {
-    use crate::noise::Epsilon;
     Epsilon::parse(text).is_ok_and(|epsilon| {
         assert_eq!(Epsilon::parse(&epsilon.to_string()).ok(), Some(epsilon));
         true
     })
 }
 
+/// The messages of a session, each with its parser.
+const SESSION_MESSAGES: [(&str, fn(&[u8])); 7] = [
+    ("Opening", read::<Opening>),
+    ("Hello", read::<Hello>),
+    ("Sizes", read::<Sizes>),
+    ("Choice", read::<Choice>),
+    ("Ready", read::<Ready>),
+    ("Seen", read::<Seen>),
+    ("Closing", read::<Closing>),
+];
+
+fn read<B: Body>(bytes: &[u8]) {
+    // Whatever it says, it must say it.
+    let _ = B::read(&mut Reader::new(bytes));
+}
+
 /// Reads bytes as each message of a session.
 pub fn session_messages(bytes: &[u8]) {
-    use crate::handshake::Hello;
-    use crate::handshake::messages::{Body, Choice, Closing, Opening, Ready, Seen, Sizes};
-    use vesica_party::Reader;
-    fn read<B: Body>(bytes: &[u8]) {
-        // Whatever it says, it must say it.
-        let _ = B::read(&mut Reader::new(bytes));
-    }
-    for read in
-        [read::<Opening>, read::<Hello>, read::<Sizes>, read::<Choice>, read::<Ready>, read::<Seen>, read::<Closing>]
-    {
+    for (_, read) in SESSION_MESSAGES {
         read(bytes);
     }
     task_words(bytes);
 }
 
+/// A configured side of a task, with what it says of the task.
+struct OwnSide {
+    task: &'static dyn AnyTask,
+    /// Role and settings, in words.
+    name: String,
+    job: Box<dyn AnyJob>,
+    proposal: Vec<u8>,
+    measure: Vec<u8>,
+}
+
+/// Both sides of each task, in each of some settings that they take.
+static OWN_SIDES: LazyLock<Vec<OwnSide>> = LazyLock::new(own_sides);
+
+fn own_sides() -> Vec<OwnSide> {
+    let table = input(b"id,amount,region\na,1.25,north\nb,-2,south\n", Format::Csv).expect("a table");
+    let key = KeySpec::parse(&["id"], &[]).expect("a key");
+    let all = task::all().flat_map(|task| [Role::Sender, Role::Receiver].map(|role| (task, role)));
+    let all = all.flat_map(|(task, role)| settings(role).map(|(name, settings)| (task, role, name, settings)));
+    let side = |(task, role, name, settings): (&'static dyn AnyTask, Role, _, _)| {
+        let side = Side { role, settings: &settings, output: Some(Join::Inner) };
+        let job = task.configure(&side).ok()?;
+        let read = job.columns().read(&table, &key, None).expect("columns of the table");
+        let (proposal, measure) = (job.proposal(), job.measure(&read));
+        Some(OwnSide { task, name: format!("{role}, {name}"), job, proposal, measure })
+    };
+    all.filter_map(side).collect()
+}
+
+/// Settings for the columns `amount` and `region`, with names. Each task refuses some of them.
+fn settings(role: Role) -> [(&'static str, Settings); 5] {
+    let text = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let columns = text(&["amount"]);
+    let values = ValueSpec::parse(&columns, &text(&["amount=2"]), &text(&["amount=-5..5"])).expect("sound arguments");
+    let range = ExpectedRange::parse("count=0..7").expect("a range");
+    let with_column = Settings { values, expected_ranges: vec![range], max_groups: 5, ..Settings::default() };
+    let noise = NoiseConfig { epsilon: Epsilon::parse("0.5").expect("an epsilon"), budget: "budget.toml".into() };
+    let with_payload = Settings { both_learn: true, ..Settings::default() };
+    let with_payload = match role {
+        Role::Sender => {
+            let payload = PayloadSpec { columns, duplicates: Duplicates::Refuse };
+            Settings { payload: Some(payload), ..with_payload }
+        }
+        Role::Receiver => Settings { expected_payload: Some(columns), ..with_payload },
+    };
+    let grouped = ValueSpec { group_by: Some("region".into()), ..ValueSpec::default() };
+    [
+        ("no columns", Settings::default()),
+        ("a column of values", with_column.clone()),
+        ("noise", Settings { noise: Some(noise), ..with_column }),
+        ("groups", Settings { values: grouped, at_least: 2, ..Settings::default() }),
+        ("a payload, and both learn", with_payload),
+    ]
+}
+
 /// Reads bytes as a peer's words in each task: a proposal, a line feed, and what it says once it
 /// has read its table. How many sides settle with it.
 pub fn task_words(bytes: &[u8]) -> usize {
-    use crate::handshake::TaskBytes;
-    use crate::table::Join;
-    use crate::task::{self, Settings, Side};
-    use vesica_party::Role;
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (proposal, measure) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     let extent = Extent::new(1000, 1000, Security::SemiHonest);
-    let column = ValueSpec::parse(&["amount".to_owned()], &["amount=2".to_owned()], &["amount=-5..5".to_owned()]);
-    let with_column = Settings { values: column.expect("sound arguments"), max_groups: 5, ..Settings::default() };
-    let mut settled = 0;
-    for (task, role) in task::all().flat_map(|task| [Role::Sender, Role::Receiver].map(|role| (task, role))) {
-        for settings in [&Settings::default(), &with_column] {
-            let Ok(job) = task.configure(&Side { role, settings, output: Some(Join::Inner) }) else { continue };
-            let own = job.proposal();
-            // Whatever it says, it must say it.
-            let readable = job.differences(proposal).is_ok();
-            for own_measure in [&b"{\"payload\":null}"[..], b"{\"groups\":1}", b"{}"] {
-                let ours = TaskBytes { proposal: &own, measure: own_measure };
-                let terms = job.settle(&extent, ours, TaskBytes { proposal, measure });
-                assert!(readable || terms.is_err(), "{task} settles with a proposal that it cannot read");
-                settled += usize::from(terms.is_ok());
-            }
-        }
-    }
-    settled
+    let settles = |side: &&OwnSide| {
+        // Whatever it says, it must say it.
+        let readable = side.job.differences(proposal).is_ok();
+        let ours = TaskBytes { proposal: &side.proposal, measure: &side.measure };
+        let terms = side.job.settle(&extent, ours, TaskBytes { proposal, measure });
+        let OwnSide { task, name, .. } = side;
+        assert!(readable || terms.is_err(), "{task} ({name}) settles with a proposal that it cannot read");
+        terms.is_ok()
+    };
+    OWN_SIDES.iter().filter(settles).count()
 }
 
 /// Reads bytes as a receipt, and checks its signatures: which of them are right.
@@ -116,3 +171,6 @@ pub fn shares(bytes: &[u8]) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests;
