@@ -411,7 +411,7 @@ fn noise_is_added_debited_and_stated() {
     assert!(fs::read_to_string(&budget).expect("there").contains("\"spent\": \"0.1\""));
     let (received, sent) = noisy("0.5");
     assert!(sent.expect_err("exhausted").fault.contains("of which 0.1 are spent"));
-    assert!(received.expect_err("told").fault.contains("the partner's privacy budget does not cover this run"));
+    assert!(received.expect_err("told").fault.contains("its privacy budget does not cover this run"));
 }
 
 /// What a side is told about its own command line, before anything is opened.
