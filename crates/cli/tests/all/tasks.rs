@@ -249,7 +249,7 @@ fn tasks_and_flags_that_do_not_go_together() {
     let send = "send --input theirs.csv --key id --security semi-honest --connect 127.0.0.1:1 --wait 0.1 --identity \
                 them.key --peer us.pub";
     for (arguments, text) in [
-        ("--max-groups 3", "omit --max-groups"),
+        ("--max-groups 3", "--max-groups is for aggregates"),
         ("--payload-duplicates first", "--payload-duplicates needs columns"),
         ("--task shares --output theirs.shares --max-groups 3", "--max-groups is for aggregates"),
     ] {

@@ -437,7 +437,9 @@ fn what_a_task_does_not_take_is_refused_at_once() {
     assert!(refused(Role::Receiver, "shares", &group).contains("--group-by"));
     assert!(refused(Role::Sender, "shares", &|config| config.destination = None).contains("file of shares"));
     assert!(refused(Role::Receiver, "shares", &|config| config.settings.both_learn = true).contains("--both-learn"));
-    assert!(refused(Role::Receiver, "intersect", &|config| config.settings.at_least = 2).contains("only joins"));
+    assert!(
+        refused(Role::Receiver, "intersect", &|config| config.settings.at_least = 2).contains("--reveal-if-at-least")
+    );
     let noise = NoiseConfig { epsilon: Epsilon::parse("1").expect("an epsilon"), budget: folder.path("none.json") };
     let noisy = |config: &mut Config| config.settings.noise = Some(noise.clone());
     assert!(refused(Role::Receiver, "cardinality", &noisy).contains("for the sender"));

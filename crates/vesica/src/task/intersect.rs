@@ -80,11 +80,10 @@ impl Job for IntersectJob {
     }
 
     fn validate(side: &Side<'_>) -> Result<(), Failure> {
-        let Settings { values, at_least, noise, expected_ranges, max_groups, .. } = side.settings;
+        let Settings { values, at_least, noise, expected_ranges, .. } = side.settings;
         for (flag, given) in [
             ("--scale and --clamp", !values.columns.is_empty()),
             ("--group-by", values.group_by.is_some()),
-            ("--max-groups", *max_groups != 1),
             ("--reveal-if-at-least", *at_least > 0),
             ("--epsilon", noise.is_some()),
             ("--partner-clamp", !expected_ranges.is_empty()),

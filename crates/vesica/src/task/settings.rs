@@ -113,6 +113,7 @@ impl Flags {
         if self.group_by.is_some() {
             return Err(usage("--group-by is for aggregates", "omit it, or say for example --task cardinality"));
         }
+        self.refuse_max_groups()?;
         let mut settings = self.without_columns()?;
         let columns = (!self.payload.is_empty()).then(|| self.payload.clone());
         match (role, columns) {
@@ -138,6 +139,14 @@ impl Flags {
             }
         }
         Ok(settings)
+    }
+
+    /// Refuses `--max-groups`, other than its default, for a task without groups.
+    pub(super) fn refuse_max_groups(&self) -> Result<(), Failure> {
+        if self.max_groups == 1 {
+            return Ok(());
+        }
+        Err(usage("--max-groups is for aggregates", "omit it, or say for example --task cardinality"))
     }
 
     /// Refuses `--payload-duplicates`, other than its default, where it would have no effect.

@@ -68,6 +68,7 @@ impl Job for SharesJob {
     }
 
     fn settings(_role: Role, flags: &Flags) -> Result<Settings, Failure> {
+        flags.refuse_max_groups()?;
         flags.with_values()
     }
 
@@ -77,8 +78,7 @@ impl Job for SharesJob {
 
     fn validate(side: &Side<'_>) -> Result<(), Failure> {
         aggregate::refuse_what_is_for_rows(side, TASK)?;
-        let Settings { values, at_least, noise, max_groups, .. } = side.settings;
-        side.refuse(TASK, *max_groups != 1, "--max-groups is for aggregates", "omit it")?;
+        let Settings { values, at_least, noise, .. } = side.settings;
         side.refuse(TASK, values.group_by.is_some(), "--group-by is for aggregates", "omit it")?;
         side.refuse(TASK, *at_least > 0, "--reveal-if-at-least is for aggregates", "omit it")?;
         side.refuse(TASK, noise.is_some(), "--epsilon is for aggregates", "omit it")?;
