@@ -77,14 +77,15 @@ impl Abort {
         !matches!(self, Self::Link(_) | Self::PeerAborted(_))
     }
 
-    /// What the peer is told: the fault, and what it can do about it.
+    /// What the peer is told: the fault, and what it can do about it. Both name the two sides by
+    /// their roles: "the partner" would be another side on the other terminal.
     pub(crate) fn told(&self, from: Role) -> PeerFault {
         let (fault, mend) = match self {
             Self::Local { fault, mend, .. } => (fault.clone(), mend.clone()),
             Self::Unsupported(refusal) => (refusal.what.clone(), refusal.mend.clone()),
             other => (other.to_string(), other.mend().into()),
         };
-        PeerFault { from: Some(from), code: self.exit_code(), fault, mend }
+        PeerFault { from: Some(from), code: self.exit_code(), fault: by_role(&fault, from), mend: by_role(&mend, from) }
     }
 
     /// The remedy, in words.
@@ -130,5 +131,28 @@ impl Abort {
             Self::Unsupported(_) => exit_code::REFUSED,
             Self::Local { code, .. } => *code,
         }
+    }
+}
+
+/// A text that the party in role `own` wrote for its own user, with the roles of the two sides
+/// instead of "this side" and "the partner".
+fn by_role(text: &str, own: Role) -> String {
+    let [own, peer] = [own, own.peer()].map(|role| format!("the {role}"));
+    text.replace("this side", &own).replace("the partner", &peer).replace("your partner", &peer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forwarded_failure_names_both_sides_by_role() {
+        let step = Step { protocol: "test", number: 1, from: Role::Sender, carries: "tags" };
+        let told = Abort::PeerMisbehaved(step, "it repeats a tag").told(Role::Receiver);
+        assert_eq!(told.fault, "the sender misbehaved at test step 1 (tags, from the sender): it repeats a tag");
+        let (fault, mend) = ("this side waited for the partner's tags".into(), "ask your partner".into());
+        let told = Abort::Local { code: exit_code::LINK, fault, mend }.told(Role::Sender);
+        assert_eq!(told.fault, "the sender waited for the receiver's tags");
+        assert_eq!(told.mend, "ask the receiver");
     }
 }

@@ -38,10 +38,10 @@ impl Failure {
     /// the partner: it then concerns own flags and files.
     pub(crate) fn without_details(mut self) -> Self {
         self.told.get_or_insert(match self.code {
-            code::USAGE | code::REFUSED => "the partner's settings are not usable",
-            code::INPUT => "the partner's input table cannot be used",
-            code::OUTPUT => "the partner cannot write its output",
-            _ => "the partner's side cannot start",
+            code::USAGE | code::REFUSED => "its settings are not usable",
+            code::INPUT => "its input table cannot be used",
+            code::OUTPUT => "it cannot write its output",
+            _ => "it cannot start",
         });
         self
     }

@@ -55,11 +55,11 @@ pub struct Statement {
     pub key_columns: Vec<String>,
     /// The sender's payload columns.
     pub payload_columns: Vec<String>,
-    /// Their width per key, in bytes.
+    /// The width of the payload of one key, in bytes.
     pub payload_bytes: u64,
     /// The sender's columns to compute with, their scales and ranges.
     pub sender_values: Vec<ValueColumn>,
-    /// The receiver's.
+    /// The receiver's columns to compute with, their scales and ranges.
     pub receiver_values: Vec<ValueColumn>,
     /// Groups of the receiver's keys; 1 without `--group-by`.
     pub groups: u64,

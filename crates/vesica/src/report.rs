@@ -64,7 +64,7 @@ pub struct Report {
     pub threads: usize,
     /// Bytes sent, payload and framing, without TLS and TCP.
     pub bytes_sent: u64,
-    /// Bytes received, likewise.
+    /// Bytes received, payload and framing, without TLS and TCP.
     pub bytes_received: u64,
     /// From the start of the command to its end.
     pub seconds: f64,
@@ -77,9 +77,9 @@ pub struct Report {
 /// A column to compute with.
 #[derive(Clone, Debug, Serialize)]
 pub struct ValueReport {
-    /// Whose it is.
+    /// The role of the side that has the column.
     pub of: Role,
-    /// What both sides know of it.
+    /// What both sides know of the column.
     #[serde(flatten)]
     pub column: ValueColumn,
     /// How many of its values were outside of the range and were moved to its end; null for the
@@ -104,16 +104,16 @@ impl ValueReport {
 /// The file that was written.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutputReport {
-    /// Its path.
+    /// The file's path.
     pub path: String,
-    /// Its rows.
+    /// The number of rows in the file.
     pub rows: u64,
 }
 
 /// A phase of the conversation.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseReport {
-    /// Its name.
+    /// The phase's name.
     pub name: &'static str,
     /// Time on this side.
     pub seconds: f64,

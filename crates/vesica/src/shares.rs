@@ -9,7 +9,7 @@ use vesica_protocols::tasks::{ReceiverShares, SenderShares};
 use crate::failure::{Failure, code};
 use crate::table::ValueColumn;
 
-/// The first bytes.
+/// The first bytes of a file of shares.
 const MAGIC: [u8; 8] = *b"vesica\0S";
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -47,7 +47,7 @@ impl Header {
 /// One side's shares.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ShareFile {
-    /// What they are.
+    /// What the shares belong to: role, session, columns, bins.
     pub header: Header,
     /// Receiver: for each bin the place (from 0, without the header line) of the first row with the
     /// bin's key, or [`NO_ROW`].

@@ -15,10 +15,10 @@ Examples:
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
 
-Two processes play the two parties over loopback TCP, through all repeats and one warm-up before them (unless --cold). \
-                        The clock starts when both have a
-connection and inputs, and stops when both have their outputs. Every repeat makes a fresh set-up. Outputs are checked \
-                        after the clock has stopped.
+Two processes play the two parties over loopback TCP. They run once to warm up (unless --cold), and then all repeats. \
+                        The clock starts when both have a connection and inputs, and stops when both have their \
+                        outputs. Every repeat makes a fresh set-up. Outputs are checked after the clock has stopped.
+
 With --commands, the clock runs from the start of `receive` and `send` to their end, on two CSV files with one row for \
                         each item.";
 
@@ -45,8 +45,8 @@ pub struct BenchArgs {
     /// Items that both have [default: half of the smaller set]
     #[arg(long, value_name = "N", value_parser = count)]
     pub overlap: Option<u64>,
-    /// Bytes of an item. 16 random bytes are their own digest; longer items are hashed within the
-    /// measured time
+    /// Bytes of an item, 16 or more. Items of 16 bytes are random and are used as they are; longer
+    /// ones are hashed first, and the measured time includes that
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
     /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms

@@ -50,13 +50,14 @@ pub struct ReceiveArgs {
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// intersect: insist on exactly these payload columns of your partner [default: take what it
-    /// gives]. join-and-compute: your column of factors. shares: your columns to share. Put a
-    /// name with a comma in double quotes: '"Sales, net",score'
+    /// Columns; the task says whose. intersect: your partner's columns, and the run is refused if
+    /// it gives others [default: take what it gives]. join-and-compute: your column of factors.
+    /// shares: your columns to share. Put a name with a comma in double quotes:
+    /// '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Aggregates: compute a result for each value of this column of yours. Your partner learns how
-    /// many values there are, and allows them with --max-groups
+    /// many values there are, and must allow that number with --max-groups
     #[arg(long, value_name = "COLUMN", help_heading = "Computation")]
     pub group_by: Option<String>,
     /// Flags that both commands have.
@@ -149,12 +150,13 @@ pub struct JoinArgs {
     /// What to compute.
     #[arg(long, default_value = "intersect", help = super::task::tasks_help(), help_heading = "Computation")]
     pub task: String,
-    /// How many digits follow the point in a column of --payload. A value with more digits is
-    /// refused, never rounded [default: 0, integers]
+    /// How many digits follow the point in a column of --payload. A value with more digits ends the
+    /// run; nothing is rounded [default: 0, integers]
     #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]
     pub scale: Vec<String>,
-    /// The range of a column of --payload. A value outside is moved to the nearer end, and counted
-    /// for you alone. Your partner learns the range. Without a range, results may wrap around
+    /// The range of a column of --payload. A value outside is moved to the nearer end; only your
+    /// own report says how many were. Your partner learns the range. Without a range, results may
+    /// wrap around
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub clamp: Vec<String>,
     /// Insist on this range for a column of your partner's
@@ -172,8 +174,9 @@ pub struct JoinArgs {
     /// rr22:okvs=band,tags=sorted
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
-    /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses by it: by the
-    /// slower link if both sides name one, by 1gbit,10ms if neither does
+    /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses a protocol for
+    /// it. If both sides name a link, the slower one counts; if one does, that one; if neither
+    /// does, 1gbit,10ms
     #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
     pub link: Option<vesica::plan::Link>,
     /// What the run must withstand. Vesica never lowers it silently. Both sides must say the same
@@ -186,8 +189,8 @@ pub struct JoinArgs {
     /// the task hides it. They are faster for small sets. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
-    /// Let the sender learn its matches too. This is not fair: the side that is last may keep the
-    /// result to itself. Both sides must say it
+    /// Let the sender learn its matches too. This is not fair: the receiver gets the result first,
+    /// and may stop before the sender has it. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have
@@ -196,9 +199,9 @@ pub struct JoinArgs {
     /// Refuse a partner that has more keys than this
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
-    /// Refuse a run in which this process may take more memory than this, including its table; in
-    /// bytes, or with KiB, MiB or GiB [default: what is free on the machine and in its control
-    /// group]
+    /// Refuse a run in which this process may take more memory than this, its table included.
+    /// Bytes, or a number with KiB, MiB or GiB [default: what is free on the machine and in the
+    /// process's control group]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Protocol")]
     pub memory: Option<u64>,
     /// How many threads compute on this side [default: one for each core]. The result does not

@@ -49,7 +49,7 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Write more on standard error, but never a key; give it twice for even more
+    /// Write more on standard error, but never a key of your table; -vv writes even more
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 }
@@ -61,7 +61,7 @@ pub enum Command {
     Receive(Box<ReceiveArgs>),
     /// Let your partner learn which of its rows you have too
     Send(Box<SendArgs>),
-    /// Make and show the key pair by which your partner recognises you
+    /// Make or show the key pair by which your partner recognises you
     Identity(IdentityArgs),
     /// Show what a receipt says, and check its two signatures
     Receipt(ReceiptArgs),
@@ -78,7 +78,7 @@ pub enum Command {
     /// Check that this machine computes correctly: kernels, official vectors, a small run of each
     /// protocol
     Selftest(SelftestArgs),
-    /// Measure a protocol: two processes, a barrier, medians, bytes, memory
+    /// Measure the time, traffic and memory of a protocol between two processes on this machine
     Bench(BenchArgs),
     /// One party of a benchmark, started by `bench`
     #[command(hide = true)]
@@ -145,8 +145,9 @@ Examples:
   vesica receipt run.json --peer them.pub --json
 
 Vesica checks the signatures with the two keys that the receipt itself names. It cannot know whose keys these are: \
-                            compare the fingerprints,
-or name a key with --peer. Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is \
+                            compare the fingerprints, or name a key with --peer.
+
+Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is \
                             not one of the two.";
 
 /// `vesica receipt`.

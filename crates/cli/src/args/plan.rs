@@ -17,11 +17,11 @@ Examples:
   vesica plan --task sum --security semi-honest --columns 2 --sender-items 1e5 --receiver-items 1e5
   vesica plan --calibrate
 
-Times are for two machines like this one, each with the threads of --threads. `plan` measures this machine when it \
-                    first runs here (about a second) and keeps the result in vesica/calibration.json of your cache \
-                    folder. It measures again for another version of vesica, another processor or another number of \
-                    threads, and with --calibrate. Bytes follow from the protocol's formula. Time and memory leave \
-                    out reading and writing the tables, and groups and thresholds of aggregates.
+Times are for two machines like this one, each with the threads of --threads. The first run of `plan` measures this \
+                    machine for about a second, and keeps the result in vesica/calibration.json of your cache \
+                    folder. It is measured again with --calibrate, and when the version of vesica, the processor or \
+                    the number of threads changes. Bytes are computed from the protocol's formula. Time and memory do \
+                    not count reading and writing the tables, nor groups and thresholds of aggregates.
 
 `auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference \
                     machine and the link that they name with --link.";

@@ -30,7 +30,7 @@ impl From<SecurityName> for Security {
 pub enum JoinName {
     /// Your rows whose key your partner has
     Inner,
-    /// Your other rows
+    /// Your rows that do not match
     Difference,
 }
 

@@ -33,7 +33,7 @@ fn write_parquet(folder: &Folder, name: &str, batch: RecordBatch) {
 fn bad_for_the_sender(folder: &Folder, send: &str, texts: &[&str]) {
     let (receiver, sender) = folder.join("--input ours.csv --key email --output matches.csv", send);
     sender.expect(3, texts);
-    receiver.expect(9, &["the partner's input table cannot be used"]);
+    receiver.expect(9, &["its input table cannot be used"]);
     for text in texts.iter().filter(|text| text.contains("line") || text.contains("mail")) {
         assert!(!receiver.stderr.contains(text), "the peer learns no detail");
     }
@@ -58,7 +58,7 @@ fn a_missing_column_of_the_receiver_reaches_the_sender() {
     let (receiver, sender) =
         folder.join("--input ours.csv --key mail --output matches.csv", "--input theirs.csv --key mail");
     receiver.expect(3, &["no column `mail`", "did you mean `email`"]);
-    sender.expect(9, &["the partner's input table cannot be used"]);
+    sender.expect(9, &["its input table cannot be used"]);
     no_output(&folder);
 }
 
@@ -127,7 +127,7 @@ fn a_disk_without_room_for_the_result() {
     let address = receiver.address();
     let sender = folder.run(&format!("send {SENDER} --connect {address} --input theirs.csv --key mail"));
     receiver.end().expect(4, &["cannot write tiny/matches.csv", "the disk is full"]);
-    sender.expect(9, &["the partner cannot write its output"]);
+    sender.expect(9, &["it cannot write its output"]);
 }
 
 /// What fails once the protocol is over depends on what matched, and stays local: here on a device,
@@ -175,7 +175,7 @@ fn an_existing_output_is_replaced_only_by_force() {
     let (receiver, sender) =
         folder.join("--input ours.csv --key email --output matches.csv", "--input theirs.csv --key mail");
     receiver.expect(4, &["matches.csv exists already", "--force"]);
-    sender.expect(9, &["the partner cannot write its output"]);
+    sender.expect(9, &["it cannot write its output"]);
     assert_eq!(folder.read("matches.csv"), "precious\n");
     let (receiver, sender) =
         folder.join("--input ours.csv --key email --output matches.csv --force", "--input theirs.csv --key mail");

@@ -213,7 +213,7 @@ fn a_partner_that_comes_late_still_learns_of_bad_input() {
     receiver.says("no column `nothing`");
     let sender =
         folder.run(&format!("send --input ours.csv --key email --connect {address} --identity them.key --peer us.pub"));
-    sender.expect(9, &["the partner's input table cannot be used"]);
+    sender.expect(9, &["its input table cannot be used"]);
     receiver.end().expect(3, &["no column `nothing`"]);
 }
 

@@ -59,8 +59,8 @@ fn roles() {
         folder.start("send --input theirs.csv --key mail --listen 127.0.0.1:0 --identity us.key --peer them.pub");
     let address = first.address();
     let second = folder.run(&format!("send {SEND} --connect {address} --identity them.key --peer us.pub"));
-    second.expect(7, &["role", "sender"]);
-    first.end().expect(7, &["role", "sender"]);
+    second.expect(7, &["both sides run `send`", "one side must run `receive`"]);
+    first.end().expect(7, &["both sides run `send`", "one side must run `receive`"]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn endings_that_are_not_written_are_refused() {
             &format!("--input ours.csv --output {name}"),
             2,
             &[name, "--output"],
-            "the partner's command line is not valid",
+            "its command line is not valid",
         );
     }
 }
@@ -68,7 +68,7 @@ fn two_names_of_one_file_are_refused() {
         ("--input ours.csv --output link.csv --force", "--input and --output"),
         ("--input ours.csv --output m.csv --receipt ./m.csv", "--output and --receipt"),
     ] {
-        refused(&folder, receive, 2, &[flags, "name the same file"], "the partner's command line is not valid");
+        refused(&folder, receive, 2, &[flags, "name the same file"], "its command line is not valid");
     }
 }
 
@@ -81,7 +81,7 @@ fn what_cannot_be_written_is_refused_before_the_protocol() {
         vec![("email", Arc::new(StringArray::from(vec!["a@x.org"]))), ("l", Arc::new(list))],
     );
     symlink("nowhere/m.csv", folder.path("dangling.csv")).expect("linked");
-    let told = "the partner cannot write its output";
+    let told = "it cannot write its output";
     refused(&folder, "--input ours.parquet --output m.csv", 4, &["column `l`", "which CSV cannot hold"], told);
     refused(
         &folder,

@@ -89,7 +89,7 @@ fn a_file_size_limit_that_the_result_may_exceed_is_told_before_the_protocol() {
     folder.write("theirs.csv", "mail\na@x.org\n");
     let (receiver, sender) = limited(&folder, 100, "");
     receiver.expect(4, &["cannot write matches.csv", "ulimit -f"]);
-    sender.expect(9, &["the partner cannot write its output"]);
+    sender.expect(9, &["it cannot write its output"]);
     no_output(&folder);
 }
 

@@ -196,7 +196,7 @@ fn bad_decimals_are_named_by_row_and_column_and_not_shown() {
     folder.write("theirs.csv", "id,amount\na,1\nb,98.765\n");
     let (receiver, sender) = run(&folder, "sum", "", "--payload amount --scale amount=2");
     sender.expect(3, &["row 2 of theirs.csv", "`amount`", "more than the 2 digits", "--scale"]);
-    receiver.expect(9, &["the partner's input table cannot be used"]);
+    receiver.expect(9, &["its input table cannot be used"]);
     assert!(!sender.stderr.contains("98.765") && !receiver.stderr.contains("amount"), "{}", sender.stderr);
     for bad in
         ["--scale amount=x", "--scale other=2", "--clamp amount=5..1", "--clamp amount=0", "--partner-clamp amount"]
@@ -237,11 +237,23 @@ fn tasks_and_flags_that_do_not_go_together() {
         ("--task join-and-compute", "one column of the receiver"),
         ("--task shares --group-by region", "--group-by is for aggregates"),
         ("--group-by region", "--group-by is for aggregates"),
-        ("--reveal-if-at-least 5", "only joins"),
+        ("--reveal-if-at-least 5", "omit --reveal-if-at-least"),
+        ("--partner-clamp amount=0..5", "omit --partner-clamp"),
+        ("--payload score --payload-duplicates first", "--payload-duplicates is for the side that gives"),
+        ("--task cardinality --payload-duplicates sum", "--payload-duplicates needs columns"),
         ("--task cardinality --both-learn", "--both-learn is for intersections"),
         ("--task cardinality --join difference", "--join is for intersections"),
     ] {
         folder.run(&format!("{receive} {arguments}")).expect(2, &[text]);
+    }
+    let send = "send --input theirs.csv --key id --security semi-honest --connect 127.0.0.1:1 --wait 0.1 --identity \
+                them.key --peer us.pub";
+    for (arguments, text) in [
+        ("--max-groups 3", "--max-groups is for aggregates"),
+        ("--payload-duplicates first", "--payload-duplicates needs columns"),
+        ("--task shares --output theirs.shares --max-groups 3", "--max-groups is for aggregates"),
+    ] {
+        folder.run(&format!("{send} {arguments}")).expect(2, &[text]);
     }
     let (receiver, sender) = folder.join(
         "--input ours.csv --key id --output result.csv --task cardinality --security semi-honest",

@@ -31,9 +31,9 @@ fn expect(failed: &Ended, code: i32, fault: &str, partner: &Ended, told: &str) {
     }
 }
 
-const SETTINGS: &str = "the partner's settings are not usable";
-const INPUT: &str = "the partner's input table cannot be used";
-const OUTPUT: &str = "the partner cannot write its output";
+const SETTINGS: &str = "its settings are not usable";
+const INPUT: &str = "its input table cannot be used";
+const OUTPUT: &str = "it cannot write its output";
 
 #[test]
 fn a_receiver_that_waits_hears_why_the_sender_cannot_start() {
@@ -51,13 +51,13 @@ fn a_receiver_that_waits_hears_why_the_sender_cannot_start() {
             format!("{sum} {epsilon} none.json"),
             3,
             "cannot use the budget none.json",
-            "the partner's privacy budget cannot be used",
+            "its privacy budget cannot be used",
         ),
         (
             format!("{sum} {epsilon} broken-budget.json"),
             3,
             "cannot use the budget",
-            "the partner's privacy budget cannot be used",
+            "its privacy budget cannot be used",
         ),
         ("--input nowhere.csv --key mail".into(), 3, "cannot open nowhere.csv", INPUT),
         (

@@ -88,7 +88,7 @@ pub enum TableError {
     },
     /// A CSV record that is not UTF-8.
     #[error("line {line} of {path} is not UTF-8 text (column {column} of {expected})")]
-    NotUtf8 {
+    CsvNotUtf8 {
         /// The name of the table or file, as the user gave it.
         path: String,
         /// Line on which the record starts, from 1.
@@ -188,9 +188,9 @@ pub enum TableError {
         /// The column.
         column: String,
     },
-    /// A value to compute with that is no exact number of the agreed form.
+    /// A value to compute with that is no exact number with the agreed digits.
     #[error("row {row} of {path} (the header is not counted) has a value in column `{column}` that {what}")]
-    Amount {
+    UnfitNumber {
         /// The name of the table or file, as the user gave it.
         path: String,
         /// Row, from 1, without the header.
@@ -199,6 +199,8 @@ pub enum TableError {
         column: String,
         /// What is wrong with it.
         what: String,
+        /// What the user can do.
+        mend: &'static str,
     },
     /// More groups than a run takes.
     #[error("column `{column}` of {path} has more than {limit} different values, too many groups")]
@@ -212,7 +214,7 @@ pub enum TableError {
     },
     /// Rows with equal keys and different values or groups, and the side chose to refuse that.
     #[error("{path} has at least one key with several different values or groups (the second one is row {row})")]
-    ValueDuplicates {
+    ConflictingValues {
         /// The name of the table or file, as the user gave it.
         path: String,
         /// Row of the second one, from 1, without the header.
@@ -228,7 +230,7 @@ pub enum TableError {
     },
     /// Rows with equal keys and different payloads, and the sender chose to refuse that.
     #[error("{path} has at least one key with several different payloads (the second one is row {row})")]
-    PayloadDuplicates {
+    ConflictingPayloads {
         /// The name of the table or file, as the user gave it.
         path: String,
         /// Row of the second payload, from 1, without the header.
@@ -238,7 +240,7 @@ pub enum TableError {
     #[error(
         "row {row} of {path} has a payload of {width} bytes; every match costs that much, and the limit is {limit}"
     )]
-    PayloadWidth {
+    PayloadTooWide {
         /// The name of the table or file, as the user gave it.
         path: String,
         /// Row, from 1, without the header.
@@ -306,18 +308,18 @@ impl TableError {
                 }
                 _ => "check the path and that the file can be read",
             },
-            Self::Read { .. } => "check the disk and the file, and run again",
+            Self::Read { .. } => "check where the table is stored, and run again",
             Self::Damaged { .. } => {
                 "write or copy the file again (its end may be missing), or name its format with --format"
             }
-            Self::Changed { .. } => "run again when nobody writes to it",
+            Self::Changed { .. } => "run again when nobody changes it",
             Self::Option(_, mend) => mend,
             Self::MissingColumn { mend, .. } => mend,
-            Self::DuplicateColumn { .. } => "rename one of them in the file",
+            Self::DuplicateColumn { .. } => "rename one of them",
             Self::Ragged { .. } => {
                 "correct this line; a field that holds the delimiter needs quotes, and --delimiter names another one"
             }
-            Self::NotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
+            Self::CsvNotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
             Self::Quote { .. } => "correct this line; a quote inside of a quoted field is written twice",
             Self::LongRecord { .. } => "look there for a quoted field that is never closed",
             Self::TooManyColumns { .. } => {
@@ -326,26 +328,24 @@ impl TableError {
             Self::LongKey { .. } => {
                 "choose a key column of shorter values, or write a hash of them to a column of its own in both tables"
             }
-            Self::Empty { .. } => "give a table with at least one row below its header",
+            Self::Empty { .. } => "give a table with at least one row",
             Self::NoKeys { .. } => {
                 "choose other key columns or normalisers; `vesica check` shows what each column holds"
             }
             Self::ColumnType { mend, .. } => mend,
             Self::Value { .. } => "correct or remove this row",
             Self::WrongForm { .. } => "report this to whoever provides the program that reads the table",
-            Self::Amount { .. } => {
-                "correct or remove this row, or give the column more digits with --scale; nothing is rounded"
-            }
+            Self::UnfitNumber { mend, .. } => mend,
             Self::TooManyGroups { .. } => "merge rare values into one",
-            Self::ValueDuplicates { .. } => {
+            Self::ConflictingValues { .. } => {
                 "remove duplicate keys, or let each key's first row count with --payload-duplicates first, or add up \
                  its values with sum"
             }
             Self::TooManyRows { .. } => "split the table",
-            Self::PayloadDuplicates { .. } => {
+            Self::ConflictingPayloads { .. } => {
                 "remove duplicate keys, or send each key's first row with --payload-duplicates first"
             }
-            Self::PayloadWidth { .. } => "send fewer or shorter columns",
+            Self::PayloadTooWide { .. } => "send fewer or shorter columns",
             Self::PayloadMemory { .. } => "send fewer or shorter columns, or give it more with --memory",
             Self::OutputExists { .. } => "choose another name, or replace it with --force",
             Self::Output { source, .. } => match source.kind() {
@@ -386,9 +386,9 @@ impl TableError {
     /// What the partner may be told: neither paths nor column names nor counts.
     pub fn for_peer(&self) -> &'static str {
         match self.blame() {
-            Blame::Usage => "the partner's command line is not valid",
-            Blame::Input => "the partner's input table cannot be used",
-            Blame::Output => "the partner cannot write its output",
+            Blame::Usage => "its command line is not valid",
+            Blame::Input => "its input table cannot be used",
+            Blame::Output => "it cannot write its output",
             Blame::Peer => "the payload is malformed",
         }
     }
@@ -398,7 +398,7 @@ impl TableError {
 /// look like data are not listed: a file without a header would print its first row.
 pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: Option<u8>) -> String {
     if existing.iter().any(|name| looks_like_data(name)) {
-        return "the first row looks like data: give the file a header row".to_owned();
+        return "the column names look like data: if the header row is missing, add it".to_owned();
     }
     if let ([only], Some(used)) = (existing, delimiter)
         && let Some(other) = [';', '\t', '|', ','].into_iter().find(|&d| d != char::from(used) && only.contains(d))

@@ -24,7 +24,7 @@ fn each_fault_names_its_line_and_its_mend() {
         (b"id,x\n", &["has no rows"]),
         (b"Id,s3x\n1,2\n", &["no column `id`", "did you mean `Id`?", "`Id`, `s3x`"]),
         (b"id;x\n1;2\n", &["no column `id`", "--delimiter ';'"]),
-        (b"s3cr3t@example.org,5\n1,2\n", &["no column `id`", "first row looks like data"]),
+        (b"s3cr3t@example.org,5\n1,2\n", &["no column `id`", "column names look like data"]),
         (b"id,x,id\n1,2,3\n", &["2 columns named `id`", "rename"]),
         (b"id,x\n,s3cr3t\n\"\",2\n", &["no row", "`id` is null or empty in every row", "check"]),
         (b"\xff\xfei\0d\0\n\0", &["UTF-16", "iconv"]),

@@ -22,7 +22,7 @@ impl Channel {
     /// any part sizes.
     ///
     /// # Errors
-    /// As `recv`.
+    /// The same errors as `recv`.
     pub fn recv_stream<S: Stream>(&mut self, out: &mut [S::Element]) -> Result<(), Abort> {
         let filled = self.take_elements::<S>(out);
         self.note(filled)

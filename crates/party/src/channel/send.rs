@@ -26,7 +26,7 @@ impl Channel {
     /// Sends a part of a streamed message; may be called many times, blocks above 8 MiB unsent.
     ///
     /// # Errors
-    /// As `send` and, since it may block, if time runs out.
+    /// The same errors as `send`; and, since this may block, if time runs out.
     pub fn send_stream<S: Stream>(&mut self, elements: &[S::Element]) -> Result<(), Abort> {
         let queued = self.put_elements::<S>(elements);
         self.note(queued)

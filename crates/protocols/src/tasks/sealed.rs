@@ -46,7 +46,7 @@ impl SealedPayloads {
         sealed.decrypt(cells)
     }
 
-    /// The same, and they stay sealed: for comparisons.
+    /// A decrypted copy of the payloads, for comparisons; `self` stays sealed.
     pub fn opened(&self) -> Vec<u8> {
         self.0.as_ref().map(|sealed| sealed.decrypt(sealed.cells.clone())).unwrap_or_default()
     }

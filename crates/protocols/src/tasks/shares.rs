@@ -42,27 +42,27 @@ pub struct SharesOptions {
 pub struct SharesInput {
     /// 128-bit digests of the items, all distinct.
     pub items: Vec<u128>,
-    /// As many bytes for each item as this side's payload is wide.
+    /// The items' payloads, each as wide as this side's payload.
     pub payloads: Vec<u8>,
 }
 
-/// The sender's shares; a bin each.
+/// The sender's shares, one for each bin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SenderShares {
-    /// Of whether the bin's item is common.
+    /// A share of a bit for each bin: whether its item is common.
     pub membership: Vec<bool>,
-    /// Of the sender's payload and, behind it, the receiver's.
+    /// A share of a payload for each bin: the sender's and, behind it, the receiver's.
     pub payloads: Vec<u8>,
 }
 
 /// The receiver's shares, and which item is in which bin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverShares {
-    /// Its item in each bin; none in an empty one.
+    /// The index of the receiver's item in each bin; `None` for an empty bin.
     pub items: Vec<Option<u32>>,
-    /// Of whether the bin's item is common.
+    /// A share of a bit for each bin: whether its item is common.
     pub membership: Vec<bool>,
-    /// Of the sender's payload and, behind it, the receiver's.
+    /// A share of a payload for each bin: the sender's and, behind it, the receiver's.
     pub payloads: Vec<u8>,
 }
 

@@ -79,8 +79,8 @@ pub(crate) fn list(values: &[String]) -> String {
 }
 
 impl Hello {
-    /// Every field on which `self` and the peer's `theirs` disagree, with those of the task, which
-    /// are known where both name the same task.
+    /// Every field on which `self` and the peer's `theirs` disagree, except for the
+    /// role; those of the task are known if both name the same task.
     pub fn differences(&self, theirs: &Self, of_task: Vec<Difference>) -> Vec<Difference> {
         let mut found = Vec::new();
         let mut compare = |field, agree: bool, ours: &dyn Display, theirs: &dyn Display| {
@@ -88,7 +88,6 @@ impl Hello {
                 found.push(Difference::new(field, ours, theirs));
             }
         };
-        compare("role", self.role != theirs.role, &self.role, &theirs.role);
         compare("--task", self.task == theirs.task, &self.task, &theirs.task);
         compare("--security", self.security == theirs.security, &self.security, &theirs.security);
         compare("key digest", self.key_digest == theirs.key_digest, &self.key_digest, &theirs.key_digest);
@@ -142,8 +141,7 @@ mod tests {
         let (ours, theirs) = (hello(Role::Receiver), hello(Role::Sender));
         assert!(fields(&ours, &theirs).is_empty());
         type Change = fn(&mut Hello);
-        let changes: [(&str, Change); 7] = [
-            ("role", |h| h.role = Role::Receiver),
+        let changes: [(&str, Change); 6] = [
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
             ("key digest", |h| h.key_digest = "vesica-key@1".into()),

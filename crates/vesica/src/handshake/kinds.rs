@@ -38,7 +38,8 @@ enum Mend {
     Nothing,
 }
 
-/// The same for both sides, whichever calls.
+/// What makes keys of two kinds match. Swapping the kinds does not change it, so both sides say the
+/// same.
 fn mend(a: Kind, b: Kind) -> Mend {
     let both = |normaliser: &str, remark| Mend::Both(normaliser.to_owned(), remark);
     let (first, second) = (a.form, b.form);

@@ -21,10 +21,10 @@ const MAGIC: [u8; 8] = *b"vesica\0\n";
 
 /// What a message holds, whichever side sends it.
 pub(crate) trait Body: Sized {
-    /// Its number in the session: arrow `2 NUMBER - 1` from the connector, `2 NUMBER` from the
-    /// listener.
+    /// The message's number in the session: arrow `2 NUMBER - 1` from the connector, `2 NUMBER`
+    /// from the listener.
     const NUMBER: u8;
-    /// In words.
+    /// What the message carries, in words.
     const CARRIES: &'static str;
     /// Lengths of valid encodings.
     const LENGTHS: RangeInclusive<usize>;
@@ -300,7 +300,7 @@ impl Body for Seen {
 
 /// A side is done: its result, if it has one, is on disk.
 pub(crate) struct Closing {
-    /// Its signature under the receipt; zero where no receipt is made (plaintext).
+    /// The side's signature under the receipt; zero where no receipt is made (plaintext).
     pub signature: [u8; 64],
 }
 

@@ -3,15 +3,15 @@
 //!
 //! ```text
 //! connector                              listener
-//!   | 1, 3: wire version, configuration -->|    both at once, with the task's proposal and a commitment to a share of the salt; then each compares
-//!   |                                      |    field by field, the task its proposals, and the clocks
+//!   | 1, 3: wire version, configuration -->|    both at once, with the task's proposal and a commitment to a share of the salt; then
+//!   |                                      |    each side compares the fields, the task's proposals and the clocks
 //!   |<-- 2, 4: the same                    |
-//!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated; the share is opened
-//!   | 7 / 8: choice (receiver of the task) |    checked by the sender against what it allows itself
+//!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated; each opens its share of the salt
+//!   | 7 / 8: protocol (from the receiver)  |    the sender checks that it allows this protocol
 //!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
 //!   |              the protocol            |
-//!   | 11 / 12: transcript (both at once)   |    over TLS: hash of all that was said; compared before the partner's signature is taken
-//!   | 13 / 14: closing (both at once)      |    over TLS: the signature under the receipt
+//!   | 11 / 12: transcript (both at once)   |    over TLS: hash of all messages; compared before a side accepts the partner's signature
+//!   | 13 / 14: closing (both at once)      |    over TLS: each side's signature under the receipt
 //! ```
 //!
 //! From 11 on, a side whose result is complete keeps it, whatever the partner does: see
@@ -60,16 +60,28 @@ pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task
     if theirs != WIRE_VERSION {
         return Err(Failure::new(
             code::MISMATCH,
-            format_args!("this side speaks wire version {WIRE_VERSION}, the partner {theirs}"),
+            format_args!("this side speaks wire version {WIRE_VERSION}, the partner speaks {theirs}"),
             "install the same release of vesica on both sides",
         )
         .into());
     }
     let theirs: Hello = recv(ch)?;
     if theirs.nonce == ours.nonce {
-        return Err(Abort::PeerMisbehaved(peers_step::<Hello>(ch), "it sent our own nonce back"));
+        return Err(Abort::PeerMisbehaved(peers_step::<Hello>(ch), "it sent the nonce back that it had received"));
     }
-    // Of different tasks neither reads the other's words.
+    if theirs.role == ours.role {
+        let [doubled, missing] = [ours.role, ours.role.peer()].map(|role| match role {
+            Role::Sender => "send",
+            Role::Receiver => "receive",
+        });
+        return Err(Failure::new(
+            code::MISMATCH,
+            format_args!("both sides run `{doubled}`"),
+            format_args!("one side must run `{missing}`: start both sides again"),
+        )
+        .into());
+    }
+    // With different tasks, neither side can read the other's proposal.
     let of_task = if ours.task == theirs.task { task.differences(&theirs.proposal) } else { Ok(Vec::new()) };
     let of_task = of_task.map_err(|malformed| Abort::PeerMisbehaved(peers_step::<Hello>(ch), malformed.0))?;
     let differences = ours.differences(&theirs, of_task);
@@ -80,12 +92,15 @@ pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task
     }
     let named: Vec<String> = differences
         .iter()
-        .map(|d| format!("{} is {:?} on the {}'s side and {:?} on the partner's", d.field, d.ours, ours.role, d.theirs))
+        .map(|d| {
+            let Difference { field, ours: our_value, theirs: their_value } = d;
+            format!("{field} is {our_value:?} on the {}'s side and {their_value:?} on the {}'s", ours.role, theirs.role)
+        })
         .collect();
     Err(Failure::new(
         code::MISMATCH,
         format_args!("the two sides are configured differently: {}", named.join("; ")),
-        "agree with your partner on these values, and start both sides again",
+        "agree on these values, and start both sides again",
     )
     .into())
 }
@@ -241,7 +256,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
     if recv::<Ready>(ch)?.session != session {
         return Err(Abort::PeerMisbehaved(
             peers_step::<Ready>(ch),
-            "its session is another one than ours: somebody changes the traffic, or the two builds derive other sizes",
+            "the session ids of the two sides differ: somebody changes the traffic, or the two builds derive other sizes",
         )
         .into());
     }
@@ -270,7 +285,7 @@ pub(crate) fn compare_transcripts(ch: &mut Channel, ours: [u8; 32]) -> Result<()
     if recv::<Seen>(ch)?.transcript != ours {
         return Err(Abort::PeerMisbehaved(
             peers_step::<Seen>(ch),
-            "its transcript is another one than ours: somebody changed the traffic",
+            "the transcripts of the two sides differ: somebody changed the traffic",
         ));
     }
     Ok(())

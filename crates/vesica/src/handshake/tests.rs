@@ -173,7 +173,7 @@ fn another_wire_version_is_named_before_its_configuration_is_read() {
     let (_, received) = try_two_party(|ch, _| newer(ch), |ch, _| agree_on(ch, &ours));
     let abort = received.result.expect_err("another version");
     assert_eq!(abort.exit_code(), 7);
-    let versions = format!("wire version {WIRE_VERSION}, the partner {}", WIRE_VERSION + 1);
+    let versions = format!("wire version {WIRE_VERSION}, the partner speaks {}", WIRE_VERSION + 1);
     assert!(abort.to_string().contains(&versions), "{abort}");
 }
 

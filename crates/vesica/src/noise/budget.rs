@@ -101,10 +101,10 @@ pub fn debit(
 }
 
 /// What the partner hears of a budget that is spent.
-const TOLD: &str = "the partner's privacy budget does not cover this run";
+const TOLD: &str = "its privacy budget does not cover this run";
 
 /// What the partner hears of a file that is no budget, or cannot be written.
-const TOLD_UNUSABLE: &str = "the partner's privacy budget cannot be used";
+const TOLD_UNUSABLE: &str = "its privacy budget cannot be used";
 
 fn beside(path: &Path, ending: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -29,9 +29,9 @@ pub(super) struct Footprint {
     pub id: &'static str,
     /// The mode.
     pub security: Security,
-    /// Of the sender.
+    /// The sender's coefficients.
     pub sender: Coefficients,
-    /// Of the receiver.
+    /// The receiver's coefficients.
     pub receiver: Coefficients,
     /// How further columns and groups are added up.
     pub totals: Totals,
@@ -61,9 +61,9 @@ pub(super) struct Coefficients {
 /// Memory that a run takes at most on either side, in bytes, beside the tables' own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// The sender's.
+    /// Bytes at the sender.
     pub sender: u64,
-    /// The receiver's.
+    /// Bytes at the receiver.
     pub receiver: u64,
 }
 

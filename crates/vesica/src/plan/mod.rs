@@ -53,9 +53,9 @@ fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> O
     entry.mode(security)?.extras().find(|&extra| !permissions.include(extra))
 }
 
-/// Of the protocols of a task and their variants, `entries`, those that a side allows: the one
-/// named, or all rows that reach `security` and show no more than is permitted, in the registry's
-/// order. A variant runs only where both sides name it.
+/// The protocols that a side allows, among `entries` (the protocols of a task and their variants):
+/// the one named, or all rows that reach `security` and show no more than is permitted, in the
+/// registry's order. A variant runs only where both sides name it.
 pub(crate) fn allowed(
     task: &str,
     entries: &[&'static Entry],
@@ -231,31 +231,31 @@ pub struct Plan {
     pub reason: String,
 }
 
-/// A protocol that would serve.
+/// A protocol that can serve.
 #[derive(Clone, Debug)]
 pub struct Eligible {
-    /// Its description.
+    /// The protocol's description.
     pub entry: &'static Entry,
-    /// What it takes on the given machine.
+    /// The predicted cost on the given machine.
     pub here: Prediction,
-    /// What it takes on the machine that `auto` goes by.
+    /// The predicted cost on the reference machine, by which `auto` chooses.
     pub reference: Prediction,
     /// Least and most bytes of both sides, by the protocol's formula.
     pub bytes: [u64; 2],
     /// The cost of the run on the given machine, in US dollars.
     pub usd: f64,
-    /// What it shows beyond its task's promise, if `auto` leaves it out for that.
+    /// What the protocol shows beyond its task's promise, if `auto` leaves it out for that.
     pub unpermitted: Option<Extra>,
-    /// What it may take of memory at most, by which `--memory` refuses.
+    /// The most memory that the protocol may take; `--memory` refuses by it.
     pub memory: Memory,
 }
 
 /// A protocol that would not serve.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// Its description.
+    /// The protocol's description.
     pub entry: &'static Entry,
-    /// Why not.
+    /// Why the protocol cannot serve.
     pub why: String,
 }
 

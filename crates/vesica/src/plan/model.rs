@@ -75,7 +75,7 @@ pub struct Machine {
     pub setup: u64,
     /// VOLE, OKVS and hashing within the caches.
     pub near: u64,
-    /// The same in memory.
+    /// VOLE, OKVS and hashing on data larger than the caches.
     pub far: u64,
 }
 

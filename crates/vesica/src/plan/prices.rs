@@ -32,7 +32,7 @@ pub struct Prices {
 pub struct Core {
     /// US dollars for an hour of one core.
     pub usd_per_hour: f64,
-    /// Who says so, and when.
+    /// The source of the prices, with its date.
     pub source: String,
 }
 
@@ -44,9 +44,9 @@ pub struct Traffic {
     pub kind: String,
     /// US dollars for 10^9 bytes that the sender of the protocol sends.
     pub sender_usd_per_gb: f64,
-    /// The same for the receiver.
+    /// US dollars for 10^9 bytes that the receiver of the protocol sends.
     pub receiver_usd_per_gb: f64,
-    /// Who says so, and when.
+    /// The source of the prices, with its date.
     pub source: String,
 }
 

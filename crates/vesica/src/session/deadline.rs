@@ -29,7 +29,7 @@ impl Deadline {
             return Ok(());
         }
         Err(Failure {
-            told: Some("the partner's time limit passed before the run could start"),
+            told: Some("its time limit passed before the run could start"),
             ..Failure::new(
                 code::LINK,
                 format_args!("the deadline of {} s passed while {what}", self.allowed.as_secs_f64()),

@@ -39,7 +39,7 @@ impl Files {
         for (flag, (name, file)) in named.into_iter().filter_map(|(flag, named)| Some((flag, named?))) {
             if let Some((other, _)) = earlier.iter().find(|(_, earlier)| *earlier == file) {
                 let fault = format!("{other} and {flag} name the same file, {name}");
-                let told = Some("the partner's command line is not valid");
+                let told = Some("its command line is not valid");
                 return Err(Failure { told, ..Failure::new(code::USAGE, fault, "give each a file of its own") });
             }
             earlier.push((flag, file));

@@ -124,9 +124,9 @@ type Report = (u64, Option<Outcome>);
 /// How many connections were not the partner's, as far as is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TurnedAway {
-    /// They said nothing.
+    /// Guests that said nothing.
     pub silent: u64,
-    /// They did not show the partner's key.
+    /// Guests that did not show the partner's key.
     pub refused: u64,
     /// They had not shown the partner's key when others needed the room.
     pub crowded_out: u64,

@@ -51,7 +51,7 @@ impl End {
 pub enum Protection {
     /// TLS 1.3; the peer must have this key.
     Tls {
-        /// Who we are.
+        /// This side's identity.
         identity: Identity,
         /// Who the peer must be.
         peer: PublicKey,

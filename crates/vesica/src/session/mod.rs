@@ -114,8 +114,8 @@ pub trait Events: Sync {
     /// What keeps this side from starting, before it tries to tell the partner. The run returns it
     /// later, as [`Failure::announced`].
     fn failed(&self, _failure: &Failure) {}
-    /// A part of the run begins: `waiting`, `reading`, `agreeing`, `running ID`, `writing`,
-    /// `closing`.
+    /// A part of the run begins: `waiting for the partner`, `comparing configurations`,
+    /// `reading the input`, `running ID` with the protocol's id, `closing` or `writing the output`.
     fn stage(&self, _name: &str) {}
 }
 

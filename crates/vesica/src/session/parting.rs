@@ -41,7 +41,7 @@ pub(super) struct Signing<'a> {
     pub transcript: [u8; 32],
     /// What the receipt states.
     pub statement: Statement,
-    /// Who we are.
+    /// This side's identity.
     pub identity: &'a Identity,
     /// Who the partner is.
     pub peer: PublicKey,
@@ -88,7 +88,7 @@ impl Parting<'_> {
         Ok(Parted { receipt: Some(Receipt { statement, sender_signature, receiver_signature }), forged, unconfirmed })
     }
 
-    /// The partner's signature.
+    /// Sends the own signature and receives the partner's.
     fn exchange(&self, ch: &mut Channel, signature: [u8; 64]) -> Result<[u8; 64], Abort> {
         // A side without a result waits as long as the partner computes its own.
         if self.complete {

@@ -32,9 +32,9 @@ pub(super) type TaskAgreement = Agreement<Box<dyn AnyAgreed>>;
 /// Bounds on waiting that no flag sets. Tests take smaller ones.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
-    /// For the partner's goodbye, beyond the time that the protocol took.
+    /// How much longer than the protocol took a side waits for the partner's goodbye.
     pub parting: Duration,
-    /// Of the channel.
+    /// The channel's limits.
     pub channel: ChannelOptions,
 }
 
@@ -53,7 +53,7 @@ pub fn run(config: &Config, interrupt: &Interrupt, events: &dyn Events) -> Resul
     run_within(&Limits::default(), config, interrupt, events)
 }
 
-/// As [`run`], within these limits.
+/// Runs one side like [`run`], within these limits.
 pub(super) fn run_within(
     limits: &Limits,
     config: &Config,
@@ -355,7 +355,7 @@ impl Conversation<'_> {
                     format_args!("--pad-to {target} is less than the {distinct} distinct keys of the table"),
                     "give a number that is at least as large as any table of yours",
                 );
-                failure.told = Some("the partner's table has more keys than its --pad-to says");
+                failure.told = Some("its table has more keys than its --pad-to says");
                 Err(failure)
             }
         }

@@ -71,7 +71,7 @@ pub(super) fn announce(meeting: &Meeting<'_>, failure: Failure, events: &dyn Eve
     failure
 }
 
-/// The partner knows.
+/// Says that the partner knows of the failure.
 pub(super) fn told(events: &dyn Events) {
     events.notice("the partner has been told that this side cannot start, but no details");
 }

@@ -412,7 +412,7 @@ fn noise_is_added_debited_and_stated() {
     assert!(fs::read_to_string(&budget).expect("there").contains("\"spent\": \"0.1\""));
     let (received, sent) = noisy("0.5");
     assert!(sent.expect_err("exhausted").fault.contains("of which 0.1 are spent"));
-    assert!(received.expect_err("told").fault.contains("the partner's privacy budget does not cover this run"));
+    assert!(received.expect_err("told").fault.contains("its privacy budget does not cover this run"));
 }
 
 /// What a side is told about its own command line, before anything is opened.
@@ -438,7 +438,9 @@ fn what_a_task_does_not_take_is_refused_at_once() {
     assert!(refused(Role::Receiver, "shares", &group).contains("--group-by"));
     assert!(refused(Role::Sender, "shares", &|config| config.destination = None).contains("file of shares"));
     assert!(refused(Role::Receiver, "shares", &|config| config.settings.both_learn = true).contains("--both-learn"));
-    assert!(refused(Role::Receiver, "intersect", &|config| config.settings.at_least = 2).contains("only joins"));
+    assert!(
+        refused(Role::Receiver, "intersect", &|config| config.settings.at_least = 2).contains("--reveal-if-at-least")
+    );
     let noise = NoiseConfig { epsilon: Epsilon::parse("1").expect("an epsilon"), budget: folder.path("none.json") };
     let noisy = |config: &mut Config| config.settings.noise = Some(noise.clone());
     assert!(refused(Role::Receiver, "cardinality", &noisy).contains("for the sender"));

@@ -398,7 +398,7 @@ pub(super) fn refuse_what_is_for_rows(side: &Side<'_>, task: &str) -> Result<(),
 /// Refuses more columns than any protocol takes.
 pub(super) fn refuse_too_many_columns(side: &Side<'_>, task: &str) -> Result<(), Failure> {
     let (columns, most) = (side.settings.values.columns.len(), AggregateRequest::MOST_COLUMNS);
-    side.refuse(task, columns > most, &format!("{columns} columns are more than {most}"), "name fewer")
+    side.refuse(task, columns > most, &format!("--payload names {columns} columns, more than {most}"), "name fewer")
 }
 
 /// The differences in ranges: each side may insist on ranges of the other's columns. Either side

@@ -22,13 +22,13 @@ use crate::table::KeyTable;
 
 /// One side of a task, configured.
 pub trait AnyJob: fmt::Debug + Send + Sync {
-    /// What it takes from the table.
+    /// The columns that the task takes from the own table.
     fn columns(&self) -> Columns;
     /// The kind of result of this side; `None` if it learns nothing.
     fn result_kind(&self) -> Option<ResultKind>;
     /// What this side says of the task before it has read its table.
     fn proposal(&self) -> Vec<u8>;
-    /// What it says once it has read it.
+    /// What this side says of the task once it has read its table.
     fn measure(&self, table: &KeyTable) -> Vec<u8>;
     /// Where the peer's proposal differs from the own one although it must not.
     ///

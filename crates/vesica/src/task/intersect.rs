@@ -82,13 +82,17 @@ impl Job for IntersectJob {
 
     fn validate(side: &Side<'_>) -> Result<(), Failure> {
         let Settings { values, at_least, noise, expected_ranges, .. } = side.settings;
-        let computes = !values.columns.is_empty() || values.group_by.is_some() || *at_least > 0 || noise.is_some();
-        side.refuse(
-            TASK,
-            computes || !expected_ranges.is_empty(),
-            "this run only joins",
-            "choose a task that computes, for example --task sum",
-        )
+        for (flag, given) in [
+            ("--scale and --clamp", !values.columns.is_empty()),
+            ("--group-by", values.group_by.is_some()),
+            ("--reveal-if-at-least", *at_least > 0),
+            ("--epsilon", noise.is_some()),
+            ("--partner-clamp", !expected_ranges.is_empty()),
+        ] {
+            let mend = format!("omit {flag}, or name a task that computes, for example --task sum");
+            side.refuse(TASK, given, &format!("{flag} is for tasks that compute"), &mend)?;
+        }
+        Ok(())
     }
 
     fn columns(_role: Role, settings: &Settings) -> Columns {

@@ -35,8 +35,8 @@ pub(super) type Rows<J> = &'static [&'static dyn Registered<<J as Job>::Function
 pub(super) trait Job: Sized + Send + Sync + 'static {
     /// What is computed.
     type Functionality: SetFunctionality;
-    /// What a side says of the task before it has read its table. Both sides' must agree, each task
-    /// says how.
+    /// What a side says of the task before it has read its table. The two sides' proposals must
+    /// agree; [`Job::differences`] says where they do not.
     type Proposal: Serialize + DeserializeOwned + Debug + Send + Sync;
     /// What a side says of the task once it has read its table.
     type Measure: Serialize + DeserializeOwned + Debug + Send + Sync;
@@ -180,8 +180,8 @@ pub(super) struct Settling<'a, J: Job> {
 
 /// What one side has said.
 pub(super) struct Said<'a, J: Job> {
-    /// Before it read its table.
+    /// What the side said before it read its table.
     pub proposal: &'a J::Proposal,
-    /// Afterwards.
+    /// What the side said once it had read its table.
     pub measure: &'a J::Measure,
 }

@@ -36,9 +36,9 @@ pub enum ResultSet {
     },
     /// Rows that the own table does not have.
     NewRows {
-        /// Their columns.
+        /// The columns of the rows.
         schema: PayloadSchema,
-        /// A record each.
+        /// One record for each row.
         records: SealedPayloads,
     },
     /// Numbers about the intersection.
@@ -76,7 +76,7 @@ pub struct Disclosure {
     pub payload_bytes: usize,
     /// The sender's columns to compute with.
     pub sender_values: Vec<ValueColumn>,
-    /// The receiver's.
+    /// The receiver's columns to compute with.
     pub receiver_values: Vec<ValueColumn>,
     /// Groups of the receiver's keys; `None` where the task has no groups.
     pub groups: Option<usize>,

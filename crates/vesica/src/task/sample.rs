@@ -7,7 +7,7 @@ use vesica_structures::rng::SecretRng;
 /// One party's made-up items.
 #[derive(Debug)]
 pub struct Sample {
-    /// Whose they are.
+    /// The role of the party that has the items.
     pub role: Role,
     /// Items of `item_bytes` bytes each, one after the other.
     pub bytes: Vec<u8>,

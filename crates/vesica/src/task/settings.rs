@@ -88,6 +88,12 @@ impl Flags {
             "sum" => ValueDuplicates::Sum,
             _ => ValueDuplicates::Refuse,
         };
+        if self.payload.is_empty() && self.group_by.is_none() {
+            self.refuse_duplicates(
+                "--payload-duplicates needs columns to work on",
+                "omit it, or name columns with --payload",
+            )?;
+        }
         let group_by = self.group_by.clone();
         let values = ValueSpec { group_by, duplicates, ..ValueSpec::parse(&self.payload, &self.scale, &self.clamp)? };
         Ok(Settings { values, ..self.without_columns()? })
@@ -101,17 +107,21 @@ impl Flags {
     pub(super) fn with_payload(&self, role: Role) -> Result<Settings, Failure> {
         if !(self.scale.is_empty() && self.clamp.is_empty()) {
             return Err(usage(
-                "--scale and --clamp work with tasks that compute only",
+                "--scale and --clamp are for tasks that compute",
                 "omit them, or say for example --task sum",
             ));
         }
         if self.group_by.is_some() {
-            return Err(usage("--group-by is for aggregates", "say for example --task cardinality"));
+            return Err(usage("--group-by is for aggregates", "omit it, or say for example --task cardinality"));
         }
+        self.refuse_max_groups()?;
         let mut settings = self.without_columns()?;
         let columns = (!self.payload.is_empty()).then(|| self.payload.clone());
         match (role, columns) {
-            (Role::Receiver, columns) => settings.expected_payload = columns,
+            (Role::Receiver, columns) => {
+                self.refuse_duplicates("--payload-duplicates is for the side that gives payload columns", "omit it")?;
+                settings.expected_payload = columns;
+            }
             (Role::Sender, Some(columns)) => {
                 let duplicates = match self.payload_duplicates.as_str() {
                     "first" => Duplicates::First,
@@ -122,9 +132,27 @@ impl Flags {
                 };
                 settings.payload = Some(PayloadSpec { columns, duplicates });
             }
-            (Role::Sender, None) => {}
+            (Role::Sender, None) => {
+                self.refuse_duplicates(
+                    "--payload-duplicates needs columns to work on",
+                    "omit it, or name columns with --payload",
+                )?;
+            }
         }
         Ok(settings)
+    }
+
+    /// Refuses `--max-groups`, other than its default, for a task without groups.
+    pub(super) fn refuse_max_groups(&self) -> Result<(), Failure> {
+        if self.max_groups == 1 {
+            return Ok(());
+        }
+        Err(usage("--max-groups is for aggregates", "omit it, or say for example --task cardinality"))
+    }
+
+    /// Refuses `--payload-duplicates`, other than its default, where it would have no effect.
+    fn refuse_duplicates(&self, fault: &str, mend: &str) -> Result<(), Failure> {
+        if self.payload_duplicates == "refuse" { Ok(()) } else { Err(usage(fault, mend)) }
     }
 
     fn without_columns(&self) -> Result<Settings, Failure> {

@@ -69,6 +69,7 @@ impl Job for SharesJob {
     }
 
     fn settings(_role: Role, flags: &Flags) -> Result<Settings, Failure> {
+        flags.refuse_max_groups()?;
         flags.with_values()
     }
 

@@ -365,7 +365,7 @@ fn check<'a>(
         Some(text) => text,
         None => std::str::from_utf8(bytes).map_err(|error| {
             let column = 1 + fields.iter().filter(|field| field.end < error.valid_up_to()).count();
-            TableError::NotUtf8 { path: path(), line, column, expected: found }
+            TableError::CsvNotUtf8 { path: path(), line, column, expected: found }
         })?,
     };
     Ok(Record { bytes, end, text, fields })

@@ -94,12 +94,12 @@ impl PayloadCollector {
         let record = rows.records.get(place);
         let (path, row, width) = (|| at.source.to_owned(), at.row, record.len());
         if width > MAX_PAYLOAD_WIDTH {
-            return Err(TableError::PayloadWidth { path: path(), row, width, limit: MAX_PAYLOAD_WIDTH });
+            return Err(TableError::PayloadTooWide { path: path(), row, width, limit: MAX_PAYLOAD_WIDTH });
         }
         if at.new {
             self.records.push(record);
         } else if self.duplicates == Duplicates::Refuse && self.records.get(at.key) != record {
-            return Err(TableError::PayloadDuplicates { path: path(), row });
+            return Err(TableError::ConflictingPayloads { path: path(), row });
         }
         Ok(())
     }

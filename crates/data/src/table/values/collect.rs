@@ -61,13 +61,14 @@ impl ValueCollector {
         }
         let path = || at.source.to_owned();
         let columns = self.spec.columns.len();
-        let differs = || TableError::ValueDuplicates { path: path(), row };
+        let differs = || TableError::ConflictingValues { path: path(), row };
         for (index, column) in self.spec.columns.iter().enumerate() {
-            let unfit = |unfit: Unfit| TableError::Amount {
+            let unfit = |unfit: Unfit| TableError::UnfitNumber {
                 path: path(),
                 row,
                 column: column.name.clone(),
                 what: unfit.what(column.scale),
+                mend: unfit.mend(),
             };
             let value =
                 rows.values.get(place * columns + index).copied().unwrap_or(Err(Unfit::Missing)).map_err(unfit)?;

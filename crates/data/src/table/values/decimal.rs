@@ -18,7 +18,17 @@ pub enum Unfit {
 }
 
 impl Unfit {
-    /// As the end of "a value that ...".
+    /// What the user can do about such a value.
+    pub fn mend(self) -> &'static str {
+        match self {
+            Self::Missing => "fill in the value, or remove the row",
+            Self::NoNumber => "correct the value, or remove the row",
+            Self::TooFine => "correct the value, or give the column more digits with --scale; nothing is rounded",
+            Self::TooLarge => "correct the value, or give the column fewer digits with --scale",
+        }
+    }
+
+    /// The end of the sentence "a value that ...".
     pub fn what(self, scale: u8) -> String {
         match self {
             Self::Missing => "is missing".into(),

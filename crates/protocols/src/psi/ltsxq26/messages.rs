@@ -63,14 +63,14 @@ impl Stream for Table {
 pub(super) struct Omega(pub(super) u128);
 
 impl Fixed for Omega {
-    const STEP: Step = step(4, Role::Sender, "the randomness of the masks");
+    const STEP: Step = step(4, Role::Sender, "the randomness of the tags");
 }
 
 /// Arrow 5: the tags `X'`.
 pub(super) enum Tags {}
 
 impl Stream for Tags {
-    const STEP: Step = step(5, Role::Sender, "the sender's masks");
+    const STEP: Step = step(5, Role::Sender, "the sender's tags");
     type Element = u8;
 }
 

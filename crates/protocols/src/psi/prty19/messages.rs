@@ -31,7 +31,7 @@ impl Stream for Polynomials {
 pub(super) enum Tags {}
 
 impl Stream for Tags {
-    const STEP: Step = step(3, Role::Sender, "the sender's sorted masks");
+    const STEP: Step = step(3, Role::Sender, "the sender's sorted tags");
     type Element = u8;
 }
 

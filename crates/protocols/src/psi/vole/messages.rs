@@ -76,7 +76,7 @@ impl Stream for Table {
 pub(super) enum Tags {}
 
 impl Stream for Tags {
-    const STEP: Step = step(8, Role::Sender, "the sender's masks");
+    const STEP: Step = step(8, Role::Sender, "the sender's tags");
     type Element = u8;
 }
 
