@@ -221,61 +221,47 @@ impl Body for Choice {
     }
 }
 
-/// A side has agreed to everything, and this is the session it will run.
-pub(crate) struct Ready {
-    pub session: [u8; 32],
+/// Declares a message whose body is one string of bytes, given its field, its length, its number and
+/// what it carries.
+macro_rules! bytes_body {
+    ($(#[$doc:meta])+ $name:ident { $(#[$of_field:meta])* $field:ident: $len:literal }, $number:literal, $carries:literal) => {
+        $(#[$doc])+
+        pub(crate) struct $name {
+            $(#[$of_field])*
+            pub $field: [u8; $len],
+        }
+
+        impl Body for $name {
+            const NUMBER: u8 = $number;
+            const CARRIES: &'static str = $carries;
+            const LENGTHS: RangeInclusive<usize> = $len..=$len;
+
+            fn write(&self, out: &mut Writer) {
+                out.bytes(&self.$field);
+            }
+
+            fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+                Ok(Self { $field: bytes.array()? })
+            }
+        }
+    };
 }
 
-impl Body for Ready {
-    const NUMBER: u8 = 5;
-    const CARRIES: &'static str = "session id";
-    const LENGTHS: RangeInclusive<usize> = 32..=32;
-
-    fn write(&self, out: &mut Writer) {
-        out.bytes(&self.session);
-    }
-
-    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(Self { session: bytes.array()? })
-    }
+bytes_body! {
+    /// A side has agreed to everything, and this is the session it will run.
+    Ready { session: 32 }, 5, "session id"
 }
-
-/// A side has run the protocol, and this is what it saw of it.
-pub(crate) struct Seen {
-    /// Hash of all that was said on the channel until then.
-    pub transcript: [u8; 32],
+bytes_body! {
+    /// A side has run the protocol, and this is what it saw of it.
+    Seen {
+        /// Hash of all that was said on the channel until then.
+        transcript: 32
+    }, 6, "transcript hash"
 }
-
-impl Body for Seen {
-    const NUMBER: u8 = 6;
-    const CARRIES: &'static str = "transcript hash";
-    const LENGTHS: RangeInclusive<usize> = 32..=32;
-
-    fn write(&self, out: &mut Writer) {
-        out.bytes(&self.transcript);
-    }
-
-    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(Self { transcript: bytes.array()? })
-    }
-}
-
-/// A side is done: its result, if it has one, is on disk.
-pub(crate) struct Closing {
-    /// Its signature under the receipt; zero where no receipt is made (plaintext).
-    pub signature: [u8; 64],
-}
-
-impl Body for Closing {
-    const NUMBER: u8 = 7;
-    const CARRIES: &'static str = "completion and receipt signature";
-    const LENGTHS: RangeInclusive<usize> = 64..=64;
-
-    fn write(&self, out: &mut Writer) {
-        out.bytes(&self.signature);
-    }
-
-    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(Self { signature: bytes.array()? })
-    }
+bytes_body! {
+    /// A side is done: its result, if it has one, is on disk.
+    Closing {
+        /// Its signature under the receipt; zero where no receipt is made (plaintext).
+        signature: 64
+    }, 7, "completion and receipt signature"
 }
