@@ -31,6 +31,7 @@ pub mod oprf;
 pub mod ot_extension;
 pub mod peqt;
 pub mod permute_share;
+mod planes;
 mod polynomials;
 mod pprf;
 pub mod random_one_of_n_ot;

@@ -159,6 +159,18 @@ pub struct Mode {
 }
 
 impl Mode {
+    /// A mode for two parties that follow the protocol.
+    pub const fn semi_honest(rounds: Rounds, assumptions: &'static [&'static str], leakage: &'static [Leak]) -> Self {
+        Self {
+            security: Security::SemiHonest,
+            corrupt_sender: Resistance::SemiHonest,
+            corrupt_receiver: Resistance::SemiHonest,
+            rounds,
+            assumptions,
+            leakage,
+        }
+    }
+
     /// What the mode shows beyond the promise of the task's name.
     pub fn extras(&self) -> impl Iterator<Item = Extra> {
         self.leakage.iter().filter_map(|leak| leak.extra)

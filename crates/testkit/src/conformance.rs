@@ -8,6 +8,9 @@ use crate::pair::{Side, options, two_party_over};
 /// A protocol as the registries hold it.
 pub type Runnable<T> = &'static dyn Registered<T>;
 
+/// A request of a task, and inputs to it of the sender and of the receiver.
+pub type ExampleOf<T> = (<T as Task>::Request, <T as Task>::SenderInput, <T as Task>::ReceiverInput);
+
 /// Both sides of one run over `ends`.
 pub type Sides<T> = (Side<<T as Task>::SenderOutput>, Side<<T as Task>::ReceiverOutput>);
 
@@ -108,10 +111,24 @@ pub fn conformance_of<T: Task>(
     sender_input: T::SenderInput,
     receiver_input: T::ReceiverInput,
 ) -> Run<T> {
+    conformance_over(memory::pair(), protocol, request, sender_input, receiver_input)
+}
+
+/// [`conformance_of`] over `ends`.
+///
+/// # Panics
+/// As [`conformance`].
+pub(crate) fn conformance_over<T: Task>(
+    ends: (Connection, Connection),
+    protocol: Runnable<T>,
+    request: &T::Request,
+    sender_input: T::SenderInput,
+    receiver_input: T::ReceiverInput,
+) -> Run<T> {
     let what = format!("{} with {request:?}", protocol.entry().id);
     let predicted = protocol.predicted_bytes(request).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let inputs = (sender_input.clone(), receiver_input.clone());
-    let ((sent, received), rounds) = run_counted(memory::pair(), options(), protocol, request, inputs.0, inputs.1);
+    let ((sent, received), rounds) = run_counted(ends, options(), protocol, request, inputs.0, inputs.1);
     let (sender, receiver) = match (sent.result, received.result) {
         (Ok(sender), Ok(receiver)) => (sender, receiver),
         (sender, receiver) => {

@@ -7,11 +7,12 @@
 //! - [`faults`] harms each frame of a run in turn; a side may fail, but it may neither panic nor
 //!   hang.
 //! - [`golden`] compares what a row sends, for fixed seeds and inputs, with a file in the tree;
-//!   [`BLESS`] rewrites the file.
+//!   [`BLESS`] rewrites the file. [`Goldens`] does so for a whole registry.
 #![forbid(unsafe_code)]
 
 mod conformance;
 mod faults;
+mod goldens;
 pub mod insecure_lookup;
 mod listed;
 mod pair;
@@ -19,8 +20,9 @@ mod tap;
 mod transcript;
 mod trials;
 
-pub use conformance::{Run, Runnable, Sides, conformance, conformance_of, row, run_counted, run_over};
+pub use conformance::{ExampleOf, Run, Runnable, Sides, conformance, conformance_of, row, run_counted, run_over};
 pub use faults::{Fault, Harm, Thorough, faults, faults_of};
+pub use goldens::{Goldens, most_rounds};
 pub use listed::assert_all_listed;
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
 pub use transcript::{BLESS, Recording, Transcript, assert_uniform, check_golden, golden, record, transcript_of};

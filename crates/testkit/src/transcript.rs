@@ -14,8 +14,7 @@ use vesica_party::transport::Connection;
 use vesica_party::wire::Kind;
 use vesica_party::{Role, Step, Task};
 
-use crate::conformance::{Runnable, run_counted};
-use crate::pair::options;
+use crate::conformance::{Run, Runnable, conformance_over};
 use crate::tap::{Frame, Hook, Passed, tap};
 
 /// Environment variable that has golden files written instead of compared.
@@ -152,31 +151,29 @@ impl Hook for Recorder {
 /// What is sent in a run with the harness's seeds.
 ///
 /// # Panics
-/// If the run fails.
+/// If the run fails, or does not conform.
 pub fn transcript_of<T: Task>(
     protocol: Runnable<T>,
     request: &T::Request,
     sender_input: T::SenderInput,
     receiver_input: T::ReceiverInput,
 ) -> Transcript {
-    recorded(protocol, request, sender_input, receiver_input).0
+    recorded_run(protocol, request, sender_input, receiver_input).0
 }
 
-/// What is sent in a run with the harness's seeds, and in how many rounds.
+/// What is sent in a conforming run with the harness's seeds, and the run.
 ///
 /// # Panics
-/// If the run fails.
-fn recorded<T: Task>(
+/// If the run fails, or does not conform.
+pub(crate) fn recorded_run<T: Task>(
     protocol: Runnable<T>,
     request: &T::Request,
     sender_input: T::SenderInput,
     receiver_input: T::ReceiverInput,
-) -> (Transcript, usize) {
+) -> (Transcript, Run<T>) {
     let (ends, recording) = record(vesica_party::transport::memory::pair());
-    let ((sent, received), rounds) = run_counted(ends, options(), protocol, request, sender_input, receiver_input);
-    sent.result.map(drop).unwrap_or_else(|failure| panic!("the sender failed: {failure}"));
-    received.result.map(drop).unwrap_or_else(|failure| panic!("the receiver failed: {failure}"));
-    (recording.transcript(), rounds.expect("both sides succeeded"))
+    let run = conformance_over(ends, protocol, request, sender_input, receiver_input);
+    (recording.transcript(), run)
 }
 
 /// Checks that bytes take all values about equally often.
@@ -195,21 +192,19 @@ pub fn assert_uniform(bytes: &[u8], what: &str) {
 }
 
 /// Runs a protocol with the harness's seeds and compares what was sent with the golden file at
-/// `path`; the rounds of the run.
+/// `path`.
 ///
 /// # Panics
-/// If the run fails or the transcript differs from the file (unless `VESICA_BLESS` is set, which
-/// writes the file).
+/// If the run fails or does not conform, or the transcript differs from the file (unless
+/// `VESICA_BLESS` is set, which writes the file).
 pub fn golden<T: Task>(
     path: impl AsRef<Path>,
     protocol: Runnable<T>,
     request: &T::Request,
     sender_input: T::SenderInput,
     receiver_input: T::ReceiverInput,
-) -> usize {
-    let (transcript, rounds) = recorded(protocol, request, sender_input, receiver_input);
-    check_golden(path, &transcript);
-    rounds
+) {
+    check_golden(path, &transcript_of(protocol, request, sender_input, receiver_input));
 }
 
 /// Compares a transcript with the golden file at `path`.

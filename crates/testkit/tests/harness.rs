@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Malformed, Message, Mode, Party, Phase, Protocol, Reader, Resistance, Role,
-    Rounds, Security, Status, Step, Stream, Task, Writer,
+    Abort, Channel, CostClass, Entry, Malformed, Message, Mode, Party, Phase, Protocol, Reader, Role, Rounds, Status,
+    Step, Stream, Task, Writer,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
@@ -81,14 +81,7 @@ impl<const BUG: u8> Protocol for Toy<BUG> {
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(3),
-            assumptions: &[],
-            leakage: &[],
-        }],
+        modes: &[Mode::semi_honest(Rounds::exactly(3), &[], &[])],
     };
     type Task = Sum;
     type Params = usize;

@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Registered, Resistance, Role, Rounds, Row, Security,
-    Status, Step, Stream, Task,
+    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Registered, Role, Rounds, Row, Security, Status, Step,
+    Stream, Task,
 };
 use vesica_protocols::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute,
@@ -45,14 +45,7 @@ const fn entry(id: &'static str, task: &'static str) -> Entry {
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds { least: 2, most: 2 },
-            assumptions: &[],
-            leakage: &[],
-        }],
+        modes: const { &[Mode::semi_honest(Rounds::exactly(2), &[], &[])] },
     }
 }
 

@@ -1,39 +1,12 @@
 //! The arrows of an evaluation. All carry planes: words that hold a bit of 64 instances each.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use std::ops::RangeInclusive;
+use vesica_party::{Role, Step, Stream};
 
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+use crate::planes::planes;
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "gmw", number, from, carries }
-}
-
-macro_rules! planes {
-    ($(#[$doc:meta])+ $name:ident, $step:expr) => {
-        $(#[$doc])+
-        #[derive(Debug)]
-        pub struct $name(pub Vec<u64>);
-
-        impl Message for $name {
-            const STEP: Step = $step;
-            /// Words.
-            type Shape = usize;
-
-            fn len(words: &usize) -> RangeInclusive<usize> {
-                let bytes = words.saturating_mul(8);
-                bytes..=bytes
-            }
-
-            fn write(&self, out: &mut Writer) {
-                out.elements(&self.0);
-            }
-
-            fn read(bytes: &mut Reader<'_>, words: usize) -> Result<Self, Malformed> {
-                bytes.elements(words).map(Self)
-            }
-        }
-    };
 }
 
 planes! {

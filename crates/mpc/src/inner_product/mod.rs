@@ -48,7 +48,7 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::tasks::{self, InnerProductRequest};
@@ -83,14 +83,11 @@ impl Protocol for InnerProduct {
             "scaling by q / 2^64 is exact but for a rounding that counts as noise, so that 2^64 need not divide q - 1",
             "the result is re-randomised by an encryption of zero, cut down to one coefficient and flooded",
         ],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(2),
-            assumptions: &[params::RING_LWE, "random oracle (BLAKE3)", "AES-128 as an ideal cipher"],
-            leakage: &[],
-        }],
+        modes: &[Mode::semi_honest(
+            Rounds::exactly(2),
+            &[params::RING_LWE, "random oracle (BLAKE3)", "AES-128 as an ideal cipher"],
+            &[],
+        )],
     };
     type Task = tasks::InnerProduct;
     type Params = Params;

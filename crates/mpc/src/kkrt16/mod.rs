@@ -35,7 +35,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Security, Status, Task};
 use vesica_structures::facts::{FailureEvent, LAMBDA, Paper, Unsupported, bitwise_and_width};
 
 use crate::ot_extension;
@@ -85,14 +85,7 @@ impl Protocol for Kkrt16 {
             "the w OTs of keys are themselves extended from 128 (SoftSpokenOT)",
             "the correction travels row by row and not column by column",
         ],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(3),
-            assumptions: ot_extension::ASSUMPTIONS,
-            leakage: &[],
-        }],
+        modes: &[Mode::semi_honest(Rounds::exactly(3), ot_extension::ASSUMPTIONS, &[])],
     };
     type Task = BatchPrf;
     type Params = Params;

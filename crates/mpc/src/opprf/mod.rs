@@ -76,17 +76,20 @@ const SEMI_HONEST: Mode = Mode {
     leakage: &[],
 };
 
+/// The paper of OPRFs and OPPRFs from VOLE.
+pub const PAPER: Paper = Paper {
+    key: "RS21",
+    title: "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE",
+    reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
+};
+
 const fn entry(id: &'static str) -> Entry {
     Entry {
         id,
         aliases: &[],
         variants: &[],
         task: ProgrammedPrf::NAME,
-        paper: Paper {
-            key: "RS21",
-            title: "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE",
-            reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
-        },
+        paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[

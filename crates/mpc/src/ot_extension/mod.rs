@@ -104,6 +104,13 @@ impl Params {
     }
 }
 
+/// The paper of the extension and of VOLE over small fields.
+pub(crate) const PAPER: Paper = Paper {
+    key: "Roy22",
+    title: "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model",
+    reference: "L. Roy, CRYPTO 2022, ePrint 2022/192",
+};
+
 /// What either mode rests on.
 pub(crate) const ASSUMPTIONS: &[&str] = vesica_party::assumptions![
     crate::base_ot::ASSUMPTIONS,
@@ -133,11 +140,7 @@ impl Protocol for OtExtension {
         aliases: &["ot-extension"],
         variants: &[],
         task: RandomOt::NAME,
-        paper: Paper {
-            key: "Roy22",
-            title: "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model",
-            reference: "L. Roy, CRYPTO 2022, ePrint 2022/192",
-        },
+        paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[

@@ -4,10 +4,11 @@
 use std::ops::RangeInclusive;
 
 use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
-use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::PAPER;
 use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
 use crate::tasks::{self, BitsToRingRequest, OtChosen, OtPairs, Share, SharedBits, Shares};
 
@@ -25,11 +26,7 @@ impl Protocol for BitsToRing {
         aliases: &[],
         variants: &[],
         task: tasks::BitsToRing::NAME,
-        paper: Paper {
-            key: "RRKC+20",
-            title: "CrypTFlow2: Practical 2-Party Secure Inference",
-            reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
-        },
+        paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &["random OTs whose choices are corrected by one bit, instead of chosen ones"],

@@ -62,3 +62,12 @@ mod transfer;
 pub use bits::{BitsToRing, Params as BitsParams, Receiver as BitsReceiver, Sender as BitsSender};
 pub use multiplex::{Multiplexer, Params as MultiplexParams, Receiver as MultiplexReceiver, Sender as MultiplexSender};
 pub use transfer::count_bits;
+
+use vesica_structures::facts::Paper;
+
+/// The paper of both conversions.
+const PAPER: Paper = Paper {
+    key: "RRKC+20",
+    title: "CrypTFlow2: Practical 2-Party Secure Inference",
+    reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
+};

@@ -4,10 +4,11 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
-use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::PAPER;
 use super::bits::{blank, reduced};
 use super::masks::{Masked, Unmasked};
 use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
@@ -32,11 +33,7 @@ impl<E: Share> Protocol for Multiplexer<E> {
         aliases: &[],
         variants: &[],
         task: Multiplex::<E>::NAME,
-        paper: Paper {
-            key: "RRKC+20",
-            title: "CrypTFlow2: Practical 2-Party Secure Inference",
-            reference: "D. Rathee et al., CCS 2020, ePrint 2020/1002",
-        },
+        paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[

@@ -125,14 +125,7 @@ impl<B: Value> Protocol for SilentVole<B> {
             "short vectors are made by small-field VOLE alone, where that sends less",
         ],
         modes: &[
-            Mode {
-                security: Security::SemiHonest,
-                corrupt_sender: Resistance::SemiHonest,
-                corrupt_receiver: Resistance::SemiHonest,
-                rounds: Rounds::between(2, 3),
-                assumptions: assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN]],
-                leakage: &[],
-            },
+            Mode::semi_honest(Rounds::between(2, 3), assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN]], &[]),
             Mode {
                 security: Security::Malicious,
                 corrupt_sender: Resistance::Malicious,

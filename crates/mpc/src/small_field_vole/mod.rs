@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Abort, Channel, CostClass, Entry, Party, Protocol, Resistance, Security, Status, Task};
-use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::rng::SecretRng;
 
@@ -70,11 +70,7 @@ impl<B: Value> Protocol for SmallFieldVole<B> {
         aliases: &[],
         variants: &[],
         task: SubfieldVole::<B>::NAME,
-        paper: Paper {
-            key: "Roy22",
-            title: "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model",
-            reference: "L. Roy, CRYPTO 2022, ePrint 2022/192",
-        },
+        paper: ot_extension::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &["chunks of delta are combined by the bit basis of F, as in VOLE from bit-wise OT [KOS16]; the \

@@ -11,10 +11,7 @@ use vesica_party::{Security, Task};
 use vesica_structures::fields::Value;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::shuffle::random_order;
-use vesica_testkit::Runnable;
-
-/// A request of a task and inputs to it.
-pub(crate) type ExampleOf<T> = (<T as Task>::Request, <T as Task>::SenderInput, <T as Task>::ReceiverInput);
+use vesica_testkit::{ExampleOf, Runnable};
 
 /// A task of which a suite over the registry can run every row.
 pub(crate) trait Example: Task {

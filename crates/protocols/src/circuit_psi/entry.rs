@@ -2,7 +2,7 @@
 
 use vesica_mpc::kkrt16::Kkrt16;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
-use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Resistance, Rounds, Security, assumptions};
+use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Rounds, assumptions};
 
 use crate::tasks::SIZES;
 
@@ -37,14 +37,7 @@ pub(super) const EQUALITY: Choice = Choice {
 
 /// The one mode that there is.
 pub(super) const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {
-    Mode {
-        security: Security::SemiHonest,
-        corrupt_sender: Resistance::SemiHonest,
-        corrupt_receiver: Resistance::SemiHonest,
-        rounds,
-        assumptions,
-        leakage: &[SIZES],
-    }
+    Mode::semi_honest(rounds, assumptions, &[SIZES])
 }
 
 /// The assumptions of OPRFs from OT extension and of equality tests.

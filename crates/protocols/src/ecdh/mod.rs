@@ -8,7 +8,7 @@ pub(crate) mod exchange;
 use curve25519_dalek::scalar::Scalar;
 use rayon::prelude::*;
 use vesica_mpc::group;
-use vesica_party::{Abort, Channel};
+use vesica_party::{Abort, Channel, assumptions};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
@@ -30,6 +30,12 @@ const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 13;
 
 /// The reason for which a point is refused.
 pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
+
+/// What two blindings rest on.
+pub(crate) const ASSUMPTIONS: &[&str] = &["DDH on Ristretto255", "hash-to-group is a random oracle"];
+/// The same where digests or keys are derived from points.
+pub(crate) const DIGEST_ASSUMPTIONS: &[&str] =
+    assumptions![ASSUMPTIONS, &["BLAKE3 is a pseudo-random generator on group elements"]];
 
 /// An encoded point.
 pub(crate) type Point = group::Encoded;

@@ -39,7 +39,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Channel, Entry, Leak, Mode, Protocol, Resistance, Rounds, Security};
+use vesica_party::{Abort, Channel, Entry, Leak, Mode, Protocol, Rounds};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -103,14 +103,7 @@ const BESIDE_COUNT: &[Leak] = &[SIZES];
 const BESIDE_SUM: &[Leak] = &[SIZES, EXACT_COUNT];
 
 const fn semi_honest(rounds: Rounds, assumptions: &'static [&'static str], leakage: &'static [Leak]) -> [Mode; 1] {
-    [Mode {
-        security: Security::SemiHonest,
-        corrupt_sender: Resistance::SemiHonest,
-        corrupt_receiver: Resistance::SemiHonest,
-        rounds,
-        assumptions,
-        leakage,
-    }]
+    [Mode::semi_honest(rounds, assumptions, leakage)]
 }
 
 macro_rules! row {

@@ -9,7 +9,7 @@ use vesica_protocols::tasks::{
     Sum,
 };
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::Runnable;
+use vesica_testkit::{ExampleOf, Runnable};
 
 /// A row of the registry of intersections.
 pub(crate) type Row = Runnable<Intersect>;
@@ -140,9 +140,6 @@ pub(crate) fn shares_inputs(of: &SharesRequest, overlap: usize) -> (SharesInput,
         SharesInput { items: asked.items, payloads: of_receiver },
     )
 }
-
-/// A request of a task and inputs to it.
-pub(crate) type ExampleOf<T> = (<T as Task>::Request, <T as Task>::SenderInput, <T as Task>::ReceiverInput);
 
 /// A task of which a suite over all registries can run every row.
 pub(crate) trait Example: Task {

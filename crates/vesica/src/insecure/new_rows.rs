@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Registered, Role, Row, Security, Step, Stream, Task};
+use vesica_party::{Abort, Channel, Entry, Party, Protocol, Registered, Role, Row, Step, Stream, Task};
 use vesica_protocols::tasks::{Extent, IntersectReceiverInput, IntersectSenderInput, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -92,10 +92,8 @@ impl Protocol for InTheClear {
     type Receiver = Receiver;
 
     fn derive(request: &NewRowsRequest) -> Result<NewRowsRequest, Unsupported> {
-        match request.extent.security {
-            Security::SemiHonest => Ok(*request),
-            Security::Malicious => Err(Unsupported::new("no malicious mode", "say --security semi-honest")),
-        }
+        super::semi_honest(request.extent.security)?;
+        Ok(*request)
     }
 
     fn predicted_bytes(params: &NewRowsRequest) -> RangeInclusive<u64> {

@@ -56,43 +56,27 @@ mod tests {
     use super::*;
     use crate::table::{InputOptions, OutputOptions, SinkFile, SourceFile};
 
+    /// Which names are one file is tested where files are identified.
     #[test]
     fn one_file_under_two_names_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir(at("sub")).expect("made");
-        fs::write(at("a"), "x").expect("written");
-        fs::write(at("b"), "x").expect("written");
-        symlink("a", at("to-a")).expect("linked");
-        fs::hard_link(at("a"), at("also-a")).expect("linked");
-        symlink("sub", at("to-sub")).expect("linked");
-        let text = |path: PathBuf| path.to_str().expect("text").to_owned();
-        let check = |input: PathBuf, output: PathBuf| {
-            let input = Arc::new(SourceFile { path: text(input), options: InputOptions::default() });
-            let output = SinkFile { path: text(output), options: OutputOptions::default() };
+        let at = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+        fs::write(at("table"), "x").expect("written");
+        symlink("table", at("link")).expect("linked");
+        let check = |input: &str, output: &str| {
+            let input = Arc::new(SourceFile { path: input.to_owned(), options: InputOptions::default() });
+            let output = SinkFile { path: output.to_owned(), options: OutputOptions::default() };
             Files { input, output: Some(Arc::new(output)), receipt: None, budget: None }.check()
         };
-        for (input, output) in [
-            (at("a"), at("a")),
-            (at("a"), at("sub/../a")),
-            (at("a"), at("to-a")),
-            (at("to-a"), at("also-a")),
-            (at("sub/new"), at("to-sub/new")),
-        ] {
-            let failure = check(input, output.clone()).expect_err("one file");
+        for output in ["table", "link"] {
+            let failure = check(&at("table"), &at(output)).expect_err("one file");
             assert!(
                 failure.code == code::USAGE && failure.fault.contains("--input and --output name the same file"),
                 "{failure}"
             );
             assert!(failure.told.is_some_and(|told| !told.contains("file")), "the partner learns no name");
         }
-        for (input, output) in [
-            (at("a"), at("b")),
-            (at("a"), at("new")),
-            (at("new"), at("sub/new")),
-            ("/dev/null".into(), "/dev/null".into()),
-        ] {
-            check(input, output).expect("two files");
-        }
+        check(&at("table"), &at("new")).expect("two files");
+        check("/dev/null", "/dev/null").expect("a device may have several uses");
     }
 }

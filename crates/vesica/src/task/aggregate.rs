@@ -54,8 +54,6 @@ pub(super) trait AggregateKind: Send + Sync + 'static {
     fn validate_columns(side: &Side<'_>) -> Result<(), Failure>;
     /// What the receiver learns over the common keys, given the names of both sides' columns.
     fn learned(senders: &str, receivers: &str) -> String;
-    /// Examples of what else may go with the items.
-    fn richer_amounts() -> Vec<Amounts>;
 }
 
 /// The task of an aggregate.
@@ -330,7 +328,17 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     }
 
     fn richer_amounts() -> Vec<Amounts> {
-        K::richer_amounts()
+        let least = Self::least_amounts();
+        let grouped = Amounts { groups: 8, ..least };
+        if !K::SENDER_HAS_COLUMNS {
+            return vec![grouped, Amounts { at_least: 5, ..grouped }];
+        }
+        vec![
+            Amounts { columns: 2, ..least },
+            Amounts { columns: 4, ..least },
+            grouped,
+            Amounts { at_least: 5, columns: 3, ..grouped },
+        ]
     }
 
     fn options_of(amounts: &Amounts) -> Result<AggregateOptions, Unsupported> {

@@ -3,9 +3,9 @@
 use vesica_protocols::registry;
 use vesica_protocols::tasks::Cardinality;
 
+use super::Side;
 use super::aggregate::{AggregateJob, AggregateKind};
 use super::job::Rows;
-use super::{Amounts, Side};
 use crate::failure::Failure;
 
 /// The task `cardinality`.
@@ -33,9 +33,5 @@ impl AggregateKind for CardinalityKind {
 
     fn learned(_senders: &str, _receivers: &str) -> String {
         "how many keys are common".into()
-    }
-
-    fn richer_amounts() -> Vec<Amounts> {
-        vec![Amounts { groups: 8, ..Amounts::NONE }, Amounts { groups: 8, at_least: 5, ..Amounts::NONE }]
     }
 }

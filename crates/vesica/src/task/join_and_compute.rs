@@ -5,9 +5,9 @@ use vesica_party::Role;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::JoinAndCompute;
 
+use super::Side;
 use super::aggregate::{AggregateJob, AggregateKind};
 use super::job::Rows;
-use super::{Amounts, Side};
 use crate::failure::Failure;
 
 /// The task `join-and-compute`.
@@ -49,15 +49,5 @@ impl AggregateKind for JoinAndComputeKind {
 
     fn learned(senders: &str, receivers: &str) -> String {
         format!("the sums of the products of the sender's {senders} with the receiver's {receivers} over common keys")
-    }
-
-    fn richer_amounts() -> Vec<Amounts> {
-        let plain = Amounts { columns: 1, ..Amounts::NONE };
-        vec![
-            Amounts { columns: 2, ..plain },
-            Amounts { columns: 4, ..plain },
-            Amounts { groups: 8, ..plain },
-            Amounts { groups: 8, at_least: 5, columns: 3, ..plain },
-        ]
     }
 }

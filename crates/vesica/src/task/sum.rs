@@ -4,9 +4,9 @@ use vesica_party::Role;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::Sum;
 
+use super::Side;
 use super::aggregate::{AggregateJob, AggregateKind};
 use super::job::Rows;
-use super::{Amounts, Side};
 use crate::failure::Failure;
 
 /// The task `sum`.
@@ -42,15 +42,5 @@ impl AggregateKind for SumKind {
 
     fn learned(senders: &str, _receivers: &str) -> String {
         format!("the sums of the sender's {senders} over common keys")
-    }
-
-    fn richer_amounts() -> Vec<Amounts> {
-        let plain = Amounts { columns: 1, ..Amounts::NONE };
-        vec![
-            Amounts { columns: 2, ..plain },
-            Amounts { columns: 4, ..plain },
-            Amounts { groups: 8, ..plain },
-            Amounts { groups: 8, at_least: 5, columns: 3, ..plain },
-        ]
     }
 }

@@ -43,7 +43,7 @@ mod sender;
 mod tests;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::{Mode, Resistance, Rounds, Security, assumptions};
+use vesica_party::{Mode, Rounds, Security, assumptions};
 use vesica_structures::facts::Unsupported;
 
 use super::EXPANDER_LPN;
@@ -67,12 +67,9 @@ const ELEMENTS_PER_BATCH: usize = 1 << 23;
 pub(crate) const ELEMENTS_PER_KEY: usize = 16;
 
 /// How correlations in bulk resist, and what they rest on.
-pub(crate) const SEMI_HONEST: Mode = Mode {
-    security: Security::SemiHonest,
-    corrupt_sender: Resistance::SemiHonest,
-    corrupt_receiver: Resistance::SemiHonest,
-    rounds: Rounds::exactly(2),
-    assumptions: assumptions![
+pub(crate) const SEMI_HONEST: Mode = Mode::semi_honest(
+    Rounds::exactly(2),
+    assumptions![
         ot_extension::ASSUMPTIONS,
         &[
             "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
@@ -81,8 +78,8 @@ pub(crate) const SEMI_HONEST: Mode = Mode {
              them",
         ],
     ],
-    leakage: &[],
-};
+    &[],
+);
 
 /// The agreed parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,13 +32,14 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::ecdh;
 use crate::tasks::{AggregateRequest, Cardinality, SIZES};
 
 /// Domain of the hash to the group.
@@ -71,18 +72,7 @@ impl Protocol for EcdhCaCgt12 {
             "Digests are truncated to the width that their collisions allow, sorted (which shuffles them) and \
              Golomb-Rice coded.",
         ],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(2),
-            assumptions: &[
-                "DDH on Ristretto255",
-                "hash-to-group is a random oracle",
-                "BLAKE3 is a pseudo-random generator on group elements",
-            ],
-            leakage: &[SIZES],
-        }],
+        modes: &[Mode::semi_honest(Rounds::exactly(2), ecdh::DIGEST_ASSUMPTIONS, &[SIZES])],
     };
     type Task = Cardinality;
     type Params = Params;
@@ -100,7 +90,7 @@ impl Protocol for EcdhCaCgt12 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::{Abort, Party, Stream};
+    use vesica_party::{Abort, Party, Security, Stream};
     use vesica_structures::rng::SecretRng;
     use vesica_testkit::{try_two_party, two_party};
 

@@ -32,13 +32,15 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
-use vesica_structures::facts::{Paper, Unsupported};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
+use vesica_structures::facts::Unsupported;
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::ecdh;
+use crate::psi::hfh99::PAPER;
 use crate::tasks::{AggregateRequest, Cardinality, SIZES};
 
 /// The protocol `ecdh-ca-hfh99`.
@@ -51,23 +53,11 @@ impl Protocol for EcdhCaHfh99 {
         aliases: &["hfh99-ca"],
         variants: &[],
         task: Cardinality::NAME,
-        paper: Paper {
-            key: "HFH99",
-            title: "Enhancing privacy and trust in electronic communities",
-            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P \
-                        1986)",
-        },
+        paper: PAPER,
         status: Status::Sound,
         cost: CostClass::GroupOperations,
         deviations: &["An elliptic curve group (Ristretto255) instead of the integers modulo a prime."],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(2),
-            assumptions: &["DDH on Ristretto255", "hash-to-group is a random oracle"],
-            leakage: &[SIZES],
-        }],
+        modes: &[Mode::semi_honest(Rounds::exactly(2), ecdh::ASSUMPTIONS, &[SIZES])],
     };
     type Task = Cardinality;
     type Params = Params;
@@ -86,7 +76,7 @@ impl Protocol for EcdhCaHfh99 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::Party;
+    use vesica_party::{Party, Security};
     use vesica_structures::rng::SecretRng;
     use vesica_testkit::two_party;
 

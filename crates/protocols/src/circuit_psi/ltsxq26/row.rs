@@ -7,7 +7,7 @@ use vesica_party::{
     Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Party, Resistance, Rounds, Security, Status, Task,
     assumptions,
 };
-use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::{Params, Receiver, Sender, View};
@@ -16,6 +16,7 @@ use crate::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS, circuit_row};
 use crate::circuit_psi::matching;
 use crate::circuit_psi::params::POSITIONS;
 use crate::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfMatching, OpprfSizes, Pairs};
+use crate::psi::ltsxq26::PAPER;
 use crate::tasks::{SIZES, Shares};
 
 circuit_row!(
@@ -25,11 +26,7 @@ circuit_row!(
         aliases: &[],
         variants: &[],
         task: Shares::NAME,
-        paper: Paper {
-            key: "LTSXQ26",
-            title: "Faster Than Ever: A New Lightweight Private Set Intersection and Its Variants",
-            reference: "Ling, Tang, Shan, Xiang, Qiu. 2026",
-        },
+        paper: PAPER,
         status: Status::Broken {
             how: "as in ltsxq26 the receiver gets the sender's secret s, here by the hint: with it all of the sender's items in one bin show the same r_i, and anything else something \
                  random. So it learns the sender's items, the members of the intersection among them, and their payloads up to a constant. See docs/ltsxq26.md; vesica-circuit is sound",

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use vesica_mpc::inner_product::InnerProduct;
-use vesica_mpc::opprf::Opprf;
+use vesica_mpc::opprf::{self, Opprf};
 use vesica_mpc::peqt;
 use vesica_party::{
     Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
@@ -17,6 +17,8 @@ use crate::circuit_psi::OpprfMatching;
 use crate::circuit_psi::entry::{
     AND_TREES, BINS, CUBIC, CUBIC_TESTS, EQUALITY, EQUALITY_TESTS, TREE_TESTS, circuit_row, mode, semi_honest,
 };
+use crate::psi::ltsxq26;
+use crate::psi::vole::RR22;
 use crate::tasks::{AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum};
 
 const ASSUMPTIONS: &[&str] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
@@ -33,9 +35,8 @@ const RS21_EQUALITY: Choice =
 const AGGREGATE_ASSUMPTIONS: &[&str] = assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()];
 
 const FASTER: Paper = Paper {
-    key: "LTSXQ26",
-    title: "Faster Than Ever: A New Lightweight Private Set Intersection and Its Variants",
     reference: "Figures 16 to 19, on the OPRF of Raghuraman, Rindal (CCS 2022, ePrint 2022/320)",
+    ..ltsxq26::PAPER
 };
 
 /// The OPPRF of the recommended rows: the band OKVS, narrow values.
@@ -78,11 +79,7 @@ circuit_row!(
         aliases: &[],
         variants: &[RS21_EQUALITY],
         task: Shares::NAME,
-        paper: Paper {
-            key: "RS21",
-            title: "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE",
-            reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
-        },
+        paper: opprf::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
@@ -103,11 +100,7 @@ circuit_row!(
         aliases: &[],
         variants: &[EQUALITY],
         task: Shares::NAME,
-        paper: Paper {
-            key: "RR22",
-            title: "Blazing Fast PSI from Improved OKVS and Subfield VOLE",
-            reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
-        },
+        paper: RR22,
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[

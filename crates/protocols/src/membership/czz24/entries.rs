@@ -5,6 +5,7 @@ use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions
 use vesica_structures::facts::Paper;
 
 use super::Czz24;
+use crate::ecdh;
 use crate::membership::{BESIDE_COUNT, BESIDE_SUM, For, semi_honest};
 use crate::tasks::{Cardinality, Intersect, Sum};
 
@@ -19,11 +20,7 @@ const DIGESTS: &str = "The client's answers are digests, truncated to the width 
                        filter.";
 const SHUFFLED: &str = "The client asks in a random order, so that the bits say nothing of the order of its table.";
 
-const TEST: &[&str] = &[
-    "DDH on Ristretto255",
-    "hash-to-group is a random oracle",
-    "BLAKE3 is a pseudo-random generator on group elements",
-];
+const TEST: &[&str] = ecdh::DIGEST_ASSUMPTIONS;
 const TEST_AND_OT: &[&str] = assumptions![TEST, <OtExtension as Protocol>::ENTRY.modes[0].assumptions];
 
 impl For<Intersect> for Czz24 {

@@ -41,14 +41,22 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::ecdh;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
+
+/// The paper of the protocol, and of its version for cardinalities.
+pub(crate) const PAPER: Paper = Paper {
+    key: "HFH99",
+    title: "Enhancing privacy and trust in electronic communities",
+    reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
+};
 
 /// The protocol `ecdh-hfh99`.
 #[derive(Clone, Copy, Debug)]
@@ -60,12 +68,7 @@ impl Protocol for EcdhHfh99 {
         aliases: &["hfh99", "ecdh", "dh-psi"],
         variants: &[],
         task: Intersect::NAME,
-        paper: Paper {
-            key: "HFH99",
-            title: "Enhancing privacy and trust in electronic communities",
-            reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P \
-                        1986)",
-        },
+        paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
         deviations: &[
@@ -77,18 +80,7 @@ impl Protocol for EcdhHfh99 {
              intersection is pseudo-random under DDH.",
             "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice coded.",
         ],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(3),
-            assumptions: &[
-                "DDH on Ristretto255",
-                "hash-to-group is a random oracle",
-                "BLAKE3 is a pseudo-random generator on group elements",
-            ],
-            leakage: &[SIZES],
-        }],
+        modes: &[Mode::semi_honest(Rounds::exactly(3), ecdh::DIGEST_ASSUMPTIONS, &[SIZES])],
     };
     type Task = Intersect;
     type Params = Params;
@@ -106,7 +98,7 @@ impl Protocol for EcdhHfh99 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::{Abort, Party, Stream};
+    use vesica_party::{Abort, Party, Security, Stream};
     use vesica_testkit::try_two_party;
 
     use super::messages::{Blinded, DoublyBlinded};

@@ -67,6 +67,8 @@ pub use sender::Sender;
 pub use variants::{Aes, AesBand, Sha, ShaBand, Wide};
 pub use view::View;
 
+pub(crate) use variants::PAPER;
+
 use crate::tags::TagCoding;
 use crate::tasks::{Intersect, IntersectRequest};
 use oracle::Oracle;

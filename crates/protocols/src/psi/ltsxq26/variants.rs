@@ -16,7 +16,8 @@ const HOW: &str = "the receiver gets the sender's secret s, and with it every it
                    Malicious: a receiver that flips one bit of each D(y) needs about 2^15. See docs/ltsxq26.md; \
                    ltsxq26-wide is the sound repair";
 
-const PAPER: Paper = Paper {
+/// The paper of the broken rows.
+pub(crate) const PAPER: Paper = Paper {
     key: "LTSXQ26",
     title: "Faster Than Ever: A New Lightweight Private Set Intersection and Its Variants",
     reference: "Ling, Tang, Shan, Xiang, Qiu. 2026",
@@ -141,18 +142,15 @@ impl Variant for Wide {
             OKVS_SHAPES,
             FREE,
         ],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(3),
-            assumptions: &[
+        modes: &[Mode::semi_honest(
+            Rounds::exactly(3),
+            &[
                 "gap-CDH on Ristretto",
                 "random oracles (SHA-512, BLAKE3)",
                 "AES-128 is a PRF whose Davies-Meyer form is one too (H^b), and a PRF for rows",
             ],
-            leakage: &[SIZES],
-        }],
+            &[SIZES],
+        )],
     };
     type Oracle = oracle::Wide;
     type Okvs = okvs::Band;

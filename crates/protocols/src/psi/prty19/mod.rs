@@ -63,7 +63,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -108,17 +108,14 @@ const PAPER: Paper = Paper {
 
 /// The one mode that there is.
 const fn mode(rounds: Rounds) -> Mode {
-    Mode {
-        security: Security::SemiHonest,
-        corrupt_sender: Resistance::SemiHonest,
-        corrupt_receiver: Resistance::SemiHonest,
+    Mode::semi_honest(
         rounds,
-        assumptions: assumptions![
+        assumptions![
             <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
             &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
         ],
-        leakage: &[SIZES],
-    }
+        &[SIZES],
+    )
 }
 
 const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice \

@@ -91,6 +91,8 @@ pub use variants::{
     VoleLean, VoleLeanShuffled,
 };
 
+pub(crate) use variants::RR22;
+
 use crate::tasks::{Intersect, IntersectRequest};
 use params::{TagCoding, Values};
 

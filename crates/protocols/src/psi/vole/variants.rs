@@ -1,5 +1,6 @@
 //! The rows and their variants.
 
+use vesica_mpc::opprf;
 use vesica_mpc::silent::SilentVole;
 use vesica_party::{
     Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task,
@@ -12,6 +13,13 @@ use vesica_structures::okvs;
 use super::Variant;
 use super::params::{TagCoding, Values};
 use crate::tasks::{Intersect, SIZES};
+
+/// The paper of the clustered OKVS and of VOLE over a subfield.
+pub(crate) const RR22: Paper = Paper {
+    key: "RR22",
+    title: "Blazing Fast PSI from Improved OKVS and Subfield VOLE",
+    reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
+};
 
 const LARGER_SET: Leak = Leak {
     to: Learner::Receiver,
@@ -108,11 +116,7 @@ impl Variant for Rs21 {
         aliases: &["vole-psi"],
         variants: &[okvs(&[CLUSTERED_FOR_PAXOS, BAND]), tags(&[SHUFFLED, SORTED])],
         task: Intersect::NAME,
-        paper: Paper {
-            key: "RS21",
-            title: "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE",
-            reference: "Rindal, Schoppmann. Eurocrypt 2021, ePrint 2021/266",
-        },
+        paper: opprf::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
@@ -139,11 +143,7 @@ impl Variant for Rr22 {
         aliases: &["blazing-fast-psi"],
         variants: &[okvs(&[CLUSTERED, BAND]), tags(&[SHUFFLED_FOR_UNSHUFFLED, SORTED])],
         task: Intersect::NAME,
-        paper: Paper {
-            key: "RR22",
-            title: "Blazing Fast PSI from Improved OKVS and Subfield VOLE",
-            reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
-        },
+        paper: RR22,
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[

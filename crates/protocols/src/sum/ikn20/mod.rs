@@ -40,7 +40,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -81,20 +81,17 @@ impl Protocol for Ikn20 {
             "The receiver's items under both blindings travel as digests, truncated to the width that their \
              collisions allow, sorted (which shuffles them) and Golomb-Rice coded.",
         ],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::SemiHonest,
-            rounds: Rounds::exactly(5),
-            assumptions: &[
+        modes: &[Mode::semi_honest(
+            Rounds::exactly(5),
+            &[
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",
                 "BLAKE3 is a pseudo-random generator on group elements, and a random oracle for public polynomials",
                 "ring-LWE of degree 8192 modulo 124 bits, ternary secrets, centred binomial noise of variance 10.5: \
                  2^209 by plain core-SVP, 2^(0.292 blocksize)",
             ],
-            leakage: &[SIZES, EXACT_COUNT],
-        }],
+            &[SIZES, EXACT_COUNT],
+        )],
     };
     type Task = Sum;
     type Params = Params;
