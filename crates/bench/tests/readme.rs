@@ -160,8 +160,9 @@ fn section() -> String {
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
 
     let mut text = format!(
-        "Two processes over loopback TCP, one thread each, set-up included; medians, and quartiles at 2^20. Machine: \
-         {processor}.\n\n| protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x \
+        "Two processes over loopback TCP, one thread each, set-up included; medians, and quartiles at 2^20. Bits an \
+         item: what both sides send, for each item of the larger set. Memory: of the larger process. –: not measured. \
+         Machine: {processor}.\n\n| protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x \
          2^22 | 2^24 x 2^24 |\n|---|---|---|---|---|---|---|---|\n"
     );
     let of = |protocol: &str, security: &str| -> Vec<&Run> {

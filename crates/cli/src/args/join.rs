@@ -34,7 +34,7 @@ Examples:
     ... --payload segment,score
   Hide the exact number of keys:
     ... --pad-to 1e6
-  Give only the sum of a column over the common keys, with each value kept between 0 and 500.00:
+  Give only the sum of a column over the common keys, with each value limited to the range 0 to 500:
     ... --task sum --security semi-honest --payload amount --scale amount=2 --clamp amount=0..500
 docs/tasks.md says what each task computes and reveals.";
 
@@ -50,14 +50,15 @@ pub struct ReceiveArgs {
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// Columns; the task says whose. intersect: your partner's columns, and the run is refused if
-    /// it gives others [default: take what it gives]. join-and-compute: your column of factors.
-    /// shares: your columns to share. Put a name with a comma in double quotes:
-    /// '"Sales, net",score'
+    /// Columns, by task. intersect: the columns that you expect of your partner; if it gives others,
+    /// the run is refused [default: take what it gives]. join-and-compute: your column of factors.
+    /// shares: your columns to share. Not for cardinality and sum. Put a name with a comma in
+    /// double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
-    /// Aggregates: compute a result for each value of this column of yours. Your partner learns how
-    /// many values there are, and must allow that number with --max-groups
+    /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
+    /// of yours. Your partner learns how many values there are, and must allow that number with
+    /// --max-groups
     #[arg(long, value_name = "COLUMN", help_heading = "Computation")]
     pub group_by: Option<String>,
     /// Flags that both commands have.
@@ -81,15 +82,15 @@ pub struct SendArgs {
     /// double a quote in it: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
-    /// Aggregates: allow your partner at most this many groups
+    /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,
-    /// Aggregates: add noise that hides any single key of yours (discrete Laplace), with this
-    /// epsilon for the whole run
+    /// Tasks cardinality, sum and join-and-compute: add noise that hides any single key of yours
+    /// (discrete Laplace), with this epsilon for the whole run
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
-    /// The file that says how much epsilon each partner may use up; docs/tasks.md shows one. A run
-    /// that names it must also have --epsilon
+    /// The file with the total epsilon for each partner; docs/tasks.md shows one. The run adds its
+    /// --epsilon to what this partner has used, and is refused if the total would be passed
     #[arg(long, value_name = "FILE", help_heading = "Computation")]
     pub budget: Option<PathBuf>,
     /// Flags that both commands have.
@@ -159,15 +160,15 @@ pub struct JoinArgs {
     /// wrap around
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub clamp: Vec<String>,
-    /// Insist on this range for a column of your partner's
+    /// Refuse the run unless your partner's --clamp for this column of its own is this very range
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub partner_clamp: Vec<String>,
-    /// What to do with rows that have one key and different values: refuse them, take the first
-    /// row's values, or (numbers only) add them up
+    /// Rows of the same key: `refuse` ends the run if their values differ, `first` takes the values
+    /// of the first row, `sum` (numbers only) adds up the values of all rows, equal ones too
     #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
     pub payload_duplicates: String,
-    /// Aggregates: withhold the result of a group with fewer common keys than this. Both sides must
-    /// say the same
+    /// Tasks cardinality, sum and join-and-compute: withhold the result of a group with fewer common
+    /// keys than this. Both sides must say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
     /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in

@@ -17,13 +17,14 @@ pub use plan::PlanArgs;
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, delimiter};
 
-const ABOUT: &str = "Find the rows that two private tables share, and reveal nothing else";
+const ABOUT: &str = "Find the rows that two private tables share; all other keys stay private";
 
 const LONG_ABOUT: &str = "\
-Find the rows that two private tables share, and reveal nothing else.
+Find the rows that two private tables share; all other keys stay private.
 
 Two organisations each run vesica on their own table. One side runs `receive`: it gets its own rows whose keys its \
-partner has. The other side runs `send`: it does not learn which keys match. There is no third party. With --task, the \
+partner has. The other side runs `send`: it does not learn which keys match. Each side learns how many distinct keys \
+the other has, and how they are written (as text, dates, integers). There is no third party. With --task, the \
 receiver learns only numbers about the common rows (how many, sums of the partner's columns), or both sides get secret \
 shares to compute on.";
 

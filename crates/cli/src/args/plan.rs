@@ -20,8 +20,8 @@ Examples:
 Times are for two machines like this one, each with the threads of --threads. The first run of `plan` measures this \
                     machine for about a second, and keeps the result in vesica/calibration.json of your cache \
                     folder. It is measured again with --calibrate, and when the version of vesica, the processor or \
-                    the number of threads changes. Bytes are computed from the protocol's formula. Time and memory do \
-                    not count reading and writing the tables, nor groups and thresholds of aggregates.
+                    the number of threads changes. Bytes are computed from the protocol's formula. Neither time \
+                    nor memory counts reading and writing the tables. Groups count in the memory only.
 
 `auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference \
                     machine and the link that they name with --link.";
@@ -52,7 +52,7 @@ pub struct PlanArgs {
     /// How many threads compute on each side
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
     pub threads: NonZeroUsize,
-    /// The kind of traffic in the list of prices: same-site, other-site or internet
+    /// Where the two sides are, for the price of traffic: same-site, other-site or internet
     #[arg(long, value_name = "KIND", default_value = "internet")]
     pub traffic: String,
     /// Use this list of prices instead of the built-in one; docs/prices-2026-11.toml is an example

@@ -26,10 +26,11 @@ pub struct TaskArgs {
     /// sum, join-and-compute: values for each item of the sender [default: 1]
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
-    /// Aggregates: how many groups the receiver has
+    /// cardinality, sum, join-and-compute: how many groups the receiver has
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub groups: usize,
-    /// Aggregates: withhold the result of a group with fewer common items than this
+    /// cardinality, sum, join-and-compute: withhold the result of a group with fewer common items
+    /// than this
     #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
     pub at_least: u64,
 }

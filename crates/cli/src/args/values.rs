@@ -10,9 +10,10 @@ use vesica::table::Join;
 /// `--security`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SecurityName {
-    /// Withstands a partner that does anything
+    /// Secure even if your partner breaks the rules of the protocol
     Malicious,
-    /// Withstands a partner that follows the protocol; half the traffic
+    /// Secure if your partner follows the protocol, whatever it tries to learn from what it
+    /// receives; about half the traffic
     SemiHonest,
 }
 
@@ -30,7 +31,7 @@ impl From<SecurityName> for Security {
 pub enum JoinName {
     /// Your rows whose key your partner has
     Inner,
-    /// Your rows that do not match
+    /// Your rows whose key your partner does not have, and your rows without a usable key
     Difference,
 }
 
