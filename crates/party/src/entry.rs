@@ -112,8 +112,11 @@ impl fmt::Display for CostClass {
 }
 
 /// The number of rounds of a run, set-up included: of messages of which each is sent after the one
-/// before has arrived. Messages that cross each other are of one round. Sets of a few items may
-/// take fewer; groups of an aggregate, thresholds on them and further columns some more.
+/// before has arrived. Messages that cross each other are of one round. A stream counts as one
+/// message, however often its sender waits for room (flow control), and so do two streams of which
+/// the second answers the first part by part. What only `--both-learn` sends is counted. Sets of a
+/// few items may take fewer; groups of an aggregate, thresholds on them and further columns some
+/// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     /// For sets of some tens of items, or at the sizes that take the fewest.

@@ -10,7 +10,7 @@ use vesica_party::{Choice, Entry, Leak, Learner, Status};
 use crate::registry;
 
 /// The tasks in the order of the document, each with one sentence on what it computes.
-const TASKS: &[(&str, &str)] = &[
+const SUMMARIES: &[(&str, &str)] = &[
     (
         "intersect",
         "The receiver learns which of its items the sender has as well, with the sender's payload of these on request.",
@@ -100,7 +100,7 @@ pub fn catalogue_markdown() -> String {
     text
 }
 
-/// The tasks of these entries, in the order of the document; a task that [`TASKS`] lacks comes
+/// The tasks of these entries, in the order of the document; a task that [`SUMMARIES`] lacks comes
 /// last.
 fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
     let mut tasks: Vec<&str> = Vec::new();
@@ -109,7 +109,7 @@ fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
             tasks.push(entry.task);
         }
     }
-    tasks.sort_by_key(|task| TASKS.iter().position(|(name, _)| name == task).unwrap_or(TASKS.len()));
+    tasks.sort_by_key(|task| SUMMARIES.iter().position(|(name, _)| name == task).unwrap_or(SUMMARIES.len()));
     tasks
 }
 
@@ -119,7 +119,7 @@ fn of_task<'a>(entries: &'a [&Entry], task: &'a str) -> impl Iterator<Item = &'a
 
 fn describe_task(text: &mut String, entries: &[&Entry], task: &str, shared: &Shared) {
     line(text, format_args!("\n## Task: {task}\n"));
-    if let Some((_, summary)) = TASKS.iter().find(|(name, _)| *name == task) {
+    if let Some((_, summary)) = SUMMARIES.iter().find(|(name, _)| *name == task) {
         line(text, format_args!("{summary}\n"));
     }
     line(text, format_args!("| id | modes (rounds) | cost | status | paper |\n|---|---|---|---|---|"));
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn every_task_has_its_sentence_and_every_sentence_its_task() {
         let entries: Vec<&Entry> = registry::entries().collect();
-        let named: Vec<&str> = TASKS.iter().map(|(name, _)| *name).collect();
+        let named: Vec<&str> = SUMMARIES.iter().map(|(name, _)| *name).collect();
         assert_eq!(tasks(&entries), named);
     }
 

@@ -222,7 +222,7 @@ pub struct CompletionsArgs {
 /// `vesica man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write one page a command into this folder instead of the main page to standard output
+    /// Write one page per command into this folder instead of the main page to standard output
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 }

@@ -4,8 +4,8 @@
 //! The sender, who learns nothing, adds all of it. With scale `b` a result gets the integer `y`
 //! with probability proportional to `exp(-|y| / b)`. One key more or less of the sender changes the
 //! results of one group, each by at most that column's sensitivity `d` (in a cardinality 1; in a
-//! sum the clamp's bound; in join-and-compute the product of both bounds), so `b = columns * d /
-//! epsilon` gives epsilon-differential privacy for the whole run.
+//! sum the largest absolute value in the clamp's range; in join-and-compute the product of both
+//! ranges' largest), so `b = columns * d / epsilon` gives epsilon-differential privacy for the whole run.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod budget;

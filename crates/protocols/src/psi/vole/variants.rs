@@ -95,9 +95,9 @@ const MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS];
 const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more bits, which the receiver returns for \
                           each match as a proof. No fairness (the receiver knows first and may stop) and no \
                           completeness (it may keep matches back).";
-const SALT: &str = "Malicious mode: rows and H_B are keyed by a coin toss (commit, share, open) instead of the \
-                    receiver's salt, so that neither side can search for tables off-line or for a salt under which a \
-                    guessed set does not encode.";
+const SALT: &str = "Rows and H_B are not keyed by the receiver's salt. Semi-honest mode: the sender sends the salt. \
+                    Malicious mode: it comes from a coin toss (commit, share, open), so that neither side can search \
+                    for tables off-line or for a salt under which a guessed set does not encode.";
 const OUTER_HASH: &str = "Outer hash: Davies-Meyer with the salted item as key, instead of a random oracle on (q, x).";
 const NARROW_VALUES: &str = "Semi-honest mode: B is a subspace over GF(2) of 41 + log2(n_s) bits, which is closed \
                              under all that is done with values, for rows, code and packing are linear over GF(2).";
@@ -217,7 +217,7 @@ impl Variant for VoleLean {
 }
 
 const CLUSTERED: ChoiceValue =
-    ChoiceValue::new("clustered", "The clustered 3-hash table: 1.3 cells an item, the fastest.");
+    ChoiceValue::new("clustered", "The clustered 3-hash table: 1.23 cells an item for large sets, the fastest.");
 /// As [`CLUSTERED`], where the paper has another table.
 const CLUSTERED_FOR_PAXOS: ChoiceValue = CLUSTERED.deviating(&[NO_PAXOS]);
 const BAND: ChoiceValue = ChoiceValue::new(
