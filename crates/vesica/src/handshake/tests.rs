@@ -328,7 +328,7 @@ fn a_peer_with_another_session_is_caught() {
         recv::<Ready>(ch).map(drop)
     });
     let abort = outcome.err().expect("refused");
-    assert!(abort.to_string().contains("its session is another one"), "{abort}");
+    assert!(abort.to_string().contains("the session ids of the two sides differ"), "{abort}");
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn nor_does_one_that_pings_when_its_goodbye_is_due() {
 fn a_partner_that_claims_another_conversation_does_not_take_the_result_away() {
     let (folder, outcome) =
         against(Role::Receiver, LIMIT, false, |ch| send(ch, Seen { transcript: [9; 32] }).expect("sent"));
-    is_kept(&folder, outcome, "its transcript is another one");
+    is_kept(&folder, outcome, "the transcripts of the two sides differ");
 }
 
 #[test]
