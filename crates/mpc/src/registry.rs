@@ -12,14 +12,15 @@ use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
 use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::permute_share::SwitchingNetwork;
+use crate::permute_share::bits::BitNetwork;
 use crate::random_one_of_n_ot::OneOfN;
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
 use crate::small_field_vole::SmallFieldVole;
 use crate::tasks::{
-    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, ProgrammedPrf, RandomOneOfNOt, RandomOt,
-    SubfieldVole,
+    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, PermuteShareBits, ProgrammedPrf,
+    RandomOneOfNOt, RandomOt, SubfieldVole,
 };
 
 registries! {
@@ -45,6 +46,8 @@ registries! {
     multiplex_bytes: Multiplex<u8> = [Multiplexer<u8>];
     /// Protocols for inner products modulo 2^64.
     inner_product: InnerProduct = [inner_product::InnerProduct];
+    /// Protocols for permuting and sharing single bits.
+    permute_share_1: PermuteShareBits = [BitNetwork];
     /// Protocols for permuting and sharing values of up to 64 bits.
     permute_share_64: PermuteShare<Gf64> = [SwitchingNetwork<Gf64>];
     /// Protocols for permuting and sharing values of up to 128 bits.

@@ -2,6 +2,7 @@
 
 mod batch_prf;
 mod equality;
+mod permute_bits;
 mod permute_share;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use zeroize::Zeroize;
 
 pub use batch_prf::{BatchPrf, BatchPrfRequest, Evaluations};
 pub use equality::{Equality, EqualityRequest, Tested};
+pub use permute_bits::{BitsToPermute, PermuteBitsRequest, PermuteShareBits};
 pub(crate) use permute_share::low;
 pub use permute_share::{PermuteShare, PermuteShareRequest, Permuted, ToPermute};
 

@@ -15,6 +15,10 @@ const SUMMARIES: &[(&str, &str)] = &[
         "intersect",
         "The receiver learns which of its items the sender has as well, with the sender's payload of these on request.",
     ),
+    (
+        "union",
+        "The receiver gets the records of the sender's items that it does not have, and learns nothing else of them.",
+    ),
     ("cardinality", "The receiver learns how many items both sides have, for each of its groups."),
     ("sum", "The receiver learns the sum of the sender's values over the common items, for each of its groups."),
     (

@@ -24,7 +24,7 @@ use crate::psi::vole::{
     VoleLean, VoleLeanShuffled, VolePsi,
 };
 use crate::sum::ikn20::Ikn20;
-use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum};
+use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
 
 registries! {
     /// Protocols for [`Intersect`].
@@ -43,6 +43,11 @@ registries! {
         Ltsxq26<ltsxq26::ShaBand>,
         Ltsxq26<ltsxq26::Aes>,
         Ltsxq26<ltsxq26::AesBand>,
+    ];
+    /// Protocols for [`Union`].
+    union: Union = [
+        Membership<Czz24, Union>,
+        Membership<Gmr21, Union>,
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [

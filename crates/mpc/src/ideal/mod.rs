@@ -7,7 +7,7 @@
 //! | dealt | to |
 //! |---|---|
 //! | random OTs, chosen OTs | [`crate::share_conversion`], [`crate::permute_share`] |
-//! | random tables (1-of-2^k OTs of bits), which is what triples are here | [`crate::gmw`], [`crate::peqt`] |
+//! | random tables (1-of-2^k OTs of bits), which is what triples are here | [`crate::gmw`], [`crate::peqt`], [`crate::permute_share::bits`] |
 //! | subfield VOLE | [`crate::opprf`] |
 //! | equality tests | circuits on their shares |
 //!

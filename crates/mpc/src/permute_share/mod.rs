@@ -35,8 +35,10 @@
 //! | the sender's random shares | `z`, which the caller chooses |
 //!
 //! All OTs and corrections are one message each way. For `n` values there are `n ceil(log2 n) -
-//! 2^ceil(log2 n) + 1` switches: 26.5 million at 1.36 million values.
+//! 2^ceil(log2 n) + 1` switches: 26.5 million at 1.36 million values. [`bits`] is the case of single
+//! bits.
 
+pub mod bits;
 mod messages;
 pub mod params;
 mod receiver;
@@ -48,6 +50,8 @@ use std::ops::RangeInclusive;
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::{Cell, Gf64, Value};
+use vesica_structures::permutation::route;
+use vesica_structures::secret::Secret;
 
 use crate::silent::bulk;
 use crate::tasks::{PermuteShare, PermuteShareRequest};
@@ -55,6 +59,13 @@ use crate::tasks::{PermuteShare, PermuteShareRequest};
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
+
+/// The paper of the network of oblivious switches.
+const MS13: Paper = Paper {
+    key: "MS13",
+    title: "How to Hide Circuits in MPC: An Efficient Framework for Private Function Evaluation",
+    reference: "P. Mohassel, S. Sadeghian. Eurocrypt 2013, ePrint 2013/137",
+};
 
 /// Permute and share by a network of switches.
 #[derive(Debug)]
@@ -66,11 +77,7 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
         aliases: &[],
         variants: &[],
         task: PermuteShare::<V>::NAME,
-        paper: Paper {
-            key: "MS13",
-            title: "How to Hide Circuits in MPC: An Efficient Framework for Private Function Evaluation",
-            reference: "P. Mohassel, S. Sadeghian. Eurocrypt 2013, ePrint 2013/137",
-        },
+        paper: MS13,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[
@@ -96,6 +103,14 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
         let bytes = params.predicted_bytes();
         bytes..=bytes
     }
+}
+
+/// The settings of the network for an order of `len` values.
+fn settings(order: Vec<u32>, len: usize) -> Result<Secret<Vec<bool>>, Unsupported> {
+    let order = Secret::new(order);
+    Some(&*order).filter(|order| order.len() == len).and_then(|order| route(order).ok()).ok_or_else(|| {
+        Unsupported::new("an order that does not name each value once", format_args!("give one of {len} values"))
+    })
 }
 
 /// `value` if `bit`, else zero; no branch on `bit`.

@@ -13,7 +13,7 @@ use crate::tasks::PermuteShareRequest;
 
 /// A bound on the switches of a run: the sender holds two elements of each. 2^23 values are within
 /// it.
-const MAX_SWITCHES: usize = 1 << 28;
+pub(super) const MAX_SWITCHES: usize = 1 << 28;
 
 /// Elements that travel at a time: whole bytes, however wide they are.
 pub(super) const ELEMENTS_PER_PIECE: usize = 1 << 16;

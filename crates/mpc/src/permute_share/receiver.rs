@@ -4,13 +4,13 @@ use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Value;
 use vesica_structures::packing::{packed_len, unpack};
-use vesica_structures::permutation::{Runs, route};
+use vesica_structures::permutation::Runs;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips, Masked};
 use super::params::ELEMENTS_PER_PIECE;
-use super::{Params, times};
+use super::{Params, settings, times};
 use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
 use crate::tasks::{OtChosen, Permuted, low};
 
@@ -65,17 +65,7 @@ impl<V: Value> Party for Receiver<V> {
     fn run(self, order: Vec<u32>, ch: &mut Channel, _: &mut SecretRng) -> Result<Permuted<V>, Abort> {
         let Self { params, choices, pads } = self;
         let _phase = ch.phase(Phase::Permute);
-        let order = Secret::new(order);
-        let refused = || {
-            Unsupported::new(
-                "an order that does not name each value once",
-                format_args!("give one of {} values", params.len),
-            )
-        };
-        let settings = Some(&*order)
-            .filter(|order| order.len() == params.len)
-            .and_then(|order| route(order).ok())
-            .ok_or_else(refused)?;
+        let settings = settings(order, params.len)?;
 
         // Step 1.
         if !settings.is_empty() {

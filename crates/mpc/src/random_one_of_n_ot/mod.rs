@@ -24,7 +24,9 @@ use crate::silent::bulk;
 use crate::tasks::{CorrelationRequest, RandomOneOfNOt};
 
 pub use receiver::Receiver;
+pub(crate) use receiver::next_entries;
 pub use sender::Sender;
+pub(crate) use sender::next_tables;
 
 /// The widest choice, in bits.
 pub const MAX_WIDTH: u32 = bulk::MAX_WIDTH;

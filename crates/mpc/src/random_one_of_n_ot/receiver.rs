@@ -22,14 +22,7 @@ impl Party for Receiver {
             // Not before: until here the peer has shown nothing.
             output.entries = vec![0; params.len];
             for entries in output.entries.chunks_mut(params.batch_len()) {
-                let c = vole.next_batch(entries, ch, |pi, a, entries| {
-                    let mut bits = [0; 64];
-                    for (a, entries) in a.chunks(bits.len()).zip(entries.chunks_mut(bits.len())) {
-                        pi.mmo_tables(a, &[0], &mut bits[..a.len()]);
-                        entries.iter_mut().zip(&bits).for_each(|(entry, &bit)| *entry = (bit as u8) << 7);
-                    }
-                })?;
-                entries.iter_mut().zip(c.iter()).for_each(|(entry, choice)| *entry |= choice);
+                next_entries(&mut vole, entries, ch)?;
             }
         }
         Ok(Self(output))
@@ -38,4 +31,17 @@ impl Party for Receiver {
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<Lookups, Abort> {
         Ok(self.0)
     }
+}
+
+/// The entries of the next batch: the choice in the low bits, the table's bit there in the highest.
+pub(crate) fn next_entries(vole: &mut bulk::Receiver, entries: &mut [u8], ch: &mut Channel) -> Result<(), Abort> {
+    let c = vole.next_batch(entries, ch, |pi, a, entries| {
+        let mut bits = [0; 64];
+        for (a, entries) in a.chunks(bits.len()).zip(entries.chunks_mut(bits.len())) {
+            pi.mmo_tables(a, &[0], &mut bits[..a.len()]);
+            entries.iter_mut().zip(&bits).for_each(|(entry, &bit)| *entry = (bit as u8) << 7);
+        }
+    })?;
+    entries.iter_mut().zip(c.iter()).for_each(|(entry, choice)| *entry |= choice);
+    Ok(())
 }

@@ -23,10 +23,8 @@ impl Party for Sender {
             let mut vole = bulk::Sender::setup(params, ch, rng)?;
             // Not before: until here the peer has shown nothing.
             output.tables = vec![0; params.len];
-            let offsets = (0..1 << params.width).map(|j| (vole.delta() * Gf128(j)).0);
-            let offsets: Secret<Vec<u128>> = Secret::new(offsets.collect());
             for tables in output.tables.chunks_mut(params.batch_len()) {
-                vole.next_batch(tables, ch, |pi, b, tables| pi.mmo_tables(b, &offsets, tables))?;
+                next_tables(&mut vole, params.width, tables, ch)?;
             }
         }
         Ok(Self(output))
@@ -35,4 +33,16 @@ impl Party for Sender {
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<Tables, Abort> {
         Ok(self.0)
     }
+}
+
+/// The tables of the next batch, for choices of `width` bits.
+pub(crate) fn next_tables(
+    vole: &mut bulk::Sender,
+    width: u32,
+    tables: &mut [u16],
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    let offsets = (0..1 << width).map(|j| (vole.delta() * Gf128(j)).0);
+    let offsets: Secret<Vec<u128>> = Secret::new(offsets.collect());
+    vole.next_batch(tables, ch, |pi, b, tables| pi.mmo_tables(b, &offsets, tables))
 }

@@ -9,11 +9,12 @@ use vesica_mpc::ideal::InsecureDealer;
 use vesica_mpc::opprf::{self, Opprf, Store};
 use vesica_mpc::oprf::ValueField;
 use vesica_mpc::peqt::{self, Variant};
+use vesica_mpc::permute_share::bits::BitNetwork;
 use vesica_mpc::permute_share::{self, SwitchingNetwork};
 use vesica_mpc::share_conversion::{BitsReceiver, BitsSender, BitsToRing};
 use vesica_mpc::tasks::{
-    self, BitsToRingRequest, Equality, OpprfRequest, PermuteShare, PermuteShareRequest, Programmed, ProgrammedPrf,
-    SharedBits, ToPermute,
+    self, BitsToPermute, BitsToRingRequest, Equality, OpprfRequest, PermuteBitsRequest, PermuteShare, PermuteShareBits,
+    PermuteShareRequest, Programmed, ProgrammedPrf, SharedBits, ToPermute,
 };
 use vesica_party::{Abort, Party, Protocol, Role, Security, Task};
 use vesica_structures::facts::Unsupported;
@@ -132,6 +133,35 @@ fn permute_and_share() {
             |ch, rng| permute_share::Receiver::from_ots(&params, &chosen)?.run(theirs, ch, rng),
         );
         PermuteShare::<Gf64>::holds(&sent, &order, &(), &permuted).unwrap();
+    }
+}
+
+/// All orders of five bits, each of random ones.
+#[test]
+fn permute_and_share_bits() {
+    let len = 5;
+    let params = BitNetwork::derive(&PermuteBitsRequest { len, kept: len, security: SEMI_HONEST }).unwrap();
+    let orders = (0..5u32.pow(5)).map(|code| (0..5).map(|i| code / 5u32.pow(i) % 5).collect::<Vec<u32>>());
+    let is_order = |order: &Vec<u32>| (0..5).all(|i| order.contains(&i));
+    let mut dealer = InsecureDealer::new(SEED);
+    let rng = &mut SecretRng::insecure_from_seed(SEED);
+    let mut served = 0;
+    for order in orders.filter(is_order) {
+        let (tables, lookups) = dealer.random_tables(params.switches(), 1);
+        let sent = BitsToPermute { values: Bits::random(len, rng), shares: Bits::random(len, rng) };
+        let (ours, theirs) = (sent.clone(), order.clone());
+        let ((), permuted) = two_party(
+            |ch, rng| permute_share::bits::Sender::from_tables(&params, &tables)?.run(ours, ch, rng),
+            |ch, rng| permute_share::bits::Receiver::from_lookups(&params, &lookups)?.run(theirs, ch, rng),
+        );
+        PermuteShareBits::holds(&sent, &order, &(), &permuted).unwrap();
+        served += 1;
+    }
+    assert_eq!(served, 120);
+    for (count, width) in [(params.switches() - 1, 1), (params.switches(), 2)] {
+        let (tables, lookups) = dealer.random_tables(count, width);
+        assert!(permute_share::bits::Sender::from_tables(&params, &tables).is_err());
+        assert!(permute_share::bits::Receiver::from_lookups(&params, &lookups).is_err());
     }
 }
 

@@ -1,11 +1,12 @@
 //! A request and inputs for every task, so that a suite can go through all rows of the registry.
 
+use vesica_mpc::bits::Bits;
 use vesica_mpc::registry;
 use vesica_mpc::tasks::{
-    BatchPrf, BatchPrfRequest, BitsToRing, BitsToRingRequest, CorrelationRequest, Equality, EqualityRequest,
-    Evaluations, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, OpprfRequest, PermuteShare,
-    PermuteShareRequest, Programmed, ProgrammedPrf, RandomOneOfNOt, RandomOt, RingVector, RingVectors, Share,
-    SharedBits, SharedRows, SubfieldVole, ToPermute,
+    BatchPrf, BatchPrfRequest, BitsToPermute, BitsToRing, BitsToRingRequest, CorrelationRequest, Equality,
+    EqualityRequest, Evaluations, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, OpprfRequest,
+    PermuteBitsRequest, PermuteShare, PermuteShareBits, PermuteShareRequest, Programmed, ProgrammedPrf, RandomOneOfNOt,
+    RandomOt, RingVector, RingVectors, Share, SharedBits, SharedRows, SubfieldVole, ToPermute,
 };
 use vesica_party::{Security, Task};
 use vesica_structures::fields::Value;
@@ -107,6 +108,14 @@ impl<V: Value> Example for PermuteShare<V> {
     }
 }
 
+impl Example for PermuteShareBits {
+    fn example(security: Security, len: usize) -> ExampleOf<Self> {
+        let (rng, kept) = (&mut seeded(len), len - len / 5);
+        let sent = BitsToPermute { values: Bits::random(len, rng), shares: Bits::random(kept, rng) };
+        (PermuteBitsRequest { len, kept, security }, sent, random_order(len, rng))
+    }
+}
+
 /// A suite over all rows.
 pub(crate) trait Suite {
     /// Goes through the rows of one task.
@@ -125,6 +134,7 @@ pub(crate) trait Suite {
         self.rows(registry::multiplex_ring());
         self.rows(registry::multiplex_bytes());
         self.rows(registry::inner_product());
+        self.rows(registry::permute_share_1());
         self.rows(registry::permute_share_64());
         self.rows(registry::permute_share_128());
     }

@@ -10,6 +10,7 @@ mod golden;
 mod inner_product;
 mod kkrt16;
 mod peqt;
+mod permute_bits;
 mod permute_share;
 mod randomness;
 mod share_conversion;

@@ -27,6 +27,14 @@ impl<A: Arrows> Stream for Items<A> {
     type Element = u128;
 }
 
+/// Arrow II of the union.
+pub(super) struct Records<A>(PhantomData<A>);
+
+impl<A: Arrows> Stream for Records<A> {
+    const STEP: Step = step::<A>(1, Role::Sender, "the records, each under a pad");
+    type Element = u8;
+}
+
 /// Arrow II of the sum.
 pub(super) struct Values<A>(PhantomData<A>);
 

@@ -1,4 +1,4 @@
-//! Intersection, cardinality and sum from a reverse membership test. The sender puts its items into
+//! Intersection, union, cardinality and sum from a reverse membership test. The sender puts its items into
 //! places in a random order. The receiver learns which places hold a common item, but not which
 //! item it is. What follows the test is the same for all tests:
 //!
@@ -13,6 +13,9 @@
 //!   intersection:                II.  x_i + k_i[1 + d_i]
 //!      ------------------------------------------------------------------------>
 //!                                                                     x_i where e_i = 1
+//!   union:                       II.  w_i + G(k_i[d_i]), w_i the record and a mark
+//!      ------------------------------------------------------------------------>
+//!                                                                     w_i where e_i = 0
 //!   sum:  r_i = G(k_i[d_i])      II.  t_i = v_i + r_i - G(k_i[1 + d_i]), in Z_2^64
 //!      ------------------------------------------------------------------------>
 //!                                                                     G(k_i[c_i]) + e_i t_i = r_i + e_i v_i
@@ -22,7 +25,34 @@
 //! ```
 //!
 //! The receiver learns how many items are common as soon as the test is done. For the intersection
-//! that is part of its output, for the sum it is leakage.
+//! that is part of its output, for the sum it is leakage. For the union it follows from the output,
+//! but the receiver has it before the records: a run that is broken off then shows the number alone,
+//! again for each set that the receiver tries. Whoever limits how often a partner may ask must count
+//! such runs too.
+//!
+//! # Why the union shows nothing else
+//!
+//! - **One string a place.** The receiver holds `k_i[c_i]`, and `k_i[d_i]` is the same block exactly
+//!   where `e_i = 0`. Where the item is common, the string is under `G` of a block that the receiver
+//!   does not have, and which pads nothing else: it is noise. There is one OT for each place, and the
+//!   number of places depends on `n_s` only, or there is none where a set is empty.
+//! - **Places without an item.** Their test says "not common", so that the receiver opens them. Where
+//!   a test has such places, a record is followed by a mark, 1 for an item and 0 for none, and what
+//!   comes before a 0 is zeros. The receiver learns how many of the places that it opens hold no
+//!   item, which is `places - n_s` in any run, and which ones they are, which is random.
+//! - **The order of places.** It is uniform over *all* places, those without an item included, and
+//!   only the sender knows it. Given `Y`, the records of `X \ Y` and the number of common items, the
+//!   receiver sees uniformly random places of three kinds, whichever of its items are the common
+//!   ones. In `gmr21` the receiver knows the salt too, and so the three bins of each new item. It
+//!   does not know which places these bins became, and what it sees is the same for every
+//!   intersection of this size, except where the sender's items do not fit into their bins
+//!   (`2^-40`; there is no second try, and both sets are fixed before the salt). So no OPRF comes
+//!   before the hashing. The argument is ours, and nobody outside of this project has reviewed it.
+//! - **An empty set of the receiver.** All of the sender's items are new, and the sender sends their
+//!   records in a random order, without pads: the receiver is to have each of them. The channel
+//!   hides them from everyone else, as all messages.
+//! - **Time.** The receiver takes the pads off at all places, and picks the new records out when the
+//!   conversation is over.
 
 pub mod czz24;
 pub mod gmr21;
@@ -39,12 +69,14 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Channel, Entry, Leak, Mode, Protocol, Rounds};
+use vesica_party::{Abort, Channel, Entry, Leak, Learner, Mode, Protocol, Rounds};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use crate::tasks::{AggregateRequest, Cardinality, EXACT_COUNT, Intersect, IntersectRequest, SIZES, Sum};
+use crate::tasks::{
+    AggregateRequest, Cardinality, EXACT_COUNT, Intersect, IntersectRequest, SIZES, Sum, Union, UnionRequest,
+};
 
 pub use params::Params;
 pub use receiver::Receiver;
@@ -53,6 +85,9 @@ pub use transfer::Arrows;
 
 /// A place of a test's order that holds no item.
 pub const NO_ITEM: u32 = u32::MAX;
+
+/// The last byte of a record at a place that holds an item, where others hold none. Theirs is 0.
+const MARK_OF_ITEM: u8 = 1;
 
 /// A reverse membership test, and the arrows of what comes after it.
 pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
@@ -64,6 +99,9 @@ pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
     type Receiver: Send;
     /// The arrows I to III.
     type Arrows: Arrows;
+
+    /// Whether some places hold no item.
+    const HAS_EMPTY_PLACES: bool;
 
     /// Parameters for sets of these sizes, semi-honest.
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Self::Params, Unsupported>;
@@ -99,6 +137,15 @@ pub struct Membership<M, T>(PhantomData<fn() -> (M, T)>);
 
 /// What leaks beside a cardinality, and beside an intersection, whose size is part of it.
 const BESIDE_COUNT: &[Leak] = &[SIZES];
+/// The leakage of a union.
+const BESIDE_UNION: &[Leak] = &[SIZES, EARLY_COUNT];
+/// What the receiver of a union can tell from its output, and has before.
+const EARLY_COUNT: Leak = Leak {
+    to: Learner::Receiver,
+    what: "the number of common items, which the union tells too, before the new records: runs that it breaks off \
+           then show the number alone, and count in any limit on runs (JSZG24)",
+    extra: None,
+};
 /// The leakage of a sum.
 const BESIDE_SUM: &[Leak] = &[SIZES, EXACT_COUNT];
 
@@ -126,5 +173,6 @@ macro_rules! row {
     };
 }
 row!(Intersect, IntersectRequest, intersect);
+row!(Union, UnionRequest, union);
 row!(Cardinality, AggregateRequest, cardinality);
 row!(Sum, AggregateRequest, sum);

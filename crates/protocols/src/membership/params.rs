@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 
 use vesica_mpc::tasks::CorrelationRequest;
-use vesica_party::Protocol;
+use vesica_party::{Protocol, Security};
 use vesica_structures::facts::Unsupported;
 
 use super::{Arrows, For, Membership, MembershipTest};
-use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum};
+use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum, Union, UnionRequest};
 
 /// The protocol that random OTs come from.
 type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
@@ -20,9 +20,17 @@ pub struct Params<M: MembershipTest> {
     pub test: M::Params,
     /// Bytes of arrow II for a place; 0 where the protocol ends with the test.
     pub place_bytes: usize,
+    /// Items that come without a test and without OTs: all of a union's sender whose receiver has
+    /// none, and none otherwise.
+    pub unasked: usize,
     /// The OTs, one for each place; none where the protocol ends with the test, or either set is
     /// empty.
     pub(super) transfers: Option<<Ots<M> as Protocol>::Params>,
+}
+
+/// Sets of these sizes, without values.
+fn without_values(sender_items: usize, receiver_items: usize, security: Security) -> AggregateRequest {
+    AggregateRequest { sender_items, receiver_items, security, columns: 0, groups: 1, at_least: 0, noisy: false }
 }
 
 impl<M: MembershipTest> Params<M> {
@@ -40,16 +48,21 @@ impl<M: MembershipTest> Params<M> {
             ));
         }
         let IntersectRequest { sender_items, receiver_items, security, .. } = *request;
-        let sets = AggregateRequest {
-            sender_items,
-            receiver_items,
-            security,
-            columns: 0,
-            groups: 1,
-            at_least: 0,
-            noisy: false,
-        };
-        Self::new(sets, size_of::<u128>())
+        Self::new(without_values(sender_items, receiver_items, security), size_of::<u128>())
+    }
+
+    /// Parameters for a union.
+    pub(super) fn union(request: &UnionRequest) -> Result<Self, Unsupported>
+    where
+        M: For<Union>,
+    {
+        <Membership<M, Union>>::ENTRY.require(request.security)?;
+        request.check_sizes()?;
+        let UnionRequest { sender_items, receiver_items, security, record_bytes } = *request;
+        let mark = usize::from(M::HAS_EMPTY_PLACES);
+        let params = Self::new(without_values(sender_items, receiver_items, security), record_bytes + mark)?;
+        let unasked = if params.transfers.is_none() { sender_items } else { 0 };
+        Ok(Self { unasked, ..params })
     }
 
     /// Parameters for a cardinality.
@@ -81,7 +94,7 @@ impl<M: MembershipTest> Params<M> {
         let is_transferred = place_bytes > 0 && len > 0;
         let correlation = CorrelationRequest { len, security: request.security, width: None };
         let transfers = is_transferred.then(|| Ots::<M>::derive(&correlation)).transpose()?;
-        Ok(Self { request, test, place_bytes, transfers })
+        Ok(Self { request, test, place_bytes, unasked: 0, transfers })
     }
 
     /// Places of arrow I.
@@ -89,11 +102,17 @@ impl<M: MembershipTest> Params<M> {
         if self.transfers.is_some() { M::places(&self.test) } else { 0 }
     }
 
+    /// Bytes of arrow II.
+    pub(super) fn carried_bytes(&self) -> usize {
+        (self.transferred() + self.unasked) * self.place_bytes
+    }
+
     /// The test, the OTs, a bit and what is carried for each place, totals.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let (places, test) = (self.transferred(), M::predicted_bytes(&self.test));
         let transfers = self.transfers.as_ref().map_or(0..=0, Ots::<M>::predicted_bytes);
-        let carried = (places.div_ceil(8) + places * self.place_bytes + self.request.columns * size_of::<u64>()) as u64;
+        let totals = self.request.columns * size_of::<u64>();
+        let carried = (places.div_ceil(8) + self.carried_bytes() + totals) as u64;
         test.start() + transfers.start() + carried..=test.end() + transfers.end() + carried
     }
 }

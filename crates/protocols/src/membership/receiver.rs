@@ -3,21 +3,24 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::tags::TagFinder;
 
-use super::messages::Items;
+use super::messages::{Items, Records};
 use super::transfer::OtReceiver;
-use super::{For, MembershipTest, Params};
+use super::{For, MARK_OF_ITEM, MembershipTest, Params};
 use crate::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, Cardinality, Intersect, IntersectReceiverInput,
-    IntersectReceiverOutput, Sum,
+    IntersectReceiverOutput, NewRecords, Sum, Union, UnionReceiverInput, UnionReceiverOutput,
 };
 
 /// The receiver, set up.
 pub struct Receiver<M: MembershipTest, T> {
     request: AggregateRequest,
+    place_bytes: usize,
+    carried_bytes: usize,
     pub(super) test: M::Receiver,
     pub(super) ot_receiver: OtReceiver<M::Arrows>,
     task: PhantomData<fn() -> T>,
@@ -28,7 +31,8 @@ impl<M: MembershipTest, T> Receiver<M, T> {
         // A test may leave some of its set-up to its run.
         let ot_receiver = OtReceiver::setup(params.transfers.as_ref(), ch, rng)?;
         let test = M::receiver(&params.test, ch, rng)?;
-        Ok(Self { request: params.request, test, ot_receiver, task: PhantomData })
+        let (place_bytes, carried_bytes) = (params.place_bytes, params.carried_bytes());
+        Ok(Self { request: params.request, place_bytes, carried_bytes, test, ot_receiver, task: PhantomData })
     }
 }
 
@@ -84,6 +88,58 @@ impl<M: For<Intersect>> Party for Receiver<M, Intersect> {
         }
         Ok(IntersectReceiverOutput { matches: common.list(), ..IntersectReceiverOutput::default() })
     }
+}
+
+impl<M: For<Union>> Party for Receiver<M, Union> {
+    type Params = Params<M>;
+    type Input = UnionReceiverInput;
+    type Output = UnionReceiverOutput;
+
+    fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Self::set_up(params, ch, rng)
+    }
+
+    fn run(
+        self,
+        input: UnionReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<UnionReceiverOutput, Abort> {
+        let Self { request, place_bytes, carried_bytes, test, ot_receiver, .. } = self;
+        input.check(request.receiver_items)?;
+        let found = M::test(test, &input.items, ch, rng)?;
+        let _phase = ch.phase(Phase::Payload);
+        let cells = ot_receiver.take_records(&found, carried_bytes, place_bytes, ch)?;
+        // Without OTs nothing is common.
+        let places = carried_bytes / place_bytes;
+        let found = if found.len() == places { found } else { Bits::zeros(places) };
+        let new = new_places(&found, &cells, place_bytes, M::HAS_EMPTY_PLACES).filter(|new| {
+            // A common item's record stays closed.
+            new.count_ones() + found.count_ones() == request.sender_items
+        });
+        let fault = "new and common items that are not as many as the sender has";
+        let new = new.ok_or(Abort::PeerMisbehaved(Records::<M::Arrows>::STEP, fault))?;
+        let record_bytes = place_bytes - usize::from(M::HAS_EMPTY_PLACES);
+        Ok(UnionReceiverOutput { records: NewRecords::new(record_bytes, place_bytes, cells, new) })
+    }
+}
+
+/// The places of new items, by their marks if there are any; nothing if a mark is none that the
+/// sender sets. Every place takes the same work.
+fn new_places(found: &Bits, cells: &[u8], place_bytes: usize, are_marked: bool) -> Option<Bits> {
+    let mut new = found.clone();
+    new.flip();
+    if !are_marked {
+        return Some(new);
+    }
+    let mut strange = false;
+    let marks = cells.iter().skip(place_bytes - 1).step_by(place_bytes);
+    let holds = marks.zip(new.iter()).map(|(&mark, is_new)| {
+        strange |= is_new & (mark > MARK_OF_ITEM);
+        is_new & (mark == MARK_OF_ITEM)
+    });
+    let holds = holds.collect();
+    (!strange).then_some(holds)
 }
 
 impl<M: For<Sum>> Party for Receiver<M, Sum> {

@@ -5,16 +5,21 @@ use std::marker::PhantomData;
 
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+use vesica_structures::shuffle::random_order;
 
 use super::transfer::OtSender;
-use super::{For, MembershipTest, Params};
+use super::{For, MARK_OF_ITEM, MembershipTest, NO_ITEM, Params};
 use crate::tasks::{
     AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectSenderInput, IntersectSenderOutput, Sum,
+    Union, UnionSenderInput,
 };
 
 /// The sender, set up.
 pub struct Sender<M: MembershipTest, T> {
     request: AggregateRequest,
+    place_bytes: usize,
+    unasked: usize,
     pub(super) test: M::Sender,
     pub(super) ot_sender: OtSender<M::Arrows>,
     task: PhantomData<fn() -> T>,
@@ -25,7 +30,14 @@ impl<M: MembershipTest, T> Sender<M, T> {
         // A test may leave some of its set-up to its run.
         let ot_sender = OtSender::setup(params.transfers.as_ref(), ch, rng)?;
         let test = M::sender(&params.test, ch, rng)?;
-        Ok(Self { request: params.request, test, ot_sender, task: PhantomData })
+        Ok(Self {
+            request: params.request,
+            place_bytes: params.place_bytes,
+            unasked: params.unasked,
+            test,
+            ot_sender,
+            task: PhantomData,
+        })
     }
 }
 
@@ -65,6 +77,35 @@ impl<M: For<Intersect>> Party for Sender<M, Intersect> {
         // A place without an item is never opened.
         self.ot_sender.give_items(|place| input.items.get(order[place] as usize).copied().unwrap_or(0), ch)?;
         Ok(IntersectSenderOutput { matches: None })
+    }
+}
+
+impl<M: For<Union>> Party for Sender<M, Union> {
+    type Params = Params<M>;
+    type Input = UnionSenderInput;
+    type Output = ();
+
+    fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Self::set_up(params, ch, rng)
+    }
+
+    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        let record_bytes = self.place_bytes - usize::from(M::HAS_EMPTY_PLACES);
+        input.check(self.request.sender_items, record_bytes)?;
+        let asked = M::ask(self.test, &input.items, ch, rng)?;
+        let order = if self.unasked > 0 { Secret::new(random_order(self.unasked, rng)) } else { asked };
+        let _phase = ch.phase(Phase::Payload);
+        let mut cells = Vec::with_capacity(order.len() * self.place_bytes);
+        for &item in order.iter() {
+            let filled = cells.len() + self.place_bytes;
+            if item != NO_ITEM {
+                cells.extend_from_slice(&input.records[item as usize * record_bytes..][..record_bytes]);
+                // The mark, where there is one.
+                cells.resize(filled, MARK_OF_ITEM);
+            }
+            cells.resize(filled, 0);
+        }
+        self.ot_sender.give_records(cells, self.place_bytes, ch)
     }
 }
 

@@ -10,12 +10,14 @@ use super::gmr21::Gmr21;
 use super::transfer::Pad;
 use super::*;
 use crate::tasks::{
-    AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
+    AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectReceiverOutput,
+    IntersectSenderInput, UnionReceiverInput, UnionReceiverOutput, UnionSenderInput,
 };
 
 const N: usize = 40;
 
 type Items<M> = messages::Items<<M as MembershipTest>::Arrows>;
+type Records<M> = messages::Records<<M as MembershipTest>::Arrows>;
 type Values<M> = messages::Values<<M as MembershipTest>::Arrows>;
 type Totals<M> = messages::Totals<<M as MembershipTest>::Arrows>;
 
@@ -83,6 +85,138 @@ fn the_order_of_the_senders_table_does_not_show() {
     the_order_is_hidden::<Gmr21>();
 }
 
+const RECORD_BYTES: usize = 20;
+
+fn union<M: For<Union>>(sender_items: usize, receiver_items: usize) -> Params<M> {
+    let security = Security::SemiHonest;
+    let request = UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES };
+    Membership::<M, Union>::derive(&request).unwrap()
+}
+
+/// Items from `first` on, each with a record of its lowest byte.
+fn records(first: u128) -> UnionSenderInput {
+    let items: Vec<u128> = (first..first + N as u128).collect();
+    let records = items.iter().flat_map(|&item| [item as u8 + 1; RECORD_BYTES]).collect();
+    UnionSenderInput { items, records }
+}
+
+/// The bits and the opened cells of a union's receiver that looks at all of them.
+fn cells_of<M: For<Union>>(sent: UnionSenderInput) -> (Vec<bool>, Vec<Vec<u8>>) {
+    let params = union::<M>(N, N);
+    let (place_bytes, carried_bytes) = (params.place_bytes, params.carried_bytes());
+    let own: Vec<u128> = (0..N as u128).collect();
+    let (_, seen) = two_party(
+        |ch, rng| Sender::<M, Union>::setup(&params, ch, rng)?.run(sent, ch, rng),
+        |ch, rng| {
+            let Receiver { test, ot_receiver, .. } = Receiver::<M, Union>::setup(&params, ch, rng)?;
+            let found = M::test(test, &own, ch, rng)?;
+            let cells = ot_receiver.take_records(&found, carried_bytes, place_bytes, ch)?;
+            Ok((found.iter().collect(), cells.chunks(place_bytes).map(<[u8]>::to_vec).collect()))
+        },
+    );
+    seen
+}
+
+/// A common item's record is noise, even where all records are alike; a new item's is there, in
+/// another order than the sender's; a place without an item holds zeros.
+fn common_records_stay_closed<M: For<Union>>() {
+    let half = N / 2;
+    let sent = records(half as u128);
+    let (found, cells) = cells_of::<M>(sent.clone());
+    assert_eq!(found.iter().filter(|found| **found).count(), half);
+    let (mut opened, mut closed) = (Vec::new(), HashSet::new());
+    for (found, cell) in found.into_iter().zip(cells) {
+        if found {
+            assert!(closed.insert(cell.clone()), "one pad for two records");
+            assert!(cell.iter().collect::<HashSet<_>>().len() > 4, "a common record is open");
+        } else if M::HAS_EMPTY_PLACES && cell[RECORD_BYTES] == 0 {
+            assert_eq!(cell, [0; RECORD_BYTES + 1]);
+        } else {
+            opened.extend_from_slice(&cell[..RECORD_BYTES]);
+        }
+    }
+    let expected = &sent.records[half * RECORD_BYTES..];
+    assert_ne!(opened, expected, "the order of the sender's table");
+    opened.sort_unstable();
+    assert_eq!(opened, expected);
+}
+
+#[test]
+fn the_receiver_of_a_union_opens_new_records_only() {
+    common_records_stay_closed::<Czz24>();
+    common_records_stay_closed::<Gmr21>();
+}
+
+/// Pads of one kind of record are not those of another: strings of equal records all differ.
+fn no_pad_is_used_twice<M: For<Union>>() {
+    let params = union::<M>(N, N);
+    let (place_bytes, carried_bytes) = (params.place_bytes, params.carried_bytes());
+    let sent = UnionSenderInput { items: (0..N as u128).collect(), records: vec![0; N * RECORD_BYTES] };
+    let (_, strings) = two_party(
+        |ch, rng| Sender::<M, Union>::setup(&params, ch, rng)?.run(sent, ch, rng),
+        |ch, rng| {
+            let Receiver { test, ot_receiver, .. } = Receiver::<M, Union>::setup(&params, ch, rng)?;
+            let others: Vec<u128> = (0..N).map(|_| rng.block()).collect();
+            let found = M::test(test, &others, ch, rng)?;
+            ot_receiver.choose(&found, ch)?;
+            let mut strings = vec![0; carried_bytes];
+            ch.recv_stream::<Records<M>>(&mut strings)?;
+            Ok(strings.chunks(place_bytes).map(<[u8]>::to_vec).collect::<Vec<_>>())
+        },
+    );
+    let places = strings.len();
+    assert_eq!(strings.into_iter().collect::<HashSet<_>>().len(), places);
+}
+
+#[test]
+fn strings_of_equal_records_differ() {
+    no_pad_is_used_twice::<Czz24>();
+    no_pad_is_used_twice::<Gmr21>();
+}
+
+/// A receiver without items gets all records, in another order than the sender's, and no more
+/// bytes than these.
+fn an_empty_receiver_gets_all<M: For<Union>>() {
+    let sent = records(0);
+    let request =
+        UnionRequest { sender_items: N, receiver_items: 0, security: Security::SemiHonest, record_bytes: RECORD_BYTES };
+    let run = conformance::<Membership<M, Union>>(&request, sent.clone(), UnionReceiverInput::default());
+    assert_ne!(run.receiver.records.open(), sent.records);
+}
+
+#[test]
+fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
+    an_empty_receiver_gets_all::<Czz24>();
+    an_empty_receiver_gets_all::<Gmr21>();
+}
+
+/// A receiver of unions whose sender marks all places with `mark`.
+fn marked(mark: u8) -> Side<UnionReceiverOutput> {
+    let params = union::<Gmr21>(N, N);
+    let place_bytes = params.place_bytes;
+    let asked = UnionReceiverInput { items: (0..N as u128).collect() };
+    let (_, receiver) = try_two_party(
+        |ch, rng| {
+            let Sender { test, ot_sender, .. } = Sender::<Gmr21, Union>::setup(&params, ch, rng)?;
+            let order = Gmr21::ask(test, &asked.items, ch, rng)?;
+            ot_sender.give_records(vec![mark; order.len() * place_bytes], place_bytes, ch)
+        },
+        |ch, rng| Receiver::<Gmr21, Union>::setup(&params, ch, rng)?.run(asked.clone(), ch, rng),
+    );
+    receiver
+}
+
+#[test]
+fn marks_that_make_more_items_than_agreed_or_are_none_are_caught() {
+    assert!(marked(0).result.unwrap().records.open().is_empty());
+    for mark in [1, 2, 0xff] {
+        assert!(
+            matches!(marked(mark).result, Err(Abort::PeerMisbehaved(step, _)) if step == Records::<Gmr21>::STEP),
+            "{mark}"
+        );
+    }
+}
+
 /// What a receiver of sums takes for an item says nothing of its value: it differs for equal
 /// values, and from the values.
 fn values_are_masked<M: For<Sum>>() {
@@ -111,7 +245,7 @@ fn values_are_masked<M: For<Sum>>() {
             ch.recv_stream::<Totals<M>>(&mut total)?;
             let pad = Pad::new::<M::Arrows>(ch);
             let masked = |((&padded, &block), common): ((&u64, &u128), bool)| {
-                let mut own = [0];
+                let mut own = [0u64];
                 pad.fill(block, &mut own);
                 if common { own[0].wrapping_add(padded) } else { own[0] }
             };

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use bytemuck::{AnyBitPattern, NoUninit};
 use rayon::prelude::*;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::tasks::{OtChosen, OtPairs, RandomOt};
@@ -11,7 +12,7 @@ use vesica_party::{Abort, Channel, Party, Protocol};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Flips, Items, Totals, Values};
+use super::messages::{Flips, Items, Records, Totals, Values};
 
 /// Whose arrows they are, and what they stand on.
 pub trait Arrows: Send + Sync + fmt::Debug + 'static {
@@ -37,11 +38,24 @@ impl Pad {
     }
 
     /// Fills `out` with `G(block)`.
-    pub(super) fn fill(&self, block: u128, out: &mut [u64]) {
+    pub(super) fn fill<T: NoUninit + AnyBitPattern>(&self, block: u128, out: &mut [T]) {
         blake3::Hasher::new_keyed(&self.0)
             .update(&block.to_le_bytes())
             .finalize_xof()
             .fill(bytemuck::cast_slice_mut(out));
+    }
+
+    /// Adds `G(block)` to the cell of each place, `width` bytes each.
+    fn turn<B: Sync>(&self, cells: &mut [u8], width: usize, places: &[B], block: impl Fn(&B) -> u128 + Sync) {
+        let pieces =
+            cells.par_chunks_mut(PLACES_PER_THREAD_TASK * width).zip(places.par_chunks(PLACES_PER_THREAD_TASK));
+        pieces.for_each(|(cells, places)| {
+            let mut pad = Secret::new(vec![0u8; width]);
+            for (cell, place) in cells.chunks_exact_mut(width).zip(places) {
+                self.fill(block(place), &mut pad);
+                cell.iter_mut().zip(pad.iter()).for_each(|(byte, pad)| *byte ^= pad);
+            }
+        });
     }
 }
 
@@ -91,6 +105,17 @@ impl<A: Arrows> OtSender<A> {
         }
         let padded: Vec<u128> = blocks.iter().enumerate().map(|(place, [_, common])| item(place) ^ common).collect();
         ch.send_stream::<Items<A>>(&padded)
+    }
+
+    /// Steps I and II of the union: a cell of `width` bytes for each place. Without OTs the receiver
+    /// is to have all of them.
+    pub(super) fn give_records(self, mut cells: Vec<u8>, width: usize, ch: &mut Channel) -> Result<(), Abort> {
+        let blocks = self.blocks(ch)?;
+        if cells.is_empty() {
+            return Ok(());
+        }
+        Pad::new::<A>(ch).turn(&mut cells, width, &blocks, |[stranger, _]| *stranger);
+        ch.send_stream::<Records<A>>(&cells)
     }
 
     /// Steps I to III of the sum: `values` says what is to be added up for a place, `columns` of
@@ -176,6 +201,24 @@ impl<A: Arrows> OtReceiver<A> {
         }
         items.iter_mut().zip(self.chosen()).for_each(|(item, pad)| *item ^= pad);
         Ok(items)
+    }
+
+    /// Steps I and II of the union: `bytes` of cells of `width` each; noise at the places of `found`.
+    /// The work is the same whatever is found.
+    pub(super) fn take_records(
+        self,
+        found: &Bits,
+        bytes: usize,
+        width: usize,
+        ch: &mut Channel,
+    ) -> Result<Vec<u8>, Abort> {
+        self.choose(found, ch)?;
+        let mut cells = vec![0; bytes];
+        if !cells.is_empty() {
+            ch.recv_stream::<Records<A>>(&mut cells)?;
+        }
+        Pad::new::<A>(ch).turn(&mut cells, width, self.chosen(), |block| *block);
+        Ok(cells)
     }
 
     /// Steps I to III of the sum: the sums of the values at the places of `found`.

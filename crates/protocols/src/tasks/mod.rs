@@ -12,6 +12,7 @@ mod join_and_compute;
 mod sealed;
 mod shares;
 mod sum;
+mod union;
 
 pub use aggregate::{
     AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,
@@ -26,6 +27,9 @@ pub use join_and_compute::JoinAndCompute;
 pub use sealed::SealedPayloads;
 pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesOptions, SharesRequest};
 pub use sum::Sum;
+pub use union::{
+    NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
+};
 
 /// What every protocol of every set task shows to both sides.
 pub const SIZES: Leak =

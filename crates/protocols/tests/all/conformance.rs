@@ -3,10 +3,10 @@
 
 use vesica_party::{CostClass, Entry, Mode, Security, Status, Task};
 use vesica_protocols::registry;
-use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest};
+use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest, Union, UnionRequest};
 use vesica_testkit::{Runnable, Trials, conformance_of};
 
-use crate::inputs::{Aggregate, Row, aggregate_inputs, every, inputs, request, total};
+use crate::inputs::{Aggregate, Row, aggregate_inputs, every, inputs, request, total, union_inputs, union_request};
 
 /// Sizes that every row must serve.
 const SIZES: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)];
@@ -161,6 +161,64 @@ fn all_rows_give_the_same_output_on_the_same_inputs() {
         for other in others {
             assert_eq!((&first.1, &first.2), (&other.1, &other.2), "{} and {} differ", first.0, other.0);
         }
+    }
+}
+
+fn check_union(row: Runnable<Union>, request: &UnionRequest, mode: &Mode, overlap: usize) -> Vec<u8> {
+    let (sent, asked) = union_inputs(request, overlap, overlap as u64);
+    let run = conformance_of(row, request, sent, asked);
+    run.assert_rounds(mode);
+    let records = run.receiver.records.open();
+    assert_eq!(records.len(), (request.sender_items - overlap) * request.record_bytes, "{}", row.entry().id);
+    records
+}
+
+#[test]
+fn every_union_row_gives_the_new_records() {
+    let mut trials = Trials::of("union");
+    trials.modes(&every(registry::union()), |row, mode| {
+        for (n_s, n_r) in SIZES {
+            for overlap in overlaps(n_s, n_r) {
+                check_union(row, &union_request(n_s, n_r, 16, mode.security), mode, overlap);
+            }
+        }
+        for record_bytes in [1, 2, 7, 8, 15, 16, 17, 24, 63, 64, 65, 255, 256] {
+            check_union(row, &union_request(40, 70, record_bytes, mode.security), mode, 33);
+        }
+        for record_bytes in [0, UnionRequest::MOST_RECORD_BYTES + 1] {
+            assert!(row.predicted_bytes(&union_request(40, 70, record_bytes, mode.security)).is_err());
+        }
+    });
+    trials.end();
+}
+
+#[test]
+fn every_union_row_serves_sixteen_thousand_items() {
+    let mut trials = Trials::of("unions of 2^14 items");
+    trials.modes(&every(registry::union()), |row, mode| {
+        let n = if is_slow(row.entry()) { 1 << 11 } else { 1 << 14 };
+        for overlap in overlaps(n, n).into_iter().chain([n / 2]) {
+            check_union(row, &union_request(n, n, 16, mode.security), mode, overlap);
+        }
+        check_union(row, &union_request(n, n / 8, 40, mode.security), mode, n / 16);
+        check_union(row, &union_request(n / 8, n, 40, mode.security), mode, n / 16);
+    });
+    trials.end();
+}
+
+#[test]
+fn all_union_rows_give_the_same_records() {
+    let request = union_request(200, 500, 9, Security::SemiHonest);
+    let mut all = every(registry::union()).into_iter().map(|row| {
+        let mode = row.entry().mode(request.security).expect("a semi-honest mode");
+        let records = check_union(row, &request, mode, 123);
+        let mut records: Vec<Vec<u8>> = records.chunks(9).map(<[u8]>::to_vec).collect();
+        records.sort_unstable();
+        (row.entry().id, records)
+    });
+    let (first, expected) = all.next().expect("a row");
+    for (id, records) in all {
+        assert_eq!(records, expected, "{first} and {id} differ");
     }
 }
 

@@ -6,7 +6,7 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
     IntersectReceiverInput, IntersectRequest, IntersectSenderInput, JoinAndCompute, Shares, SharesInput, SharesRequest,
-    Sum,
+    Sum, Union, UnionReceiverInput, UnionRequest, UnionSenderInput,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{ExampleOf, Runnable};
@@ -141,6 +141,23 @@ pub(crate) fn shares_inputs(of: &SharesRequest, overlap: usize) -> (SharesInput,
     )
 }
 
+/// A request for a union.
+pub(crate) fn union_request(
+    sender_items: usize,
+    receiver_items: usize,
+    record_bytes: usize,
+    security: Security,
+) -> UnionRequest {
+    UnionRequest { sender_items, receiver_items, security, record_bytes }
+}
+
+/// Sets with random records.
+pub(crate) fn union_inputs(of: &UnionRequest, overlap: usize, seed: u64) -> (UnionSenderInput, UnionReceiverInput) {
+    let sizes = request(of.sender_items, of.receiver_items, of.security);
+    let (sent, asked) = inputs(&IntersectRequest { payload_bytes: of.record_bytes, ..sizes }, overlap, seed);
+    (UnionSenderInput { items: sent.items, records: sent.payloads }, UnionReceiverInput { items: asked.items })
+}
+
 /// A task of which a suite over all registries can run every row.
 pub(crate) trait Example: Task {
     /// A request that `row` serves in the mode of `security`, with all that it offers and has a
@@ -162,6 +179,20 @@ impl Example for Intersect {
         let labelled = IntersectRequest { payload_bytes: 4, both_learn: true, ..plain };
         let request = if row.predicted_bytes(&labelled).is_ok() { labelled } else { plain };
         let (sent, asked) = inputs(&request, overlap, seed);
+        (request, sent, asked)
+    }
+}
+
+impl Example for Union {
+    fn example(
+        _: Runnable<Self>,
+        security: Security,
+        [n_s, n_r]: [usize; 2],
+        overlap: usize,
+        seed: u64,
+    ) -> ExampleOf<Self> {
+        let request = union_request(n_s, n_r, 20, security);
+        let (sent, asked) = union_inputs(&request, overlap, seed);
         (request, sent, asked)
     }
 }
@@ -210,6 +241,7 @@ pub(crate) trait Suite {
     /// Goes through all registries, each row followed by its variants.
     fn all(&mut self) {
         self.rows(&every(registry::intersect()));
+        self.rows(&every(registry::union()));
         self.rows(&every(registry::shares()));
         self.rows(&every(registry::cardinality()));
         self.rows(&every(registry::sum()));

@@ -1,4 +1,4 @@
-//! The three rows of the registries.
+//! The four rows of the registries.
 
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
@@ -6,8 +6,8 @@ use vesica_structures::facts::Paper;
 
 use super::Czz24;
 use crate::ecdh;
-use crate::membership::{BESIDE_COUNT, BESIDE_SUM, For, semi_honest};
-use crate::tasks::{Cardinality, Intersect, Sum};
+use crate::membership::{BESIDE_COUNT, BESIDE_SUM, BESIDE_UNION, For, semi_honest};
+use crate::tasks::{Cardinality, Intersect, Sum, Union};
 
 const PAPER: Paper = Paper {
     key: "CZZ24",
@@ -39,6 +39,26 @@ impl For<Intersect> for Czz24 {
             "Random OTs by SoftSpokenOT, each turned by a bit; the server's choice of nothing costs no message.",
         ],
         modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_COUNT),
+    };
+}
+
+impl For<Union> for Czz24 {
+    const ENTRY: Entry = Entry {
+        id: "czz24-union",
+        aliases: &[],
+        variants: &[],
+        task: Union::NAME,
+        paper: PAPER,
+        status: Status::Recommended,
+        cost: CostClass::GroupOperations,
+        deviations: &[
+            DIGESTS,
+            SHUFFLED,
+            "Random OTs by SoftSpokenOT, each turned by a bit; a place takes one string, since the server has no use \
+             for a second one where the item is common.",
+            "Records of any width under a pad that BLAKE3 makes of an OT's block.",
+        ],
+        modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_UNION),
     };
 }
 

@@ -46,7 +46,7 @@ const DOMAIN: &[u8] = b"vesica-v1-czz24-with-ristretto255_XMD:SHA-512_R255MAP_RO
 /// Domain of the digests of arrow 3.
 const DIGEST_CONTEXT: &str = "vesica v1 czz24 2026 digest of a point";
 
-/// The test of `czz24`, `czz24-cardinality` and `czz24-sum`.
+/// The test of `czz24`, `czz24-union`, `czz24-cardinality` and `czz24-sum`.
 #[derive(Debug)]
 pub enum Czz24 {}
 
@@ -62,6 +62,7 @@ impl MembershipTest for Czz24 {
     type Sender = Blinding;
     type Receiver = Blinding;
     type Arrows = Transfer;
+    const HAS_EMPTY_PLACES: bool = false;
 
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
         Ok(Params::new(sender_items, receiver_items))

@@ -65,7 +65,7 @@ pub use sender::Sender;
 /// The OPPRF.
 type Programmable = Opprf<Band>;
 
-/// The test of `gmr21`, `gmr21-cardinality` and `gmr21-sum`.
+/// The test of `gmr21`, `gmr21-union`, `gmr21-cardinality` and `gmr21-sum`.
 #[derive(Debug)]
 pub enum Gmr21 {}
 
@@ -74,6 +74,7 @@ impl MembershipTest for Gmr21 {
     type Sender = Option<Sender>;
     type Receiver = Option<Receiver>;
     type Arrows = Transfer;
+    const HAS_EMPTY_PLACES: bool = true;
 
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
         Params::derive(sender_items, receiver_items)

@@ -1,0 +1,104 @@
+//! The right column of the figure: the side that has the order.
+
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::permutation::Runs;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::Params;
+use super::words::Words;
+use crate::bits::Bits;
+use crate::permute_share::messages::{Corrections, Flips, Masked};
+use crate::permute_share::settings;
+use crate::random_one_of_n_ot;
+use crate::silent::bulk;
+use crate::tasks::Lookups;
+
+/// The receiver, set up.
+pub struct Receiver {
+    params: Params,
+    /// `c` of each switch.
+    choices: Words,
+    /// `k_c`.
+    pads: Words,
+}
+
+/// The choice of an entry, in the lowest bit.
+fn choice(entry: u8) -> u64 {
+    entry.into()
+}
+
+/// The table's bit in an entry, in the lowest bit.
+fn pad(entry: u8) -> u64 {
+    (entry >> 7).into()
+}
+
+impl Receiver {
+    /// The receiver, set up with look-ups in random tables that exist already, one a switch.
+    ///
+    /// # Errors
+    /// If there are more or fewer, or if their choices are wider than a bit.
+    pub fn from_lookups(params: &Params, lookups: &Lookups) -> Result<Self, Unsupported> {
+        params.check_tables(lookups.entries.len(), lookups.width)?;
+        let [choices, pads] = [choice, pad].map(|of| Words::from_lowest(&lookups.entries, of));
+        Ok(Self { params: *params, choices, pads })
+    }
+
+    #[cfg(test)]
+    pub(super) fn pads(&self) -> [Bits; 2] {
+        [&self.choices, &self.pads].map(|bits| bits.first(self.params.switches()))
+    }
+}
+
+impl Party for Receiver {
+    type Params = Params;
+    type Input = Vec<u32>;
+    type Output = Bits;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let switches = params.switches();
+        let mut pads = Self { params: *params, choices: Words::zeros(switches), pads: Words::zeros(switches) };
+        if switches > 0 {
+            let mut vole = bulk::Receiver::setup(&params.tables, ch, rng)?;
+            let batch = params.tables.batch_len();
+            let mut entries = Secret::new(vec![0; batch.min(switches)]);
+            for first in (0..switches).step_by(batch) {
+                let entries = &mut entries[..batch.min(switches - first)];
+                random_one_of_n_ot::next_entries(&mut vole, entries, ch)?;
+                pads.choices.fill(first, entries, choice);
+                pads.pads.fill(first, entries, pad);
+            }
+        }
+        Ok(pads)
+    }
+
+    fn run(self, order: Vec<u32>, ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
+        let Self { params, choices: mut flips, pads } = self;
+        let _phase = ch.phase(Phase::Permute);
+        let settings = Words::from_lowest(&settings(order, params.len)?, u64::from);
+
+        // Step 1.
+        let switches = params.switches();
+        flips.add_all(&settings.first(switches));
+        flips.send::<Flips>(switches, ch)?;
+
+        // Step 2.
+        let corrections = Words::receive::<Corrections>(switches, ch)?;
+        let mut wires = Words::zeros(params.len);
+        let (mut runs, mut at) = (Runs::of(params.len), 0);
+        while let Some(run) = runs.next_up_to(64) {
+            let used = u64::MAX >> (64 - run.len);
+            let sum = corrections.from_bit(at) ^ wires.from_bit(run.upper) ^ wires.from_bit(run.lower);
+            let added = (pads.from_bit(at) ^ sum & settings.from_bit(at)) & used;
+            wires.add(run.upper, added);
+            wires.add(run.lower, added);
+            at += run.len;
+        }
+
+        // Step 3.
+        let masked = Words::receive::<Masked>(params.kept, ch)?;
+        wires.add_all(&masked.first(params.kept));
+        Ok(wires.first(params.kept))
+    }
+}

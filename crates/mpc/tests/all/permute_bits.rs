@@ -1,0 +1,143 @@
+//! Bits come out in the receiver's order, as many as asked for, in shares that hide it and them.
+
+use vesica_mpc::bits::Bits;
+use vesica_mpc::permute_share::bits::BitNetwork;
+use vesica_mpc::tasks::{BitsToPermute, PermuteBitsRequest, PermuteShareBits};
+use vesica_party::{Abort, Party, Phase, Protocol, Security, Task};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::shuffle::random_order;
+use vesica_testkit::{assert_uniform, conformance, faults, row, transcript_of, try_two_party};
+
+/// The bins of a circuit PSI of 2^20 items.
+const BINS: usize = 1_363_149;
+
+fn request(len: usize, kept: usize) -> PermuteBitsRequest {
+    PermuteBitsRequest { len, kept, security: Security::SemiHonest }
+}
+
+/// Random bits with random shares, and a random order.
+fn random(len: usize, kept: usize) -> (BitsToPermute, Vec<u32>) {
+    let rng = &mut SecretRng::insecure_from_seed(len as u64);
+    (BitsToPermute { values: Bits::random(len, rng), shares: Bits::random(kept, rng) }, random_order(len, rng))
+}
+
+#[test]
+fn bits_of_every_number_are_permuted_and_as_many_come_out_as_asked_for() {
+    for len in [0usize, 1, 2, 3, 5, 63, 64, 65, 130, 1000, 5003] {
+        for kept in [len, 0, len.div_ceil(2), len.saturating_sub(1)] {
+            let (sent, order) = random(len, kept);
+            conformance::<BitNetwork>(&request(len, kept), sent, order);
+        }
+    }
+}
+
+#[test]
+fn many_bits_are_permuted() {
+    let (sent, order) = random(70_001, 60_000);
+    conformance::<BitNetwork>(&request(70_001, 60_000), sent, order);
+}
+
+/// The order alone says what the receiver's shares are if the sender's are zero.
+#[test]
+fn shares_of_zero_leave_the_bits_in_the_receivers_order() {
+    let (mut sent, order) = random(3000, 2000);
+    sent.shares = Bits::zeros(2000);
+    let permuted: Bits = order[..2000].iter().map(|&i| sent.values.get(i as usize)).collect();
+    assert!(conformance::<BitNetwork>(&request(3000, 2000), sent, order).receiver == permuted);
+}
+
+#[test]
+fn the_receivers_shares_are_uniform_if_the_senders_are() {
+    let (len, rng) = (100_000, &mut SecretRng::insecure_from_seed(5));
+    let sent = BitsToPermute { values: Bits::ones(len), shares: Bits::random(len, rng) };
+    let ones = conformance::<BitNetwork>(&request(len, len), sent, (0..len as u32).collect()).receiver.count_ones();
+    // 50000 on average, with a deviation of 158: eight of them are passed once in 2^50 runs.
+    assert!((48_735..51_265).contains(&ones), "{ones}");
+}
+
+#[test]
+fn the_bytes_are_those_of_the_formula() {
+    let bytes = |len, kept| *row::<BitNetwork>().predicted_bytes(&request(len, kept)).unwrap().end();
+    assert_eq!((bytes(0, 0), bytes(1, 0), bytes(1, 1)), (0, 0, 1));
+    // 17 switches take 3 bytes each way.
+    assert_eq!(bytes(8, 8) - bytes(8, 0), 1);
+    let megabytes = bytes(BINS, 1 << 20) as f64 / 1e6;
+    assert!((8.0..9.0).contains(&megabytes), "{megabytes}");
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let refused = |request| assert!(BitNetwork::derive(&request).is_err(), "{request:?}");
+    refused(request(9, 10));
+    refused(request(1 << 24, 8));
+    refused(PermuteBitsRequest { security: Security::Malicious, ..request(9, 8) });
+
+    let ends = |sent: BitsToPermute, order: Vec<u32>| {
+        let row = row::<BitNetwork>();
+        let (sent, received) = try_two_party(
+            |ch, rng| row.sender(&request(3, 2), ch, rng)?.run(sent, ch, rng),
+            |ch, rng| row.receiver(&request(3, 2), ch, rng)?.run(order, ch, rng),
+        );
+        (sent.result.err(), received.result.err())
+    };
+    let fine = BitsToPermute { values: Bits::ones(3), shares: Bits::ones(2) };
+    assert!(matches!(ends(fine.clone(), vec![2, 1, 0]), (None, None)));
+    for (values, shares) in [(2, 2), (3, 3), (4, 2), (3, 1)] {
+        let wrong = BitsToPermute { values: Bits::ones(values), shares: Bits::ones(shares) };
+        assert!(matches!(ends(wrong, vec![2, 1, 0]).0, Some(Abort::Unsupported(_))));
+    }
+    for order in [vec![0, 0, 1], vec![0, 1], vec![0, 1, 3], vec![0, 1, 2, 3]] {
+        assert!(matches!(ends(fine.clone(), order).1, Some(Abort::Unsupported(_))));
+    }
+}
+
+#[test]
+fn faults_end_both_sides() {
+    let (sent, order) = random(70, 50);
+    faults::<BitNetwork>(&request(70, 50), &sent, &order);
+}
+
+/// Whatever the bits and the order are: here all are zero, and stay where they are.
+#[test]
+fn all_messages_look_random() {
+    let (of, rng) = (request(40_000, 40_000), &mut SecretRng::insecure_from_seed(6));
+    let sent = BitsToPermute { values: Bits::zeros(of.len), shares: Bits::random(of.kept, rng) };
+    let transcript = transcript_of(row::<BitNetwork>(), &of, sent, (0..of.len as u32).collect());
+    for step in 1..=3 {
+        assert_uniform(&transcript.of("permute-share", step), &format!("step {step}"));
+    }
+}
+
+/// Prints what docs/parameters/permutations.md says of the bits of 2^20 items.
+#[test]
+#[ignore = "measures: cargo test --release --locked --workspace --test all -- --ignored --nocapture million_bits"]
+fn a_million_bits_take_this_long() {
+    let of = request(BINS, 1 << 20);
+    let (sent, order) = random(of.len, of.kept);
+    let params = BitNetwork::derive(&of).unwrap();
+    for _ in 0..3 {
+        let (sent_run, order_run) = (sent.clone(), order.clone());
+        let one_thread = || rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let (sender, receiver) = try_two_party(
+            |ch, rng| {
+                one_thread()
+                    .install(|| <BitNetwork as Protocol>::Sender::setup(&params, ch, rng)?.run(sent_run, ch, rng))
+            },
+            |ch, rng| {
+                one_thread()
+                    .install(|| <BitNetwork as Protocol>::Receiver::setup(&params, ch, rng)?.run(order_run, ch, rng))
+            },
+        );
+        for (side, tally) in [("sender", &sender.tally), ("receiver", &receiver.tally)] {
+            let seconds = |phase| tally.phase(phase).seconds;
+            eprintln!(
+                "{side}: base {:.2} s, expansion {:.2} s, permutation {:.2} s, {} bytes sent",
+                seconds(Phase::BaseOt) + seconds(Phase::OtExtension),
+                seconds(Phase::Expand),
+                seconds(Phase::Permute),
+                tally.total().sent_payload
+            );
+        }
+        PermuteShareBits::holds(&sent, &order, &sender.result.unwrap(), &receiver.result.unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,237 @@
+//! Union.
+
+use std::collections::HashSet;
+
+use vesica_mpc::bits::Bits;
+use vesica_party::{Security, Task};
+use vesica_structures::facts::Unsupported;
+
+use super::{Extent, IntersectRequest, SetFunctionality, differ};
+
+/// Union: the receiver gets the records of the sender's items that it does not have. With its own
+/// set, which it knows, that is the union.
+#[derive(Clone, Copy, Debug)]
+pub enum Union {}
+
+/// The public parameters of a union.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnionRequest {
+    /// Number of distinct items of the sender, `n_s`.
+    pub sender_items: usize,
+    /// Number of distinct items of the receiver, `n_r`.
+    pub receiver_items: usize,
+    /// The least resistance asked for.
+    pub security: Security,
+    /// Width of the record of each of the sender's items, in bytes.
+    pub record_bytes: usize,
+}
+
+/// What both sides agree on for a union.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnionOptions {
+    /// Width of the record of each of the sender's items, in bytes.
+    pub record_bytes: usize,
+}
+
+/// The sender's set, fixed before the set-up begins: a salt is tossed there, and sets that depend
+/// on it void the bounds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnionSenderInput {
+    /// 128-bit digests of the items, all distinct.
+    pub items: Vec<u128>,
+    /// `items.len() * record_bytes` bytes; item `i` has those from `i * record_bytes`. A digest
+    /// cannot be turned back, so that a record carries whatever the receiver is to have of an item.
+    pub records: Vec<u8>,
+}
+
+/// The receiver's set, fixed before the set-up begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnionReceiverInput {
+    /// 128-bit digests of the items, all distinct.
+    pub items: Vec<u128>,
+}
+
+/// What the receiver learns.
+#[derive(Debug, Default)]
+pub struct UnionReceiverOutput {
+    /// The records of the sender's items that the receiver does not have, to be picked out when the
+    /// conversation is over. Their order is random.
+    pub records: NewRecords,
+}
+
+/// The records of new items among cells that hold other things too. Picking them out takes time for
+/// each new item, which the sender must not see.
+#[derive(Default)]
+pub struct NewRecords {
+    record_bytes: usize,
+    cell_bytes: usize,
+    cells: Vec<u8>,
+    new: Bits,
+}
+
+impl NewRecords {
+    /// The records at the places of `new`, each in the first `record_bytes` of its cell's
+    /// `cell_bytes`.
+    ///
+    /// # Panics
+    /// If there are not as many cells as bits, or cells are narrower than records.
+    pub(crate) fn new(record_bytes: usize, cell_bytes: usize, cells: Vec<u8>, new: Bits) -> Self {
+        assert!(record_bytes <= cell_bytes && cells.len() == new.len() * cell_bytes, "a cell for each place");
+        Self { record_bytes, cell_bytes, cells, new }
+    }
+
+    /// The records, one after the other. Takes time that goes by their number.
+    pub fn open(mut self) -> Vec<u8> {
+        let mut cells = std::mem::take(&mut self.cells);
+        let mut end = 0;
+        for (place, _) in self.new.iter().enumerate().filter(|(_, is_new)| *is_new) {
+            let start = place * self.cell_bytes;
+            cells.copy_within(start..start + self.record_bytes, end);
+            end += self.record_bytes;
+        }
+        cells.truncate(end);
+        cells
+    }
+
+    /// The same, and they stay closed: for comparisons.
+    pub fn opened(&self) -> Vec<u8> {
+        let Self { record_bytes, cell_bytes, .. } = *self;
+        Self { record_bytes, cell_bytes, cells: self.cells.clone(), new: self.new.clone() }.open()
+    }
+}
+
+impl std::fmt::Debug for NewRecords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("NewRecords(..)")
+    }
+}
+
+impl UnionRequest {
+    /// Widest record, in bytes: a payload's bound.
+    pub const MOST_RECORD_BYTES: usize = IntersectRequest::MOST_PAYLOAD_BYTES;
+
+    /// Refuses sizes beyond the bounds, and records of nothing, which would make a cardinality of
+    /// the union.
+    pub fn check_sizes(&self) -> Result<(), Unsupported> {
+        let Self { sender_items, receiver_items, security, record_bytes } = *self;
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+            .check_sizes()?;
+        if record_bytes == 0 {
+            return Err(Unsupported::new("a union whose records have no bytes", "give the records a width"));
+        }
+        if record_bytes > Self::MOST_RECORD_BYTES {
+            return Err(Unsupported::new(
+                format_args!("a record of {record_bytes} bytes is wider than {}", Self::MOST_RECORD_BYTES),
+                "send fewer or narrower columns",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl UnionSenderInput {
+    /// Refuses an input that is not of the agreed sizes.
+    pub fn check(&self, items: usize, record_bytes: usize) -> Result<(), Unsupported> {
+        if self.items.len() == items && self.records.len() == items * record_bytes {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!(
+                "the sender's input has {} items and {} bytes of records",
+                self.items.len(),
+                self.records.len()
+            ),
+            format_args!("give {items} items with {record_bytes} bytes each, as agreed"),
+        ))
+    }
+}
+
+impl UnionReceiverInput {
+    /// Refuses an input that is not of the agreed size.
+    pub fn check(&self, items: usize) -> Result<(), Unsupported> {
+        if self.items.len() == items {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!("the receiver's input has {} items", self.items.len()),
+            format_args!("give {items} items, as agreed"),
+        ))
+    }
+}
+
+impl Task for Union {
+    const NAME: &'static str = "union";
+    type Request = UnionRequest;
+    type SenderInput = UnionSenderInput;
+    type ReceiverInput = UnionReceiverInput;
+    type SenderOutput = ();
+    type ReceiverOutput = UnionReceiverOutput;
+
+    fn holds(
+        sent: &UnionSenderInput,
+        asked: &UnionReceiverInput,
+        (): &(),
+        receiver_out: &UnionReceiverOutput,
+    ) -> Result<(), String> {
+        let Some(width) = sent.records.len().checked_div(sent.items.len()) else {
+            return differ("the new records", &[], &receiver_out.records.opened());
+        };
+        let own: HashSet<&u128> = asked.items.iter().collect();
+        let records = sent.items.iter().zip(sent.records.chunks_exact(width));
+        let mut expected: Vec<&[u8]> =
+            records.filter(|(item, _)| !own.contains(item)).map(|(_, record)| record).collect();
+        let bytes = receiver_out.records.opened();
+        let mut got: Vec<&[u8]> = bytes.chunks(width).collect();
+        expected.sort_unstable();
+        got.sort_unstable();
+        differ("the new records", &expected, &got)
+    }
+}
+
+impl SetFunctionality for Union {
+    type Options = UnionOptions;
+
+    fn request(extent: &Extent, options: &UnionOptions) -> UnionRequest {
+        let Extent { sender_items, receiver_items, security } = *extent;
+        UnionRequest { sender_items, receiver_items, security, record_bytes: options.record_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(cells: &[u8], cell_bytes: usize, new: &[bool]) -> UnionReceiverOutput {
+        UnionReceiverOutput { records: NewRecords::new(2, cell_bytes, cells.to_vec(), new.iter().copied().collect()) }
+    }
+
+    #[test]
+    fn the_new_records_hold_in_any_order_and_others_do_not() {
+        let sent = UnionSenderInput { items: vec![10, 11, 12], records: b"aabbcc".to_vec() };
+        let asked = UnionReceiverInput { items: vec![11, 7] };
+        let holds =
+            |cells: &[u8], cell_bytes, new: &[bool]| Union::holds(&sent, &asked, &(), &output(cells, cell_bytes, new));
+        holds(b"aabbcc", 2, &[true, false, true]).unwrap();
+        holds(b"cc-aa-??-", 3, &[true, true, false]).unwrap();
+        // One less, a common one, one twice, an altered one.
+        for (cells, new) in
+            [(b"aabbcc", [true, false, false]), (b"aabbcc", [true; 3]), (b"aabbaa", [true, false, true])]
+        {
+            assert!(holds(cells, 2, &new).unwrap_err().contains("new records"));
+        }
+        assert!(holds(b"aabbcd", 2, &[true, false, true]).is_err());
+        let nothing = UnionSenderInput::default();
+        Union::holds(&nothing, &asked, &(), &UnionReceiverOutput::default()).unwrap();
+        assert!(Union::holds(&nothing, &asked, &(), &output(b"aa", 2, &[true])).is_err());
+    }
+
+    #[test]
+    fn records_of_no_bytes_and_of_too_many_are_refused() {
+        let of = |record_bytes| {
+            UnionRequest { sender_items: 1, receiver_items: 1, security: Security::SemiHonest, record_bytes }
+                .check_sizes()
+        };
+        assert!(of(0).is_err() && of(UnionRequest::MOST_RECORD_BYTES + 1).is_err());
+        of(1).and(of(UnionRequest::MOST_RECORD_BYTES)).unwrap();
+    }
+}
