@@ -78,6 +78,23 @@ impl<O: Store> Party for Receiver<O> {
     }
 
     fn run(self, asked: Vec<u128>, ch: &mut Channel, rng: &mut SecretRng) -> Result<PrfOutputs, Abort> {
+        Ok(self.run_while(asked, |_| (), ch, rng)?.0)
+    }
+}
+
+impl<O: Store> Receiver<O> {
+    /// [`Party::run`] with work of the caller's once the table is sent, while the sender evaluates the
+    /// function and encodes the hint.
+    ///
+    /// # Errors
+    /// As `run`.
+    pub fn run_while<T>(
+        self,
+        asked: Vec<u128>,
+        meanwhile: impl FnOnce(&mut Channel) -> T,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(PrfOutputs, T), Abort> {
         let params = &self.params;
         PrfOutputs::check_keys(&asked, params.receiver_keys)?;
         let mut outputs = PrfOutputs { values: vec![0; asked.len() * params.blocks()] };
@@ -85,7 +102,7 @@ impl<O: Store> Party for Receiver<O> {
             // Nothing is programmed: any random function is as good.
             let widths = params.block_widths().flat_map(|width| std::iter::repeat_n(width, asked.len()));
             outputs.values.iter_mut().zip(widths).for_each(|(value, width)| *value = rng.block() >> (128 - width));
-            return Ok(outputs);
+            return Ok((outputs, meanwhile(ch)));
         };
 
         // Step 2.
@@ -93,9 +110,9 @@ impl<O: Store> Party for Receiver<O> {
         let okvs = O::new(params.receiver_keys, ENCODING_BITS, keys.table)?;
         let arranged = okvs.arrange(&asked);
         drop(phase);
-        let inner = match vole {
-            Vole::Gf64(vole) => evaluate(params, &keys, &okvs, &arranged, vole, ch, rng)?,
-            Vole::Gf128(vole) => evaluate(params, &keys, &okvs, &arranged, vole, ch, rng)?,
+        let (inner, done) = match vole {
+            Vole::Gf64(vole) => evaluate(params, &keys, (&okvs, &arranged), vole, meanwhile, ch, rng)?,
+            Vole::Gf128(vole) => evaluate(params, &keys, (&okvs, &arranged), vole, meanwhile, ch, rng)?,
         };
 
         // Step 3.
@@ -105,7 +122,7 @@ impl<O: Store> Party for Receiver<O> {
         let mut hashed = Secret::new(vec![0; asked.len()]);
         drop(phase);
         if asked.is_empty() {
-            return Ok(outputs);
+            return Ok((outputs, done));
         }
         for ((block, width), out) in params.block_widths().enumerate().zip(outputs.values.chunks_mut(asked.len())) {
             outer_hash(keys.output(block), arranged.keys(), &inner, 0, &mut hashed);
@@ -119,20 +136,21 @@ impl<O: Store> Party for Receiver<O> {
                 add_hint::<Gf128, _>(&hint, &at_hint, width, out, ch)?;
             }
         }
-        Ok(outputs)
+        Ok((outputs, done))
     }
 }
 
-/// Sends the table and gives `F`'s inner values in the arrangement's order.
-fn evaluate<B: Value>(
+/// Sends the table, does what is to be done meanwhile, and gives `F`'s inner values in the
+/// arrangement's order.
+fn evaluate<B: Value, T>(
     params: &Params,
     keys: &Keys,
-    okvs: &impl Okvs,
-    arranged: &Arrangement,
+    (okvs, arranged): (&impl Okvs, &Arrangement),
     vole: silent::Receiver<B>,
+    meanwhile: impl FnOnce(&mut Channel) -> T,
     ch: &mut Channel,
     rng: &mut SecretRng,
-) -> Result<Secret<Vec<Gf128>>, Abort> {
+) -> Result<(Secret<Vec<Gf128>>, T), Abort> {
     let phase = ch.phase(Phase::Encode);
     let values = values::<B>(keys.values, arranged.keys(), params.value_bits);
     // The whole table is masked by c, so that its free cells may be zero.
@@ -145,13 +163,14 @@ fn evaluate<B: Value>(
         ch,
     )?;
     drop(phase);
+    let done = meanwhile(ch);
     let vole = vole.run((), ch, rng)?;
     let _phase = ch.phase(Phase::Decode);
     let mut inner = Secret::new(vec![Gf128::default(); arranged.keys().len()]);
     for part in 0..okvs.parts().len() {
         okvs.decode_part(&vole.a, arranged, part, &mut inner[arranged.part(part)]);
     }
-    Ok(inner)
+    Ok((inner, done))
 }
 
 /// Receives a hint of `width` bits a cell, and adds what it holds for each key to `out`.

@@ -165,7 +165,7 @@ impl<O: BinOpprf> Receiver<O> {
 
     /// Runs with steps 4 to 7 done by `ask`, and gives what `ask` gives besides the values; `None`
     /// where a set is empty.
-    pub(super) fn run_with<T>(
+    pub(crate) fn run_with<T>(
         self,
         items: &[u128],
         ask: impl FnOnce(O::Receiver, Asked, &mut Channel, &mut SecretRng) -> Result<(PrfOutputs, T), Abort>,

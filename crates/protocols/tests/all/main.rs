@@ -10,3 +10,4 @@ mod ltsxq26;
 mod ltsxq26_work;
 mod overlap;
 mod shares;
+mod union;

@@ -26,8 +26,8 @@
 //! has `c` and `a = b + delta c`. `H` breaks the correlation: the other bit of a table is one bit
 //! of the hash of a point that differs from `a` by `delta`, which is pseudo-random to the receiver
 //! since `H` is correlation robust (see `silent::bulk`); a bit of a pseudo-random block is
-//! pseudo-random. They are made in batches, of which only the bits are kept: three for each switch
-//! on either side together, 3.3 MB a vector for 1.36 million values.
+//! pseudo-random. They are made in batches, of which only the bits are kept: two for each switch on
+//! either side, 6.6 MB for 1.36 million values.
 //!
 //! **Time.** Switches that lie side by side are worked off 64 at a time, wherever in a word they
 //! begin.
@@ -47,7 +47,7 @@ use crate::random_one_of_n_ot::OneOfN;
 use crate::tasks::{PermuteBitsRequest, PermuteShareBits};
 
 pub use params::Params;
-pub use receiver::Receiver;
+pub use receiver::{Receiver, Routed};
 pub use sender::Sender;
 
 /// Permute and share for single bits.

@@ -24,6 +24,13 @@ pub struct Receiver {
     pads: Words,
 }
 
+/// The receiver with an order.
+pub struct Routed {
+    receiver: Receiver,
+    /// `s` of each switch.
+    settings: Words,
+}
+
 /// The choice of an entry, in the lowest bit.
 fn choice(entry: u8) -> u64 {
     entry.into()
@@ -74,9 +81,33 @@ impl Party for Receiver {
     }
 
     fn run(self, order: Vec<u32>, ch: &mut Channel, _: &mut SecretRng) -> Result<Bits, Abort> {
-        let Self { params, choices: mut flips, pads } = self;
+        let phase = ch.phase(Phase::Permute);
+        let routed = self.route(order)?;
+        drop(phase);
+        routed.permute(ch)
+    }
+}
+
+impl Receiver {
+    /// The part of a run that needs no message, and takes most of its time: finds the settings of the
+    /// network for `order`.
+    ///
+    /// # Errors
+    /// If the order does not name each bit once.
+    pub fn route(self, order: Vec<u32>) -> Result<Routed, Unsupported> {
+        let settings = Words::from_lowest(&settings(order, self.params.len)?, u64::from);
+        Ok(Routed { receiver: self, settings })
+    }
+}
+
+impl Routed {
+    /// The rest of a run.
+    ///
+    /// # Errors
+    /// If the channel fails.
+    pub fn permute(self, ch: &mut Channel) -> Result<Bits, Abort> {
+        let Self { receiver: Receiver { params, choices: mut flips, pads }, settings } = self;
         let _phase = ch.phase(Phase::Permute);
-        let settings = Words::from_lowest(&settings(order, params.len)?, u64::from);
 
         // Step 1.
         let switches = params.switches();

@@ -20,8 +20,7 @@ pub(crate) mod aggregate;
 pub(super) mod opprf;
 mod variants;
 
-#[cfg(test)]
-pub(super) use variants::BandOpprf;
+pub(crate) use variants::BandOpprf;
 pub use variants::{
     Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
     VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum,

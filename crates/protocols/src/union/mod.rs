@@ -1,0 +1,4 @@
+//! Union: the receiver gets the records of the sender's items that it does not have. Protocols that
+//! stand on a reverse membership test are in [`crate::membership`].
+
+pub mod vesica_union;

@@ -1,0 +1,145 @@
+//! The right column of the figure.
+
+use vesica_mpc::bits::Bits;
+use vesica_mpc::permute_share::bits;
+use vesica_mpc::silent_ot;
+use vesica_mpc::tasks::{BitsToPermute, OtChosen};
+use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::fields::Gf128;
+use vesica_structures::packing::{packed_len, unpack};
+use vesica_structures::rng::SecretRng;
+
+use super::messages::{Flips, Records, Tags};
+use super::pads::Pads;
+use super::params::Parts;
+use super::{Circuit, Params, oprf};
+use crate::circuit_psi::Matching;
+use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
+
+/// The receiver, set up.
+pub struct Receiver {
+    pub(super) params: Params,
+    pub(super) set_up: Option<SetUp>,
+}
+
+/// The result of the set-up, unless a set is empty.
+pub(super) struct SetUp {
+    oprf: oprf::Receiver,
+    ots: OtChosen,
+    permutation: bits::Sender,
+    circuit: <Circuit as Matching>::Sender,
+}
+
+/// What the receiver has of each place before step 3.
+pub(super) struct Shared {
+    /// `b_i`.
+    shares: Bits,
+    ots: OtChosen,
+}
+
+impl SetUp {
+    /// Step 1, and all that needs no input.
+    fn new(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self {
+            oprf: oprf::Receiver::setup(params, parts, ch, rng)?,
+            ots: silent_ot::Receiver::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
+            permutation: ch.reversed(|ch| bits::Sender::setup(&parts.permutation, ch, rng))?,
+            circuit: ch.reversed(|ch| Circuit::sender(&parts.circuit, ch, rng))?,
+        })
+    }
+
+    /// All up to step 3.
+    pub(super) fn share(
+        self,
+        params: &Params,
+        items: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Shared, Abort> {
+        let Self { oprf, ots, permutation, circuit } = self;
+        let values = oprf.ask(params, items, ch)?;
+        let common = ch.reversed(|ch| Circuit::send(circuit, &values, &[], &[], ch, rng))?;
+        let shares = Bits::random(params.request.sender_items, rng);
+        let input = BitsToPermute { values: common, shares: shares.clone() };
+        ch.reversed(|ch| permutation.run(input, ch, rng))?;
+        Ok(Shared { shares, ots })
+    }
+}
+
+impl Shared {
+    /// Step 3; the blocks `k_i[r_i]`.
+    pub(super) fn flip(self, ch: &mut Channel) -> Result<OtChosen, Abort> {
+        let Self { shares: mut flips, ots } = self;
+        flips ^= &ots.choices.iter().copied().collect();
+        let bytes: Vec<u8> = flips.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+        ch.send_stream::<Flips>(&bytes[..flips.len().div_ceil(8)])?;
+        Ok(ots)
+    }
+}
+
+/// Step 4: what the receiver's pads make of the strings, and which of them are new records. All
+/// places take the same work.
+pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<(Vec<u8>, Bits), Abort> {
+    let (places, width) = (params.request.sender_items, params.request.record_bytes);
+    let pads = Pads::new(ch, width, params.tag_bits);
+    let mut records = vec![0; places * width];
+    let mut new = Vec::with_capacity(places);
+    let piece = params.places_per_piece();
+    let mut packed = Vec::new();
+    for (first, records) in (0..).step_by(piece).zip(records.chunks_mut(piece * width)) {
+        ch.recv_stream::<Records>(records)?;
+        let mut tags = vec![Gf128(0); records.len() / width];
+        packed.resize(packed_len(tags.len(), params.tag_bits), 0);
+        ch.recv_stream::<Tags>(&mut packed)?;
+        unpack(&packed, params.tag_bits, &mut tags)
+            .ok_or(Abort::PeerMisbehaved(Tags::STEP, "bits beyond the last place"))?;
+        pads.add(first, |place| ots.chosen[place], records, &mut tags);
+        new.extend(tags.iter().map(|tag| tag.0 == 0));
+    }
+    Ok((records, new.into_iter().collect()))
+}
+
+/// All records, for a receiver without items.
+fn take_all(params: &Params, ch: &mut Channel) -> Result<(Vec<u8>, Bits), Abort> {
+    let places = params.request.sender_items;
+    let mut records = vec![0; places * params.request.record_bytes];
+    if !records.is_empty() {
+        ch.recv_stream::<Records>(&mut records)?;
+    }
+    Ok((records, Bits::ones(places)))
+}
+
+impl Party for Receiver {
+    type Params = Params;
+    type Input = UnionReceiverInput;
+    type Output = UnionReceiverOutput;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let set_up = params.parts.as_ref().map(|parts| SetUp::new(params, parts, ch, rng)).transpose()?;
+        Ok(Self { params: params.clone(), set_up })
+    }
+
+    fn run(
+        self,
+        input: UnionReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<UnionReceiverOutput, Abort> {
+        let Self { params, set_up } = self;
+        input.check(params.request.receiver_items)?;
+        let (records, new) = match set_up {
+            Some(set_up) => {
+                let shared = set_up.share(&params, &input.items, ch, rng)?;
+                let _phase = ch.phase(Phase::Payload);
+                let ots = shared.flip(ch)?;
+                take(&params, &ots, ch)?
+            }
+            None => {
+                let _phase = ch.phase(Phase::Payload);
+                take_all(&params, ch)?
+            }
+        };
+        let width = params.request.record_bytes;
+        Ok(UnionReceiverOutput { records: NewRecords::new(width, width, records, new) })
+    }
+}

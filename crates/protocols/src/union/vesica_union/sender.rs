@@ -1,0 +1,175 @@
+//! The left column of the figure.
+
+use vesica_mpc::bits::Bits;
+use vesica_mpc::opprf;
+use vesica_mpc::permute_share::bits;
+use vesica_mpc::silent_ot;
+use vesica_mpc::tasks::OtPairs;
+use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::fields::Gf128;
+use vesica_structures::okvs::Band;
+use vesica_structures::packing::pack;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+use vesica_structures::shuffle::random_order;
+
+use super::messages::{Flips, Records, Tags};
+use super::pads::Pads;
+use super::params::Parts;
+use super::{Circuit, Params, oprf};
+use crate::circuit_psi::{Asked, Matching};
+use crate::tasks::UnionSenderInput;
+
+/// The sender, set up.
+pub struct Sender {
+    pub(super) params: Params,
+    pub(super) set_up: Option<SetUp>,
+}
+
+/// The result of the set-up, unless a set is empty.
+pub(super) struct SetUp {
+    oprf: oprf::Sender,
+    ots: OtPairs,
+    bins: usize,
+    permutation: bits::Receiver,
+    circuit: <Circuit as Matching>::Receiver,
+}
+
+/// The sender's items in their places.
+pub(super) struct Placed {
+    /// The item at each place.
+    pub(super) items: Secret<Vec<u32>>,
+    /// `a_i`.
+    pub(super) shares: Bits,
+    ots: OtPairs,
+}
+
+/// The full bins in a uniform order, then the empty ones. What lies at their places does not leave the
+/// permutation: any order of them is as good.
+fn order_of(full: &[u32], bins: usize, rng: &mut SecretRng) -> Secret<Vec<u32>> {
+    let mut order = Secret::new(Vec::with_capacity(bins));
+    let numbers = Secret::new(random_order(full.len(), rng));
+    order.extend(numbers.iter().map(|&number| full[number as usize]));
+    let mut full = full.iter().copied().peekable();
+    order.extend((0..bins as u32).filter(|bin| full.next_if_eq(bin).is_none()));
+    order
+}
+
+impl SetUp {
+    /// Step 1, and all that needs no input. Circuit PSI comes last: its receiver leaves some of the
+    /// set-up to its run.
+    fn new(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self {
+            oprf: oprf::Sender::setup(params, parts, ch, rng)?,
+            ots: silent_ot::Sender::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
+            bins: parts.circuit.bins,
+            permutation: ch.reversed(|ch| bits::Receiver::setup(&parts.permutation, ch, rng))?,
+            circuit: ch.reversed(|ch| Circuit::receiver(&parts.circuit, ch, rng))?,
+        })
+    }
+
+    /// All up to step 3.
+    pub(super) fn place(
+        self,
+        params: &Params,
+        items: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Placed, Abort> {
+        let Self { oprf, ots, bins, permutation, circuit } = self;
+        let values = oprf.evaluate(params, items, ch)?;
+        // The order is routed while the receiver makes the hint.
+        let ask = |opprf: opprf::Receiver<Band>, mut asked: Asked, ch: &mut Channel, rng: &mut SecretRng| {
+            let order = order_of(&asked.bins, bins, rng);
+            let route = |ch: &mut Channel| {
+                let _phase = ch.phase(Phase::Permute);
+                permutation.route(order.to_vec())
+            };
+            let (outputs, routed) = opprf.run_while(std::mem::take(&mut *asked.keys), route, ch, rng)?;
+            Ok((outputs, (order, routed?)))
+        };
+        let (matched, besides) = ch.reversed(|ch| circuit.run_with(&values, ask, ch, rng))?;
+        let (_, (order, routed)) = besides.ok_or(Abort::Unsupported(Unsupported::new(
+            "a permutation of no bins",
+            "give both sides items, or none of the set-up",
+        )))?;
+        let fresh = ch.reversed(|ch| routed.permute(ch))?;
+        let first = &order[..items.len()];
+        let mut shares: Bits = first.iter().map(|&bin| matched.membership.get(bin as usize)).collect();
+        shares ^= &fresh;
+        let items = Secret::new(first.iter().filter_map(|&bin| matched.items[bin as usize]).collect());
+        Ok(Placed { items, shares, ots })
+    }
+}
+
+/// Step 3: the `d_i`.
+pub(super) fn receive_flips(places: usize, ch: &mut Channel) -> Result<Bits, Abort> {
+    let mut bytes = vec![0; places.div_ceil(8)];
+    ch.recv_stream::<Flips>(&mut bytes)?;
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let words: Vec<u64> = bytes.chunks(8).map(word).collect();
+    let flips = Bits::from_words(words.clone(), places);
+    if flips.words() != words {
+        return Err(Abort::PeerMisbehaved(Flips::STEP, "bits beyond the last place"));
+    }
+    Ok(flips)
+}
+
+impl Placed {
+    /// Steps 3 and 4.
+    fn transfer(self, params: &Params, records: &[u8], ch: &mut Channel) -> Result<(), Abort> {
+        let Self { items, mut shares, ots } = self;
+        let _phase = ch.phase(Phase::Payload);
+        shares ^= &receive_flips(items.len(), ch)?;
+        let width = params.request.record_bytes;
+        let pads = Pads::new(ch, width, params.tag_bits);
+        let pad = |place: usize| ots.pairs[place][usize::from(shares.get(place))];
+        let piece = params.places_per_piece();
+        let mut packed = Vec::new();
+        for (first, items) in (0..).step_by(piece).zip(items.chunks(piece)) {
+            let of_item = |&item: &u32| &records[item as usize * width..][..width];
+            let mut padded = items.iter().flat_map(of_item).copied().collect::<Vec<u8>>();
+            let mut tags = vec![Gf128(0); items.len()];
+            pads.add(first, pad, &mut padded, &mut tags);
+            ch.send_stream::<Records>(&padded)?;
+            packed.clear();
+            pack(&tags, params.tag_bits, &mut packed);
+            ch.send_stream::<Tags>(&packed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The records of all items in a random order, for a receiver without items.
+fn send_all(params: &Params, records: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    let _phase = ch.phase(Phase::Payload);
+    let width = params.request.record_bytes;
+    let order = random_order(params.request.sender_items, rng);
+    let shuffled: Vec<u8> =
+        order.iter().flat_map(|&item| &records[item as usize * width..][..width]).copied().collect();
+    if shuffled.is_empty() {
+        return Ok(());
+    }
+    ch.send_stream::<Records>(&shuffled)
+}
+
+impl Party for Sender {
+    type Params = Params;
+    type Input = UnionSenderInput;
+    type Output = ();
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let set_up = params.parts.as_ref().map(|parts| SetUp::new(params, parts, ch, rng)).transpose()?;
+        Ok(Self { params: params.clone(), set_up })
+    }
+
+    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        let Self { params, set_up } = self;
+        input.check(params.request.sender_items, params.request.record_bytes)?;
+        match set_up {
+            Some(set_up) => set_up.place(&params, &input.items, ch, rng)?.transfer(&params, &input.records, ch),
+            None => send_all(&params, &input.records, ch, rng),
+        }
+    }
+}
