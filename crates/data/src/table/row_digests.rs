@@ -80,6 +80,7 @@ impl<'a> RowDigests<'a> {
                 if !self.frame.push(value.as_bytes()) {
                     return Err(self.out_of_range(index));
                 }
+                self.along.key(index, Cell::Text(value));
                 match self.chains[index].reading {
                     Reading::Only => {}
                     Reading::BareNational => stats.bare_national += 1,
@@ -107,7 +108,11 @@ impl<'a> RowDigests<'a> {
         }
         if self.chains[index].is_empty() {
             self.stats.columns[index].written.count(value);
-            return if self.frame.push(value) { Ok(()) } else { Err(self.out_of_range(index)) };
+            if !self.frame.push(value) {
+                return Err(self.out_of_range(index));
+            }
+            self.along.key(index, Cell::Bytes(value));
+            return Ok(());
         }
         match std::str::from_utf8(value) {
             Ok(text) => self.text(index, text),

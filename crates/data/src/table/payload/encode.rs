@@ -23,7 +23,7 @@ pub(crate) struct PayloadCollector {
 
 /// Unpadded records one behind the other, and where each ends.
 #[derive(Default)]
-struct Records {
+pub(super) struct Records {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -34,9 +34,20 @@ impl Records {
         start.zip(self.ends.get(place)).and_then(|(start, &end)| self.bytes.get(start..end)).unwrap_or_default()
     }
 
-    fn push(&mut self, record: &[u8]) {
+    pub(super) fn push(&mut self, record: &[u8]) {
         self.bytes.extend_from_slice(record);
         self.ends.push(self.bytes.len());
+    }
+
+    /// Pads all records to the longest.
+    pub(super) fn padded(self, fields: Vec<PayloadField>) -> PayloadTable {
+        let count = self.ends.len();
+        let width = (0..count).map(|place| self.get(place).len()).max().unwrap_or(0);
+        let mut bytes = vec![0; width * count];
+        for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
+            padded.iter_mut().zip(self.get(place)).for_each(|(to, from)| *to = *from);
+        }
+        PayloadTable { schema: PayloadSchema { fields, width }, bytes }
     }
 }
 
@@ -73,8 +84,7 @@ impl PayloadCollector {
 
     /// No rows.
     pub fn rows(&self) -> PayloadRows {
-        let presence = self.fields.len().div_ceil(8);
-        PayloadRows { presence, row: vec![0; presence], records: Records::default() }
+        PayloadRows::of(self.fields.len())
     }
 
     /// Keeps a row's record when its key is new; else compares it with the key's first one.
@@ -94,18 +104,22 @@ impl PayloadCollector {
 
     /// Pads all records to the longest.
     pub fn finish(self) -> PayloadTable {
-        let count = self.records.ends.len();
-        let width = (0..count).map(|place| self.records.get(place).len()).max().unwrap_or(0);
-        let mut bytes = vec![0; width * count];
-        for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
-            let record = self.records.get(place);
-            padded.iter_mut().zip(record).for_each(|(to, from)| *to = *from);
-        }
-        PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes }
+        self.records.padded(self.fields)
     }
 }
 
 impl PayloadRows {
+    /// No rows, of this many fields.
+    pub fn of(fields: usize) -> Self {
+        let presence = fields.div_ceil(8);
+        Self { presence, row: vec![0; presence], records: Records::default() }
+    }
+
+    /// The record of the row at `place` among those that count.
+    pub fn record(&self, place: usize) -> &[u8] {
+        self.records.get(place)
+    }
+
     /// Appends the current row's value of a field. A null leaves its presence bit clear.
     pub fn cell(&mut self, field: usize, cell: Cell<'_>) {
         match cell {
