@@ -9,8 +9,8 @@ use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec, read_keys,
-    read_values,
+    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec, ValueDuplicates, ValueSpec,
+    read_keys, read_union, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -38,6 +38,8 @@ pub struct Flags {
     pub budget: Option<PathBuf>,
     /// `--both-learn`.
     pub both_learn: bool,
+    /// `--max-item-bytes`.
+    pub max_item_bytes: Option<usize>,
 }
 
 /// What one side's user wants of a task. A task refuses what it has no use for.
@@ -59,6 +61,8 @@ pub struct Settings {
     pub noise: Option<NoiseConfig>,
     /// Whether the sender learns its matches too.
     pub both_learn: bool,
+    /// The widest record of a union that this side lets travel, if it says so.
+    pub max_item_bytes: Option<usize>,
 }
 
 impl Default for Settings {
@@ -72,6 +76,7 @@ impl Default for Settings {
             max_groups: 1,
             noise: None,
             both_learn: false,
+            max_item_bytes: None,
         }
     }
 }
@@ -127,6 +132,9 @@ impl Flags {
     }
 
     fn without_columns(&self) -> Result<Settings, Failure> {
+        if self.max_item_bytes.is_some() {
+            return Err(usage("--max-item-bytes is for unions", "omit it, or say --task union"));
+        }
         let noise = match (&self.epsilon, &self.budget) {
             (Some(epsilon), Some(budget)) => {
                 Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget: budget.clone() })
@@ -188,6 +196,8 @@ impl Side<'_> {
 pub enum Columns {
     /// Columns as they stand, if any: a record a key.
     Payload(Option<PayloadSpec>),
+    /// A side of a union: the sender's keys and payload, or nothing of the receiver's.
+    Union(Option<UnionSpec>),
     /// Columns of numbers, and groups.
     Values(ValueSpec),
 }
@@ -200,6 +210,7 @@ impl Columns {
     pub fn read(&self, source: &dyn Source, key: &KeySpec) -> Result<KeyTable, TableError> {
         match self {
             Self::Payload(payload) => read_keys(source, key, payload.as_ref()),
+            Self::Union(sender) => read_union(source, key, sender.as_ref()),
             Self::Values(values) => read_values(source, key, values),
         }
     }
