@@ -42,3 +42,5 @@ mod streams;
 mod tasks;
 #[path = "all/told.rs"]
 mod told;
+#[path = "all/unions.rs"]
+mod unions;

@@ -112,20 +112,19 @@ fn own_sides() -> Vec<OwnSide> {
 }
 
 /// Settings for the columns `amount` and `region`, with names. Each task refuses some of them.
-fn settings(role: Role) -> [(&'static str, Settings); 5] {
+fn settings(role: Role) -> [(&'static str, Settings); 6] {
     let text = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
     let columns = text(&["amount"]);
     let values = ValueSpec::parse(&columns, &text(&["amount=2"]), &text(&["amount=-5..5"])).expect("sound arguments");
     let range = ExpectedRange::parse("count=0..7").expect("a range");
     let with_column = Settings { values, expected_ranges: vec![range], max_groups: 5, ..Settings::default() };
     let noise = NoiseConfig { epsilon: Epsilon::parse("0.5").expect("an epsilon"), budget: "budget.toml".into() };
-    let with_payload = Settings { both_learn: true, ..Settings::default() };
     let with_payload = match role {
         Role::Sender => {
             let payload = PayloadSpec { columns, duplicates: Duplicates::Refuse };
-            Settings { payload: Some(payload), ..with_payload }
+            Settings { payload: Some(payload), ..Settings::default() }
         }
-        Role::Receiver => Settings { expected_payload: Some(columns), ..with_payload },
+        Role::Receiver => Settings { expected_payload: Some(columns), ..Settings::default() },
     };
     let grouped = ValueSpec { group_by: Some("region".into()), ..ValueSpec::default() };
     [
@@ -133,7 +132,8 @@ fn settings(role: Role) -> [(&'static str, Settings); 5] {
         ("a column of values", with_column.clone()),
         ("noise", Settings { noise: Some(noise), ..with_column }),
         ("groups", Settings { values: grouped, at_least: 2, ..Settings::default() }),
-        ("a payload, and both learn", with_payload),
+        ("a payload", with_payload.clone()),
+        ("a payload, and both learn", Settings { both_learn: true, ..with_payload }),
     ]
 }
 

@@ -108,6 +108,8 @@ pub struct OutputReport {
     pub path: String,
     /// The number of rows in the file.
     pub rows: u64,
+    /// Those of them that the partner gave; null where rows are all own ones.
+    pub new_rows: Option<u64>,
 }
 
 /// A phase of the conversation.

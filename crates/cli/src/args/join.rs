@@ -20,6 +20,8 @@ Examples:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
   Write the rows that did not match:
     ... --join difference
+  Write your rows and those keys of your partner that you do not have, with what it gives with them:
+    ... --task union --security semi-honest
   Count the common keys of each region of ours.csv that has at least 20 of them:
     ... --task cardinality --security semi-honest --group-by region --reveal-if-at-least 20
   Sum a column of your partner's over the common keys:
@@ -34,6 +36,8 @@ Examples:
     ... --payload segment,score
   Hide the exact number of keys:
     ... --pad-to 1e6
+  Give the keys that your partner does not have, with two columns:
+    ... --task union --security semi-honest --payload segment,score
   Give only the sum of a column over the common keys, with each value limited to the range 0 to 500:
     ... --task sum --security semi-honest --payload amount --scale amount=2 --clamp amount=0..500
 docs/tasks.md says what each task computes and reveals.";
@@ -50,7 +54,7 @@ pub struct ReceiveArgs {
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// Columns, by task. intersect: the columns that you expect of your partner; if it gives others,
+    /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives others,
     /// the run is refused [default: take what it gives]. join-and-compute: your column of factors.
     /// shares: your columns to share. Not for cardinality and sum. Put a name with a comma in
     /// double quotes: '"Sales, net",score'
@@ -77,7 +81,8 @@ pub struct SendArgs {
     /// With --both-learn: which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// intersect: columns that your partner gets for its matches. Other tasks: columns of integers
+    /// intersect: columns that your partner gets for its matches. union: columns that your partner
+    /// gets for keys that are new to it. Other tasks: columns of integers
     /// or decimals to compute with, or to share. Put a name with a comma in double quotes, and
     /// double a quote in it: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
@@ -194,6 +199,10 @@ pub struct JoinArgs {
     /// and may stop before the sender has it. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
+    /// Union: the most bytes that a key of the sender may take with its payload. Each of the sender's
+    /// keys costs as much as its longest one [default: 256]
+    #[arg(long, value_name = "N", help_heading = "Protocol")]
+    pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,

@@ -7,7 +7,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
-use vesica::report::Report;
+use vesica::report::{OutputReport, Report};
 use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, OwnTable, Protection};
 use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
@@ -74,6 +74,7 @@ fn flags(payload: Vec<Columns>, args: &JoinArgs) -> Flags {
         epsilon: None,
         budget: None,
         both_learn: args.both_learn,
+        max_item_bytes: args.max_item_bytes,
     }
 }
 
@@ -244,6 +245,11 @@ fn summary(report: &Report) -> String {
         (Some(keys), Some(output)) => {
             text.push_str(&format!("{keys} keys match; wrote {} rows to {}\n", output.rows, output.path))
         }
+        (None, Some(OutputReport { path, rows, new_rows: Some(new) })) => text.push_str(&format!(
+            "{new} keys of the partner are new; wrote {rows} rows to {path}, {} own and {new} \
+                                    new\n",
+            rows - new
+        )),
         (None, Some(output)) => text.push_str(&format!("wrote {}\n", output.path)),
         _ => {}
     }

@@ -227,9 +227,9 @@ fn wrong_usage_is_refused_before_anything_is_opened() {
             "there is no normaliser",
         ),
         (
-            format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task union"),
+            format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --task guess"),
             11,
-            "choose one of intersect, cardinality",
+            "choose one of intersect, union",
         ),
         (
             format!("{base} --listen 127.0.0.1:0 --identity us.key --peer them.pub --protocol md5"),
@@ -261,7 +261,7 @@ fn with_json_a_failure_is_one_object_on_standard_output() {
     let folder = tables();
     let ended = folder.run(
         "receive --input ours.csv --key email --output matches.csv --listen 127.0.0.1:0 --identity us.key --peer \
-         them.pub --wait 0.1 --task union --json",
+         them.pub --wait 0.1 --task guess --json",
     );
     let object: serde_json::Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
     assert_eq!((&object["ok"], &object["error"]["code"]), (&false.into(), &11.into()));

@@ -42,7 +42,7 @@ fn a_receiver_that_waits_hears_why_the_sender_cannot_start() {
     let epsilon = "--payload amount --clamp amount=0..5 --epsilon 0.1 --budget";
     for (send, code, fault, told) in [
         ("--input theirs.csv --key mail --protocol md5".to_owned(), 11, "there is no protocol", SETTINGS),
-        ("--input theirs.csv --key mail --task union".into(), 11, "union", SETTINGS),
+        ("--input theirs.csv --key mail --task guess".into(), 11, "guess", SETTINGS),
         ("--input theirs.csv --key mail --normalise mail=sha256".into(), 2, "there is no normaliser", SETTINGS),
         ("--input theirs.csv --key mail --output x.csv".into(), 2, "this side has no result", SETTINGS),
         (sum.into(), 2, "a sum needs a column", SETTINGS),

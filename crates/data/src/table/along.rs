@@ -1,6 +1,7 @@
-//! What is read beside the keys of a table: a payload, or values to compute with.
+//! What is read beside the digests of a table's keys: a payload, the keys themselves, or values to
+//! compute with.
 
-use crate::table::payload::{PayloadCollector, PayloadRows};
+use crate::table::payload::{KeyKind, PayloadCollector, PayloadRows, UnionCollector, UnionRows, UnionSpec};
 use crate::table::source::{Cell, WrongForm};
 use crate::table::values::{ValueCollector, ValueRows};
 use crate::table::{PayloadSpec, TableError, ValueSpec};
@@ -10,6 +11,8 @@ use crate::table::{PayloadSpec, TableError, ValueSpec};
 pub(super) enum Along<'a> {
     Nothing,
     Payload(&'a PayloadSpec),
+    /// The sender's side of a union, or its receiver's.
+    Union(Option<&'a UnionSpec>),
     Values(&'a ValueSpec),
 }
 
@@ -17,6 +20,9 @@ pub(super) enum Along<'a> {
 pub(super) enum Gatherer {
     Nothing,
     Payload(PayloadCollector),
+    /// The kinds of key columns, for which no row is read.
+    Kinds(Vec<KeyKind>),
+    Union(Box<UnionCollector>),
     Values(ValueCollector),
 }
 
@@ -24,6 +30,7 @@ pub(super) enum Gatherer {
 pub(super) enum GatheredRows {
     Nothing,
     Payload(PayloadRows),
+    Union(UnionRows),
     Values(ValueRows),
 }
 
@@ -31,8 +38,9 @@ impl Gatherer {
     /// No rows.
     pub fn rows(&self) -> GatheredRows {
         match self {
-            Self::Nothing => GatheredRows::Nothing,
+            Self::Nothing | Self::Kinds(_) => GatheredRows::Nothing,
             Self::Payload(payload) => GatheredRows::Payload(payload.rows()),
+            Self::Union(union) => GatheredRows::Union(union.rows()),
             Self::Values(values) => GatheredRows::Values(values.rows()),
         }
     }
@@ -41,6 +49,7 @@ impl Gatherer {
     pub fn take(&mut self, rows: &GatheredRows, place: usize, at: At<'_>) -> Result<(), TableError> {
         match (self, rows) {
             (Self::Payload(payload), GatheredRows::Payload(rows)) => payload.take(rows, place, at),
+            (Self::Union(union), GatheredRows::Union(rows)) => union.take(rows, place, at),
             (Self::Values(values), GatheredRows::Values(rows)) => values.take(rows, place, at),
             _ => Ok(()),
         }
@@ -61,11 +70,20 @@ pub(crate) struct At<'a> {
 }
 
 impl GatheredRows {
+    /// Takes a component of the row's key, in key order: what its normalisers made of it.
+    #[inline]
+    pub fn key(&mut self, index: usize, component: &[u8]) {
+        if let Self::Union(rows) = self {
+            rows.keys.bytes(index, component);
+        }
+    }
+
     #[inline]
     pub fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), WrongForm> {
         match self {
             Self::Nothing => Ok(()),
             Self::Payload(rows) => rows.cell(place, cell),
+            Self::Union(rows) => rows.cell(place, cell),
             Self::Values(rows) => rows.cell(place, cell),
         }
     }
@@ -75,6 +93,7 @@ impl GatheredRows {
         match self {
             Self::Nothing => {}
             Self::Payload(rows) => rows.end_row(keep),
+            Self::Union(rows) => rows.end_row(keep),
             Self::Values(rows) => rows.end_row(keep),
         }
     }
@@ -83,6 +102,7 @@ impl GatheredRows {
         match self {
             Self::Nothing => {}
             Self::Payload(rows) => rows.clear(),
+            Self::Union(rows) => rows.clear(),
             Self::Values(rows) => rows.clear(),
         }
     }

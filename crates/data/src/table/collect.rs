@@ -8,7 +8,7 @@ use crate::key::{Digests, KeySpec};
 use crate::table::along::{Along, At, Gatherer};
 use crate::table::distinct::Distinct;
 use crate::table::named_columns::NamedColumns;
-use crate::table::payload::PayloadCollector;
+use crate::table::payload::{PayloadCollector, UnionCollector, UnionKeys, UnionSpec, key_kinds};
 use crate::table::row_digests::RowDigests;
 use crate::table::source::{Scanner, ScannerPart, Source};
 use crate::table::values::ValueCollector;
@@ -32,6 +32,8 @@ pub struct KeyTable {
     pub payload: Option<PayloadTable>,
     /// Values and groups of the distinct keys, when these were asked for.
     pub values: Option<ValueTable>,
+    /// The keys themselves, when the table is a side of a union.
+    pub union: Option<UnionKeys>,
 }
 
 impl fmt::Debug for KeyTable {
@@ -64,6 +66,17 @@ pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> R
     with_keys(source, collect(source, spec, Along::Values(values), &|| None)?)
 }
 
+/// Reads the key columns of a whole table that is a side of a union; of the sender's, also what
+/// `sender` says. `room` is as for [`read_keys_within`].
+pub fn read_union_within(
+    source: &dyn Source,
+    spec: &KeySpec,
+    sender: Option<&UnionSpec>,
+    room: &dyn Fn() -> Option<u64>,
+) -> Result<KeyTable, TableError> {
+    with_keys(source, collect(source, spec, Along::Union(sender), room)?)
+}
+
 fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableError> {
     if table.digests.is_empty() {
         return Err(TableError::NoKeys { path: source.name().to_owned(), why: no_keys(&table.stats) });
@@ -85,15 +98,23 @@ fn collect(
     let schema = source.schema()?;
     let columns = NamedColumns::new(source, &schema);
     let mut collector = Collector::new(source.name(), spec);
-    let mut wanted = Vec::new();
+    let (mut wanted, mut types) = (Vec::new(), Vec::new());
     for (column, stats) in spec.columns().iter().zip(&mut collector.stats.columns) {
         let (wanted_column, kind) = columns.key(&column.name, "a key")?;
         stats.kind = kind;
         wanted.push(wanted_column);
+        types.push(columns.find(&column.name)?.1.clone());
     }
     collector.along = match along {
         Along::Nothing => Gatherer::Nothing,
         Along::Payload(payload) => Gatherer::Payload(PayloadCollector::new(payload, &columns, &mut wanted)?),
+        Along::Union(None) => Gatherer::Kinds(key_kinds(spec, &types)),
+        Along::Union(Some(union)) => {
+            let payload = union.payload.as_ref();
+            let payload = payload.map(|payload| PayloadCollector::new(payload, &columns, &mut wanted)).transpose()?;
+            let kinds = key_kinds(spec, &types);
+            Gatherer::Union(Box::new(UnionCollector::new(spec, kinds, payload, union.most_bytes)))
+        }
         Along::Values(values) => Gatherer::Values(ValueCollector::new(values, &columns, &mut wanted)?),
     };
     collector.columns = wanted.iter().map(|wanted| schema.field(wanted.column).name().clone()).collect();
@@ -157,12 +178,19 @@ impl<'a> Collector<'a> {
         if self.stats.rows == 0 {
             return Err(TableError::Empty { path: self.source.to_owned() });
         }
-        let (payload, values) = match self.along {
-            Gatherer::Nothing => (None, None),
-            Gatherer::Payload(payload) => (Some(payload.finish(self.source, room)?), None),
-            Gatherer::Values(values) => (None, Some(values.finish())),
-        };
-        Ok(KeyTable { digests: self.index.digests, row_key: self.row_key, stats: self.stats, payload, values })
+        let (mut payload, mut values, mut union) = (None, None, None);
+        match self.along {
+            Gatherer::Nothing => {}
+            Gatherer::Payload(collector) => payload = Some(collector.finish(self.source, room)?),
+            Gatherer::Values(collector) => values = Some(collector.finish()),
+            Gatherer::Kinds(kinds) => union = Some(UnionKeys { kinds, records: None }),
+            Gatherer::Union(collector) => {
+                let (keys, with_keys) = collector.finish(self.source, room)?;
+                (union, payload) = (Some(keys), with_keys);
+            }
+        }
+        let (digests, row_key, stats) = (self.index.digests, self.row_key, self.stats);
+        Ok(KeyTable { digests, row_key, stats, payload, values, union })
     }
 }
 

@@ -265,6 +265,45 @@ pub enum TableError {
         /// Bytes that are left.
         limit: u64,
     },
+    /// The keys of a union, with their payload, are wider than the sender lets them be.
+    #[error(
+        "a key of {path} takes up to {width} bytes with its payload, more than the {limit} of --max-item-bytes; the \
+         longest value has {longest} bytes and stands in column `{column}`"
+    )]
+    WideRecord {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The column with the longest value.
+        column: String,
+        /// Length of this value, in bytes.
+        longest: usize,
+        /// Width of all records, in bytes.
+        width: usize,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A key that is too wide for any record.
+    #[error("row {row} of {path} has a key (column `{columns}`) that is longer than {limit} bytes")]
+    WideKey {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// Row, from 1, without the header.
+        row: u64,
+        /// The key columns.
+        columns: String,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A new key that is no value of the own key column.
+    #[error("a new key of the partner is no value of column `{column}` of {path}, which is of type {found}")]
+    UnfitKey {
+        /// The name of the own table.
+        path: String,
+        /// The own column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
     /// The output exists already.
     #[error("{path} exists already")]
     OutputExists {
@@ -347,6 +386,14 @@ impl TableError {
             }
             Self::PayloadTooWide { .. } => "send fewer or shorter columns",
             Self::PayloadMemory { .. } => "send fewer or shorter columns, or give it more with --memory",
+            Self::WideRecord { .. } => {
+                "raise --max-item-bytes on both sides (each key of yours then costs that much), or send fewer or \
+                 shorter columns"
+            }
+            Self::WideKey { .. } => "choose a key column of shorter values",
+            Self::UnfitKey { .. } => {
+                "cast the column to text in your table, or ask your partner for keys that are values of this type"
+            }
             Self::OutputExists { .. } => "choose another name, or replace it with --force",
             Self::Output { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -378,13 +425,16 @@ impl TableError {
         match self {
             Self::Option(..) => Blame::Usage,
             Self::OutputExists { .. } | Self::Output { .. } | Self::OutputFormat { .. } => Blame::Output,
-            Self::PeerPayload(_) => Blame::Peer,
+            Self::PeerPayload(_) | Self::UnfitKey { .. } => Blame::Peer,
             _ => Blame::Input,
         }
     }
 
     /// What the partner may be told: neither paths nor column names nor counts.
     pub fn for_peer(&self) -> &'static str {
+        if let Self::WideRecord { .. } = self {
+            return "a key of its table, with its payload, is wider than its --max-item-bytes";
+        }
         match self.blame() {
             Blame::Usage => "its command line is not valid",
             Blame::Input => "its input table cannot be used",

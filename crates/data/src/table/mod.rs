@@ -43,7 +43,7 @@ pub(crate) mod values;
 mod write;
 
 pub use batches::{Batches, keep_batch, scan_batch};
-pub use collect::{KeyTable, NO_KEY, read_keys, read_keys_within, read_values};
+pub use collect::{KeyTable, NO_KEY, read_keys, read_keys_within, read_union_within, read_values};
 pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};
 pub use file::{SinkFile, SourceFile};
@@ -51,8 +51,8 @@ pub use identity::FileIdentity;
 pub use input::{Format, Input, InputOptions};
 pub use output::{Output, OutputOptions};
 pub use payload::{
-    Duplicates, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, PayloadUnit,
-    ReceivedPayload,
+    Duplicates, KeyKind, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
+    PayloadUnit, ReceivedPayload, UnionKeys, UnionSpec, key_schema,
 };
 pub use place::Place;
 pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
@@ -61,7 +61,7 @@ pub use stats::{ColumnStats, KeyStats};
 pub use values::{
     Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal,
 };
-pub use write::{Join, KeptRows, Matches, WriteStats, write_matches};
+pub use write::{Join, KeptRows, Matches, NewKeys, UnionStats, WriteStats, write_matches, write_union};
 
 pub(crate) use collect::collect_keys;
 pub(crate) use columnar::{ColumnarReader, canonical_kind};

@@ -66,7 +66,7 @@ impl Output {
     ) -> Result<Self, TableError> {
         let stored = source.stored();
         let layout = match kind {
-            ResultKind::OwnRows => {
+            ResultKind::OwnRows | ResultKind::Union => {
                 let rows = ending::of_rows(path, options, stored)?;
                 write::check(source, rows, path)?;
                 Layout::Rows(rows)
@@ -79,7 +79,7 @@ impl Output {
             }
         };
         let place = Place::create(path, options.force)?;
-        if let (ResultKind::OwnRows, Layout::Rows(rows), Some(stored)) = (kind, layout, stored)
+        if let (ResultKind::OwnRows | ResultKind::Union, Layout::Rows(rows), Some(stored)) = (kind, layout, stored)
             && stored.format == rows.format
             && !stored.gzip
             && !rows.gzip

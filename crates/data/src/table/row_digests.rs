@@ -85,6 +85,7 @@ impl<'a> RowDigests<'a> {
                 if !self.frame.push(value.as_bytes()) {
                     return Err(self.out_of_range(index));
                 }
+                self.along.key(index, value.as_bytes());
                 match self.chains[index].reading {
                     Reading::Only => {}
                     Reading::BareNational => stats.bare_national += 1,
@@ -112,7 +113,11 @@ impl<'a> RowDigests<'a> {
         }
         if self.chains[index].is_empty() {
             self.stats.columns[index].written.count(value);
-            return if self.frame.push(value) { Ok(()) } else { Err(self.out_of_range(index)) };
+            if !self.frame.push(value) {
+                return Err(self.out_of_range(index));
+            }
+            self.along.key(index, value);
+            return Ok(());
         }
         match std::str::from_utf8(value) {
             Ok(text) => self.text(index, text),

@@ -19,6 +19,8 @@ use crate::table::{
 pub enum ResultKind {
     /// Rows of the own table.
     OwnRows,
+    /// Rows of the own table, and rows with the same columns that it does not have.
+    Union,
     /// Rows that the own table does not have.
     NewRows,
     /// A small table of numbers.

@@ -4,7 +4,8 @@ use super::Config;
 use crate::failure::{Failure, code};
 use crate::report::OutputReport;
 use crate::table::{
-    Join, KeyTable, Matches, ReceivedPayload, ResultTable, Sink, Source, write_matches, write_new_rows,
+    Join, KeyTable, Matches, NewKeys, ReceivedPayload, ResultTable, Sink, Source, write_matches, write_new_rows,
+    write_union,
 };
 use crate::task::ResultSet;
 
@@ -21,6 +22,7 @@ impl Writing<'_> {
     /// Gives the result to its sink.
     pub fn write(&self, result: ResultSet, mut sink: Box<dyn Sink>) -> Result<OutputReport, Failure> {
         let path = sink.name().to_owned();
+        let mut new_rows = None;
         let rows = match result {
             ResultSet::Keep { keys, payload } => {
                 // Dummies come after the keys and match with negligible probability, unless the peer found a way to
@@ -33,6 +35,15 @@ impl Writing<'_> {
                 let payload = payload.as_ref().map(|(schema, bytes)| ReceivedPayload { schema, bytes });
                 let join = self.config.destination.as_ref().map_or(Join::Inner, |to| to.join);
                 write_matches(self.source, self.table, &Matches { keys: &keys, payload }, join, sink)?.rows
+            }
+            ResultSet::Union { keys, payload, records } => {
+                let columns: Vec<String> =
+                    self.config.source.key.columns().iter().map(|column| column.name.clone()).collect();
+                let records = &records.open();
+                let new = NewKeys { columns: &columns, keys: &keys, payload: payload.as_ref(), records };
+                let stats = write_union(self.source, self.table, &new, sink)?;
+                new_rows = Some(stats.new_rows);
+                stats.written.rows
             }
             ResultSet::NewRows { schema, records } => {
                 write_new_rows(ReceivedPayload { schema: &schema, bytes: &records.open() }, &mut *sink)?.rows
@@ -49,6 +60,6 @@ impl Writing<'_> {
                 shares.membership.len() as u64
             }
         };
-        Ok(OutputReport { path, rows })
+        Ok(OutputReport { path, rows, new_rows })
     }
 }

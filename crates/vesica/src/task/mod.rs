@@ -27,6 +27,7 @@ mod sample;
 mod settings;
 mod shares;
 mod sum;
+mod union;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -51,6 +52,7 @@ use crate::failure::Failure;
 /// The tasks, in the order in which documents list them.
 pub static TASKS: &[&dyn AnyTask] = &[
     &Face::<intersect::IntersectJob>::new(),
+    &Face::<union::UnionJob>::new(),
     &Face::<aggregate::AggregateJob<cardinality::CardinalityKind>>::new(),
     &Face::<aggregate::AggregateJob<sum::SumKind>>::new(),
     &Face::<aggregate::AggregateJob<join_and_compute::JoinAndComputeKind>>::new(),

@@ -1,7 +1,7 @@
 //! What a run gives: to this side, and what both sides state of it.
 
 use vesica_party::Entry;
-use vesica_protocols::tasks::{AggregateOutput, SealedPayloads};
+use vesica_protocols::tasks::{AggregateOutput, NewRecords, SealedPayloads};
 
 use crate::handshake::printable;
 use crate::shares::ShareFile;
@@ -33,6 +33,16 @@ pub enum ResultSet {
         keys: Vec<u32>,
         /// The partner's payload of these keys, in their order.
         payload: Option<(PayloadSchema, SealedPayloads)>,
+    },
+    /// All rows of the own table, and a row for each key that it does not have.
+    Union {
+        /// How keys travel.
+        keys: PayloadSchema,
+        /// The partner's columns that go along.
+        payload: Option<PayloadSchema>,
+        /// The record of a key, and behind it that of its payload, for each new key; of a dummy,
+        /// zeros.
+        records: NewRecords,
     },
     /// Rows that the own table does not have.
     NewRows {

@@ -10,8 +10,8 @@ use crate::key::KeySpec;
 use crate::memory::Budget;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, ValueDuplicates, ValueSpec,
-    read_keys_within, read_values,
+    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec, ValueDuplicates, ValueSpec,
+    read_keys_within, read_union_within, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -39,6 +39,8 @@ pub struct Flags {
     pub budget: Option<PathBuf>,
     /// `--both-learn`.
     pub both_learn: bool,
+    /// `--max-item-bytes`.
+    pub max_item_bytes: Option<usize>,
 }
 
 /// What one side's user wants of a task. A task refuses what it has no use for.
@@ -60,6 +62,8 @@ pub struct Settings {
     pub noise: Option<NoiseConfig>,
     /// Whether the sender learns its matches too.
     pub both_learn: bool,
+    /// The widest record of a union that this side lets travel, if it says so.
+    pub max_item_bytes: Option<usize>,
 }
 
 impl Default for Settings {
@@ -73,6 +77,7 @@ impl Default for Settings {
             max_groups: 1,
             noise: None,
             both_learn: false,
+            max_item_bytes: None,
         }
     }
 }
@@ -156,6 +161,9 @@ impl Flags {
     }
 
     fn without_columns(&self) -> Result<Settings, Failure> {
+        if self.max_item_bytes.is_some() {
+            return Err(usage("--max-item-bytes is for unions", "omit it, or say --task union"));
+        }
         let noise = match (&self.epsilon, &self.budget) {
             (Some(epsilon), Some(budget)) => {
                 Some(NoiseConfig { epsilon: Epsilon::parse(epsilon)?, budget: budget.clone() })
@@ -217,6 +225,8 @@ impl Side<'_> {
 pub enum Columns {
     /// Columns as they stand, if any: a record a key.
     Payload(Option<PayloadSpec>),
+    /// A side of a union: the sender's keys and payload, or nothing of the receiver's.
+    Union(Option<UnionSpec>),
     /// Columns of numbers, and groups.
     Values(ValueSpec),
 }
@@ -232,6 +242,7 @@ impl Columns {
         let room = || Budget::now(memory).map(|budget| budget.left);
         match self {
             Self::Payload(payload) => read_keys_within(source, key, payload.as_ref(), &room),
+            Self::Union(sender) => read_union_within(source, key, sender.as_ref(), &room),
             Self::Values(values) => read_values(source, key, values),
         }
     }

@@ -24,7 +24,7 @@ pub(crate) struct PayloadCollector {
 
 /// Unpadded records one behind the other, and where each ends.
 #[derive(Default)]
-struct Records {
+pub(super) struct Records {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -35,9 +35,33 @@ impl Records {
         start.zip(self.ends.get(place)).and_then(|(start, &end)| self.bytes.get(start..end)).unwrap_or_default()
     }
 
-    fn push(&mut self, record: &[u8]) {
+    pub(super) fn push(&mut self, record: &[u8]) {
         self.bytes.extend_from_slice(record);
         self.ends.push(self.bytes.len());
+    }
+
+    /// Bytes of the longest one.
+    pub(super) fn width(&self) -> usize {
+        (0..self.ends.len()).map(|place| self.get(place).len()).max().unwrap_or(0)
+    }
+
+    /// Pads all records to the longest, if there is room for them.
+    pub(super) fn padded(
+        self,
+        fields: Vec<PayloadField>,
+        source: &str,
+        room: &dyn Fn() -> Option<u64>,
+    ) -> Result<PayloadTable, TableError> {
+        let (count, width) = (self.ends.len(), self.width());
+        let padded = width as u64 * count as u64;
+        if let Some(limit) = room().filter(|&limit| padded > limit) {
+            return Err(TableError::PayloadMemory { path: source.to_owned(), keys: count, width, limit });
+        }
+        let mut bytes = vec![0; width * count];
+        for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
+            padded.iter_mut().zip(self.get(place)).for_each(|(to, from)| *to = *from);
+        }
+        Ok(PayloadTable { schema: PayloadSchema { fields, width }, bytes })
     }
 }
 
@@ -84,9 +108,7 @@ impl PayloadCollector {
 
     /// No rows.
     pub fn rows(&self) -> PayloadRows {
-        let presence = self.fields.len().div_ceil(8);
-        let kinds = self.fields.iter().map(|field| field.kind.clone()).collect();
-        PayloadRows { kinds, presence, row: vec![0; presence], records: Records::default() }
+        PayloadRows::of(self.fields.iter().map(|field| field.kind.clone()).collect())
     }
 
     /// Keeps a row's record when its key is new; else compares it with the key's first one.
@@ -106,22 +128,22 @@ impl PayloadCollector {
 
     /// Pads all records to the longest, if there is room for them.
     pub fn finish(self, source: &str, room: &dyn Fn() -> Option<u64>) -> Result<PayloadTable, TableError> {
-        let count = self.records.ends.len();
-        let width = (0..count).map(|place| self.records.get(place).len()).max().unwrap_or(0);
-        let padded = width as u64 * count as u64;
-        if let Some(limit) = room().filter(|&limit| padded > limit) {
-            return Err(TableError::PayloadMemory { path: source.to_owned(), keys: count, width, limit });
-        }
-        let mut bytes = vec![0; width * count];
-        for (place, padded) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
-            let record = self.records.get(place);
-            padded.iter_mut().zip(record).for_each(|(to, from)| *to = *from);
-        }
-        Ok(PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes })
+        self.records.padded(self.fields, source, room)
     }
 }
 
 impl PayloadRows {
+    /// No rows, of fields of these kinds.
+    pub fn of(kinds: Vec<PayloadKind>) -> Self {
+        let presence = kinds.len().div_ceil(8);
+        Self { kinds, presence, row: vec![0; presence], records: Records::default() }
+    }
+
+    /// The record of the row at `place` among those that count.
+    pub fn record(&self, place: usize) -> &[u8] {
+        self.records.get(place)
+    }
+
     /// Appends the current row's value of a field. A null leaves its presence bit clear.
     pub fn cell(&mut self, field: usize, cell: Cell<'_>) -> Result<(), WrongForm> {
         // The receiver reads a record by the kinds alone.
@@ -136,10 +158,21 @@ impl PayloadRows {
             Cell::Null => return Ok(()),
             Cell::Decimal(..) | Cell::OutOfRange => return Err(WrongForm),
         }
+        self.note(field);
+        Ok(())
+    }
+
+    /// Appends the bytes of the current row's value of a field of text or binary.
+    pub fn bytes(&mut self, field: usize, value: &[u8]) {
+        framed(&mut self.row, value);
+        self.note(field);
+    }
+
+    /// Sets the presence bit of a field.
+    fn note(&mut self, field: usize) {
         if let Some(bits) = self.row.get_mut(field / 8) {
             *bits |= 1 << (field % 8);
         }
-        Ok(())
     }
 
     /// Ends the row. One without a usable key says nothing.

@@ -177,6 +177,11 @@ impl PayloadKind {
         })
     }
 
+    /// The name of the type.
+    pub fn name(&self) -> String {
+        self.data_type().map_or_else(|| "unknown".to_owned(), |found| found.to_string())
+    }
+
     /// Bytes of each value, where all have the same number.
     pub(crate) fn width(&self) -> Option<usize> {
         match *self {

@@ -2,9 +2,11 @@
 
 mod columns;
 mod text;
+mod union;
 
 pub(crate) use columns::{ColumnsWriter, WithPayload, with_payload};
 pub(crate) use text::TextWriter;
+pub use union::{NewKeys, UnionStats, write_union};
 
 use std::cell::Cell;
 use std::fmt;
@@ -82,6 +84,11 @@ impl<'a> KeptRows<'a> {
             }
         }
         Ok(Self { row_key: &table.row_key, rank, join, payload, asked: Cell::new(0) })
+    }
+
+    /// All rows of `table`, those without a usable key among them.
+    pub(crate) fn all(table: &'a KeyTable) -> Self {
+        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None }
     }
 
     /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.

@@ -132,7 +132,7 @@ impl<W: Write> TextWriter<W> {
                 }
             }
             self.append(payload)?;
-            self.block.push(b'\n');
+            self.block.extend_from_slice(&self.line_end);
             self.end_row()?;
         }
         self.scratch = text;

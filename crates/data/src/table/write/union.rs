@@ -1,0 +1,172 @@
+//! The result of a union: all own rows, and behind them one row for each new key of the partner.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch, make_array, new_null_array};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+use crate::table::payload::Value;
+use crate::table::write::KeptRows;
+use crate::table::{Head, KeyTable, PayloadSchema, ROWS_PER_BATCH, RowBatch, Sink, Source, TableError, WriteStats};
+
+/// What came of a union.
+#[derive(Clone, Copy, Debug)]
+pub struct NewKeys<'a> {
+    /// Names of the own key columns, in key order.
+    pub columns: &'a [String],
+    /// How keys travel, as [`key_schema`](crate::table::key_schema) says.
+    pub keys: &'a PayloadSchema,
+    /// The columns that go along.
+    pub payload: Option<&'a PayloadSchema>,
+    /// The record of a key, and behind it that of its payload, for each new key. Dummies have zeros
+    /// instead.
+    pub records: &'a [u8],
+}
+
+/// What was written of a union.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnionStats {
+    /// All that was written.
+    pub written: WriteStats,
+    /// How many of the rows are the partner's.
+    pub new_rows: u64,
+}
+
+/// Writes all own rows as they stand, with nulls in the partner's columns, and behind them a row
+/// for each new key, with nulls in all own columns but those of the key; and completes the result.
+pub fn write_union(
+    source: &dyn Source,
+    table: &KeyTable,
+    new: &NewKeys<'_>,
+    mut sink: impl Sink,
+) -> Result<UnionStats, TableError> {
+    if let Some(payload) = new.payload {
+        payload.check()?;
+    }
+    new.keys.check()?;
+    let mut widened = Widened {
+        sink: &mut sink,
+        keys: new.columns,
+        payload: new.payload,
+        nulls: vec![0; new.payload.map_or(0, |payload| payload.width)],
+        schema: None,
+    };
+    source.keep(&KeptRows::all(table), &mut widened)?;
+    let schema = widened.schema.ok_or_else(|| TableError::unfit_result(sink.name(), "its rows have no columns"))?;
+    let records = new.split()?;
+    for records in records.chunks(ROWS_PER_BATCH) {
+        let columns = new.batch(records, &schema, source.name())?;
+        let payloads: Vec<Option<&[u8]>> = records.iter().map(|(_, payload)| new.payload.and(Some(*payload))).collect();
+        sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: &[] })?;
+    }
+    Ok(UnionStats { written: sink.finish()?, new_rows: records.len() as u64 })
+}
+
+impl<'a> NewKeys<'a> {
+    /// The records of keys and of payloads, without those of dummies.
+    fn split(&self) -> Result<Vec<(&'a [u8], &'a [u8])>, TableError> {
+        let (keys, payload) = (self.keys.width, self.payload.map_or(0, |payload| payload.width));
+        if !self.records.len().is_multiple_of(keys + payload) {
+            return Err(TableError::PeerPayload("its length is not that of whole records"));
+        }
+        let records = self.records.chunks_exact(keys + payload).filter_map(|record| record.split_at_checked(keys));
+        // A key has a value in each of its columns, and a dummy in none.
+        Ok(records.filter(|(key, _)| key.iter().any(|&byte| byte != 0)).collect())
+    }
+
+    /// Rows of the own columns.
+    fn batch(&self, records: &[(&[u8], &[u8])], schema: &SchemaRef, source: &str) -> Result<RecordBatch, TableError> {
+        let mut rows = Vec::with_capacity(records.len());
+        for (key, _) in records {
+            let mut values = Vec::with_capacity(self.columns.len());
+            self.keys.decode(key, &mut values)?;
+            if values.contains(&Value::Null) {
+                return Err(TableError::PeerPayload("a key lacks a component"));
+            }
+            rows.push(values);
+        }
+        let column = |field: &Arc<Field>| match self.columns.iter().position(|name| name == field.name()) {
+            Some(place) => key_column(&rows, place, field.data_type()).map_err(|_| TableError::UnfitKey {
+                path: source.to_owned(),
+                column: field.name().clone(),
+                found: field.data_type().to_string(),
+            }),
+            None => Ok(new_null_array(field.data_type(), rows.len())),
+        };
+        let columns = schema.fields().iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        RecordBatch::try_new(schema.clone(), columns).map_err(|error| TableError::unfit_result(source, error))
+    }
+}
+
+/// The keys' values at `place` as a column of this type. No value becomes null.
+fn key_column(rows: &[Vec<Value<'_>>], place: usize, found: &DataType) -> Result<ArrayRef, ArrowError> {
+    let exact = CastOptions { safe: false, ..CastOptions::default() };
+    let values = || rows.iter().map(|row| row.get(place).copied().unwrap_or(Value::Null));
+    if values().any(|value| matches!(value, Value::Binary(_))) {
+        let bytes = values().map(|value| if let Value::Binary(bytes) = value { Some(bytes) } else { None });
+        let bytes: ArrayRef = Arc::new(bytes.collect::<LargeBinaryArray>());
+        return cast_with_options(&bytes, found, &exact);
+    }
+    // A zone follows from the column: what travels is in UTC.
+    let is_zoned = matches!(found, DataType::Timestamp(_, Some(_)));
+    let text = |value| match value {
+        Value::Text(text) if is_zoned => Some(text.strip_suffix('Z').unwrap_or(text)),
+        Value::Text(text) => Some(text),
+        _ => None,
+    };
+    let texts: ArrayRef = Arc::new(values().map(text).collect::<LargeStringArray>());
+    match found {
+        DataType::Timestamp(unit, Some(_)) => {
+            let local = cast_with_options(&texts, &DataType::Timestamp(*unit, None), &exact)?;
+            Ok(make_array(local.to_data().into_builder().data_type(found.clone()).build()?))
+        }
+        found => cast_with_options(&texts, found, &exact),
+    }
+}
+
+/// Takes own rows, and hands them on with nulls in the partner's columns.
+struct Widened<'a> {
+    sink: &'a mut dyn Sink,
+    keys: &'a [String],
+    payload: Option<&'a PayloadSchema>,
+    /// A record without values.
+    nulls: Vec<u8>,
+    /// The own columns as they are written.
+    schema: Option<SchemaRef>,
+}
+
+impl Sink for Widened<'_> {
+    fn name(&self) -> &str {
+        self.sink.name()
+    }
+
+    fn takes_records(&self, delimiter: u8) -> bool {
+        self.sink.takes_records(delimiter)
+    }
+
+    /// New rows have no value in own columns beside the key.
+    fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
+        let field = |field: &Arc<Field>| match self.keys.contains(field.name()) {
+            true => field.clone(),
+            false => Arc::new(field.as_ref().clone().with_nullable(true)),
+        };
+        let fields: Vec<_> = head.schema.fields().iter().map(field).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, head.schema.metadata().clone()));
+        self.schema = Some(schema.clone());
+        self.sink.begin(&Head { schema, payload: self.payload, ..head.clone() })
+    }
+
+    fn record(&mut self, record: &[u8], end: usize, _payload: Option<&[u8]>) -> Result<(), TableError> {
+        self.sink.record(record, end, self.payload.map(|_| &self.nulls[..]))
+    }
+
+    fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
+        let payloads = vec![self.payload.map(|_| &self.nulls[..]); rows.columns.num_rows()];
+        self.sink.batch(&RowBatch { payloads: &payloads, ..*rows })
+    }
+
+    fn finish(&mut self) -> Result<WriteStats, TableError> {
+        self.sink.finish()
+    }
+}
