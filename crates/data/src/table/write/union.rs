@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch, make_array, new_null_array};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use crate::table::payload::Value;
@@ -145,10 +145,16 @@ impl Sink for Widened<'_> {
         self.sink.takes_records(delimiter)
     }
 
-    /// New rows have no value in own columns beside the key.
+    /// New rows have no value in own columns beside the key. New keys need not be in a dictionary,
+    /// nor find room in it: such a column gets the type of the dictionary's values.
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
         let field = |field: &Arc<Field>| match self.keys.contains(field.name()) {
-            true => field.clone(),
+            true => match field.data_type() {
+                DataType::Dictionary(_, values) => {
+                    Arc::new(field.as_ref().clone().with_data_type(values.as_ref().clone()))
+                }
+                _ => field.clone(),
+            },
             false => Arc::new(field.as_ref().clone().with_nullable(true)),
         };
         let fields: Vec<_> = head.schema.fields().iter().map(field).collect();
@@ -162,11 +168,88 @@ impl Sink for Widened<'_> {
     }
 
     fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
-        let payloads = vec![self.payload.map(|_| &self.nulls[..]); rows.columns.num_rows()];
-        self.sink.batch(&RowBatch { payloads: &payloads, ..*rows })
+        let unfit = |error: ArrowError| TableError::unfit_result(self.sink.name(), error);
+        let Some(schema) = &self.schema else {
+            return Err(TableError::unfit_result(self.sink.name(), "rows came before their columns"));
+        };
+        let own = rows.columns.columns().iter().zip(schema.fields());
+        let columns = own.map(|(column, field)| cast(column, field.data_type())).collect::<Result<Vec<_>, _>>();
+        let columns = RecordBatch::try_new(schema.clone(), columns.map_err(unfit)?).map_err(unfit)?;
+        let payloads = vec![self.payload.map(|_| &self.nulls[..]); columns.num_rows()];
+        self.sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: rows.row_numbers })
     }
 
     fn finish(&mut self) -> Result<WriteStats, TableError> {
         self.sink.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::Int8Type;
+    use arrow_array::{DictionaryArray, Int64Array, TimestampMicrosecondArray};
+    use arrow_cast::display::array_value_to_string;
+
+    use super::*;
+    use crate::key::KeySpec;
+    use crate::table::{Batches, Collected, Delivered, OpenSink, ResultKind, UnionSpec, key_schema, read_union};
+
+    /// The union of two tables in memory by the key `id`, where the sender holds no common key.
+    fn union(own: &RecordBatch, theirs: &RecordBatch) -> RecordBatch {
+        let key = KeySpec::parse(&["id"], &[]).unwrap();
+        let table = |batch: &RecordBatch| Batches::new("a table", batch.schema(), vec![batch.clone()]).unwrap();
+        let spec = UnionSpec { payload: None, most_bytes: 100 };
+        let sent = read_union(&table(theirs), &key, Some(&spec)).unwrap().union.unwrap();
+        let asked = read_union(&table(own), &key, None).unwrap();
+        let kinds = asked.union.as_ref().unwrap().kinds.iter();
+        assert!(sent.kinds.iter().zip(kinds).all(|(given, own)| given.fits(&own.kind)));
+        let records = sent.records.unwrap();
+        let keys = key_schema(&sent.kinds, records.schema.width);
+        let new = NewKeys { columns: &["id".to_owned()], keys: &keys, payload: None, records: &records.bytes };
+        let result = Collected::default();
+        let source = table(own);
+        let sink = result.open(ResultKind::Union, &source).unwrap();
+        let stats = write_union(&source, &asked, &new, sink).unwrap();
+        assert_eq!(stats.new_rows as usize, theirs.num_rows());
+        let Some(Delivered::Rows { schema, batches }) = result.take() else { panic!("rows") };
+        arrow_select::concat::concat_batches(&schema, &batches).unwrap()
+    }
+
+    fn batch(id: ArrayRef) -> RecordBatch {
+        let count: ArrayRef = Arc::new(Int64Array::from_iter_values(0..id.len() as i64));
+        let field = |name: &str, array: &ArrayRef| Field::new(name, array.data_type().clone(), false);
+        let schema = Schema::new(vec![field("id", &id), field("count", &count)]);
+        RecordBatch::try_new(Arc::new(schema), vec![id, count]).unwrap()
+    }
+
+    fn texts(batch: &RecordBatch, column: usize) -> Vec<String> {
+        let array = batch.column(column);
+        (0..batch.num_rows()).map(|row| array_value_to_string(array, row).unwrap()).collect()
+    }
+
+    /// A dictionary of 8-bit places has room for 128 values.
+    #[test]
+    fn new_keys_need_no_room_in_the_dictionary_of_own_ones() {
+        let own: DictionaryArray<Int8Type> = ["a", "b", "a"].into_iter().collect();
+        let theirs = LargeStringArray::from_iter_values((0..300).map(|number| format!("k{number}")));
+        let rows = union(&batch(Arc::new(own)), &batch(Arc::new(theirs)));
+        assert_eq!((rows.num_rows(), rows.column(0).data_type()), (303, &DataType::Utf8));
+        let (keys, counts) = (texts(&rows, 0), texts(&rows, 1));
+        assert_eq!(
+            (&keys[..4], &counts[..4]),
+            (&["a", "b", "a", "k0"].map(str::to_owned)[..], &["0", "1", "2", ""].map(str::to_owned)[..])
+        );
+    }
+
+    #[test]
+    fn instants_keep_the_zone_of_the_receivers_column() {
+        let instants = |seconds: [i64; 2]| {
+            TimestampMicrosecondArray::from_iter_values(seconds.map(|second| second * 1_000_000))
+                .with_timezone("Europe/Berlin")
+        };
+        let (own, theirs) = (instants([0, 1]), instants([2, 1_700_000_000]));
+        let rows = union(&batch(Arc::new(own)), &batch(Arc::new(theirs)));
+        let expected = TimestampMicrosecondArray::from_iter_values([0, 1_000_000, 2_000_000, 1_700_000_000_000_000]);
+        assert_eq!(rows.column(0).as_ref(), &expected.with_timezone("Europe/Berlin"));
     }
 }
