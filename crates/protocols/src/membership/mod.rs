@@ -13,7 +13,7 @@
 //!   intersection:                II.  x_i + k_i[1 + d_i]
 //!      ------------------------------------------------------------------------>
 //!                                                                     x_i where e_i = 1
-//!   union:                       II.  w_i + G(k_i[d_i]), w_i the record and a mark
+//!   union:                       II.  w_i + G(k_i[d_i], i), w_i the record and a mark
 //!      ------------------------------------------------------------------------>
 //!                                                                     w_i where e_i = 0
 //!   sum:  r_i = G(k_i[d_i])      II.  t_i = v_i + r_i - G(k_i[1 + d_i]), in Z_2^64

@@ -4,7 +4,6 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use bytemuck::{AnyBitPattern, NoUninit};
 use rayon::prelude::*;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::tasks::{OtChosen, OtPairs, RandomOt};
@@ -38,21 +37,27 @@ impl Pad {
     }
 
     /// Fills `out` with `G(block)`.
-    pub(super) fn fill<T: NoUninit + AnyBitPattern>(&self, block: u128, out: &mut [T]) {
+    pub(super) fn fill(&self, block: u128, out: &mut [u64]) {
         blake3::Hasher::new_keyed(&self.0)
             .update(&block.to_le_bytes())
             .finalize_xof()
             .fill(bytemuck::cast_slice_mut(out));
     }
 
-    /// Adds `G(block)` to the cell of each place, `width` bytes each.
-    fn turn<B: Sync>(&self, cells: &mut [u8], width: usize, places: &[B], block: impl Fn(&B) -> u128 + Sync) {
+    /// Adds `G(block, place)` to the cell of each place, `width` bytes each. The place is hashed since
+    /// much of a record may be known: otherwise one guess at a block could be tried at all places.
+    fn turn<B: Sync>(&self, cells: &mut [u8], width: usize, blocks: &[B], block: impl Fn(&B) -> u128 + Sync) {
         let pieces =
-            cells.par_chunks_mut(PLACES_PER_THREAD_TASK * width).zip(places.par_chunks(PLACES_PER_THREAD_TASK));
-        pieces.for_each(|(cells, places)| {
+            cells.par_chunks_mut(PLACES_PER_THREAD_TASK * width).zip(blocks.par_chunks(PLACES_PER_THREAD_TASK));
+        pieces.enumerate().for_each(|(piece, (cells, blocks))| {
             let mut pad = Secret::new(vec![0u8; width]);
-            for (cell, place) in cells.chunks_exact_mut(width).zip(places) {
-                self.fill(block(place), &mut pad);
+            let places = piece * PLACES_PER_THREAD_TASK..;
+            for ((cell, of), place) in cells.chunks_exact_mut(width).zip(blocks).zip(places) {
+                blake3::Hasher::new_keyed(&self.0)
+                    .update(&block(of).to_le_bytes())
+                    .update(&(place as u64).to_le_bytes())
+                    .finalize_xof()
+                    .fill(&mut pad);
                 cell.iter_mut().zip(pad.iter()).for_each(|(byte, pad)| *byte ^= pad);
             }
         });

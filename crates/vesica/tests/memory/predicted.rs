@@ -74,13 +74,17 @@ fn payloads_columns_and_groups_are_within_the_prediction() {
 
 /// Makes the constants of the model: `cargo test --release -p vesica --test memory -- --ignored
 /// --nocapture > FILE` prints measured peaks, and for each row in each mode its line of
-/// `crates/vesica/src/plan/footprints.rs`.
+/// `crates/vesica/src/plan/footprints.rs`; with `VESICA_TRIAL=ID` for one row.
 #[test]
 #[ignore = "measures many sizes, which takes minutes"]
 fn print_footprints() {
     let _alone = alone();
+    let only = std::env::var("VESICA_TRIAL").ok();
     for (task, entry, security) in rows().into_iter().filter(|(_, entry, _)| !entry.is_variant()) {
         let id = entry.id;
+        if only.as_ref().is_some_and(|only| only != id) {
+            continue;
+        }
         let (logs, far) = match id {
             _ if is_on_a_curve(entry) => (&[6, 9, 11][..], None),
             "rs21" | "rr22" | "vole-fast" | "vole-lean" => (&[8, 12, 13, 14][..], Some(19)),

@@ -65,8 +65,15 @@
 //!   `n_s - |X n Y|` places, in a uniform order. The simulator draws one.
 //! - *Failures.* An item's bins, and so whether the table can be built, depend on `F(X)`. Both sets
 //!   are fixed before the salt, and a table that cannot be built ends the run, with the probability
-//!   that the parameters say for every set: the run is never repeated with another salt because of
-//!   it.
+//!   that the parameters say for every set. The protocol does not try again; a user may, and each
+//!   run has that probability of its own. A *corrupt* receiver could look for a salt of circuit PSI
+//!   under which some items of `Y` compete for bins, since it has `F` of its items before it draws
+//!   that salt: the protocol is for semi-honest parties.
+//! - *Runs that are broken off.* Before arrow 4 the receiver has no bit in the clear. Arrow 4 comes in
+//!   pieces, and a receiver that has read some of them has the new records among these, unnoticed: a
+//!   run that has come to arrow 3 counts as a whole one.
+//! - *Dummies.* An item that the sender adds to hide its number is in nobody's set: the receiver gets
+//!   its record, and can tell it from others if records of dummies are recognisable.
 //!
 //! **The OPRF** answers section 4.5 of the paper. Bins that everyone can compute from items tell the
 //! receiver something wherever bins show: no item of `Y` that shares its bin with a new item is
@@ -81,7 +88,8 @@
 //! # Time
 //!
 //! The receiver takes pads off and looks for tags at all places alike; new records are picked out
-//! when the conversation is over.
+//! when the conversation is over. How long the sender takes to fill its cuckoo table depends on `F(X)`,
+//! as in circuit PSI.
 
 pub(crate) mod messages;
 mod oprf;
@@ -153,7 +161,9 @@ impl Protocol for VesicaUnion {
                 <OneOfN as Protocol>::ENTRY.modes[0].assumptions,
                 <BitNetwork as Protocol>::ENTRY.modes[0].assumptions,
                 <SilentOt as Protocol>::ENTRY.modes[0].assumptions,
-                &["keyed BLAKE3 is a PRF of the pads of records"],
+                &[
+                    "BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"
+                ],
             ],
             leakage: &[SIZES],
         }],

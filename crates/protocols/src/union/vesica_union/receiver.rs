@@ -82,12 +82,13 @@ impl Shared {
 pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<(Vec<u8>, Bits), Abort> {
     let (places, width) = (params.request.sender_items, params.request.record_bytes);
     let pads = Pads::new(ch, width, params.tag_bits);
-    let mut records = vec![0; places * width];
+    // Grows with what arrives.
+    let mut records = Vec::new();
     let mut new = Vec::with_capacity(places);
     let piece = params.places_per_piece();
     let mut packed = Vec::new();
-    for (first, records) in (0..).step_by(piece).zip(records.chunks_mut(piece * width)) {
-        ch.recv_stream::<Records>(records)?;
+    for first in (0..places).step_by(piece) {
+        let records = next_records(&mut records, piece.min(places - first) * width, ch)?;
         let mut tags = vec![Gf128(0); records.len() / width];
         packed.resize(packed_len(tags.len(), params.tag_bits), 0);
         ch.recv_stream::<Tags>(&mut packed)?;
@@ -101,12 +102,20 @@ pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<
 
 /// All records, for a receiver without items.
 fn take_all(params: &Params, ch: &mut Channel) -> Result<(Vec<u8>, Bits), Abort> {
-    let places = params.request.sender_items;
-    let mut records = vec![0; places * params.request.record_bytes];
-    if !records.is_empty() {
-        ch.recv_stream::<Records>(&mut records)?;
+    let (places, width) = (params.request.sender_items, params.request.record_bytes);
+    let (piece, mut records) = (params.places_per_piece(), Vec::new());
+    for first in (0..places).step_by(piece) {
+        next_records(&mut records, piece.min(places - first) * width, ch)?;
     }
     Ok((records, Bits::ones(places)))
+}
+
+/// Receives as many more bytes of records.
+fn next_records<'a>(records: &'a mut Vec<u8>, bytes: usize, ch: &mut Channel) -> Result<&'a mut [u8], Abort> {
+    let begin = records.len();
+    records.resize(begin + bytes, 0);
+    ch.recv_stream::<Records>(&mut records[begin..])?;
+    Ok(&mut records[begin..])
 }
 
 impl Party for Receiver {

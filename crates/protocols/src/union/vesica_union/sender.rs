@@ -98,8 +98,10 @@ impl SetUp {
         let first = &order[..items.len()];
         let mut shares: Bits = first.iter().map(|&bin| matched.membership.get(bin as usize)).collect();
         shares ^= &fresh;
-        let items = Secret::new(first.iter().filter_map(|&bin| matched.items[bin as usize]).collect());
-        Ok(Placed { items, shares, ots })
+        // As large as it gets at once: growing would leave copies.
+        let mut placed = Secret::new(Vec::with_capacity(items.len()));
+        placed.extend(first.iter().filter_map(|&bin| matched.items[bin as usize]));
+        Ok(Placed { items: placed, shares, ots })
     }
 }
 
@@ -146,12 +148,11 @@ fn send_all(params: &Params, records: &[u8], ch: &mut Channel, rng: &mut SecretR
     let _phase = ch.phase(Phase::Payload);
     let width = params.request.record_bytes;
     let order = random_order(params.request.sender_items, rng);
-    let shuffled: Vec<u8> =
-        order.iter().flat_map(|&item| &records[item as usize * width..][..width]).copied().collect();
-    if shuffled.is_empty() {
-        return Ok(());
+    for order in order.chunks(params.places_per_piece()) {
+        let of_item = |&item: &u32| &records[item as usize * width..][..width];
+        ch.send_stream::<Records>(&order.iter().flat_map(of_item).copied().collect::<Vec<u8>>())?;
     }
-    ch.send_stream::<Records>(&shuffled)
+    Ok(())
 }
 
 impl Party for Sender {
