@@ -120,8 +120,8 @@ impl Routed {
         let (mut runs, mut at) = (Runs::of(params.len), 0);
         while let Some(run) = runs.next_up_to(64) {
             let used = u64::MAX >> (64 - run.len);
-            let sum = corrections.from_bit(at) ^ wires.from_bit(run.upper) ^ wires.from_bit(run.lower);
-            let added = (pads.from_bit(at) ^ sum & settings.from_bit(at)) & used;
+            let sum = corrections.word_at(at) ^ wires.word_at(run.upper) ^ wires.word_at(run.lower);
+            let added = (pads.word_at(at) ^ sum & settings.word_at(at)) & used;
             wires.add(run.upper, added);
             wires.add(run.lower, added);
             at += run.len;

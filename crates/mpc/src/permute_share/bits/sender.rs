@@ -87,10 +87,10 @@ impl Party for Sender {
         let (mut runs, mut at) = (Runs::of(params.len), 0);
         while let Some(run) = runs.next_up_to(64) {
             let used = u64::MAX >> (64 - run.len);
-            let both = both.from_bit(at);
-            let sum = wires.from_bit(run.upper) ^ wires.from_bit(run.lower);
+            let both = both.word_at(at);
+            let sum = wires.word_at(run.upper) ^ wires.word_at(run.lower);
             corrections.add(at, (sum ^ both) & used);
-            let pad = (zero.from_bit(at) ^ both & flips.from_bit(at)) & used;
+            let pad = (zero.word_at(at) ^ both & flips.word_at(at)) & used;
             wires.add(run.upper, pad);
             wires.add(run.lower, pad);
             at += run.len;

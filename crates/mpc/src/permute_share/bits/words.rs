@@ -43,7 +43,7 @@ impl Words {
     /// # Panics
     /// If there is no bit `at`.
     #[inline(always)]
-    pub fn from_bit(&self, at: usize) -> u64 {
+    pub fn word_at(&self, at: usize) -> u64 {
         let (word, shift) = (at / 64, at % 64);
         // In two steps, since a shift by 64 is none.
         self.0[word] >> shift | self.0[word + 1] << 1 << (63 - shift)
@@ -92,7 +92,7 @@ impl Words {
             *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
         }
         // The last word holds no bits beyond those of the last byte.
-        if len % 8 > 0 && received.0[len / 64] >> (len % 64) != 0 {
+        if !len.is_multiple_of(8) && received.0[len / 64] >> (len % 64) != 0 {
             return Err(Abort::PeerMisbehaved(S::STEP, "bits beyond the last one"));
         }
         Ok(received)
@@ -110,10 +110,10 @@ mod tests {
         let mut words = Words::of(&bits);
         for at in 0..200 {
             let expected = (0..64).filter(|i| at + i < 200).fold(0, |word, i| word | u64::from(bits.get(at + i)) << i);
-            assert_eq!(words.from_bit(at), expected, "from bit {at}");
+            assert_eq!(words.word_at(at), expected, "from bit {at}");
             let added = u64::MAX >> (64 - (200 - at).min(64));
             words.add(at, added);
-            assert_eq!(words.from_bit(at), expected ^ added, "from bit {at}");
+            assert_eq!(words.word_at(at), expected ^ added, "from bit {at}");
             words.add(at, added);
         }
         assert!(words.first(200) == bits && words.first(70).iter().eq(bits.iter().take(70)));
