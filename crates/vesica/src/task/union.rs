@@ -20,6 +20,7 @@ use super::job::{Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
+use crate::plan::Totals;
 use crate::table::{KeyKind, KeyTable, PayloadSchema, UnionSpec, key_schema};
 
 /// The task `union`.
@@ -284,7 +285,7 @@ impl Job for UnionJob {
         (extent.sender_items as u64).saturating_mul(options.record_bytes.saturating_sub(SAMPLE_KEY_BYTES) as u64)
     }
 
-    fn extra_memory(_id: &str, extent: &Extent, options: &UnionOptions) -> u64 {
+    fn extra_memory(_totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
         // The records, the places that they travel in, and what comes out of these.
         Self::extra_work(extent, options).saturating_mul(4)
     }

@@ -88,7 +88,7 @@ impl<'a> KeptRows<'a> {
 
     /// All rows of `table`, those without a usable key among them.
     pub(crate) fn all(table: &'a KeyTable) -> Self {
-        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None }
+        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None, asked: Cell::new(0) }
     }
 
     /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.
@@ -114,7 +114,7 @@ impl<'a> KeptRows<'a> {
     }
 
     /// Refuses a second pass that did not see as many rows as the first.
-    fn check_rows(&self, source: &str) -> Result<(), TableError> {
+    pub(crate) fn check_rows(&self, source: &str) -> Result<(), TableError> {
         let seen_all = self.asked.get() == self.row_key.len();
         if seen_all { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
     }

@@ -52,7 +52,9 @@ pub fn write_union(
         nulls: vec![0; new.payload.map_or(0, |payload| payload.width)],
         schema: None,
     };
-    source.keep(&KeptRows::all(table), &mut widened)?;
+    let kept = KeptRows::all(table);
+    source.keep(&kept, &mut widened)?;
+    kept.check_rows(source.name())?;
     let schema = widened.schema.ok_or_else(|| TableError::unfit_result(sink.name(), "its rows have no columns"))?;
     let records = new.split()?;
     for records in records.chunks(ROWS_PER_BATCH) {
@@ -192,15 +194,15 @@ mod tests {
 
     use super::*;
     use crate::key::KeySpec;
-    use crate::table::{Batches, Collected, Delivered, OpenSink, ResultKind, UnionSpec, key_schema, read_union};
+    use crate::table::{Batches, Collected, Delivered, OpenSink, ResultKind, UnionSpec, key_schema, read_union_within};
 
     /// The union of two tables in memory by the key `id`, where the sender holds no common key.
     fn union(own: &RecordBatch, theirs: &RecordBatch) -> RecordBatch {
         let key = KeySpec::parse(&["id"], &[]).unwrap();
         let table = |batch: &RecordBatch| Batches::new("a table", batch.schema(), vec![batch.clone()]).unwrap();
         let spec = UnionSpec { payload: None, most_bytes: 100 };
-        let sent = read_union(&table(theirs), &key, Some(&spec)).unwrap().union.unwrap();
-        let asked = read_union(&table(own), &key, None).unwrap();
+        let sent = read_union_within(&table(theirs), &key, Some(&spec), &|| None).unwrap().union.unwrap();
+        let asked = read_union_within(&table(own), &key, None, &|| None).unwrap();
         let kinds = asked.union.as_ref().unwrap().kinds.iter();
         assert!(sent.kinds.iter().zip(kinds).all(|(given, own)| given.fits(&own.kind)));
         let records = sent.records.unwrap();
