@@ -59,8 +59,11 @@ pub fn epsilon(text: &str) -> bool {
     })
 }
 
+/// A message by its name, and its parser.
+type Parser = (&'static str, fn(&[u8]));
+
 /// The messages of a session, each with its parser.
-const SESSION_MESSAGES: [(&str, fn(&[u8])); 7] = [
+const SESSION_MESSAGES: [Parser; 7] = [
     ("Opening", read::<Opening>),
     ("Hello", read::<Hello>),
     ("Sizes", read::<Sizes>),

@@ -54,7 +54,7 @@ fn a_plan_bounds_the_memory_of_either_side() {
 fn a_payload_is_not_padded_beyond_the_memory() {
     let folder = tables();
     let rows: String = (0..3000).map(|row| format!("k{row}@x.org,y\n")).collect();
-    folder.write("theirs.csv", &format!("mail,note\nb@x.org,{}\n{rows}", "x".repeat(60_000)));
+    folder.write("theirs.csv", format!("mail,note\nb@x.org,{}\n{rows}", "x".repeat(60_000)));
     let (receiver, sender) = folder.join(RECEIVE, &format!("{SEND} --payload note --memory 128MiB"));
     sender.expect(3, &["takes 60004 bytes for each of 3001 keys", "--memory"]);
     receiver.expect(9, &[]);

@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(kinds(&["2147483648", "4294967295"]), [int_64.clone(), uint_32, uint_64.clone()]);
         assert_eq!(kinds(&["9223372036854775807", "-1"]), [int_64]);
         assert_eq!(kinds(&["18446744073709551615"]), [uint_64]);
-        assert_eq!(kinds(&["2013-01-31"]), [date.clone()]);
+        assert_eq!(kinds(&["2013-01-31"]), std::slice::from_ref(&date));
         assert!(!kinds(&["20130131"]).contains(&date), "an integer is no date");
         assert_eq!(kinds(&["true", "false"]), [boolean]);
         for text in ["", "-", "-0", "042", "+42", "4 2", "1e3", "2013-02-31", "2013-1-31", "True", "a"] {

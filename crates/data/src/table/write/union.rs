@@ -24,6 +24,9 @@ pub struct NewKeys<'a> {
     pub records: &'a [u8],
 }
 
+/// The record of a key, and that of its payload.
+type Pair<'a> = (&'a [u8], &'a [u8]);
+
 /// What was written of a union.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnionStats {
@@ -67,7 +70,7 @@ pub fn write_union(
 
 impl<'a> NewKeys<'a> {
     /// The records of keys and of payloads, without those of dummies.
-    fn split(&self) -> Result<Vec<(&'a [u8], &'a [u8])>, TableError> {
+    fn split(&self) -> Result<Vec<Pair<'a>>, TableError> {
         let (keys, payload) = (self.keys.width, self.payload.map_or(0, |payload| payload.width));
         if !self.records.len().is_multiple_of(keys + payload) {
             return Err(TableError::PeerPayload("its length is not that of whole records"));
@@ -78,7 +81,7 @@ impl<'a> NewKeys<'a> {
     }
 
     /// Rows of the own columns.
-    fn batch(&self, records: &[(&[u8], &[u8])], schema: &SchemaRef, source: &str) -> Result<RecordBatch, TableError> {
+    fn batch(&self, records: &[Pair<'_>], schema: &SchemaRef, source: &str) -> Result<RecordBatch, TableError> {
         let mut rows = Vec::with_capacity(records.len());
         for (key, _) in records {
             let mut values = Vec::with_capacity(self.columns.len());
