@@ -57,7 +57,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("vesica-circuit", Security::SemiHonest, [[2988, 688, 1008], [2760, 75, 1119]]),
     on_shares(row("vesica-join-and-compute", Security::SemiHonest, [[4094, 757, 1088], [5009, 75, 1206]])),
     on_shares(row("vesica-sum", Security::SemiHonest, [[2991, 751, 1087], [2673, 75, 1235]])),
-    row("vesica-union", Security::SemiHonest, [[4000, 1300, 110], [4000, 1200, 760]]),
+    row("vesica-union", Security::SemiHonest, [[1678, 1036, 44], [732, 1032, 703]]),
     row("vole-fast", Security::Malicious, [[2932, 95, 106], [2825, 1, 253]]),
     row("vole-fast", Security::SemiHonest, [[1509, 96, 107], [1737, 2, 216]]),
     row("vole-lean", Security::Malicious, [[3009, 95, 106], [2847, 1, 311]]),

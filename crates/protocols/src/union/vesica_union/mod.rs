@@ -141,7 +141,8 @@ impl Protocol for VesicaUnion {
             title: "One-sided union from circuit PSI whose bits are never opened",
             reference: "after Chandran, Schneider, Stillger, Weinert (ASIACCS 2025)",
         },
-        status: Status::Recommended,
+        // No times are recorded yet by which `auto` could choose it.
+        status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
             "The OPRF, circuit PSI, permutation and OTs are this project's, on silent VOLE.",
