@@ -30,7 +30,7 @@ docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
 Examples:
-  Connect, and let your partner learn which of its rows are in theirs.parquet:
+  Connect, and let your partner learn which of its rows your table has, theirs.parquet in the examples of receive:
     vesica send --input theirs.parquet --key mail --connect host:7400 --identity them.key --peer us.pub
   Give two columns with each match, and nothing of other rows:
     ... --payload segment,score
@@ -54,10 +54,10 @@ pub struct ReceiveArgs {
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives others,
-    /// the run is refused [default: take what it gives]. join-and-compute: your column of factors.
-    /// shares: your columns to share. Not for cardinality and sum. Put a name with a comma in
-    /// double quotes: '"Sales, net",score'
+    /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
+    /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
+    /// which each value of your partner is multiplied. shares: your columns to share. Not for
+    /// cardinality and sum. Put a name with a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
@@ -165,7 +165,7 @@ pub struct JoinArgs {
     /// wrap around
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub clamp: Vec<String>,
-    /// Refuse the run unless your partner's --clamp for this column of its own is this very range
+    /// For a column of your partner: refuse the run unless your partner gave exactly this --clamp
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub partner_clamp: Vec<String>,
     /// Rows of the same key: `refuse` ends the run if their values differ, `first` takes the values
@@ -191,16 +191,16 @@ pub struct JoinArgs {
     /// Permit a broken protocol if --protocol names one, for research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
-    /// Let `auto` take protocols that show the receiver the exact number of common keys although
-    /// the task hides it. They are faster for small sets. Both sides must say it
+    /// Let `auto` also take protocols that show the receiver the exact number of common keys where the
+    /// task itself does not (today: sum). They are faster for small sets. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// Let the sender learn its matches too. This is not fair: the receiver gets the result first,
     /// and may stop before the sender has it. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
-    /// Union: the most bytes that a key of the sender may take with its payload. Each of the sender's
-    /// keys costs as much as its longest one [default: 256]
+    /// Union: refuse a sender whose longest key and longest payload take more bytes than this
+    /// together. Every key of the sender travels at that width [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have

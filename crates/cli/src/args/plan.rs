@@ -21,7 +21,8 @@ Times are for two machines like this one, each with the threads of --threads. Th
                     machine for about a second, and keeps the result in vesica/calibration.json of your cache \
                     folder. It is measured again with --calibrate, and when the version of vesica, the processor or \
                     the number of threads changes. Bytes are computed from the protocol's formula. Neither time \
-                    nor memory counts reading and writing the tables. Groups count in the memory only.
+                    nor memory counts reading and writing the tables. Groups count in time, in traffic and in the line on what a \
+                    run may take up to, but not in the columns of memory.
 
 `auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference \
                     machine and the link that they name with --link.";
@@ -42,8 +43,8 @@ pub struct PlanArgs {
     /// Let the sender learn its matches too
     #[arg(long)]
     pub both_learn: bool,
-    /// Let `auto` take protocols that show the receiver the exact number of common keys although
-    /// the task hides it
+    /// Let `auto` also take protocols that show the receiver the exact number of common keys where the
+    /// task itself does not (today: sum)
     #[arg(long)]
     pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms

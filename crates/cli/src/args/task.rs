@@ -18,7 +18,7 @@ pub struct TaskArgs {
     #[arg(long, value_enum, default_value = "malicious")]
     pub security: SecurityName,
     /// intersect, shares, union: bytes of payload for each item of the sender. In a union they come
-    /// beside a key of 16 bytes
+    /// on top of a key of 16 bytes
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub payload_bytes: usize,
     /// shares: bytes of payload for each item of the receiver
