@@ -20,7 +20,7 @@ Examples:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
   Write the rows that did not match:
     ... --join difference
-  Write your rows and those keys of your partner that you do not have, with what it gives with them:
+  Write your rows, and one row for each key that only your partner has, with the columns that it gives:
     ... --task union --security semi-honest
   Count the common keys of each region of ours.csv that has at least 20 of them:
     ... --task cardinality --security semi-honest --group-by region --reveal-if-at-least 20
@@ -191,8 +191,8 @@ pub struct JoinArgs {
     /// Permit a broken protocol if --protocol names one, for research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
-    /// Let `auto` also take protocols that show the receiver the exact number of common keys where the
-    /// task itself does not (today: sum). They are faster for small sets. Both sides must say it
+    /// If the result does not show the number of common keys (today: sum), let `auto` also take
+    /// protocols that show it to the receiver. They are faster for small sets. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// Let the sender learn its matches too. This is not fair: the receiver gets the result first,
@@ -200,7 +200,7 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Union: refuse a sender whose longest key and longest payload take more bytes than this
-    /// together. Every key of the sender travels at that width [default: 256]
+    /// together. Every key is padded to the width of these two, not to this limit [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have

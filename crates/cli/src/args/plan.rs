@@ -43,8 +43,8 @@ pub struct PlanArgs {
     /// Let the sender learn its matches too
     #[arg(long)]
     pub both_learn: bool,
-    /// Let `auto` also take protocols that show the receiver the exact number of common keys where the
-    /// task itself does not (today: sum)
+    /// If the result does not show the number of common keys (today: sum), let `auto` also take
+    /// protocols that show it to the receiver
     #[arg(long)]
     pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms
