@@ -174,6 +174,9 @@ impl Channel {
         let slot = state.child(self.slot, index);
         let fork = &mut state.forks[slot];
         fork.opened = true;
+        if let Some(rendezvous) = &self.shared.rendezvous {
+            rendezvous.open(&fork.path);
+        }
         if *fork.label.get_or_insert(label) != label {
             return Err(self.shared.misbehaved(reader::OTHER_FORK));
         }

@@ -115,13 +115,13 @@ impl Channel {
         Err(Abort::PeerMisbehaved(*step, "it closed the fork without sending it"))
     }
 
-    /// Waits for a frame, unless the peer does too.
+    /// Waits for a frame, unless that would be for ever.
     fn wait_for_frame<'a>(&self, state: MutexGuard<'a, State>, step: &Step) -> Result<MutexGuard<'a, State>, Abort> {
         let fork = &state.forks[self.slot];
         let wake = fork.wake.clone();
         let Some(rendezvous) = &self.shared.rendezvous else { return self.shared.wait(state, &wake) };
         let path = fork.path.clone();
-        if rendezvous.wait(&path, fork.sent, fork.taken) {
+        if rendezvous.wait(&path, fork.taken) {
             return Err(Abort::PeerMisbehaved(*step, "both sides wait for each other's message"));
         }
         let result = self.shared.wait(state, &wake);

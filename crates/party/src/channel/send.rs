@@ -84,6 +84,9 @@ impl Channel {
         let fork = &mut state.forks[self.slot];
         fork.unsent += frame.len();
         fork.sent += 1;
+        if let Some(rendezvous) = &self.shared.rendezvous {
+            rendezvous.send(&fork.path, fork.sent);
+        }
         fork.out.push_back(frame);
         state.make_ready(self.slot);
         self.shared.work.notify_one();
