@@ -30,7 +30,8 @@ docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
 Examples:
-  Connect, and let your partner learn which of its rows your table has, theirs.parquet in the examples of receive:
+  Connect, and let your partner learn which of its rows your table has. You are the partner in the examples of
+  receive, so your files here are theirs.parquet and them.key:
     vesica send --input theirs.parquet --key mail --connect host:7400 --identity them.key --peer us.pub
   Give two columns with each match, and nothing of other rows:
     ... --payload segment,score
@@ -191,16 +192,17 @@ pub struct JoinArgs {
     /// Permit a broken protocol if --protocol names one, for research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
-    /// If the result does not show the number of common keys (today: sum), let `auto` also take
-    /// protocols that show it to the receiver. They are faster for small sets. Both sides must say it
+    /// Task sum: let `auto` also take protocols that show the receiver the number of common keys,
+    /// which the sum itself does not show. They are faster for small sets. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// Let the sender learn its matches too. This is not fair: the receiver gets the result first,
     /// and may stop before the sender has it. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
-    /// Union: refuse a sender whose longest key and longest payload take more bytes than this
-    /// together. Every key is padded to the width of these two, not to this limit [default: 256]
+    /// Union: refuse a sender whose longest key and longest payload together take more bytes than
+    /// this. A record of a key and its payload is as wide as the longest key plus the longest
+    /// payload; it is not widened to this limit [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have
