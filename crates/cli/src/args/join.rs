@@ -83,9 +83,9 @@ pub struct SendArgs {
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
-    /// gets for keys that are new to it. Other tasks: columns of integers
-    /// or decimals to compute with, or to share. Put a name with a comma in double quotes, and
-    /// double a quote in it: '"Sales, net",score'
+    /// gets for keys that are new to it. sum, join-and-compute: columns of integers or decimals to
+    /// compute with. shares: such columns to share. cardinality: none. Put a name with a comma in
+    /// double quotes, and double a quote in it: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
@@ -182,8 +182,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
     /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses a protocol for
-    /// it. If both sides name a link, the slower one counts; if one does, that one; if neither
-    /// does, 1gbit,10ms
+    /// it. If both sides name a link, the lower rate and the longer round trip count; if only one
+    /// side names a link, that link counts; if neither does, 1gbit,10ms
     #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
     pub link: Option<vesica::plan::Link>,
     /// What the run must withstand. Vesica never lowers it silently. Both sides must say the same
@@ -205,7 +205,8 @@ pub struct JoinArgs {
     /// payload; it is not widened to this limit [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
-    /// Fill your set with dummies up to this many keys, to hide how many keys you have
+    /// Fill your set with dummies up to this many keys, to hide how many keys you have. The receiver
+    /// of a union sees how many keys the sender has all the same
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that has more keys than this
