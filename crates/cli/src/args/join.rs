@@ -116,8 +116,10 @@ pub struct JoinArgs {
     #[arg(long, value_name = "COLUMN", required = true, help_heading = "Table")]
     pub key: Vec<String>,
     /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits,
-    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. docs/walkthrough.md explains each. Both
-    /// sides must name the same normalisers
+    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. Both sides must name the same normalisers in
+    /// the same order, with the same PRECISION. COUNTRY, FORMAT and ZONE describe your own column
+    /// and may differ from your partner's, except for ZONE with the precision `day`.
+    /// docs/walkthrough.md explains each
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// The format of the input, if neither name nor content shows it
