@@ -207,8 +207,8 @@ pub struct JoinArgs {
     /// payload; it is not widened to this limit [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
-    /// Fill your set with dummies up to this many keys, to hide how many keys you have. The receiver
-    /// of a union sees how many keys the sender has all the same
+    /// Fill your set with dummies up to this many keys, to hide how many keys you have. This does
+    /// not hide the number of a union's sender, since the receiver recognises dummies
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that has more keys than this
