@@ -184,8 +184,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
     /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses a protocol for
-    /// it. If both sides name a link, the lower rate and the longer round trip count; if only one
-    /// side names a link, that link counts; if neither does, 1gbit,10ms
+    /// it. If both sides name a link, Vesica takes the lower rate and the longer round trip; if
+    /// only one side names a link, it takes that link; if neither does, it takes 1gbit,10ms
     #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
     pub link: Option<vesica::plan::Link>,
     /// What the run must withstand. Vesica never lowers it silently. Both sides must say the same
@@ -203,12 +203,12 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Union: refuse a sender whose longest key and longest payload together take more bytes than
-    /// this. A record of a key and its payload is as wide as the longest key plus the longest
-    /// payload; it is not widened to this limit [default: 256]
+    /// this. That sum is the width to which every key and its payload are padded, not this limit
+    /// [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
-    /// Fill your set with dummies up to this many keys, to hide how many keys you have. This does
-    /// not hide the number of a union's sender, since the receiver recognises dummies
+    /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a
+    /// union, the sender's padding hides nothing, since the receiver recognises the dummies
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that has more keys than this
