@@ -203,8 +203,8 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Union: refuse a sender whose longest key and longest payload together take more bytes than
-    /// this. That sum is the width to which every key and its payload are padded, not this limit
-    /// [default: 256]
+    /// this limit. A higher limit costs nothing: records are padded to what the longest key and
+    /// payload take [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a
