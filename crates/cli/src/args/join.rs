@@ -95,8 +95,9 @@ pub struct SendArgs {
     /// (discrete Laplace), with this epsilon for the whole run
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
-    /// The file with the total epsilon for each partner; docs/tasks.md shows one. The run adds its
-    /// --epsilon to what this partner has used, and is refused if the total would be passed
+    /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
+    /// adds its --epsilon to what this partner has used so far, and is refused if that would exceed
+    /// the total in the file
     #[arg(long, value_name = "FILE", help_heading = "Computation")]
     pub budget: Option<PathBuf>,
     /// Flags that both commands have.
@@ -164,7 +165,7 @@ pub struct JoinArgs {
     #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]
     pub scale: Vec<String>,
     /// The range of a column of --payload. A value outside is moved to the nearer end; only your
-    /// own report says how many were. Your partner learns the range. Without a range, results may
+    /// own report says how many values were moved. Your partner learns the range. Without a range, results may
     /// wrap around
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub clamp: Vec<String>,
