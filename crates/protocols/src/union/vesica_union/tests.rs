@@ -35,7 +35,7 @@ fn flips(n: usize, common: usize) -> (Vec<u32>, Bits, Bits) {
     let (seen, ()) = two_party(
         |ch, rng| {
             let set_up = Sender::setup(&params, ch, rng)?.set_up.unwrap();
-            let placed = set_up.place(&params, &sent(n).items, ch, rng)?;
+            let placed = set_up.place(&sent(n).items, ch, rng)?;
             Ok((placed.items.to_vec(), placed.shares.clone(), sender::receive_flips(n, ch)?))
         },
         |ch, rng| {
@@ -143,22 +143,6 @@ fn strings_of_equal_records_differ() {
     assert_eq!(records.chunks(RECORD_BYTES).collect::<HashSet<_>>().len(), n);
     vesica_testkit::assert_uniform(&records, "records");
     vesica_testkit::assert_uniform(&tags, "tags");
-}
-
-/// Both sides compute one function, and it is as random elsewhere.
-#[test]
-fn the_oprf_is_one_function_on_both_sides() {
-    let n = 300;
-    let params = params(n, n);
-    let parts = params.parts.as_ref().unwrap();
-    let items = sent(n).items;
-    let (left, right) = two_party(
-        |ch, rng| oprf::Sender::setup(&params, parts, ch, rng)?.evaluate(&params, &items, ch),
-        |ch, rng| oprf::Receiver::setup(&params, parts, ch, rng)?.ask(&params, &own(n, n / 3), ch),
-    );
-    assert_eq!(left[..n / 3], right[..n / 3]);
-    let values: HashSet<u128> = left.iter().chain(right.iter()).copied().collect();
-    assert_eq!(values.len(), 2 * n - n / 3);
 }
 
 /// A receiver without items gets all records, in another order than the sender's, and no more bytes
