@@ -25,6 +25,7 @@ use crate::psi::vole::{
 };
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
+use crate::union::cssw25::Cssw25;
 use crate::union::vesica_union::VesicaUnion;
 
 registries! {
@@ -50,6 +51,7 @@ registries! {
         VesicaUnion,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
+        Membership<Cssw25, Union>,
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [

@@ -153,9 +153,7 @@ impl Protocol for VesicaUnion {
                 <OneOfN as Protocol>::ENTRY.modes[0].assumptions,
                 <BitNetwork as Protocol>::ENTRY.modes[0].assumptions,
                 <SilentOt as Protocol>::ENTRY.modes[0].assumptions,
-                &[
-                    "BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"
-                ],
+                crate::union::PADS,
             ],
             leakage: &[SIZES],
         }],
