@@ -4,6 +4,8 @@
 mod bit_streams;
 mod circuit;
 pub mod cssw25;
+#[cfg(test)]
+mod leakage;
 pub(crate) mod oprf;
 pub mod vesica_union;
 

@@ -55,12 +55,39 @@
 //!   which is leakage where it breaks off a run (section 3).
 //! - *Failures.* Whether the cuckoo table can be built depends on `F(X)`, and sets are fixed before
 //!   the salt. A run whose table cannot be built ends, with a probability that holds for every set.
+//!
+//! # Section 4.5
+//!
+//! The tests in `union/leakage.rs` compare this row and `vesica-union` with what the receiver would
+//! see without the OPRF or without the order, and with the section's equations. For the rows, nothing
+//! that the receiver can count at an item's bins depends on whether the item is common. Without an
+//! order, be there an OPRF or not, the receiver finds items that are certainly *not* common: those
+//! none of whose bins shows a common item. That is more than equation (5) says. With a uniform order
+//! and without the OPRF it finds nothing, but for failures of the cuckoo table. So equations (2) to
+//! (5) do not hold as printed. `x` is a new item, `y` an item of `Y`, `A` that `y` is common, `t` the
+//! number of bins, `m` that of the receiver's items:
+//!
+//! - `B`, that some bins of `x` and of `y` are the same, has probability `1 - C(t - 3, 3) / C(t, 3)`,
+//!   which is near `9 / t`. It is `3 / t` for the one bin that holds `x`, if `y` is not common.
+//! - With an order and without the OPRF the receiver does not know which bin holds `x`. The salt is
+//!   drawn when both sets are fixed, so that `B` does not depend on which items are common:
+//!   `P[A | B] = P[A] = |X n Y| / m`, instead of (3). There is one exception: a run continues only if
+//!   the sender's items fit into their bins, which depends on `X`. It moves `P[A | B]` by less than
+//!   `2^-40 / P[B]`. The OPRF takes it away.
+//! - Without an order `B` is that the bin that holds `x` is one of those of `y`. A common `y` lies in
+//!   one of its bins, and `x` may be in the other two. These are full more often than any two bins,
+//!   since `y` was hashed there: `P[B | A] = 2 q / (n_s - 1)`, `q` the probability that such a bin is
+//!   full (0.87 at 1.3 bins an item, measured), and not `2 / (t - 1)`.
+//! - No more than three new items lie in the bins of `y`: for more than three of them the event of (4)
+//!   has probability 0.
 
 mod combine;
 mod messages;
 pub mod params;
 mod receiver;
 mod sender;
+#[cfg(test)]
+pub(in crate::union) mod tests;
 
 use std::ops::RangeInclusive;
 

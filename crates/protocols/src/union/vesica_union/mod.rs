@@ -97,7 +97,7 @@ pub mod params;
 mod receiver;
 mod sender;
 #[cfg(test)]
-mod tests;
+pub(in crate::union) mod tests;
 
 use std::ops::RangeInclusive;
 

@@ -9,6 +9,7 @@ use vesica_testkit::{conformance, two_party};
 use super::messages::{Records, Tags};
 use super::*;
 use crate::tasks::{UnionReceiverInput, UnionSenderInput};
+use crate::union::leakage::{Sets, Shown, View};
 
 const RECORD_BYTES: usize = 20;
 
@@ -143,6 +144,26 @@ fn strings_of_equal_records_differ() {
     assert_eq!(records.chunks(RECORD_BYTES).collect::<HashSet<_>>().len(), n);
     vesica_testkit::assert_uniform(&records, "records");
     vesica_testkit::assert_uniform(&tags, "tags");
+}
+
+/// The receiver's view of a run on these sets: places that open hold new items, and others common ones.
+pub(in crate::union) fn view(sets: &Sets) -> View {
+    let params = params(sets.sender.len(), sets.receiver.len());
+    let sent = UnionSenderInput { items: sets.sender.clone(), ..sent(sets.sender.len()) };
+    let ((), view) = two_party(
+        |ch, rng| Sender::setup(&params, ch, rng)?.run(sent, ch, rng),
+        |ch, rng| {
+            let receiver::SetUp { oprf, rest } = Receiver::setup(&params, ch, rng)?.set_up.unwrap();
+            let values = oprf.ask(&sets.receiver, ch)?;
+            // At new items it has no value of the OPRF: it can take the items themselves.
+            let [own_bins, new_bins] = [&values[..], &sets.new_items()].map(|items| rest.circuit.positions(items));
+            let ots = rest.share(&params, &values, ch, rng)?.flip(ch)?;
+            let (_, new) = receiver::take(&params, &ots, ch)?;
+            let shown = new.iter().map(|is_new| if is_new { Shown::New } else { Shown::Common });
+            Ok(View { bins: params.parts.as_ref().unwrap().circuit.bins, shown: shown.collect(), own_bins, new_bins })
+        },
+    );
+    view
 }
 
 /// A receiver without items gets all records, in another order than the sender's, and no more bytes
