@@ -25,7 +25,8 @@ use crate::psi::vole::{
 };
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
-use crate::union::vesica_union::{self, VesicaUnion};
+use crate::union::cssw25::Cssw25;
+use crate::union::vesica_union::VesicaUnion;
 
 registries! {
     /// Protocols for [`Intersect`].
@@ -50,6 +51,7 @@ registries! {
         VesicaUnion,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
+        Membership<Cssw25, Union>,
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
@@ -108,7 +110,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
-        vesica_union::messages::MESSAGES,
+        crate::union::oprf::messages::MESSAGES,
     ];
     files.into_iter().flatten()
 }

@@ -1,4 +1,14 @@
-//! Union: the receiver gets the records of the sender's items that it does not have. Protocols that
-//! stand on a reverse membership test are in [`crate::membership`].
+//! Union: the receiver gets the records of the sender's items that it does not have. More unions are
+//! in [`crate::membership`], whose transfer [`cssw25`] has too.
 
+mod bit_streams;
+mod circuit;
+pub mod cssw25;
+#[cfg(test)]
+mod leakage;
+pub(crate) mod oprf;
 pub mod vesica_union;
+
+/// What the pads of records stand on.
+const PADS: &[&str] =
+    &["BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"];

@@ -22,6 +22,7 @@ const fn coefficients([fixed_kib, per_sender_item, per_receiver_item]: [u64; 3])
 /// Ascending by id.
 pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("cgs22", Security::SemiHonest, [[2735, 289, 670], [2737, 75, 689]]),
+    row("cssw25", Security::SemiHonest, [[1654, 1047, 45], [738, 1032, 698]]),
     row("czz24", Security::SemiHonest, [[204, 110, 75], [204, 110, 32]]),
     row("czz24-cardinality", Security::SemiHonest, [[55, 45, 79], [43, 87, 34]]),
     row("czz24-sum", Security::SemiHonest, [[204, 110, 75], [205, 110, 32]]),

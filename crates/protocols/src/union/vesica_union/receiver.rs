@@ -9,12 +9,14 @@ use vesica_structures::fields::Gf128;
 use vesica_structures::packing::{packed_len, unpack};
 use vesica_structures::rng::SecretRng;
 
+use super::Params;
 use super::messages::{Flips, Records, Tags};
 use super::pads::Pads;
 use super::params::Parts;
-use super::{Circuit, Params, oprf};
 use crate::circuit_psi::Matching;
 use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
+use crate::union::circuit::Circuit;
+use crate::union::{bit_streams, oprf};
 
 /// The receiver, set up.
 pub struct Receiver {
@@ -24,10 +26,15 @@ pub struct Receiver {
 
 /// The result of the set-up, unless a set is empty.
 pub(super) struct SetUp {
-    oprf: oprf::Receiver,
+    pub(super) oprf: oprf::Receiver,
+    pub(super) rest: AfterOprf,
+}
+
+/// What is set up for the steps behind the OPRF.
+pub(super) struct AfterOprf {
     ots: OtChosen,
     permutation: bits::Sender,
-    circuit: <Circuit as Matching>::Sender,
+    pub(super) circuit: <Circuit as Matching>::Sender,
 }
 
 /// What the receiver has of each place before step 3.
@@ -39,12 +46,14 @@ pub(super) struct Shared {
 
 impl SetUp {
     /// Step 1, and all that needs no input.
-    fn new(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn new(parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
-            oprf: oprf::Receiver::setup(params, parts, ch, rng)?,
-            ots: silent_ot::Receiver::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
-            permutation: ch.reversed(|ch| bits::Sender::setup(&parts.permutation, ch, rng))?,
-            circuit: ch.reversed(|ch| Circuit::sender(&parts.circuit, ch, rng))?,
+            oprf: oprf::Receiver::setup(&parts.oprf, ch, rng)?,
+            rest: AfterOprf {
+                ots: silent_ot::Receiver::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
+                permutation: ch.reversed(|ch| bits::Sender::setup(&parts.permutation, ch, rng))?,
+                circuit: ch.reversed(|ch| Circuit::sender(&parts.circuit, ch, rng))?,
+            },
         })
     }
 
@@ -56,9 +65,23 @@ impl SetUp {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Shared, Abort> {
-        let Self { oprf, ots, permutation, circuit } = self;
-        let values = oprf.ask(params, items, ch)?;
-        let common = ch.reversed(|ch| Circuit::send(circuit, &values, &[], &[], ch, rng))?;
+        let Self { oprf, rest } = self;
+        let values = oprf.ask(items, ch)?;
+        rest.share(params, &values, ch, rng)
+    }
+}
+
+impl AfterOprf {
+    /// Circuit PSI on the OPRF's values, and the permutation.
+    pub(super) fn share(
+        self,
+        params: &Params,
+        values: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Shared, Abort> {
+        let Self { ots, permutation, circuit } = self;
+        let common = ch.reversed(|ch| Circuit::send(circuit, values, &[], &[], ch, rng))?;
         let shares = Bits::random(params.request.sender_items, rng);
         let input = BitsToPermute { values: common, shares: shares.clone() };
         ch.reversed(|ch| permutation.run(input, ch, rng))?;
@@ -71,8 +94,7 @@ impl Shared {
     pub(super) fn flip(self, ch: &mut Channel) -> Result<OtChosen, Abort> {
         let Self { shares: mut flips, ots } = self;
         flips ^= &ots.choices.iter().copied().collect();
-        let bytes: Vec<u8> = flips.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-        ch.send_stream::<Flips>(&bytes[..flips.len().div_ceil(8)])?;
+        bit_streams::send::<Flips>(&flips, ch)?;
         Ok(ots)
     }
 }
@@ -124,7 +146,7 @@ impl Party for Receiver {
     type Output = UnionReceiverOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let set_up = params.parts.as_ref().map(|parts| SetUp::new(params, parts, ch, rng)).transpose()?;
+        let set_up = params.parts.as_ref().map(|parts| SetUp::new(parts, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), set_up })
     }
 

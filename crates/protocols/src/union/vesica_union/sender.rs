@@ -5,7 +5,7 @@ use vesica_mpc::opprf;
 use vesica_mpc::permute_share::bits;
 use vesica_mpc::silent_ot;
 use vesica_mpc::tasks::OtPairs;
-use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Band;
@@ -14,12 +14,14 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
+use super::Params;
 use super::messages::{Flips, Records, Tags};
 use super::pads::Pads;
 use super::params::Parts;
-use super::{Circuit, Params, oprf};
 use crate::circuit_psi::{Asked, Matching};
 use crate::tasks::UnionSenderInput;
+use crate::union::circuit::Circuit;
+use crate::union::{bit_streams, oprf};
 
 /// The sender, set up.
 pub struct Sender {
@@ -59,9 +61,9 @@ fn order_of(full: &[u32], bins: usize, rng: &mut SecretRng) -> Secret<Vec<u32>> 
 impl SetUp {
     /// Step 1, and all that needs no input. Circuit PSI comes last: its receiver leaves some of the
     /// set-up to its run.
-    fn new(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn new(parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
-            oprf: oprf::Sender::setup(params, parts, ch, rng)?,
+            oprf: oprf::Sender::setup(&parts.oprf, ch, rng)?,
             ots: silent_ot::Sender::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
             bins: parts.circuit.bins,
             permutation: ch.reversed(|ch| bits::Receiver::setup(&parts.permutation, ch, rng))?,
@@ -70,15 +72,9 @@ impl SetUp {
     }
 
     /// All up to step 3.
-    pub(super) fn place(
-        self,
-        params: &Params,
-        items: &[u128],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Placed, Abort> {
+    pub(super) fn place(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Placed, Abort> {
         let Self { oprf, ots, bins, permutation, circuit } = self;
-        let values = oprf.evaluate(params, items, ch)?;
+        let values = oprf.evaluate(items, ch)?;
         // The order is routed while the receiver makes the hint.
         let ask = |opprf: opprf::Receiver<Band>, mut asked: Asked, ch: &mut Channel, rng: &mut SecretRng| {
             let order = order_of(&asked.bins, bins, rng);
@@ -107,15 +103,7 @@ impl SetUp {
 
 /// Step 3: the `d_i`.
 pub(super) fn receive_flips(places: usize, ch: &mut Channel) -> Result<Bits, Abort> {
-    let mut bytes = vec![0; places.div_ceil(8)];
-    ch.recv_stream::<Flips>(&mut bytes)?;
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    let words: Vec<u64> = bytes.chunks(8).map(word).collect();
-    let flips = Bits::from_words(words.clone(), places);
-    if flips.words() != words {
-        return Err(Abort::PeerMisbehaved(Flips::STEP, "bits beyond the last place"));
-    }
-    Ok(flips)
+    bit_streams::receive::<Flips>(places, ch)
 }
 
 impl Placed {
@@ -161,7 +149,7 @@ impl Party for Sender {
     type Output = ();
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let set_up = params.parts.as_ref().map(|parts| SetUp::new(params, parts, ch, rng)).transpose()?;
+        let set_up = params.parts.as_ref().map(|parts| SetUp::new(parts, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), set_up })
     }
 
@@ -169,7 +157,7 @@ impl Party for Sender {
         let Self { params, set_up } = self;
         input.check(params.request.sender_items, params.request.record_bytes)?;
         match set_up {
-            Some(set_up) => set_up.place(&params, &input.items, ch, rng)?.transfer(&params, &input.records, ch),
+            Some(set_up) => set_up.place(&input.items, ch, rng)?.transfer(&params, &input.records, ch),
             None => send_all(&params, &input.records, ch, rng),
         }
     }

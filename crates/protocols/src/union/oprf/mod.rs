@@ -1,8 +1,24 @@
-//! Steps 1 and 2: the OPRF before the hashing, from VOLE and an OKVS. The sender has the key, so that
-//! it evaluates the function at its items; the receiver learns it at its own, and nowhere else.
+//! The OPRF that a union applies to all items before it hashes them to bins, from VOLE and an OKVS.
+//! The sender has the key, so that it evaluates the function at its items; the receiver learns it at
+//! its own, and nowhere else.
+//!
+//! ```text
+//!   Sender: X                                                         Receiver: Y
+//!                                1. salt
+//!      ------------------------------------------------------------------------>
+//!   delta, b                        [ VOLE: a = b + delta c ]         c, a
+//!                                                                     P = Encode(Y, H_B(y))
+//!                                2. A = P + c
+//!      <------------------------------------------------------------------------
+//!   K = b + delta A
+//!   F(x) = H(Decode(K, x) + delta H_B(x), x)                          F(y) = H(Decode(a, y), y)
+//! ```
 //!
 //! The table travels on a fork: the trees of circuit PSI's VOLE wait for their reader on the channel
 //! itself.
+
+pub(crate) mod messages;
+mod params;
 
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -11,16 +27,18 @@ use vesica_mpc::silent;
 use vesica_mpc::tasks::{VoleReceiver, VoleSender};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::{Gf128, Value};
-use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
+use vesica_structures::okvs::{Arrangement, Band, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::Store;
-use super::messages::{Salt, Table};
-use super::params::{Params, Parts};
+use self::messages::{Salt, Table};
+pub(super) use self::params::Params;
+
+/// The OKVS of arrow 2.
+type Store = Band;
 
 /// The label of the fork on which the table travels.
-const FORK: &str = "vesica-union oprf";
+const FORK: &str = "union oprf";
 
 /// The public keys of the functions on items.
 struct Keys {
@@ -31,10 +49,9 @@ struct Keys {
 
 impl Keys {
     fn derive(ch: &Channel, params: &Params, salt: &[u8; 32]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 vesica-union 2026 salt to keys of the OPRF");
+        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 union 2026 salt to keys of the OPRF");
         hasher.update(&ch.session()).update(salt);
-        let request = &params.request;
-        let sizes = [request.sender_items, request.receiver_items, request.record_bytes, params.value_bits as usize];
+        let sizes = [params.sender_items, params.receiver_items, params.value_bits as usize];
         for size in sizes {
             hasher.update(&(size as u64).to_le_bytes());
         }
@@ -55,30 +72,27 @@ impl Keys {
 
 /// The sender's half: the key.
 pub(super) struct Sender {
+    params: Params,
     keys: Keys,
     vole: VoleSender,
 }
 
 impl Sender {
     /// Step 1, and the VOLE.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
         let keys = Keys::derive(ch, params, &salt);
-        Ok(Self { keys, vole: silent::Sender::<Gf128>::setup(&parts.vole, ch, rng)?.run((), ch, rng)? })
+        let vole = silent::Sender::<Gf128>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
+        Ok(Self { params: params.clone(), keys, vole })
     }
 
     /// Step 2: the function at the sender's items.
-    pub(super) fn evaluate(
-        self,
-        params: &Params,
-        items: &[u128],
-        ch: &mut Channel,
-    ) -> Result<Secret<Vec<u128>>, Abort> {
-        let Self { keys, mut vole } = self;
+    pub(super) fn evaluate(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
+        let Self { params, keys, mut vole } = self;
         let phase = ch.phase(Phase::HashItems);
-        let store = Store::new(params.request.receiver_items, params.encoding_bits, keys.rows)?;
+        let store = Store::new(params.receiver_items, params.encoding_bits, keys.rows)?;
         let arranged = store.arrange(items);
         drop(phase);
         let _phase = ch.phase(Phase::Decode);
@@ -106,23 +120,25 @@ impl Sender {
 
 /// The receiver's half.
 pub(super) struct Receiver {
+    params: Params,
     keys: Keys,
     vole: VoleReceiver<Gf128>,
 }
 
 impl Receiver {
     /// Step 1, and the VOLE.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
         let keys = Keys::derive(ch, params, &salt);
-        Ok(Self { keys, vole: silent::Receiver::<Gf128>::setup(&parts.vole, ch, rng)?.run((), ch, rng)? })
+        let vole = silent::Receiver::<Gf128>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
+        Ok(Self { params: params.clone(), keys, vole })
     }
 
     /// Step 2: the function at the receiver's items.
-    pub(super) fn ask(self, params: &Params, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
-        let Self { keys, vole } = self;
+    pub(super) fn ask(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
+        let Self { params, keys, vole } = self;
         let phase = ch.phase(Phase::HashItems);
-        let store = Store::new(params.request.receiver_items, params.encoding_bits, keys.rows)?;
+        let store = Store::new(params.receiver_items, params.encoding_bits, keys.rows)?;
         let arranged = store.arrange(items);
         let values = values::<Gf128>(keys.values, arranged.keys(), params.value_bits);
         drop(phase);
@@ -144,5 +160,29 @@ impl Receiver {
             store.decode_part(&vole.a, &arranged, part, &mut inner[arranged.part(part)]);
         }
         Ok(keys.outputs(&arranged, &inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use vesica_testkit::two_party;
+
+    /// Both sides compute one function, and it is as random elsewhere.
+    #[test]
+    fn the_oprf_is_one_function_on_both_sides() {
+        let (n, common) = (300, 100);
+        let params = Params::derive(n, n, 44, 44).unwrap();
+        let items: Vec<u128> = (0..n as u128).collect();
+        let own: Vec<u128> = (0..common as u128).chain((1 << 64..).take(n - common)).collect();
+        let (left, right) = two_party(
+            |ch, rng| Sender::setup(&params, ch, rng)?.evaluate(&items, ch),
+            |ch, rng| Receiver::setup(&params, ch, rng)?.ask(&own, ch),
+        );
+        assert_eq!(left[..common], right[..common]);
+        let values: HashSet<u128> = left.iter().chain(right.iter()).copied().collect();
+        assert_eq!(values.len(), 2 * n - common);
     }
 }
