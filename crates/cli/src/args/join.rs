@@ -74,11 +74,11 @@ pub struct ReceiveArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = SEND_EXAMPLES)]
 pub struct SendArgs {
-    /// With --both-learn: where to write your matching rows. With --task shares: where to write
-    /// your shares
+    /// With --both-learn: where to write your matching rows, or with --task union your rows and
+    /// your partner's new keys. With --task shares: where to write your shares
     #[arg(long, value_name = "FILE")]
     pub output: Option<String>,
-    /// With --both-learn: which of your rows to write
+    /// With --both-learn: which of your rows to write. A union writes all
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
@@ -195,11 +195,12 @@ pub struct JoinArgs {
     /// protocols that show it to the receiver. They are faster for small sets. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
-    /// Let the sender learn its matches too. This is not fair: the receiver gets the result first,
-    /// and may stop before the sender has it. Both sides must say it
+    /// intersect: let the sender learn its matches too. union: let the sender get the receiver's new
+    /// keys too. This is not fair: the receiver gets its result first, and may stop before the sender
+    /// has its own. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
-    /// Union: refuse a sender whose longest key and longest payload take more bytes than this
+    /// Union: refuse a side whose longest key and longest payload take more bytes than this
     /// together. Every key is padded to the width of these two, not to this limit [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,

@@ -40,9 +40,6 @@ pub struct PlanArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// Let the sender learn its matches too
-    #[arg(long)]
-    pub both_learn: bool,
     /// If the result does not show the number of common keys (today: sum), let `auto` also take
     /// protocols that show it to the receiver
     #[arg(long)]

@@ -256,8 +256,8 @@ fn what_no_union_can_be_made_of_is_refused_on_both_sides() {
         (
             ours.into(),
             format!("{theirs} --both-learn --output x.csv"),
-            (9, "settings"),
-            (2, "no protocol lets the sender"),
+            (7, "--both-learn"),
+            (7, "--both-learn"),
         ),
         (format!("{ours} --join difference"), theirs.into(), (2, "a union writes all rows"), (9, "settings")),
         (format!("{ours} --max-item-bytes 0"), theirs.into(), (2, "--max-item-bytes"), (9, "settings")),
