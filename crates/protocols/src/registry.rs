@@ -26,6 +26,7 @@ use crate::psi::vole::{
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
 use crate::union::vesica_union::{self, VesicaUnion};
+use crate::union::vesica_union_both::VesicaUnionBoth;
 
 registries! {
     /// Protocols for [`Intersect`].
@@ -48,6 +49,7 @@ registries! {
     /// Protocols for [`Union`].
     union: Union = [
         VesicaUnion,
+        VesicaUnionBoth,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
     ];
