@@ -27,6 +27,7 @@ use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
 use crate::union::cssw25::Cssw25;
 use crate::union::vesica_union::VesicaUnion;
+use crate::union::vesica_union_both::VesicaUnionBoth;
 
 registries! {
     /// Protocols for [`Intersect`].
@@ -49,6 +50,7 @@ registries! {
     /// Protocols for [`Union`].
     union: Union = [
         VesicaUnion,
+        VesicaUnionBoth,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
         Membership<Cssw25, Union>,

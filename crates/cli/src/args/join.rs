@@ -75,11 +75,11 @@ pub struct ReceiveArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = SEND_EXAMPLES)]
 pub struct SendArgs {
-    /// With --both-learn: where to write your matching rows. With --task shares: where to write
-    /// your shares
+    /// With --both-learn: where to write your matching rows, or with --task union your rows and
+    /// your partner's new keys. With --task shares: where to write your shares
     #[arg(long, value_name = "FILE")]
     pub output: Option<String>,
-    /// With --both-learn: which of your rows to write
+    /// With --both-learn: which of your rows to write. A union writes all
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
@@ -199,13 +199,14 @@ pub struct JoinArgs {
     /// which the sum itself does not show. They are faster for small sets. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
-    /// Let the sender learn its matches too. This is not fair: the receiver gets the result first,
-    /// and may stop before the sender has it. Both sides must say it
+    /// intersect: let the sender learn its matches too. union: let the sender get the receiver's new
+    /// keys too. This is not fair: the receiver gets its result first, and may stop before the sender
+    /// has its own. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
-    /// Union: refuse a sender whose longest key and longest payload together take more bytes than
-    /// this limit. A higher limit costs nothing: records are padded to what the longest key and
-    /// payload take [default: 256]
+    /// Union: refuse a side whose longest key and longest payload together take more bytes than this
+    /// limit. A higher limit costs nothing: records are padded to what the longest key and payload
+    /// take [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a

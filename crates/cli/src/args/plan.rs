@@ -40,9 +40,6 @@ pub struct PlanArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// Let the sender learn its matches too
-    #[arg(long)]
-    pub both_learn: bool,
     /// Task sum: let `auto` also take protocols that show the receiver the number of common keys,
     /// which the sum itself does not show
     #[arg(long)]

@@ -241,7 +241,7 @@ fn tasks_and_flags_that_do_not_go_together() {
         ("--partner-clamp amount=0..5", "omit --partner-clamp"),
         ("--payload score --payload-duplicates first", "--payload-duplicates is for the side that gives"),
         ("--task cardinality --payload-duplicates sum", "--payload-duplicates needs columns"),
-        ("--task cardinality --both-learn", "--both-learn is for intersections"),
+        ("--task cardinality --both-learn", "--both-learn is for intersections and unions"),
         ("--task cardinality --join difference", "--join is for intersections"),
     ] {
         folder.run(&format!("{receive} {arguments}")).expect(2, &[text]);

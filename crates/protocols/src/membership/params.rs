@@ -58,7 +58,7 @@ impl<M: MembershipTest> Params<M> {
     {
         <Membership<M, Union>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
-        let UnionRequest { sender_items, receiver_items, security, record_bytes } = *request;
+        let UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *request;
         let mark = usize::from(M::HAS_EMPTY_PLACES);
         let params = Self::new(without_values(sender_items, receiver_items, security), record_bytes + mark)?;
         let unasked = if params.transfers.is_none() { sender_items } else { 0 };

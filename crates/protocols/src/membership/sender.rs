@@ -12,7 +12,7 @@ use super::transfer::OtSender;
 use super::{For, MARK_OF_ITEM, MembershipTest, NO_ITEM, Params};
 use crate::tasks::{
     AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectSenderInput, IntersectSenderOutput, Sum,
-    Union, UnionSenderInput,
+    Union, UnionSenderInput, UnionSenderOutput,
 };
 
 /// The sender, set up.
@@ -83,13 +83,13 @@ impl<M: For<Intersect>> Party for Sender<M, Intersect> {
 impl<M: For<Union>> Party for Sender<M, Union> {
     type Params = Params<M>;
     type Input = UnionSenderInput;
-    type Output = ();
+    type Output = UnionSenderOutput;
 
     fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Self::set_up(params, ch, rng)
     }
 
-    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let record_bytes = self.place_bytes - usize::from(M::HAS_EMPTY_PLACES);
         input.check(self.request.sender_items, record_bytes)?;
         let asked = M::ask(self.test, &input.items, ch, rng)?;
@@ -105,7 +105,8 @@ impl<M: For<Union>> Party for Sender<M, Union> {
             }
             cells.resize(filled, 0);
         }
-        self.ot_sender.give_records(cells, self.place_bytes, ch)
+        self.ot_sender.give_records(cells, self.place_bytes, ch)?;
+        Ok(UnionSenderOutput::default())
     }
 }
 

@@ -90,7 +90,8 @@ const RECORD_BYTES: usize = 20;
 
 fn union<M: For<Union>>(sender_items: usize, receiver_items: usize) -> Params<M> {
     let security = Security::SemiHonest;
-    let request = UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES };
+    let request =
+        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
     Membership::<M, Union>::derive(&request).unwrap()
 }
 
@@ -181,8 +182,13 @@ fn strings_of_equal_records_differ() {
 /// bytes than these.
 fn an_empty_receiver_gets_all<M: For<Union>>() {
     let sent = records(0);
-    let request =
-        UnionRequest { sender_items: N, receiver_items: 0, security: Security::SemiHonest, record_bytes: RECORD_BYTES };
+    let request = UnionRequest {
+        sender_items: N,
+        receiver_items: 0,
+        security: Security::SemiHonest,
+        record_bytes: RECORD_BYTES,
+        both_learn: false,
+    };
     let run = conformance::<Membership<M, Union>>(&request, sent.clone(), UnionReceiverInput::default());
     assert_ne!(run.receiver.records.open(), sent.records);
 }
@@ -198,7 +204,7 @@ fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
 fn marked(mark: u8) -> Side<UnionReceiverOutput> {
     let params = union::<Gmr21>(N, N);
     let place_bytes = params.place_bytes;
-    let asked = UnionReceiverInput { items: (0..N as u128).collect() };
+    let asked = UnionReceiverInput { items: (0..N as u128).collect(), records: Vec::new() };
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let Sender { test, ot_sender, .. } = Sender::<Gmr21, Union>::setup(&params, ch, rng)?;

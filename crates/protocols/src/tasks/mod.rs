@@ -29,6 +29,7 @@ pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesOption
 pub use sum::Sum;
 pub use union::{
     NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
+    UnionSenderOutput,
 };
 
 /// What every protocol of every set task shows to both sides.

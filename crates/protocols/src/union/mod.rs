@@ -1,5 +1,6 @@
-//! Union: the receiver gets the records of the sender's items that it does not have. More unions are
-//! in [`crate::membership`], whose transfer [`cssw25`] has too.
+//! Union: the receiver gets the records of the sender's items that it does not have, and on request
+//! the sender those of the receiver's. More unions are in [`crate::membership`], whose transfer
+//! [`cssw25`] has too.
 
 mod bit_streams;
 mod circuit;
@@ -8,6 +9,7 @@ pub mod cssw25;
 mod leakage;
 pub(crate) mod oprf;
 pub mod vesica_union;
+pub mod vesica_union_both;
 
 /// What the pads of records stand on.
 const PADS: &[&str] =

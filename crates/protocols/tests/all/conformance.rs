@@ -6,7 +6,9 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest, Union, UnionRequest};
 use vesica_testkit::{Runnable, Trials, conformance_of};
 
-use crate::inputs::{Aggregate, Row, aggregate_inputs, every, inputs, request, total, union_inputs, union_request};
+use crate::inputs::{
+    Aggregate, Row, aggregate_inputs, every, inputs, request, total, union_inputs, union_request, union_request_of,
+};
 
 /// Sizes that every row must serve.
 const SIZES: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)];
@@ -165,9 +167,14 @@ fn all_rows_give_the_same_output_on_the_same_inputs() {
 }
 
 fn check_union(row: Runnable<Union>, request: &UnionRequest, mode: &Mode, overlap: usize) -> Vec<u8> {
+    let request = &union_request_of(row, *request);
     let (sent, asked) = union_inputs(request, overlap, overlap as u64);
     let run = conformance_of(row, request, sent, asked);
     run.assert_rounds(mode);
+    assert_eq!(run.sender.records.is_some(), request.both_learn, "{}", row.entry().id);
+    if let Some(records) = run.sender.records {
+        assert_eq!(records.open().len(), (request.receiver_items - overlap) * request.record_bytes);
+    }
     let records = run.receiver.records.open();
     assert_eq!(records.len(), (request.sender_items - overlap) * request.record_bytes, "{}", row.entry().id);
     records
@@ -186,10 +193,24 @@ fn every_union_row_gives_the_new_records() {
             check_union(row, &union_request(40, 70, record_bytes, mode.security), mode, 33);
         }
         for record_bytes in [0, UnionRequest::MOST_RECORD_BYTES + 1] {
-            assert!(row.predicted_bytes(&union_request(40, 70, record_bytes, mode.security)).is_err());
+            let request = union_request(40, 70, record_bytes, mode.security);
+            let mutual = UnionRequest { both_learn: true, ..request };
+            assert!(row.predicted_bytes(&request).is_err() && row.predicted_bytes(&mutual).is_err());
         }
     });
     trials.end();
+}
+
+/// A row serves a union of the receiver alone or one of both sides, so that who does not ask for the
+/// latter never gets it.
+#[test]
+fn every_union_row_serves_one_side_or_both() {
+    for row in every(registry::union()) {
+        let request = union_request(40, 70, 16, row.entry().modes[0].security);
+        let serves =
+            [false, true].map(|both_learn| row.predicted_bytes(&UnionRequest { both_learn, ..request }).is_ok());
+        assert!(serves[0] != serves[1], "{}", row.entry().id);
+    }
 }
 
 #[test]

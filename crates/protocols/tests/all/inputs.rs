@@ -148,14 +148,22 @@ pub(crate) fn union_request(
     record_bytes: usize,
     security: Security,
 ) -> UnionRequest {
-    UnionRequest { sender_items, receiver_items, security, record_bytes }
+    UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: false }
+}
+
+/// The request as `row` serves it: with the union for both sides where it gives it to both.
+pub(crate) fn union_request_of(row: Runnable<Union>, request: UnionRequest) -> UnionRequest {
+    let mutual = UnionRequest { both_learn: true, ..request };
+    if row.predicted_bytes(&mutual).is_ok() { mutual } else { request }
 }
 
 /// Sets with random records.
 pub(crate) fn union_inputs(of: &UnionRequest, overlap: usize, seed: u64) -> (UnionSenderInput, UnionReceiverInput) {
     let sizes = request(of.sender_items, of.receiver_items, of.security);
     let (sent, asked) = inputs(&IntersectRequest { payload_bytes: of.record_bytes, ..sizes }, overlap, seed);
-    (UnionSenderInput { items: sent.items, records: sent.payloads }, UnionReceiverInput { items: asked.items })
+    let mut records = vec![0; if of.both_learn { asked.items.len() * of.record_bytes } else { 0 }];
+    rand_core::Rng::fill_bytes(&mut SecretRng::insecure_from_seed(seed + 1), &mut records);
+    (UnionSenderInput { items: sent.items, records: sent.payloads }, UnionReceiverInput { items: asked.items, records })
 }
 
 /// A task of which a suite over all registries can run every row.
@@ -185,13 +193,13 @@ impl Example for Intersect {
 
 impl Example for Union {
     fn example(
-        _: Runnable<Self>,
+        row: Runnable<Self>,
         security: Security,
         [n_s, n_r]: [usize; 2],
         overlap: usize,
         seed: u64,
     ) -> ExampleOf<Self> {
-        let request = union_request(n_s, n_r, 20, security);
+        let request = union_request_of(row, union_request(n_s, n_r, 20, security));
         let (sent, asked) = union_inputs(&request, overlap, seed);
         (request, sent, asked)
     }

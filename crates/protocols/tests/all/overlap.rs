@@ -7,7 +7,9 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::IntersectRequest;
 use vesica_testkit::{Runnable, Trials, options, run_over};
 
-use crate::inputs::{Aggregate, aggregate_inputs, every, inputs, request, total, union_inputs, union_request};
+use crate::inputs::{
+    Aggregate, aggregate_inputs, every, inputs, request, total, union_inputs, union_request, union_request_of,
+};
 
 const N: usize = 200;
 /// Nothing, half and all in common.
@@ -46,7 +48,7 @@ fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
 fn what_a_receiver_of_unions_sends_does_not_depend_on_them() {
     let mut trials = Trials::of("what a receiver of unions sends");
     trials.modes(&every(registry::union()), |row, mode| {
-        let request = union_request(N, N, 24, mode.security);
+        let request = union_request_of(row, union_request(N, N, 24, mode.security));
         let of = |overlap| {
             let (sender, receiver) = union_inputs(&request, overlap, overlap as u64);
             let (_, received) = run_over(memory::pair(), options(), row, &request, sender, receiver);

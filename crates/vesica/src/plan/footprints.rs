@@ -59,6 +59,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     on_shares(row("vesica-join-and-compute", Security::SemiHonest, [[4094, 757, 1088], [5009, 75, 1206]])),
     on_shares(row("vesica-sum", Security::SemiHonest, [[2991, 751, 1087], [2673, 75, 1235]])),
     row("vesica-union", Security::SemiHonest, [[1678, 1036, 44], [732, 1032, 703]]),
+    row("vesica-union-both", Security::SemiHonest, [[1678, 1046, 1080], [1678, 1046, 1080]]),
     row("vole-fast", Security::Malicious, [[2932, 95, 106], [2825, 1, 253]]),
     row("vole-fast", Security::SemiHonest, [[1509, 96, 107], [1737, 2, 216]]),
     row("vole-lean", Security::Malicious, [[3009, 95, 106], [2847, 1, 311]]),

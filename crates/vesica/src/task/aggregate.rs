@@ -392,7 +392,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 /// Refuses what is for tasks that keep rows.
 pub(super) fn refuse_what_is_for_rows(side: &Side<'_>, task: &str) -> Result<(), Failure> {
     let Settings { both_learn, payload, expected_payload, .. } = side.settings;
-    side.refuse(task, *both_learn, "--both-learn is for intersections", "omit it")?;
+    side.refuse(task, *both_learn, "--both-learn is for intersections and unions", "omit it")?;
     side.refuse(task, side.output.is_some_and(|join| join != Join::Inner), "--join is for intersections", "omit it")?;
     let has_payload = payload.is_some() || expected_payload.is_some();
     side.refuse(

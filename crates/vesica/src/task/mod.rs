@@ -102,6 +102,20 @@ impl dyn AnyTask {
     pub fn find(&self, name: &str) -> Result<Option<&'static Entry>, Unsupported> {
         variants::find(&self.entries_with_variants(), name)
     }
+
+    /// The least that must go with the items for a protocol of this task: one that gives results to
+    /// both sides serves nothing less.
+    pub fn least_amounts_of(&self, entry: &Entry) -> Amounts {
+        let least = self.least_amounts();
+        let both = Amounts { both_learn: true, ..least };
+        let serves = |amounts: &Amounts| {
+            entry.modes.first().is_some_and(|mode| {
+                let workload = self.workload(&Extent::new(1, 1, mode.security), amounts);
+                workload.is_ok_and(|workload| workload.predicted_bytes(entry).is_ok())
+            })
+        };
+        if !serves(&least) && serves(&both) { both } else { least }
+    }
 }
 
 impl fmt::Debug for dyn AnyTask {
@@ -293,7 +307,8 @@ pub(crate) mod tests {
             let is_aggregate = ["cardinality", "sum", "join-and-compute"].contains(&task.name());
             assert_eq!(fits(Amounts { groups: 2, ..plain }), is_aggregate, "{task}");
             assert_eq!(fits(Amounts { at_least: 2, ..plain }), is_aggregate, "{task}");
-            assert_eq!(fits(Amounts { both_learn: true, ..plain }), task.name() == "intersect", "{task}");
+            let gives_both = ["intersect", "union"].contains(&task.name());
+            assert_eq!(fits(Amounts { both_learn: true, ..plain }), gives_both, "{task}");
             assert_eq!(fits(Amounts { payload_bytes: 7, ..plain }), !is_aggregate, "{task}");
             assert_eq!(fits(Amounts { receiver_payload_bytes: 7, ..plain }), task.name() == "shares", "{task}");
             assert_eq!(

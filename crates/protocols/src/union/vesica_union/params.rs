@@ -103,7 +103,8 @@ mod tests {
 
     fn derive(sender_items: usize, receiver_items: usize) -> Params {
         let security = Security::SemiHonest;
-        Params::derive(&UnionRequest { sender_items, receiver_items, security, record_bytes: 16 }).unwrap()
+        let request = UnionRequest { sender_items, receiver_items, security, record_bytes: 16, both_learn: false };
+        Params::derive(&request).unwrap()
     }
 
     /// All events of a run are within the budget of 2^-40, and what a union has besides circuit PSI

@@ -19,7 +19,7 @@ use super::messages::{Flips, Records, Tags};
 use super::pads::Pads;
 use super::params::Parts;
 use crate::circuit_psi::{Asked, Matching};
-use crate::tasks::UnionSenderInput;
+use crate::tasks::{UnionSenderInput, UnionSenderOutput};
 use crate::union::circuit::Circuit;
 use crate::union::{bit_streams, oprf};
 
@@ -146,20 +146,21 @@ fn send_all(params: &Params, records: &[u8], ch: &mut Channel, rng: &mut SecretR
 impl Party for Sender {
     type Params = Params;
     type Input = UnionSenderInput;
-    type Output = ();
+    type Output = UnionSenderOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let set_up = params.parts.as_ref().map(|parts| SetUp::new(parts, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), set_up })
     }
 
-    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let Self { params, set_up } = self;
         input.check(params.request.sender_items, params.request.record_bytes)?;
         match set_up {
             Some(set_up) => set_up.place(&input.items, ch, rng)?.transfer(&params, &input.records, ch),
             None => send_all(&params, &input.records, ch, rng),
-        }
+        }?;
+        Ok(UnionSenderOutput::default())
     }
 }
 

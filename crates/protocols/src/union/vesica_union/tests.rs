@@ -15,7 +15,8 @@ const RECORD_BYTES: usize = 20;
 
 fn params(sender_items: usize, receiver_items: usize) -> Params {
     let security = Security::SemiHonest;
-    let request = UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES };
+    let request =
+        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
     VesicaUnion::derive(&request).unwrap()
 }
 
@@ -51,7 +52,7 @@ fn flips(n: usize, common: usize) -> (Vec<u32>, Bits, Bits) {
 /// strings would open to, which places end in zeros, and the records.
 fn opened(n: usize, common: usize) -> (Bits, Vec<Vec<u8>>) {
     let params = params(n, n);
-    let ((), (records, new)) = two_party(
+    let (_, (records, new)) = two_party(
         |ch, rng| Sender::setup(&params, ch, rng)?.run(sent(n), ch, rng),
         |ch, rng| {
             let set_up = Receiver::setup(&params, ch, rng)?.set_up.unwrap();
