@@ -11,7 +11,7 @@ use crate::circuit_psi::cgs22::Cgs22;
 use crate::circuit_psi::psty19::{Psty19, Psty19Cubic};
 use crate::circuit_psi::vole::{
     Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
-    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum,
+    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
@@ -24,7 +24,7 @@ use crate::psi::vole::{
     VoleLean, VoleLeanShuffled, VolePsi,
 };
 use crate::sum::ikn20::Ikn20;
-use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
+use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
 use crate::union::cssw25::Cssw25;
 use crate::union::vesica_union::VesicaUnion;
 use crate::union::vesica_union_both::VesicaUnionBoth;
@@ -73,12 +73,24 @@ registries! {
         EcdhCaCgt12,
         EcdhCaHfh99,
     ];
+    /// Protocols for [`UnionCardinality`].
+    union_cardinality: UnionCardinality = [
+        VesicaUnionCardinality,
+        Membership<Czz24, UnionCardinality>,
+        Membership<Gmr21, UnionCardinality>,
+    ];
     /// Protocols for [`Sum`].
     sum: Sum = [
         VesicaSum,
         Membership<Czz24, Sum>,
         Membership<Gmr21, Sum>,
         Ikn20,
+    ];
+    /// Protocols for [`UnionSum`].
+    union_sum: UnionSum = [
+        VesicaUnionSum,
+        Membership<Czz24, UnionSum>,
+        Membership<Gmr21, UnionSum>,
     ];
     /// Protocols for [`JoinAndCompute`].
     join_and_compute: JoinAndCompute = [

@@ -26,6 +26,10 @@ Examples:
     ... --task cardinality --security semi-honest --group-by region --reveal-if-at-least 20
   Sum a column of your partner's over the common keys:
     ... --task sum --security semi-honest --output sum.csv
+  Count the keys that you and your partner have together, each key once:
+    ... --task union-cardinality --security semi-honest --output count.csv
+  Sum your column spent, and your partner's column over the keys that only your partner has:
+    ... --task union-sum --security semi-honest --payload spent --scale spent=2 --output sum.csv
 docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
@@ -57,8 +61,10 @@ pub struct ReceiveArgs {
     pub join: JoinName,
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
-    /// which each value of your partner is multiplied. shares: your columns to share. Not for
-    /// cardinality and sum. Put a name with a comma in double quotes: '"Sales, net",score'
+    /// which each value of your partner is multiplied. union-sum: your columns, each of which is
+    /// summed together with your partner's of the same place; without it, only your partner's are.
+    /// shares: your columns to share. Not for other tasks. Put a name with a comma in double quotes:
+    /// '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
@@ -91,8 +97,8 @@ pub struct SendArgs {
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,
-    /// Tasks cardinality, sum and join-and-compute: add noise that hides any single key of yours
-    /// (discrete Laplace), with this epsilon for the whole run
+    /// Tasks whose result is numbers: add noise that hides any single key of yours (discrete
+    /// Laplace), with this epsilon for the whole run
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
     /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
@@ -177,7 +183,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
     pub payload_duplicates: String,
     /// Tasks cardinality, sum and join-and-compute: withhold the result of a group with fewer common
-    /// keys than this. Both sides must say the same
+    /// keys than this. Tasks union-cardinality and union-sum: withhold the result if the sender has
+    /// fewer keys than this that the receiver does not have. Both sides must say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
     /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
@@ -195,8 +202,9 @@ pub struct JoinArgs {
     /// Permit a broken protocol if --protocol names one, for research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
-    /// Task sum: let `auto` also take protocols that show the receiver the number of common keys,
-    /// which the sum itself does not show. They are faster for small sets. Both sides must say it
+    /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
+    /// number of common keys, which the result itself does not show. They are faster for small sets.
+    /// Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// intersect: let the sender learn its matches too. union: let the sender get the receiver's new

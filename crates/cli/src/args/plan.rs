@@ -40,8 +40,8 @@ pub struct PlanArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// Task sum: let `auto` also take protocols that show the receiver the number of common keys,
-    /// which the sum itself does not show
+    /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
+    /// number of common keys, which the result itself does not show
     #[arg(long)]
     pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms

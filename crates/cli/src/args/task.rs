@@ -24,14 +24,14 @@ pub struct TaskArgs {
     /// shares: bytes of payload for each item of the receiver
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub receiver_payload_bytes: usize,
-    /// sum, join-and-compute: values for each item of the sender [default: 1]
+    /// sum, join-and-compute, union-sum: values for each item of the sender [default: 1]
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
     /// cardinality, sum, join-and-compute: how many groups the receiver has
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub groups: usize,
     /// cardinality, sum, join-and-compute: withhold the result of a group with fewer common items
-    /// than this
+    /// than this. union-cardinality, union-sum: withhold the result if fewer items are new
     #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
     pub at_least: u64,
     /// intersect: let the sender learn its matches too. union: let the sender learn the union too
