@@ -97,8 +97,9 @@ mod tests {
     #[test]
     fn a_million_items_send_less_than_the_paper_does() {
         let n = 1 << 20;
+        let security = Security::SemiHonest;
         let request =
-            UnionRequest { sender_items: n, receiver_items: n, security: Security::SemiHonest, record_bytes: 16 };
+            UnionRequest { sender_items: n, receiver_items: n, security, record_bytes: 16, both_learn: false };
         let params = Membership::<Cssw25, Union>::derive(&request).unwrap();
         assert_eq!((params.test.places(), params.transferred()), (1_363_149, 1_363_149));
         let bytes = params.predicted_bytes();

@@ -151,7 +151,7 @@ fn strings_of_equal_records_differ() {
 pub(in crate::union) fn view(sets: &Sets) -> View {
     let params = params(sets.sender.len(), sets.receiver.len());
     let sent = UnionSenderInput { items: sets.sender.clone(), ..sent(sets.sender.len()) };
-    let ((), view) = two_party(
+    let (_, view) = two_party(
         |ch, rng| Sender::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
             let receiver::SetUp { oprf, rest } = Receiver::setup(&params, ch, rng)?.set_up.unwrap();
