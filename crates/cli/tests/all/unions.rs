@@ -310,7 +310,7 @@ fn a_plan_knows_the_protocols_of_unions() {
 #[test]
 fn a_benchmark_checks_every_new_record() {
     let folder = Folder::new();
-    for protocol in ["gmr21-union", "czz24-union"] {
+    for protocol in ["gmr21-union", "czz24-union", "zcl23-pk", "bpsy23-union"] {
         let bench = folder.run(&format!(
             "bench --task union --protocol {protocol} --security semi-honest --sender-items 300 --receiver-items 200 \
              --payload-bytes 5 --repeat 1 --json"
