@@ -16,6 +16,7 @@ use crate::circuit_psi::vole::{
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
+use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
@@ -54,6 +55,8 @@ registries! {
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
         Membership<Cssw25, Union>,
+        Membership<Zcl23Pk<Garbled>, Union>,
+        Membership<Zcl23Pk<NarrowBand>, Union>,
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
@@ -121,6 +124,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::circuit_psi::messages::MESSAGES,
         crate::circuit_psi::vole::aggregate::messages::MESSAGES,
         crate::membership::gmr21::messages::MESSAGES,
+        crate::membership::zcl23_pk::messages::MESSAGES,
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::vole::messages::MESSAGES,

@@ -77,6 +77,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 mod transfer;
+pub mod zcl23_pk;
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -8,6 +8,7 @@ use vesica_testkit::{Side, conformance, try_two_party, two_party};
 use super::czz24::Czz24;
 use super::gmr21::Gmr21;
 use super::transfer::Pad;
+use super::zcl23_pk::{Garbled, Zcl23Pk};
 use super::*;
 use crate::tasks::{
     Aggregate, AggregateOutput, AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput,
@@ -148,6 +149,7 @@ fn the_receiver_of_a_union_opens_new_records_only() {
     common_records_stay_closed::<Czz24>();
     common_records_stay_closed::<Gmr21>();
     common_records_stay_closed::<Cssw25>();
+    common_records_stay_closed::<Zcl23Pk<Garbled>>();
 }
 
 /// Pads of one kind of record are not those of another: strings of equal records all differ.
@@ -176,6 +178,7 @@ fn strings_of_equal_records_differ() {
     no_pad_is_used_twice::<Czz24>();
     no_pad_is_used_twice::<Gmr21>();
     no_pad_is_used_twice::<Cssw25>();
+    no_pad_is_used_twice::<Zcl23Pk<Garbled>>();
 }
 
 /// A receiver without items gets all records, in another order than the sender's, and no more
@@ -198,6 +201,7 @@ fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
     an_empty_receiver_gets_all::<Czz24>();
     an_empty_receiver_gets_all::<Gmr21>();
     an_empty_receiver_gets_all::<Cssw25>();
+    an_empty_receiver_gets_all::<Zcl23Pk<Garbled>>();
 }
 
 /// A receiver of unions whose sender marks all places with `mark`.
