@@ -500,7 +500,9 @@ mod tests {
                             "{task}, {items} items, {link}"
                         );
                     }
-                    if !showing.is_empty() && items == 50 {
+                    // What was never measured goes by its bytes, over slow links only.
+                    let is_compared = task.name() == "sum" || link.bits_per_second < SLOW_BITS_PER_SECOND;
+                    if !showing.is_empty() && items == 50 && is_compared {
                         assert!(
                             shows(&choose(workload.workload(), &all, &all, &link).expect("a protocol").entry),
                             "both permit it"
