@@ -21,6 +21,7 @@ const fn coefficients([fixed_kib, per_sender_item, per_receiver_item]: [u64; 3])
 
 /// Ascending by id.
 pub(super) const FOOTPRINTS: &[Footprint] = &[
+    row("bpsy23-union", Security::SemiHonest, [[799, 244, 957], [1700, 16, 300]]),
     row("cgs22", Security::SemiHonest, [[2735, 289, 670], [2737, 75, 689]]),
     row("cssw25", Security::SemiHonest, [[1654, 1047, 45], [738, 1032, 698]]),
     row("czz24", Security::SemiHonest, [[204, 110, 75], [204, 110, 32]]),
@@ -70,4 +71,5 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("vole-fast", Security::SemiHonest, [[1509, 96, 107], [1737, 2, 216]]),
     row("vole-lean", Security::Malicious, [[3009, 95, 106], [2847, 1, 311]]),
     row("vole-lean", Security::SemiHonest, [[1544, 96, 107], [1543, 2, 216]]),
+    row("zcl23-pk", Security::SemiHonest, [[889, 250, 333], [209, 18, 150]]),
 ];

@@ -32,7 +32,7 @@ const WIDEST: usize = 192;
 const MOST_SENDER_ITEMS: usize = 1 << 23;
 
 /// Columns that are solved at a time: their rows, of [`WIDEST`] scalars each, are held together.
-const COLUMNS_PER_PART: usize = 1 << 11;
+const COLUMNS_PER_PART: usize = 1 << 8;
 
 /// A band OKVS with narrow rows.
 pub struct NarrowBand {

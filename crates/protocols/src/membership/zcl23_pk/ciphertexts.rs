@@ -51,7 +51,7 @@ pub(super) fn send_table(
         let encrypted: Vec<Vec<Point>> = (cells.par_chunks(PER_BATCH).zip(nonces.par_chunks(PER_BATCH)))
             .map(|(cells, nonces)| {
                 let elements = cells.iter().zip(nonces).flat_map(|(cell, nonce)| {
-                    let logarithm = Secret::new(nonce * &**secret_key + cell);
+                    let logarithm = Secret::new(nonce * **secret_key + cell);
                     [RISTRETTO_BASEPOINT_TABLE * nonce, RISTRETTO_BASEPOINT_TABLE * &*logarithm]
                 });
                 let mut encoded = Vec::with_capacity(2 * cells.len());

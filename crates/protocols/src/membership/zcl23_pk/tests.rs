@@ -51,7 +51,7 @@ fn answers<O: BinaryRows>() -> (Vec<[Point; 2]>, Receiver<O>, Secret<Vec<Scalar>
 /// `second - k first`.
 fn plaintext<O>([first, second]: &[Point; 2], receiver: &Receiver<O>) -> RistrettoPoint {
     let [first, second] = [first, second].map(|point| ciphertexts::element(point).unwrap());
-    second - first * &*receiver.secret_key
+    second - first * *receiver.secret_key
 }
 
 fn answers_are_fresh<O: BinaryRows>() {
