@@ -4,6 +4,8 @@
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Fixed, Role, Step, Stream};
 
+use crate::union::oprf;
+
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "vesica-union", number, from, carries }
 }
@@ -23,6 +25,16 @@ pub(super) enum Table {}
 impl Stream for Table {
     const STEP: Step = step(2, Role::Receiver, "the masked table");
     type Element = u8;
+}
+
+/// Arrows 1 and 2.
+pub(super) enum Oprf {}
+
+impl oprf::Arrows for Oprf {
+    type Salt = Salt;
+    type Table = Table;
+    const KEYS: &'static str = "vesica v1 vesica-union 2026 salt to keys of the OPRF";
+    const FORK: &'static str = "vesica-union oprf";
 }
 
 /// Arrow 3: a bit for each place, eight a byte from the lowest.

@@ -29,7 +29,7 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `S`, `R` | sender, receiver | `R` learns the union |
-//! | `F_k(x)`, `F_k(y)` | steps 1 and 2, `oprf` | the OPRF before the hashing, whose key the sender has |
+//! | `F_k(x)`, `F_k(y)` | steps 1 and 2, `super::oprf` | the OPRF before the hashing, whose key the sender has |
 //! | circuit PSI, `T_X` | [`crate::circuit_psi`], `Matched::items` | the table is the sender's |
 //! | Combine and Permute | [`vesica_mpc::permute_share::bits`] | the receiver has the bits, the sender the order |
 //! | `Z` | nobody has it | the permuted bits |
@@ -92,7 +92,6 @@
 //! as in circuit PSI.
 
 pub(crate) mod messages;
-mod oprf;
 mod pads;
 pub mod params;
 mod receiver;
@@ -122,9 +121,6 @@ pub use sender::Sender;
 
 /// The circuit PSI, that of `vesica-circuit`.
 type Circuit = OpprfMatching<BandOpprf>;
-
-/// The OKVS of the OPRF before the hashing.
-type Store = Band;
 
 /// `vesica-union`.
 #[derive(Clone, Copy, Debug)]

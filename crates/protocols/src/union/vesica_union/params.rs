@@ -4,22 +4,20 @@
 use std::ops::RangeInclusive;
 
 use vesica_mpc::inner_product::params::DISTANCE;
-use vesica_mpc::oprf::table;
 use vesica_mpc::permute_share::bits::{self, BitNetwork};
-use vesica_mpc::silent::{self, SilentVole};
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::{CorrelationRequest, PermuteBitsRequest};
 use vesica_mpc::{opprf, peqt};
 use vesica_party::Protocol;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
-use vesica_structures::fields::Gf128;
 use vesica_structures::hashing::cuckoo_bins;
-use vesica_structures::okvs::Okvs;
 use vesica_structures::packing::packed_len;
 
-use super::{Circuit, Store};
+use super::Circuit;
+use super::messages::Oprf;
 use crate::circuit_psi::{self, Matching, MatchingRequest};
 use crate::tasks::UnionRequest;
+use crate::union::oprf;
 
 /// A bound on failures of a cuckoo table, as `-log2`, that is far below its share of the budget.
 const STEEP_BITS: u32 = 64;
@@ -32,12 +30,6 @@ fn left_bits(sender_items: usize, bins: usize) -> u32 {
     let is_steep = cuckoo_bins(sender_items, STEEP_BITS).is_ok_and(|needed| needed == bins);
     if is_steep { FailureEvent::HashTable.bits() } else { DISTANCE }
 }
-
-/// Bytes of records that travel at a time, about.
-const BYTES_PER_PIECE: usize = 1 << 18;
-
-/// Places that travel at a time at most: whole bytes, however wide a tag is.
-const MOST_PLACES_PER_PIECE: usize = 1 << 14;
 
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
@@ -59,8 +51,7 @@ pub struct Params {
 /// The parameters of the building blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    pub(super) vole: silent::params::Params,
-    pub(super) table_bytes: u64,
+    pub(super) oprf: oprf::Params<Oprf>,
     pub(super) circuit: circuit_psi::Params<opprf::Params>,
     pub(super) permutation: bits::Params,
     pub(super) ots: <SilentOt as Protocol>::Params,
@@ -80,7 +71,6 @@ impl Params {
         if sender_items == 0 || receiver_items == 0 {
             return Ok(params);
         }
-        let store = Store::new(receiver_items, params.encoding_bits, 0)?;
         let circuit = Circuit::derive(&MatchingRequest {
             sender_items: receiver_items,
             receiver_items: sender_items,
@@ -88,34 +78,30 @@ impl Params {
             carried_bytes: 0,
             equality: peqt::Variant::Cubic,
         })?;
-        let correlation = |len, width| CorrelationRequest { len, security, width };
         params.parts = Some(Parts {
-            vole: SilentVole::<Gf128>::derive(&correlation(store.len(), Some(value_bits)))?,
-            table_bytes: table::predicted_bytes(&store.parts(), value_bits),
+            oprf: oprf::Params::derive(
+                receiver_items,
+                params.encoding_bits,
+                value_bits,
+                [sender_items, receiver_items, request.record_bytes, value_bits as usize],
+            )?,
             permutation: BitNetwork::derive(&PermuteBitsRequest { len: circuit.bins, kept: sender_items, security })?,
             circuit,
-            ots: SilentOt::derive(&correlation(sender_items, None))?,
+            ots: SilentOt::derive(&CorrelationRequest { len: sender_items, security, width: None })?,
         });
         Ok(params)
     }
 
-    /// Places that travel at a time.
-    pub(super) fn places_per_piece(&self) -> usize {
-        (BYTES_PER_PIECE / self.request.record_bytes).clamp(1, MOST_PLACES_PER_PIECE).next_multiple_of(8)
-    }
-
-    /// Bytes of all messages: the salt, the building blocks, a bit, a record and a tag for each
+    /// Bytes of all messages: the building blocks, a bit, a record and a tag for each
     /// place. Where the receiver has no items, the records.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let places = self.request.sender_items;
         let records = (places * self.request.record_bytes) as u64;
-        let Some(Parts { vole, table_bytes, circuit, permutation, ots }) = &self.parts else {
+        let Some(Parts { oprf, circuit, permutation, ots }) = &self.parts else {
             return records..=records;
         };
         let circuit = Circuit::predicted_bytes(circuit);
-        let fixed = 32
-            + SilentVole::<Gf128>::predicted_bytes(vole).end()
-            + table_bytes
+        let fixed = oprf.predicted_bytes()
             + permutation.predicted_bytes()
             + SilentOt::predicted_bytes(ots).end()
             + (places.div_ceil(8) + packed_len(places, self.tag_bits)) as u64

@@ -9,12 +9,13 @@ use vesica_structures::fields::Gf128;
 use vesica_structures::packing::{packed_len, unpack};
 use vesica_structures::rng::SecretRng;
 
-use super::messages::{Flips, Records, Tags};
+use super::messages::{Flips, Oprf, Records, Tags};
 use super::pads::Pads;
 use super::params::Parts;
-use super::{Circuit, Params, oprf};
+use super::{Circuit, Params};
 use crate::circuit_psi::Matching;
 use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
+use crate::union::{oprf, plain};
 
 /// The receiver, set up.
 pub struct Receiver {
@@ -24,7 +25,7 @@ pub struct Receiver {
 
 /// The result of the set-up, unless a set is empty.
 pub(super) struct SetUp {
-    oprf: oprf::Receiver,
+    oprf: oprf::Receiver<Oprf>,
     ots: OtChosen,
     permutation: bits::Sender,
     circuit: <Circuit as Matching>::Sender,
@@ -39,9 +40,9 @@ pub(super) struct Shared {
 
 impl SetUp {
     /// Step 1, and all that needs no input.
-    fn new(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn new(parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
-            oprf: oprf::Receiver::setup(params, parts, ch, rng)?,
+            oprf: oprf::Receiver::setup(&parts.oprf, ch, rng)?,
             ots: silent_ot::Receiver::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
             permutation: ch.reversed(|ch| bits::Sender::setup(&parts.permutation, ch, rng))?,
             circuit: ch.reversed(|ch| Circuit::sender(&parts.circuit, ch, rng))?,
@@ -57,7 +58,7 @@ impl SetUp {
         rng: &mut SecretRng,
     ) -> Result<Shared, Abort> {
         let Self { oprf, ots, permutation, circuit } = self;
-        let values = oprf.ask(params, items, ch)?;
+        let values = oprf.ask(items, ch)?;
         let common = ch.reversed(|ch| Circuit::send(circuit, &values, &[], &[], ch, rng))?;
         let shares = Bits::random(params.request.sender_items, rng);
         let input = BitsToPermute { values: common, shares: shares.clone() };
@@ -85,10 +86,10 @@ pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<
     // Grows with what arrives.
     let mut records = Vec::new();
     let mut new = Vec::with_capacity(places);
-    let piece = params.places_per_piece();
+    let piece = plain::places_per_piece(width);
     let mut packed = Vec::new();
     for first in (0..places).step_by(piece) {
-        let records = next_records(&mut records, piece.min(places - first) * width, ch)?;
+        let records = plain::next::<Records>(&mut records, piece.min(places - first) * width, ch)?;
         let mut tags = vec![Gf128(0); records.len() / width];
         packed.resize(packed_len(tags.len(), params.tag_bits), 0);
         ch.recv_stream::<Tags>(&mut packed)?;
@@ -100,31 +101,13 @@ pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<
     Ok((records, new.into_iter().collect()))
 }
 
-/// All records, for a receiver without items.
-fn take_all(params: &Params, ch: &mut Channel) -> Result<(Vec<u8>, Bits), Abort> {
-    let (places, width) = (params.request.sender_items, params.request.record_bytes);
-    let (piece, mut records) = (params.places_per_piece(), Vec::new());
-    for first in (0..places).step_by(piece) {
-        next_records(&mut records, piece.min(places - first) * width, ch)?;
-    }
-    Ok((records, Bits::ones(places)))
-}
-
-/// Receives as many more bytes of records.
-fn next_records<'a>(records: &'a mut Vec<u8>, bytes: usize, ch: &mut Channel) -> Result<&'a mut [u8], Abort> {
-    let begin = records.len();
-    records.resize(begin + bytes, 0);
-    ch.recv_stream::<Records>(&mut records[begin..])?;
-    Ok(&mut records[begin..])
-}
-
 impl Party for Receiver {
     type Params = Params;
     type Input = UnionReceiverInput;
     type Output = UnionReceiverOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let set_up = params.parts.as_ref().map(|parts| SetUp::new(params, parts, ch, rng)).transpose()?;
+        let set_up = params.parts.as_ref().map(|parts| SetUp::new(parts, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), set_up })
     }
 
@@ -145,7 +128,7 @@ impl Party for Receiver {
             }
             None => {
                 let _phase = ch.phase(Phase::Payload);
-                take_all(&params, ch)?
+                plain::receive::<Records>(params.request.sender_items, params.request.record_bytes, ch)?
             }
         };
         let width = params.request.record_bytes;

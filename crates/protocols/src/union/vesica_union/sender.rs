@@ -14,12 +14,13 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::messages::{Flips, Records, Tags};
+use super::messages::{Flips, Oprf, Records, Tags};
 use super::pads::Pads;
 use super::params::Parts;
-use super::{Circuit, Params, oprf};
+use super::{Circuit, Params};
 use crate::circuit_psi::{Asked, Matching};
 use crate::tasks::UnionSenderInput;
+use crate::union::{oprf, plain};
 
 /// The sender, set up.
 pub struct Sender {
@@ -29,7 +30,7 @@ pub struct Sender {
 
 /// The result of the set-up, unless a set is empty.
 pub(super) struct SetUp {
-    oprf: oprf::Sender,
+    oprf: oprf::Sender<Oprf>,
     ots: OtPairs,
     bins: usize,
     permutation: bits::Receiver,
@@ -59,9 +60,9 @@ fn order_of(full: &[u32], bins: usize, rng: &mut SecretRng) -> Secret<Vec<u32>> 
 impl SetUp {
     /// Step 1, and all that needs no input. Circuit PSI comes last: its receiver leaves some of the
     /// set-up to its run.
-    fn new(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn new(parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
-            oprf: oprf::Sender::setup(params, parts, ch, rng)?,
+            oprf: oprf::Sender::setup(&parts.oprf, ch, rng)?,
             ots: silent_ot::Sender::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
             bins: parts.circuit.bins,
             permutation: ch.reversed(|ch| bits::Receiver::setup(&parts.permutation, ch, rng))?,
@@ -70,15 +71,9 @@ impl SetUp {
     }
 
     /// All up to step 3.
-    pub(super) fn place(
-        self,
-        params: &Params,
-        items: &[u128],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Placed, Abort> {
+    pub(super) fn place(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Placed, Abort> {
         let Self { oprf, ots, bins, permutation, circuit } = self;
-        let values = oprf.evaluate(params, items, ch)?;
+        let values = oprf.evaluate(items, ch)?;
         // The order is routed while the receiver makes the hint.
         let ask = |opprf: opprf::Receiver<Band>, mut asked: Asked, ch: &mut Channel, rng: &mut SecretRng| {
             let order = order_of(&asked.bins, bins, rng);
@@ -127,11 +122,10 @@ impl Placed {
         let width = params.request.record_bytes;
         let pads = Pads::new(ch, width, params.tag_bits);
         let pad = |place: usize| ots.pairs[place][usize::from(shares.get(place))];
-        let piece = params.places_per_piece();
+        let piece = plain::places_per_piece(width);
         let mut packed = Vec::new();
         for (first, items) in (0..).step_by(piece).zip(items.chunks(piece)) {
-            let of_item = |&item: &u32| &records[item as usize * width..][..width];
-            let mut padded = items.iter().flat_map(of_item).copied().collect::<Vec<u8>>();
+            let mut padded = plain::cells(records, width, items);
             let mut tags = vec![Gf128(0); items.len()];
             pads.add(first, pad, &mut padded, &mut tags);
             ch.send_stream::<Records>(&padded)?;
@@ -143,25 +137,13 @@ impl Placed {
     }
 }
 
-/// The records of all items in a random order, for a receiver without items.
-fn send_all(params: &Params, records: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-    let _phase = ch.phase(Phase::Payload);
-    let width = params.request.record_bytes;
-    let order = random_order(params.request.sender_items, rng);
-    for order in order.chunks(params.places_per_piece()) {
-        let of_item = |&item: &u32| &records[item as usize * width..][..width];
-        ch.send_stream::<Records>(&order.iter().flat_map(of_item).copied().collect::<Vec<u8>>())?;
-    }
-    Ok(())
-}
-
 impl Party for Sender {
     type Params = Params;
     type Input = UnionSenderInput;
     type Output = ();
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let set_up = params.parts.as_ref().map(|parts| SetUp::new(params, parts, ch, rng)).transpose()?;
+        let set_up = params.parts.as_ref().map(|parts| SetUp::new(parts, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), set_up })
     }
 
@@ -169,8 +151,8 @@ impl Party for Sender {
         let Self { params, set_up } = self;
         input.check(params.request.sender_items, params.request.record_bytes)?;
         match set_up {
-            Some(set_up) => set_up.place(&params, &input.items, ch, rng)?.transfer(&params, &input.records, ch),
-            None => send_all(&params, &input.records, ch, rng),
+            Some(set_up) => set_up.place(&input.items, ch, rng)?.transfer(&params, &input.records, ch),
+            None => plain::send::<Records>(&input.records, params.request.record_bytes, ch, rng),
         }
     }
 }

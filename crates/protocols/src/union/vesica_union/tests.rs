@@ -9,6 +9,7 @@ use vesica_testkit::{conformance, two_party};
 use super::messages::{Records, Tags};
 use super::*;
 use crate::tasks::{UnionReceiverInput, UnionSenderInput};
+use crate::union::oprf;
 
 const RECORD_BYTES: usize = 20;
 
@@ -35,7 +36,7 @@ fn flips(n: usize, common: usize) -> (Vec<u32>, Bits, Bits) {
     let (seen, ()) = two_party(
         |ch, rng| {
             let set_up = Sender::setup(&params, ch, rng)?.set_up.unwrap();
-            let placed = set_up.place(&params, &sent(n).items, ch, rng)?;
+            let placed = set_up.place(&sent(n).items, ch, rng)?;
             Ok((placed.items.to_vec(), placed.shares.clone(), sender::receive_flips(n, ch)?))
         },
         |ch, rng| {
@@ -153,8 +154,8 @@ fn the_oprf_is_one_function_on_both_sides() {
     let parts = params.parts.as_ref().unwrap();
     let items = sent(n).items;
     let (left, right) = two_party(
-        |ch, rng| oprf::Sender::setup(&params, parts, ch, rng)?.evaluate(&params, &items, ch),
-        |ch, rng| oprf::Receiver::setup(&params, parts, ch, rng)?.ask(&params, &own(n, n / 3), ch),
+        |ch, rng| oprf::Sender::setup(&parts.oprf, ch, rng)?.evaluate(&items, ch),
+        |ch, rng| oprf::Receiver::setup(&parts.oprf, ch, rng)?.ask(&own(n, n / 3), ch),
     );
     assert_eq!(left[..n / 3], right[..n / 3]);
     let values: HashSet<u128> = left.iter().chain(right.iter()).copied().collect();
