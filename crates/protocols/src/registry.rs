@@ -25,6 +25,8 @@ use crate::psi::vole::{
 };
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
+use crate::union::jsz22_r::{self, Jsz22R};
+use crate::union::jsz22_s::{self, Jsz22S};
 use crate::union::vesica_union::{self, VesicaUnion};
 
 registries! {
@@ -50,6 +52,8 @@ registries! {
         VesicaUnion,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
+        Membership<Jsz22R, Union>,
+        Jsz22S,
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
@@ -108,6 +112,8 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
+        jsz22_r::messages::MESSAGES,
+        jsz22_s::messages::MESSAGES,
         vesica_union::messages::MESSAGES,
     ];
     files.into_iter().flatten()

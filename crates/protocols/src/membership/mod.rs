@@ -138,7 +138,7 @@ pub struct Membership<M, T>(PhantomData<fn() -> (M, T)>);
 /// What leaks beside a cardinality, and beside an intersection, whose size is part of it.
 const BESIDE_COUNT: &[Leak] = &[SIZES];
 /// The leakage of a union.
-const BESIDE_UNION: &[Leak] = &[SIZES, EARLY_COUNT];
+pub(crate) const BESIDE_UNION: &[Leak] = &[SIZES, EARLY_COUNT];
 /// What the receiver of a union can tell from its output, and has before.
 const EARLY_COUNT: Leak = Leak {
     to: Learner::Receiver,
@@ -149,7 +149,12 @@ const EARLY_COUNT: Leak = Leak {
 /// The leakage of a sum.
 const BESIDE_SUM: &[Leak] = &[SIZES, EXACT_COUNT];
 
-const fn semi_honest(rounds: Rounds, assumptions: &'static [&'static str], leakage: &'static [Leak]) -> [Mode; 1] {
+/// One mode, for parties that follow the protocol.
+pub(crate) const fn semi_honest(
+    rounds: Rounds,
+    assumptions: &'static [&'static str],
+    leakage: &'static [Leak],
+) -> [Mode; 1] {
     [Mode::semi_honest(rounds, assumptions, leakage)]
 }
 

@@ -13,6 +13,7 @@ use crate::tasks::{
     AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectReceiverOutput,
     IntersectSenderInput, UnionReceiverInput, UnionReceiverOutput, UnionSenderInput,
 };
+use crate::union::jsz22_r::Jsz22R;
 
 const N: usize = 40;
 
@@ -145,6 +146,7 @@ fn common_records_stay_closed<M: For<Union>>() {
 fn the_receiver_of_a_union_opens_new_records_only() {
     common_records_stay_closed::<Czz24>();
     common_records_stay_closed::<Gmr21>();
+    common_records_stay_closed::<Jsz22R>();
 }
 
 /// Pads of one kind of record are not those of another: strings of equal records all differ.
@@ -172,6 +174,7 @@ fn no_pad_is_used_twice<M: For<Union>>() {
 fn strings_of_equal_records_differ() {
     no_pad_is_used_twice::<Czz24>();
     no_pad_is_used_twice::<Gmr21>();
+    no_pad_is_used_twice::<Jsz22R>();
 }
 
 /// A receiver without items gets all records, in another order than the sender's, and no more
@@ -188,6 +191,7 @@ fn an_empty_receiver_gets_all<M: For<Union>>() {
 fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
     an_empty_receiver_gets_all::<Czz24>();
     an_empty_receiver_gets_all::<Gmr21>();
+    an_empty_receiver_gets_all::<Jsz22R>();
 }
 
 /// A receiver of unions whose sender marks all places with `mark`.

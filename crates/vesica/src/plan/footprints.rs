@@ -34,6 +34,8 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("gmr21-sum", Security::SemiHonest, [[1053, 1008, 75], [1193, 1113, 714]]),
     row("gmr21-union", Security::SemiHonest, [[1053, 1050, 75], [1229, 1140, 717]]),
     row("ikn20", Security::SemiHonest, [[1119, 45, 75], [836, 85, 32]]),
+    row("jsz22-r", Security::SemiHonest, [[903, 345, 1116], [949, 92, 1445]]),
+    row("jsz22-s", Security::SemiHonest, [[1408, 1651, 0], [1291, 1458, 290]]),
     row("ltsxq26", Security::Malicious, [[282, 78, 22], [898, 1, 148]]),
     row("ltsxq26", Security::SemiHonest, [[280, 76, 30], [959, 3, 156]]),
     row("ltsxq26-aes", Security::Malicious, [[283, 78, 22], [799, 0, 149]]),
