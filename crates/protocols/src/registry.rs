@@ -27,6 +27,7 @@ use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
 use crate::union::jsz22_r::{self, Jsz22R};
 use crate::union::jsz22_s::{self, Jsz22S};
+use crate::union::krtw19::{self, Krtw19};
 use crate::union::vesica_union::{self, VesicaUnion};
 
 registries! {
@@ -54,6 +55,7 @@ registries! {
         Membership<Gmr21, Union>,
         Membership<Jsz22R, Union>,
         Jsz22S,
+        Membership<Krtw19, Union>,
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
@@ -114,6 +116,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::psi::vole::messages::MESSAGES,
         jsz22_r::messages::MESSAGES,
         jsz22_s::messages::MESSAGES,
+        krtw19::messages::MESSAGES,
         vesica_union::messages::MESSAGES,
     ];
     files.into_iter().flatten()

@@ -4,6 +4,7 @@
 mod jsz22;
 pub mod jsz22_r;
 pub mod jsz22_s;
+pub mod krtw19;
 mod oprf;
 mod plain;
 pub mod vesica_union;
