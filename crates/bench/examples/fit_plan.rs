@@ -121,7 +121,7 @@ fn read(report: &Value) -> Option<Run> {
     let task = report["task"].as_str()?;
     let (senders, receivers) = (number("sender_items")?, number("receiver_items")?);
     let extras = match task {
-        "intersect" | "shares" => {
+        "intersect" | "shares" | "union" => {
             senders * number("payload_bytes")? + receivers * number("receiver_payload_bytes").unwrap_or(0.0)
         }
         _ => senders.max(receivers) * (number("columns")? - 1.0).max(0.0),

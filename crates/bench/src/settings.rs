@@ -98,6 +98,8 @@ pub struct Settings {
     pub groups: usize,
     /// Fewest common items of a group that is shown (aggregates).
     pub at_least: u64,
+    /// Whether both sides learn.
+    pub both_learn: bool,
     /// What the two parties are connected by.
     pub link: Network,
     /// Compute threads of each party.
@@ -124,6 +126,7 @@ impl Settings {
             columns: 0,
             groups: 1,
             at_least: 0,
+            both_learn: false,
             link: Network::Loopback,
             threads: 1,
             repeat: 1,
@@ -139,14 +142,14 @@ impl Settings {
     /// Settings for `task` on these amounts.
     #[must_use]
     pub fn with_amounts(self, amounts: &Amounts) -> Self {
-        let Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: _ } = *amounts;
-        Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, ..self }
+        let Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn } = *amounts;
+        Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn, ..self }
     }
 
-    /// What the protocol is asked for. Only the receiver learns.
+    /// What the protocol is asked for.
     pub(crate) fn workload(&self) -> Result<Box<dyn SampleWorkload>, Unsupported> {
-        let &Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, .. } = self;
-        let amounts = Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: false };
+        let &Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn, .. } = self;
+        let amounts = Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn };
         task::find(&self.task)?.workload(&Extent::new(self.sender_items, self.receiver_items, self.security), &amounts)
     }
 

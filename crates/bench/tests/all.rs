@@ -20,8 +20,8 @@ fn the_tasks_are_checked_against_the_plain_functions() {
     for task in TASKS {
         for entry in task.entries().into_iter().filter(|entry| entry.mode(Security::SemiHonest).is_some()) {
             let id = entry.id;
-            let of_receiver_alone = task.richer_amounts().into_iter().filter(|amounts| !amounts.both_learn);
-            let all = of_receiver_alone.chain([task.least_amounts()]).map(|amounts| settings_of(*task, id, &amounts));
+            let all = task.richer_amounts().into_iter().chain([task.least_amounts_of(entry)]);
+            let all = all.map(|amounts| settings_of(*task, id, &amounts));
             let mut ran = 0;
             for settings in all {
                 match in_process(&settings.checked().expect("sensible settings")) {

@@ -7,7 +7,7 @@
 mod papers;
 mod recorded;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,20 @@ struct Run {
     receiver_bytes: u64,
     peak_rss_sender: u64,
     peak_rss_receiver: u64,
+    phases: Option<SidePhases>,
+}
+
+/// What the phases of a run took on either side.
+#[derive(Deserialize)]
+struct SidePhases {
+    sender: BTreeMap<String, PhaseCost>,
+    receiver: BTreeMap<String, PhaseCost>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+struct PhaseCost {
+    seconds: f64,
+    bytes: u64,
 }
 
 /// Another program, measured beside this one: the line `public-<name>` of a folder of runs. Its
@@ -86,7 +100,7 @@ fn top() -> PathBuf {
 }
 
 /// The wanted lines of the newest folder of runs that has any.
-fn newest(is_wanted: fn(&str) -> bool) -> Option<(String, Vec<Line>)> {
+fn newest(is_wanted: impl Fn(&str) -> bool) -> Option<(String, Vec<Line>)> {
     let folders =
         fs::read_dir(top().join("bench/runs")).expect("recorded runs").map(|entry| entry.expect("a folder").path());
     // Names begin with their dates.

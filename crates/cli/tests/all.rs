@@ -42,5 +42,7 @@ mod streams;
 mod tasks;
 #[path = "all/told.rs"]
 mod told;
+#[path = "all/union_totals.rs"]
+mod union_totals;
 #[path = "all/unions.rs"]
 mod unions;

@@ -55,11 +55,13 @@ fn main() {
         println!("  {} bins", output.items.len());
         return;
     }
-    let (columns, valued) = (usize::from(task != "cardinality"), usize::from(task == "join-and-compute"));
-    let sent = AggregateSenderInput { items: x, values: values(columns), noise: Vec::new() };
+    let (columns, valued) = (usize::from(!task.ends_with("cardinality")), usize::from(task == "join-and-compute"));
+    let sent = AggregateSenderInput { items: x, values: values(columns), ..AggregateSenderInput::default() };
     let asked = AggregateReceiverInput { items: y, values: values(valued), groups: Vec::new() };
     let output = match task {
         "cardinality" => show(&name, n, *row_of(registry::cardinality(), id), &total(0), sent, asked),
+        "union-cardinality" => show(&name, n, *row_of(registry::union_cardinality(), id), &total(0), sent, asked),
+        "union-sum" => show(&name, n, *row_of(registry::union_sum(), id), &total(1), sent, asked),
         "sum" => show(&name, n, *row_of(registry::sum(), id), &total(1), sent, asked),
         "join-and-compute" => show(&name, n, *row_of(registry::join_and_compute(), id), &total(1), sent, asked),
         other => panic!("no inputs for the task {other}"),

@@ -20,7 +20,16 @@ const SUMMARIES: &[(&str, &str)] = &[
         "The receiver gets the records of the sender's items that it does not have, and learns nothing else of them.",
     ),
     ("cardinality", "The receiver learns how many items both sides have, for each of its groups."),
+    (
+        "union-cardinality",
+        "The receiver learns how many items of the sender it does not have; with its own, that is the size of the union.",
+    ),
     ("sum", "The receiver learns the sum of the sender's values over the common items, for each of its groups."),
+    (
+        "union-sum",
+        "The receiver learns the sum of the sender's values over the items that it does not have itself; with its own \
+         values, that is the sum over the union.",
+    ),
     (
         "join-and-compute",
         "The receiver learns the sum of products of the sender's values with its own over the common items.",

@@ -11,11 +11,12 @@ use crate::circuit_psi::cgs22::Cgs22;
 use crate::circuit_psi::psty19::{Psty19, Psty19Cubic};
 use crate::circuit_psi::vole::{
     Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
-    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum,
+    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
+use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
@@ -24,11 +25,13 @@ use crate::psi::vole::{
     VoleLean, VoleLeanShuffled, VolePsi,
 };
 use crate::sum::ikn20::Ikn20;
-use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union};
-use crate::union::jsz22_r::{self, Jsz22R};
-use crate::union::jsz22_s::{self, Jsz22S};
+use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
+use crate::union::cssw25::Cssw25;
+use crate::union::jsz22_r::Jsz22R;
+use crate::union::jsz22_s::Jsz22S;
 use crate::union::krtw19::{self, Krtw19};
-use crate::union::vesica_union::{self, VesicaUnion};
+use crate::union::vesica_union::VesicaUnion;
+use crate::union::vesica_union_both::VesicaUnionBoth;
 
 registries! {
     /// Protocols for [`Intersect`].
@@ -51,8 +54,12 @@ registries! {
     /// Protocols for [`Union`].
     union: Union = [
         VesicaUnion,
+        VesicaUnionBoth,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
+        Membership<Cssw25, Union>,
+        Membership<Zcl23Pk<Garbled>, Union>,
+        Membership<Zcl23Pk<NarrowBand>, Union>,
         Membership<Jsz22R, Union>,
         Jsz22S,
         Membership<Krtw19, Union>,
@@ -75,12 +82,24 @@ registries! {
         EcdhCaCgt12,
         EcdhCaHfh99,
     ];
+    /// Protocols for [`UnionCardinality`].
+    union_cardinality: UnionCardinality = [
+        VesicaUnionCardinality,
+        Membership<Czz24, UnionCardinality>,
+        Membership<Gmr21, UnionCardinality>,
+    ];
     /// Protocols for [`Sum`].
     sum: Sum = [
         VesicaSum,
         Membership<Czz24, Sum>,
         Membership<Gmr21, Sum>,
         Ikn20,
+    ];
+    /// Protocols for [`UnionSum`].
+    union_sum: UnionSum = [
+        VesicaUnionSum,
+        Membership<Czz24, UnionSum>,
+        Membership<Gmr21, UnionSum>,
     ];
     /// Protocols for [`JoinAndCompute`].
     join_and_compute: JoinAndCompute = [
@@ -111,13 +130,12 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::circuit_psi::messages::MESSAGES,
         crate::circuit_psi::vole::aggregate::messages::MESSAGES,
         crate::membership::gmr21::messages::MESSAGES,
+        crate::membership::zcl23_pk::messages::MESSAGES,
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
-        jsz22_r::messages::MESSAGES,
-        jsz22_s::messages::MESSAGES,
         krtw19::messages::MESSAGES,
-        vesica_union::messages::MESSAGES,
+        crate::union::oprf::messages::MESSAGES,
     ];
     files.into_iter().flatten()
 }

@@ -9,6 +9,8 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::Value;
 use vesica::plan::Prices;
+use vesica::task;
+use vesica_bench::Network;
 use vesica_party::Security;
 
 use super::{BLESS, Line, Run, fs, newest, parse, seconds, top};
@@ -20,8 +22,47 @@ use ours::{Column, Runs};
 struct Paper {
     key: String,
     title: String,
+    /// What its protocols compute.
+    #[serde(default = "intersect")]
+    task: String,
+    /// How the names of the runs beside it begin.
+    #[serde(default = "papers")]
+    runs: String,
     table: Vec<Table>,
     row: Vec<Row>,
+    /// Its table of phases, if it has one.
+    phases: Option<Phases>,
+    #[serde(default)]
+    phase: Vec<PhaseRow>,
+}
+
+fn intersect() -> String {
+    "intersect".into()
+}
+
+fn papers() -> String {
+    "papers-".into()
+}
+
+/// A table of what each phase of a run takes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Phases {
+    number: String,
+    caption: String,
+    note: String,
+    log: f64,
+    links: Vec<String>,
+    /// Protocols of ours.
+    ours: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PhaseRow {
+    name: String,
+    /// Seconds over each link, then megabytes.
+    cells: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +101,7 @@ impl Row {
     }
 }
 
-const PAPERS: [&str; 2] = ["spot-light.toml", "ltsxq26.toml"];
+const PAPERS: [&str; 3] = ["spot-light.toml", "ltsxq26.toml", "cssw25.toml"];
 
 fn paper(file: &str) -> Paper {
     let path = top().join("bench/papers").join(file);
@@ -118,11 +159,45 @@ fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
     }
 }
 
+/// The newest folder of runs whose names begin so, and the runs.
+fn recorded(prefix: &str, task: &str) -> (String, Runs) {
+    let (folder, recorded) = newest(|name| name.starts_with(prefix)).unwrap_or_default();
+    (folder, Runs { task: task::find(task).expect("a task"), list: recorded.iter().map(parse).collect() })
+}
+
+/// The machine of a folder of runs.
+fn machine_of(folder: &str) -> String {
+    let about = fs::read_to_string(top().join("bench/runs").join(folder).join("README.md")).unwrap_or_default();
+    about.lines().find_map(|line| line.strip_prefix("- processor: ")).unwrap_or("none yet").to_owned()
+}
+
+/// The table of phases: the paper's, and for ours the seconds of the side that takes longer in a
+/// phase, with the bytes of both.
+fn phase_lines(text: &mut String, table: &Phases, rows: &[PhaseRow], runs: &Runs) {
+    let links: Vec<Network> = table.links.iter().map(|link| link.parse().expect("a link")).collect();
+    let heads: Vec<String> = links.iter().map(|&link| format!("s, {}", ours::link_name(link))).collect();
+    let _ = writeln!(text, "\n### Table {}: {}\n\n{}\n", table.number, table.caption, table.note);
+    let _ = writeln!(
+        text,
+        "| protocol | phase | {} | MB |\n|---|---|{}---|",
+        heads.join(" | "),
+        "---|".repeat(links.len())
+    );
+    for row in rows {
+        assert_eq!(row.cells.len(), links.len() + 1, "table {}, {}", table.number, row.name);
+        let cells: Vec<String> = row.cells.iter().map(of_paper).collect();
+        let _ = writeln!(text, "| paper | {} | {} |", row.name, cells.join(" | "));
+    }
+    for id in &table.ours {
+        for (phase, cells) in runs.phases(id, table.log as u32, &links) {
+            let _ = writeln!(text, "| **`{id}`** | {phase} | {} |", cells.join(" | "));
+        }
+    }
+}
+
 fn document() -> String {
-    let (folder, recorded) = newest(|name| name.starts_with("papers-")).unwrap_or_default();
-    let runs = Runs(recorded.iter().map(parse).collect());
-    let about = fs::read_to_string(top().join("bench/runs").join(&folder).join("README.md")).unwrap_or_default();
-    let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).unwrap_or("none yet");
+    let (folder, runs) = recorded("papers-", "intersect");
+    let processor = machine_of(&folder);
     let prices = Prices::built_in().expect("the project's prices");
     let mut text = format!(
         "# Tables of papers, and ours\n\nMade from `bench/papers` (numbers of the papers), the newest folder of runs \
@@ -130,7 +205,7 @@ fn document() -> String {
          test --release -p vesica-bench --test readme`; do not edit.\n\nA paper's rows are as it has them, on its \
          machine; ours are **bold**: two processes, one thread each, set-up included, on {processor}.\nWhat is slower \
          or faster by the machine alone, these tables cannot tell; the communication is comparable.\n\n- A number: \
-         measured, the median. MiB are 2^20 bytes of payload and framing.\n- `~`: computed. The run at the next \
+         measured, the median. MiB are 2^20 and MB 10^6 bytes of payload and framing.\n- `~`: computed. The run at the next \
          faster rate with the same round trip, and the time that its bytes take longer at this one.\n- `*`: by the \
          protocol's formula, without framing (below 0.1% of it from 2^16 items).\n- *not measured*: there is no run \
          to say it from. *not in this release*: there is no such protocol.\n- Links are shaped inside of the \
@@ -144,6 +219,12 @@ fn document() -> String {
             "\n## {}\n\n{}. Numbers: [bench/papers/{file}](../bench/papers/{file}).",
             paper.key, paper.title
         );
+        let (of_paper, runs) = recorded(&paper.runs, &paper.task);
+        if of_paper.is_empty() {
+            text.push_str("\nThere are no runs of ours beside it yet.\n");
+        } else if of_paper != folder {
+            let _ = writeln!(text, "\nOurs here are of bench/runs/{of_paper}, on {}.", machine_of(&of_paper));
+        }
         for table in &paper.table {
             let rows: Vec<&Row> = paper.row.iter().filter(|row| row.table == table.number).collect();
             let _ = writeln!(text, "\n### Table {}: {}\n", table.number, table.caption);
@@ -155,6 +236,9 @@ fn document() -> String {
             let note = if table.note == "-" { "" } else { &table.note };
             let _ = writeln!(text, "{}\n", [&said.join(" "), note].join(" ").trim());
             lines(&mut text, table, &rows, &runs);
+        }
+        if let Some(phases) = &paper.phases {
+            phase_lines(&mut text, phases, &paper.phase, &runs);
         }
     }
     text.push_str(&runs.costs(&prices));
@@ -221,7 +305,19 @@ fn the_papers_numbers_are_theirs() {
         (490.8, 570.8, 14.4)
     );
     assert_eq!(cell(&ltsxq26, "VIII", Some((22, 14)), "Ours, RR", Security::Malicious, 1), 0.36);
-    for paper in [&spot, &ltsxq26] {
+    let cssw25 = paper(PAPERS[2]);
+    let at = |table, protocol, column| cell(&cssw25, table, Some((20, 20)), protocol, Security::SemiHonest, column);
+    // "1.6 - 9.8x less communication", its section 7.4.
+    let less = |protocol| at("3", protocol, 0) / at("3", "CSSW25, permutation network", 0);
+    assert_eq!([less("ZCL23, symmetric-key"), less("KRTW19")].map(|times| (times * 10.0).round()), [16.0, 98.0]);
+    assert_eq!((at("1", "BPSY23", 2), at("4", "CSSW25, permutation network", 1)), (345.59, 53.185));
+    let phases = |of_set_up: bool| {
+        let is_part = |row: &&PhaseRow| row.name.contains(", ") && row.name.starts_with("set-up") == of_set_up;
+        cssw25.phase.iter().filter(is_part).map(|row| row.cells[0].as_f64().expect("a number")).sum::<f64>()
+    };
+    // Its own sums are off by less than 10 ms.
+    assert!((phases(true) - 10.8055).abs() < 0.01 && (phases(false) - 42.3796).abs() < 0.01);
+    for paper in [&spot, &ltsxq26, &cssw25] {
         let numbers: BTreeSet<&String> = paper.table.iter().map(|table| &table.number).collect();
         assert!(paper.row.iter().all(|row| numbers.contains(&row.table)), "{}", paper.key);
         assert!(

@@ -9,7 +9,7 @@ use vesica_bench::Network;
 use vesica_party::Security;
 use vesica_protocols::tasks::Extent;
 
-use super::super::Run;
+use super::super::{PhaseCost, Run, SidePhases};
 use super::seconds;
 
 /// What a column states.
@@ -19,6 +19,8 @@ pub enum What {
     Bits,
     /// Communication of both sides in MiB.
     MiB,
+    /// The same in MB.
+    MB,
     /// Seconds over a link.
     Seconds(Network),
 }
@@ -37,6 +39,7 @@ impl Column {
         let (what, rest) = match words.as_slice() {
             ["bits", rest @ ..] => (What::Bits, rest),
             ["MiB", rest @ ..] => (What::MiB, rest),
+            ["MB", rest @ ..] => (What::MB, rest),
             ["s", "loopback", rest @ ..] => (What::Seconds(Network::Loopback), rest),
             ["s", rate, trip, rest @ ..] => (What::Seconds(format!("{rate},{trip}").parse().expect("a link")), rest),
             _ => panic!("no column {text:?}"),
@@ -49,17 +52,22 @@ impl Column {
         let what = match self.what {
             What::Bits => "bits an item".into(),
             What::MiB => "MiB".into(),
+            What::MB => "MB".into(),
             What::Seconds(link) => format!("s, {}", link_name(link)),
         };
         self.log.map_or(what.clone(), |log| format!("{what}, 2^{log}"))
     }
 }
 
-fn link_name(link: Network) -> String {
+pub fn link_name(link: Network) -> String {
     match link {
         Network::Loopback | Network::Lan => "LAN".into(),
         Network::Shaped(link) => {
-            format!("{} Mbit/s, {} ms", link.bits_per_second as f64 / 1e6, link.round_trip().as_millis())
+            let rate = match link.bits_per_second as f64 {
+                rate if rate < 1e9 => format!("{} Mbit/s", rate / 1e6),
+                rate => format!("{} Gbit/s", rate / 1e9),
+            };
+            format!("{rate}, {} ms", link.round_trip().as_millis())
         }
     }
 }
@@ -80,28 +88,38 @@ struct Time {
     is_measured: bool,
 }
 
-/// All recorded runs.
-pub struct Runs(pub Vec<Run>);
+/// All recorded runs of a task.
+pub struct Runs {
+    pub task: &'static dyn AnyTask,
+    pub list: Vec<Run>,
+}
 
 impl Runs {
     /// Whether the protocol has this mode, or is not there at all, which is to be said.
     pub fn serves(&self, id: &str, security: Security, sizes: (u32, u32)) -> bool {
-        intersect().find(id).ok().flatten().is_none_or(|entry| workload(security, sizes).predicted_bytes(entry).is_ok())
+        self.task
+            .find(id)
+            .ok()
+            .flatten()
+            .is_none_or(|entry| self.workload(security, sizes).predicted_bytes(entry).is_ok())
     }
 
     /// The text of a cell.
     pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> String {
         let sizes = column.log.map(|log| (log, log)).or(sizes).expect("sizes of the row or the column");
-        let Ok(Some(entry)) = intersect().find(id) else { return "not in this release".into() };
-        let predicted = workload(security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
+        let Ok(Some(entry)) = self.task.find(id) else { return "not in this release".into() };
+        let predicted = self.workload(security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
         match column.what {
             What::Bits => predicted
                 .map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
-            What::MiB => match (self.bytes(id, security, sizes), predicted) {
-                (Some(bytes), _) => amount(bytes / MIB),
-                (None, Ok(bytes)) => format!("{}*", amount(bytes / MIB)),
-                (None, Err(_)) => "–".into(),
-            },
+            What::MiB | What::MB => {
+                let unit = if column.what == What::MiB { MIB } else { 1e6 };
+                match (self.bytes(id, security, sizes), predicted) {
+                    (Some(bytes), _) => amount(bytes / unit),
+                    (None, Ok(bytes)) => format!("{}*", amount(bytes / unit)),
+                    (None, Err(_)) => "–".into(),
+                }
+            }
             What::Seconds(link) => match self.time(id, security, sizes, link) {
                 Some(Time { seconds: time, is_measured: true }) => seconds(time),
                 Some(Time { seconds: time, .. }) => format!("~{}", seconds(time)),
@@ -112,7 +130,7 @@ impl Runs {
 
     fn of(&self, id: &str, security: Security, sizes: (u32, u32)) -> impl Iterator<Item = &Run> {
         let security = security.to_string();
-        self.0
+        self.list
             .iter()
             .filter(move |run| run.protocol == id && run.security == security && run.has_sizes(sizes.0, sizes.1))
     }
@@ -133,6 +151,37 @@ impl Runs {
         let ((other, _), run) = faster.min_by_key(|((other, _), _)| *other)?;
         let bits = (run.sender_bytes + run.receiver_bytes) as f64 * 8.0;
         Some(Time { seconds: run.spread().median + bits / rate as f64 - bits / other as f64, is_measured: false })
+    }
+
+    fn workload(&self, security: Security, (sender, receiver): (u32, u32)) -> Box<dyn SampleWorkload> {
+        let extent = Extent::new(1 << sender, 1 << receiver, security);
+        self.task.workload(&extent, &self.task.least_amounts()).expect("the least")
+    }
+
+    /// What each phase takes: seconds over each of the links and megabytes. Empty without a run.
+    pub fn phases(&self, id: &str, log: u32, links: &[Network]) -> Vec<(String, Vec<String>)> {
+        let of_link = |link: &Network| {
+            self.of(id, Security::SemiHonest, (log, log)).find(|run| run.link == Some(*link))?.phases.as_ref()
+        };
+        let of_links: Vec<_> = links.iter().map(of_link).collect();
+        let names: BTreeSet<&String> = of_links
+            .iter()
+            .flatten()
+            .flat_map(|of_sides| of_sides.sender.keys().chain(of_sides.receiver.keys()))
+            .collect();
+        let row = |phase: &String| {
+            let both = |of_sides: &SidePhases| {
+                [&of_sides.sender, &of_sides.receiver].map(|side| side.get(phase).copied().unwrap_or_default())
+            };
+            let of_sides = || of_links.iter().map(|of_sides| of_sides.map(both));
+            let time = |both: Option<[PhaseCost; 2]>| {
+                both.map_or("not measured".into(), |[one, other]| seconds(one.seconds.max(other.seconds)))
+            };
+            let bytes = of_sides().flatten().next().map_or(0, |[one, other]| one.bytes + other.bytes);
+            let cells = of_sides().map(time).chain([amount(bytes as f64 / 1e6)]).collect();
+            (phase.clone(), cells)
+        };
+        names.into_iter().map(row).collect()
     }
 
     /// What runs cost, as section 6.2 of SpOT-Light counts it.
@@ -160,7 +209,7 @@ impl Runs {
             "---|".repeat(places.len())
         );
         for log in [16, 20] {
-            let wanted = self.0.iter().filter(|run| run.has_sizes(log, log) && run.task == "intersect");
+            let wanted = self.list.iter().filter(|run| run.has_sizes(log, log) && run.task == "intersect");
             let ids: BTreeSet<(&str, &str)> =
                 wanted.map(|run| (run.security.as_str(), run.protocol.as_str())).collect();
             for (security, id) in ids.into_iter().rev() {
@@ -199,15 +248,6 @@ impl Runs {
     }
 }
 
-fn intersect() -> &'static dyn AnyTask {
-    task::find("intersect").expect("the task")
-}
-
-fn workload(security: Security, (sender, receiver): (u32, u32)) -> Box<dyn SampleWorkload> {
-    let extent = Extent::new(1 << sender, 1 << receiver, security);
-    intersect().workload(&extent, &intersect().least_amounts()).expect("the least")
-}
-
 /// Three digits that count.
 fn amount(value: f64) -> String {
     let decimals = match value {
@@ -232,16 +272,20 @@ mod tests {
         .expect("a run")
     }
 
+    fn intersections(list: Vec<Run>) -> Runs {
+        Runs { task: task::find("intersect").expect("the task"), list }
+    }
+
     #[test]
     fn cells_are_measured_computed_or_missing() {
-        let runs = Runs(vec![run("loopback", 0.5), run("100mbit,80ms", 1.0), run("10mbit,40ms", 9.0)]);
+        let runs = intersections(vec![run("loopback", 0.5), run("100mbit,80ms", 1.0), run("10mbit,40ms", 9.0)]);
         let cell = |column: &str| runs.cell("vole-fast", Security::SemiHonest, Some((16, 16)), &Column::parse(column));
         assert_eq!(
             (cell("s loopback"), cell("s 100mbit 80ms"), cell("MiB")),
             ("0.50".into(), "1.0".into(), "1.19".into())
         );
         // 10^7 bits take 0.1 s at the faster rate and 10 s at this one.
-        assert_eq!(cell("s 1mbit 80ms"), "~11");
+        assert_eq!((cell("s 1mbit 80ms"), cell("MB")), ("~11".into(), "1.25".into()));
         assert_eq!(cell("s loopback 20"), "not measured");
         assert!(cell("MiB 20").ends_with('*') && cell("bits 20").ends_with('*'));
         assert_eq!(
@@ -255,9 +299,23 @@ mod tests {
     }
 
     #[test]
+    fn a_phase_takes_the_time_of_its_slower_side_and_the_bytes_of_both() {
+        let mut measured = run("loopback", 0.5);
+        measured.phases = serde_json::from_value(serde_json::json!({
+            "sender": {"encode": {"seconds": 0.25, "bytes": 1_000_000}},
+            "receiver": {"encode": {"seconds": 0.5, "bytes": 500_000}, "decode": {"seconds": 0.1, "bytes": 0}},
+        }))
+        .expect("phases");
+        let wan = "100mbit,80ms".parse().expect("a link");
+        let phases = intersections(vec![measured]).phases("vole-fast", 16, &[Network::Loopback, wan]);
+        let expected = [("decode", ["0.10", "not measured", "0.000"]), ("encode", ["0.50", "not measured", "1.50"])];
+        assert_eq!(phases, expected.map(|(phase, cells)| (phase.into(), cells.map(String::from).into())));
+    }
+
+    #[test]
     fn a_thousand_runs_cost_their_time_and_bytes() {
         let prices = Prices::built_in().expect("the project's prices");
-        let runs = Runs(vec![run("loopback", 3.6)]);
+        let runs = intersections(vec![run("loopback", 3.6)]);
         let expected = 1000.0
             * (2.0 * prices.core.usd_per_hour / 1000.0
                 + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);

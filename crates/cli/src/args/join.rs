@@ -26,11 +26,16 @@ Examples:
     ... --task cardinality --security semi-honest --group-by region --reveal-if-at-least 20
   Sum a column of your partner's over the common keys:
     ... --task sum --security semi-honest --output sum.csv
+  Count the keys that you and your partner have together, each key once:
+    ... --task union-cardinality --security semi-honest --output count.csv
+  Sum your column spent, and your partner's column over the keys that only your partner has:
+    ... --task union-sum --security semi-honest --payload spent --scale spent=2 --output sum.csv
 docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
 Examples:
-  Connect, and let your partner learn which of its rows your table has, theirs.parquet in the examples of receive:
+  Connect, and let your partner learn which of its rows your table has. You are the partner in the examples of
+  receive, so your files here are theirs.parquet and them.key:
     vesica send --input theirs.parquet --key mail --connect host:7400 --identity them.key --peer us.pub
   Give two columns with each match, and nothing of other rows:
     ... --payload segment,score
@@ -56,8 +61,10 @@ pub struct ReceiveArgs {
     pub join: JoinName,
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
-    /// which each value of your partner is multiplied. shares: your columns to share. Not for
-    /// cardinality and sum. Put a name with a comma in double quotes: '"Sales, net",score'
+    /// which each value of your partner is multiplied. union-sum: your columns, each of which is
+    /// summed together with your partner's of the same place; without it, only your partner's are.
+    /// shares: your columns to share. Not for other tasks. Put a name with a comma in double quotes:
+    /// '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
@@ -74,28 +81,29 @@ pub struct ReceiveArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = SEND_EXAMPLES)]
 pub struct SendArgs {
-    /// With --both-learn: where to write your matching rows. With --task shares: where to write
-    /// your shares
+    /// With --both-learn: where to write your matching rows, or with --task union your rows and
+    /// your partner's new keys. With --task shares: where to write your shares
     #[arg(long, value_name = "FILE")]
     pub output: Option<String>,
-    /// With --both-learn: which of your rows to write
+    /// With --both-learn: which of your rows to write. A union writes all
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
-    /// gets for keys that are new to it. Other tasks: columns of integers
-    /// or decimals to compute with, or to share. Put a name with a comma in double quotes, and
-    /// double a quote in it: '"Sales, net",score'
+    /// gets for keys that are new to it. sum, join-and-compute: columns of integers or decimals to
+    /// compute with. shares: such columns to share. cardinality: none. Put a name with a comma in
+    /// double quotes, and double a quote in it: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,
-    /// Tasks cardinality, sum and join-and-compute: add noise that hides any single key of yours
-    /// (discrete Laplace), with this epsilon for the whole run
+    /// Tasks whose result is numbers: add noise that hides any single key of yours (discrete
+    /// Laplace), with this epsilon for the whole run
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
-    /// The file with the total epsilon for each partner; docs/tasks.md shows one. The run adds its
-    /// --epsilon to what this partner has used, and is refused if the total would be passed
+    /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
+    /// adds its --epsilon to what this partner has used so far, and is refused if that would exceed
+    /// the total in the file
     #[arg(long, value_name = "FILE", help_heading = "Computation")]
     pub budget: Option<PathBuf>,
     /// Flags that both commands have.
@@ -115,8 +123,10 @@ pub struct JoinArgs {
     #[arg(long, value_name = "COLUMN", required = true, help_heading = "Table")]
     pub key: Vec<String>,
     /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits,
-    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. docs/walkthrough.md explains each. Both
-    /// sides must name the same normalisers
+    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. Both sides must name the same normalisers in
+    /// the same order, with the same PRECISION. COUNTRY, FORMAT and ZONE describe your own column
+    /// and may differ from your partner's, except for ZONE with the precision `day`.
+    /// docs/walkthrough.md explains each
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// The format of the input, if neither name nor content shows it
@@ -161,7 +171,7 @@ pub struct JoinArgs {
     #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]
     pub scale: Vec<String>,
     /// The range of a column of --payload. A value outside is moved to the nearer end; only your
-    /// own report says how many were. Your partner learns the range. Without a range, results may
+    /// own report says how many values were moved. Your partner learns the range. Without a range, results may
     /// wrap around
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub clamp: Vec<String>,
@@ -173,7 +183,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
     pub payload_duplicates: String,
     /// Tasks cardinality, sum and join-and-compute: withhold the result of a group with fewer common
-    /// keys than this. Both sides must say the same
+    /// keys than this. Tasks union-cardinality and union-sum: withhold the result if the sender has
+    /// fewer keys than this that the receiver does not have. Both sides must say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
     /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
@@ -181,8 +192,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "auto|ID", default_value = "auto", help_heading = "Protocol")]
     pub protocol: String,
     /// The link to your partner, as RATE,RTT such as 100mbit,40ms. `auto` chooses a protocol for
-    /// it. If both sides name a link, the slower one counts; if one does, that one; if neither
-    /// does, 1gbit,10ms
+    /// it. If both sides name a link, Vesica takes the lower rate and the longer round trip; if
+    /// only one side names a link, it takes that link; if neither does, it takes 1gbit,10ms
     #[arg(long, value_name = "RATE,RTT", help_heading = "Protocol")]
     pub link: Option<vesica::plan::Link>,
     /// What the run must withstand. Vesica never lowers it silently. Both sides must say the same
@@ -191,19 +202,23 @@ pub struct JoinArgs {
     /// Permit a broken protocol if --protocol names one, for research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
-    /// If the result does not show the number of common keys (today: sum), let `auto` also take
-    /// protocols that show it to the receiver. They are faster for small sets. Both sides must say it
+    /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
+    /// number of common keys, which the result itself does not show. They are faster for small sets.
+    /// Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
-    /// Let the sender learn its matches too. This is not fair: the receiver gets the result first,
-    /// and may stop before the sender has it. Both sides must say it
+    /// intersect: let the sender learn its matches too. union: let the sender get the receiver's new
+    /// keys too. This is not fair: the receiver gets its result first, and may stop before the sender
+    /// has its own. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
-    /// Union: refuse a sender whose longest key and longest payload take more bytes than this
-    /// together. Every key is padded to the width of these two, not to this limit [default: 256]
+    /// Union: refuse a side whose longest key and longest payload together take more bytes than this
+    /// limit. A higher limit costs nothing: records are padded to what the longest key and payload
+    /// take [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
-    /// Fill your set with dummies up to this many keys, to hide how many keys you have
+    /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a
+    /// union, the sender's padding hides nothing, since the receiver recognises the dummies
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that has more keys than this

@@ -17,16 +17,18 @@ pub use plan::PlanArgs;
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, delimiter};
 
-const ABOUT: &str = "Find the rows that two private tables share; all other keys stay private";
+const ABOUT: &str = "Find the rows that two private tables share; by default all other keys stay private";
 
 const LONG_ABOUT: &str = "\
-Find the rows that two private tables share; all other keys stay private.
+Find the rows that two private tables share; by default all other keys stay private.
 
 Two organisations each run vesica on their own table. One side runs `receive`: it gets its own rows whose keys its \
 partner has. The other side runs `send`: it does not learn which keys match. Each side learns how many distinct keys \
-the other has, and how they are written (as text, dates, integers). There is no third party. With --task, the \
-receiver learns only numbers about the common rows (how many, sums of the partner's columns), or both sides get secret \
-shares to compute on.";
+the other has, and of which kind they are (text, dates, integers). There is no third party.
+
+With --task, the receiver gets something else: the keys that it does not have (a union), or only numbers about the \
+common rows (how many, sums of the partner's columns), or a secret share of the result, while the sender gets the \
+other share.";
 
 const AFTER_LONG: &str = "\
 First steps:

@@ -19,10 +19,10 @@ Examples:
 
 Times are for two machines like this one, each with the threads of --threads. The first run of `plan` measures this \
                     machine for about a second, and keeps the result in vesica/calibration.json of your cache \
-                    folder. It is measured again with --calibrate, and when the version of vesica, the processor or \
-                    the number of threads changes. Bytes are computed from the protocol's formula. Neither time \
-                    nor memory counts reading and writing the tables. Groups count in time, in traffic and in the line on what a \
-                    run may take up to, but not in the columns of memory.
+                    folder. It is measured again with --calibrate, and for another version of vesica, \
+                    another processor, or a number of threads that was not measured yet. Bytes are computed from the protocol's formula. Neither time \
+                    nor memory counts reading and writing files. The memory beside each protocol leaves out what \
+                    --groups adds; the line `Memory: ...` at the end includes it.
 
 `auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference \
                     machine and the link that they name with --link.";
@@ -40,11 +40,8 @@ pub struct PlanArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
-    /// Let the sender learn its matches too
-    #[arg(long)]
-    pub both_learn: bool,
-    /// If the result does not show the number of common keys (today: sum), let `auto` also take
-    /// protocols that show it to the receiver
+    /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
+    /// number of common keys, which the result itself does not show
     #[arg(long)]
     pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms

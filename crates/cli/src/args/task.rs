@@ -24,16 +24,19 @@ pub struct TaskArgs {
     /// shares: bytes of payload for each item of the receiver
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub receiver_payload_bytes: usize,
-    /// sum, join-and-compute: values for each item of the sender [default: 1]
+    /// sum, join-and-compute, union-sum: values for each item of the sender [default: 1]
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
     /// cardinality, sum, join-and-compute: how many groups the receiver has
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub groups: usize,
     /// cardinality, sum, join-and-compute: withhold the result of a group with fewer common items
-    /// than this
+    /// than this. union-cardinality, union-sum: withhold the result if fewer items are new
     #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
     pub at_least: u64,
+    /// intersect: let the sender learn its matches too. union: let the sender learn the union too
+    #[arg(long)]
+    pub both_learn: bool,
 }
 
 /// What `--task` takes, from the list of tasks.
@@ -61,14 +64,14 @@ impl TaskArgs {
         Ok(Extent::new(items(sender_items)?, items(receiver_items)?, self.security.into()))
     }
 
-    /// What goes with the items. Only the receiver learns.
+    /// What goes with the items.
     ///
     /// # Errors
     /// If there is no such task.
     pub fn amounts(&self) -> Result<Amounts, Failure> {
-        let &Self { payload_bytes, receiver_payload_bytes, groups, at_least, .. } = self;
+        let &Self { payload_bytes, receiver_payload_bytes, groups, at_least, both_learn, .. } = self;
         let columns = self.columns.unwrap_or(self.task()?.least_amounts().columns);
-        Ok(Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn: false })
+        Ok(Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn })
     }
 }
 

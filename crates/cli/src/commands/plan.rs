@@ -86,7 +86,7 @@ impl Asked {
         if sender_items == 0 || receiver_items == 0 {
             return Err(Failure::new(code::USAGE, "an empty set matches nothing", "give sizes of at least 1"));
         }
-        let amounts = Amounts { both_learn: args.both_learn, ..args.task.amounts()? };
+        let amounts = args.task.amounts()?;
         let workload = args.task.task()?.workload(&args.task.extent(sender_items, receiver_items)?, &amounts)?;
         Ok(Some(Self { workload, amounts }))
     }

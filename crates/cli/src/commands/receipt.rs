@@ -98,6 +98,7 @@ fn describe(receipt: &Receipt) -> String {
     };
     let columns = |columns: &[ValueColumn]| list(&columns.iter().map(ToString::to_string).collect::<Vec<_>>());
     let learns = match (task.as_str(), both_learn) {
+        ("union", true) => "; both sides learn the union",
         (_, true) => "; both sides learn the matches",
         ("intersect", false) => "; the receiver learns the matches",
         _ => "",

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::Security;
+use vesica::party::{Entry, Security};
 use vesica::task::{AnyTask, TASKS};
 use vesica_bench::Settings;
 use vesica_kernels::{Backend, aes, backend, clmul, with_backend};
@@ -29,7 +29,7 @@ pub fn run(args: SelftestArgs) -> Outcome {
         for entry in task.entries() {
             for mode in entry.modes {
                 let name = format!("{} ({})", entry.id, mode.security);
-                checks.push(Check { name, failure: small_run(task, entry.id, mode.security).err() });
+                checks.push(Check { name, failure: small_run(task, entry, mode.security).err() });
             }
         }
     }
@@ -90,9 +90,9 @@ fn kernels_compute(kernels: Backend) -> Check {
 }
 
 /// One run of a protocol between two threads, checked against the plain function.
-fn small_run(task: &dyn AnyTask, id: &str, security: Security) -> Result<(), String> {
-    let settings = Settings { overlap: Some(20), ..Settings::new(task.name(), id, security, 40, 50) };
-    let settings = settings.with_amounts(&task.least_amounts());
+fn small_run(task: &'static dyn AnyTask, entry: &Entry, security: Security) -> Result<(), String> {
+    let settings = Settings { overlap: Some(20), ..Settings::new(task.name(), entry.id, security, 40, 50) };
+    let settings = settings.with_amounts(&task.least_amounts_of(entry));
     match vesica_bench::in_process(&settings) {
         Ok(report) if report.correct => Ok(()),
         Ok(_) => Err("an output is wrong".into()),

@@ -241,7 +241,7 @@ fn tasks_and_flags_that_do_not_go_together() {
         ("--partner-clamp amount=0..5", "omit --partner-clamp"),
         ("--payload score --payload-duplicates first", "--payload-duplicates is for the side that gives"),
         ("--task cardinality --payload-duplicates sum", "--payload-duplicates needs columns"),
-        ("--task cardinality --both-learn", "--both-learn is for intersections"),
+        ("--task cardinality --both-learn", "--both-learn is for intersections and unions"),
         ("--task cardinality --join difference", "--join is for intersections"),
     ] {
         folder.run(&format!("{receive} {arguments}")).expect(2, &[text]);
@@ -334,9 +334,13 @@ fn protocols_that_show_the_count_run_only_if_both_sides_say_so() {
 fn benchmarks_of_the_tasks_are_checked() {
     let folder = Folder::new();
     let groups = if has_groups("cardinality") { "--groups 2" } else { "" };
-    for (task, more) in
-        [("cardinality", groups), ("sum", "--columns 2"), ("shares", "--payload-bytes 8 --receiver-payload-bytes 4")]
-    {
+    for (task, more) in [
+        ("cardinality", groups),
+        ("sum", "--columns 2"),
+        ("union-cardinality", "--at-least 3"),
+        ("union-sum", "--columns 2"),
+        ("shares", "--payload-bytes 8 --receiver-payload-bytes 4"),
+    ] {
         let bench = folder.run(&format!(
             "bench --task {task} --security semi-honest --sender-items 700 --receiver-items 500 --overlap 99 --repeat \
              1 --json {more}"

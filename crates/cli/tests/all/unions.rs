@@ -131,6 +131,99 @@ fn check(receivers: &Table, senders: &Table, arguments: &str) {
     assert_eq!(received["revealed"], sent["revealed"]);
 }
 
+/// Runs a union that both sides learn, and compares each side's file with a plain one.
+fn check_both(receivers: &Table, senders: &Table, arguments: &str) {
+    let folder = Folder::new();
+    receivers.write(&folder);
+    senders.write(&folder);
+    let output = |table: &Table| table.file.replace('.', "-union.");
+    let side = |table: &Table| {
+        let key = table.columns[0];
+        format!("--input {} --key {key} --output {} --both-learn {arguments} --json", table.file, output(table))
+    };
+    let (receiver, sender) =
+        run(&folder, &side(receivers), &format!("{} --payload {}", side(senders), senders.columns[1]));
+    receiver.expect(0, &[]);
+    sender.expect(0, &[]);
+    // The sender's payload goes along; the receiver gives its keys alone.
+    for (own, other, given, ended) in [(receivers, senders, true, &receiver), (senders, receivers, false, &sender)] {
+        let (names, _, rows) = read(&folder, &output(own));
+        let mut expected_names = own.columns.map(str::to_owned).to_vec();
+        expected_names.extend(given.then(|| other.columns[1].to_owned()));
+        assert_eq!(names, expected_names);
+        let row = |key: &str, text: Option<&str>, payload: Option<&str>| {
+            let mut row = vec![Some(key.to_owned()), text.map(str::to_owned)];
+            row.extend(given.then(|| payload.map(str::to_owned)));
+            row
+        };
+        let expected: Vec<_> = own.rows.iter().map(|(key, text)| row(key, Some(text), None)).collect();
+        assert_eq!(rows[..own.rows.len()], expected);
+        let is_new = |key: &str| own.rows.iter().all(|(own, _)| own != key);
+        let mut expected: Vec<_> =
+            other.rows.iter().filter(|(key, _)| is_new(key)).map(|(key, text)| row(key, None, Some(text))).collect();
+        let mut new = rows[own.rows.len()..].to_vec();
+        expected.sort_unstable();
+        new.sort_unstable();
+        assert_eq!(new, expected, "{}", own.file);
+        assert_eq!(json(ended)["output"]["new_rows"], new.len());
+    }
+    assert_eq!(json(&receiver)["revealed"], json(&sender)["revealed"]);
+}
+
+#[test]
+fn both_sides_get_the_union_if_both_ask_for_it() {
+    for ([ours, theirs], is_number) in
+        [["ours.csv", "theirs.csv"], ["ours.csv", "theirs.parquet"], ["ours.parquet", "theirs.csv"]]
+            .into_iter()
+            .zip([true, false, true])
+    {
+        for first in [1, 20, 60] {
+            let receivers = Table { file: ours, columns: ["id", "name"], is_number, rows: rows(1..60, is_number, "n") };
+            let sent = rows(first..first + 40, is_number, "s");
+            let senders = Table { file: theirs, columns: ["number", "score"], is_number, rows: sent };
+            check_both(&receivers, &senders, "");
+        }
+    }
+}
+
+/// Keys of either side may be the longer ones, and dummies of neither become rows.
+#[test]
+fn records_of_both_sides_have_the_wider_width_and_dummies_are_no_rows() {
+    for (ours, theirs) in [("k", "a-long-prefix-of-keys-"), ("a-long-prefix-of-keys-", "k")] {
+        let of = |file, columns, prefix: &str, keys: std::ops::Range<u32>| {
+            let mut rows = rows(keys, false, "t");
+            rows.push((format!("{prefix}{}", 77), "long".into()));
+            Table { file, columns, is_number: false, rows }
+        };
+        let receivers = of("ours.csv", ["id", "name"], ours, 1..9);
+        check_both(&receivers, &of("theirs.csv", ["id", "score"], theirs, 5..14), "--pad-to 30");
+    }
+}
+
+#[test]
+fn reports_and_receipts_of_a_mutual_union_say_what_each_side_learns() {
+    let folder = small();
+    let (receiver, sender) = run(
+        &folder,
+        "--input ours.csv --key id --output union.csv --both-learn --receipt run.json",
+        "--input theirs.csv --key id --output union-too.csv --both-learn",
+    );
+    for ended in [&receiver, &sender] {
+        ended.expect(
+            0,
+            &[
+                "1 keys of the partner are new; wrote 2 rows",
+                "revealed to the sender: the keys of the receiver that it does not have",
+            ],
+        );
+    }
+    assert_eq!(folder.read("union.csv"), "id,name\n1,a\n2,\n");
+    assert_eq!(folder.read("union-too.csv"), "id,score\n2,7\n1,\n");
+    let receipt = folder.run("receipt run.json");
+    receipt.expect(0, &[]);
+    assert!(receipt.stdout.contains("both sides learn the union"), "{}", receipt.stdout);
+}
+
 /// Rows of these keys, which are numbers or texts.
 fn rows(keys: impl Iterator<Item = u32>, is_number: bool, text: &str) -> Vec<(String, String)> {
     let key = |key: u32| if is_number { key.to_string() } else { format!("k{key}") };
@@ -253,11 +346,12 @@ fn what_no_union_can_be_made_of_is_refused_on_both_sides() {
             (7, "key column 1 is Utf8 on the sender's side and Int64 on the receiver's"),
         ),
         // What the task does not take.
+        (ours.into(), format!("{theirs} --both-learn --output x.csv"), (7, "--both-learn"), (7, "--both-learn")),
         (
-            ours.into(),
-            format!("{theirs} --both-learn --output x.csv"),
-            (9, "settings"),
-            (2, "no protocol lets the sender"),
+            "--input ours.parquet --key id --output union.parquet --both-learn".into(),
+            "--input words.csv --key id --both-learn --output union-too.csv".into(),
+            (7, "key column 1 is Utf8 on the sender's side and Int64 on the receiver's"),
+            (7, "key column 1 is Utf8 on the sender's side and Int64 on the receiver's"),
         ),
         (format!("{ours} --join difference"), theirs.into(), (2, "a union writes all rows"), (9, "settings")),
         (format!("{ours} --max-item-bytes 0"), theirs.into(), (2, "--max-item-bytes"), (9, "settings")),
@@ -307,10 +401,28 @@ fn a_plan_knows_the_protocols_of_unions() {
     assert!(["gmr21-union", "czz24-union"].iter().all(|id| listed.contains(id)), "{listed}");
 }
 
+/// A protocol gives the union to one side or to both: with the flag only the latter serve, and without
+/// it never.
+#[test]
+fn a_plan_takes_protocols_for_both_sides_with_the_flag_and_only_then() {
+    let folder = Folder::new();
+    let refused = |flag: &str| {
+        let plan =
+            format!("plan --task union --security semi-honest --sender-items 1e4 --receiver-items 1e4 --json {flag}");
+        let plan: Value = serde_json::from_str(&folder.run(&plan).stdout).expect("one JSON object");
+        let refused = plan["refused"].as_array().expect("a list").iter();
+        let for_others = refused.filter(|one| one["why"].as_str().expect("a reason").contains("gives the union to"));
+        for_others.map(|one| one["protocol"].as_str().expect("an id").to_owned()).collect::<Vec<_>>()
+    };
+    let (one, both) = (refused(""), refused("--both-learn"));
+    assert!(one.contains(&"vesica-union-both".to_owned()) && both.contains(&"vesica-union".to_owned()));
+    assert!(both.iter().all(|id| !one.contains(id)), "{one:?} and {both:?}");
+}
+
 #[test]
 fn a_benchmark_checks_every_new_record() {
     let folder = Folder::new();
-    for protocol in ["gmr21-union", "czz24-union"] {
+    for protocol in ["gmr21-union", "czz24-union", "zcl23-pk", "bpsy23-union", "vesica-union-both --both-learn"] {
         let bench = folder.run(&format!(
             "bench --task union --protocol {protocol} --security semi-honest --sender-items 300 --receiver-items 200 \
              --payload-bytes 5 --repeat 1 --json"

@@ -124,6 +124,13 @@ impl<O: BinOpprf> Sender<O> {
         Ok(Self { params: params.clone(), parts: Some((hashes, Party::setup(opprf, ch, rng)?, peqt)) })
     }
 
+    /// The bins of items, as this side computes them.
+    #[cfg(test)]
+    pub(crate) fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
+        let (hashes, ..) = self.parts.as_ref().expect("items on both sides");
+        hashes.positions(items)
+    }
+
     /// Steps 3 to 8. `carry` says what the hint carries for an item (by number) in a bin. Gives the
     /// share of membership of each bin.
     pub fn run(

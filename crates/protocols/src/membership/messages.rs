@@ -43,7 +43,15 @@ impl<A: Arrows> Stream for Values<A> {
     type Element = u64;
 }
 
-/// Arrow III.
+/// Arrow III of a union's cardinality.
+pub(super) struct Counted<A>(PhantomData<A>);
+
+impl<A: Arrows> Stream for Counted<A> {
+    const STEP: Step = step::<A>(2, Role::Sender, "how many items it has without dummies");
+    type Element = u64;
+}
+
+/// Arrow III of sums.
 pub(super) struct Totals<A>(PhantomData<A>);
 
 impl<A: Arrows> Stream for Totals<A> {

@@ -7,6 +7,10 @@
 //!
 //!   cardinality: ends here                                            the number of e_i = 1
 //!
+//!   union cardinality:           III. n'
+//!      ------------------------------------------------------------------------>
+//!                                                                     n' - the number of e_i = 1
+//!
 //!         [ random OTs: the sender gets k_i[0], k_i[1], the receiver random c_i and k_i[c_i] ]
 //!                                I.   d_i = c_i + e_i
 //!      <------------------------------------------------------------------------
@@ -22,13 +26,23 @@
 //!                                III. - sum of all r_i
 //!      ------------------------------------------------------------------------>
 //!                                                                     the sum of what came
+//!   union sum: as the sum, but   III. t + sum of all r_i
+//!      ------------------------------------------------------------------------>
+//!                                                                     what came, less the sum of r_i + e_i v_i
 //! ```
 //!
+//! `n'` is the number of the sender's items without dummies, and `t` the sum of their values. In a
+//! union sum the receiver has `r_i` at the place of a new item and `r_i + v_i` at that of a common
+//! one. All of these are uniformly random whatever the values are, and arrow III is their sum plus
+//! the result: neither `t` nor the sum over common items shows. In a union's cardinality, `n'`
+//! follows from the result and the number of common items.
+//!
 //! The receiver learns how many items are common as soon as the test is done. For the intersection
-//! that is part of its output, for the sum it is leakage. For the union it follows from the output,
-//! but the receiver has it before the records: a run that is broken off then shows the number alone,
-//! again for each set that the receiver tries. Whoever limits how often a partner may ask must count
-//! such runs too.
+//! that is part of its output, for the sum and both aggregates over a union it is leakage. (The size
+//! of a union tells it too, but only to a receiver that knows how many of the sender's items are no
+//! dummies.) For the union it follows from the output, but the receiver has it before the records: a
+//! run that is broken off then shows the number alone, again for each set that the receiver tries.
+//! Whoever limits how often a partner may ask must count such runs too.
 //!
 //! # Why the union shows nothing else
 //!
@@ -63,6 +77,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 mod transfer;
+pub mod zcl23_pk;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -75,7 +90,8 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use crate::tasks::{
-    AggregateRequest, Cardinality, EXACT_COUNT, Intersect, IntersectRequest, SIZES, Sum, Union, UnionRequest,
+    AggregateRequest, Cardinality, EXACT_COUNT, Intersect, IntersectRequest, SIZES, Sum, Union, UnionCardinality,
+    UnionRequest, UnionSum,
 };
 
 pub use params::Params;
@@ -146,10 +162,20 @@ pub(crate) const EARLY_COUNT: Leak = Leak {
            then show the number alone, and count in any limit on runs (JSZG24)",
     extra: None,
 };
-/// The leakage of a sum.
+/// The leakage of a sum, also of one over a union.
 const BESIDE_SUM: &[Leak] = &[SIZES, EXACT_COUNT];
+/// The leakage of the cardinality of a union.
+const BESIDE_UNION_COUNT: &[Leak] = &[SIZES, EXACT_COUNT, REAL_ITEMS];
+/// What the size of a union and the number of common items tell together.
+const REAL_ITEMS: Leak =
+    Leak { to: Learner::Receiver, what: "the number of the sender's items without dummies", extra: None };
 
-/// One mode, for parties that follow the protocol.
+/// How the cardinality of a union differs from the papers.
+const UNION_COUNT: &str = "The sender says how many of its items are no dummies; a protocol for unions tells that too.";
+/// How the sum over a union differs from the papers.
+const UNION_SUM: &str = "Not in the paper: the sum over the items that are not common, in Z_2^64, as the masked total of \
+                         all values less the sum over the common ones.";
+
 pub(crate) const fn semi_honest(
     rounds: Rounds,
     assumptions: &'static [&'static str],
@@ -159,7 +185,7 @@ pub(crate) const fn semi_honest(
 }
 
 macro_rules! row {
-    ($task:ident, $request:ty, $derive:ident) => {
+    ($task:ident, $request:ty, $($derive:tt)+) => {
         impl<M: For<$task>> Protocol for Membership<M, $task> {
             const ENTRY: Entry = <M as For<$task>>::ENTRY;
             type Task = $task;
@@ -168,7 +194,7 @@ macro_rules! row {
             type Receiver = Receiver<M, $task>;
 
             fn derive(request: &$request) -> Result<Params<M>, Unsupported> {
-                Params::$derive(request)
+                Params::$($derive)+(request)
             }
 
             fn predicted_bytes(params: &Params<M>) -> RangeInclusive<u64> {
@@ -179,5 +205,7 @@ macro_rules! row {
 }
 row!(Intersect, IntersectRequest, intersect);
 row!(Union, UnionRequest, union);
-row!(Cardinality, AggregateRequest, cardinality);
-row!(Sum, AggregateRequest, sum);
+row!(Cardinality, AggregateRequest, cardinality::<Cardinality>);
+row!(UnionCardinality, AggregateRequest, cardinality::<UnionCardinality>);
+row!(Sum, AggregateRequest, sum::<Sum>);
+row!(UnionSum, AggregateRequest, sum::<UnionSum>);

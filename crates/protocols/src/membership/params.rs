@@ -7,14 +7,14 @@ use vesica_party::{Protocol, Security};
 use vesica_structures::facts::Unsupported;
 
 use super::{Arrows, For, Membership, MembershipTest};
-use crate::tasks::{AggregateRequest, Cardinality, Intersect, IntersectRequest, Sum, Union, UnionRequest};
+use crate::tasks::{Aggregate, AggregateRequest, Intersect, IntersectRequest, Over, Union, UnionRequest};
 
 /// The protocol that random OTs come from.
 type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
 
 /// The parameters that both sides derive from the request.
 pub struct Params<M: MembershipTest> {
-    /// `n_s`, `n_r`, the columns of a sum (arrow III), and one group.
+    /// `n_s`, `n_r`, the columns of a sum, and one group.
     pub request: AggregateRequest,
     /// The test's.
     pub test: M::Params,
@@ -23,6 +23,8 @@ pub struct Params<M: MembershipTest> {
     /// Items that come without a test and without OTs: all of a union's sender whose receiver has
     /// none, and none otherwise.
     pub unasked: usize,
+    /// Elements of arrow III.
+    pub totals: usize,
     /// The OTs, one for each place; none where the protocol ends with the test, or either set is
     /// empty.
     pub(super) transfers: Option<<Ots<M> as Protocol>::Params>,
@@ -58,34 +60,34 @@ impl<M: MembershipTest> Params<M> {
     {
         <Membership<M, Union>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
-        let UnionRequest { sender_items, receiver_items, security, record_bytes } = *request;
+        let UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *request;
         let mark = usize::from(M::HAS_EMPTY_PLACES);
         let params = Self::new(without_values(sender_items, receiver_items, security), record_bytes + mark)?;
         let unasked = if params.transfers.is_none() { sender_items } else { 0 };
         Ok(Self { unasked, ..params })
     }
 
-    /// Parameters for a cardinality.
-    pub(super) fn cardinality(request: &AggregateRequest) -> Result<Self, Unsupported>
+    /// Parameters for the cardinality `T`.
+    pub(super) fn cardinality<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
-        M: For<Cardinality>,
+        M: For<T>,
     {
-        <Membership<M, Cardinality>>::ENTRY.require(request.security)?;
+        <M as For<T>>::ENTRY.require(request.security)?;
         request.check_one_count()?;
-        Self::new(*request, 0)
+        Ok(Self { totals: usize::from(T::OVER == Over::New), ..Self::new(*request, 0)? })
     }
 
-    /// Parameters for sums.
-    pub(super) fn sum(request: &AggregateRequest) -> Result<Self, Unsupported>
+    /// Parameters for the sum `T`.
+    pub(super) fn sum<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
-        M: For<Sum>,
+        M: For<T>,
     {
-        <Membership<M, Sum>>::ENTRY.require(request.security)?;
+        <M as For<T>>::ENTRY.require(request.security)?;
         request.check_one_total()?;
         if request.columns == 0 {
-            return Err(Unsupported::new("a sum of no columns", "ask for the task cardinality, or give values"));
+            return Err(Unsupported::new("a sum of no columns", "ask for a cardinality, or give values"));
         }
-        Self::new(*request, size_of::<u64>() * request.columns)
+        Ok(Self { totals: request.columns, ..Self::new(*request, size_of::<u64>() * request.columns)? })
     }
 
     fn new(request: AggregateRequest, place_bytes: usize) -> Result<Self, Unsupported> {
@@ -94,7 +96,7 @@ impl<M: MembershipTest> Params<M> {
         let is_transferred = place_bytes > 0 && len > 0;
         let correlation = CorrelationRequest { len, security: request.security, width: None };
         let transfers = is_transferred.then(|| Ots::<M>::derive(&correlation)).transpose()?;
-        Ok(Self { request, test, place_bytes, unasked: 0, transfers })
+        Ok(Self { request, test, place_bytes, unasked: 0, totals: 0, transfers })
     }
 
     /// Places of arrow I.
@@ -111,7 +113,7 @@ impl<M: MembershipTest> Params<M> {
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let (places, test) = (self.transferred(), M::predicted_bytes(&self.test));
         let transfers = self.transfers.as_ref().map_or(0..=0, Ots::<M>::predicted_bytes);
-        let totals = self.request.columns * size_of::<u64>();
+        let totals = self.totals * size_of::<u64>();
         let carried = (places.div_ceil(8) + self.carried_bytes() + totals) as u64;
         test.start() + transfers.start() + carried..=test.end() + transfers.end() + carried
     }

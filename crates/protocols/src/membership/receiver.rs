@@ -8,12 +8,12 @@ use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::tags::TagFinder;
 
-use super::messages::{Items, Records};
+use super::messages::{Counted, Items, Records};
 use super::transfer::OtReceiver;
 use super::{For, MARK_OF_ITEM, MembershipTest, Params};
 use crate::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateRequest, Cardinality, Intersect, IntersectReceiverInput,
-    IntersectReceiverOutput, NewRecords, Sum, Union, UnionReceiverInput, UnionReceiverOutput,
+    Aggregate, AggregateOutput, AggregateReceiverInput, AggregateRequest, Intersect, IntersectReceiverInput,
+    IntersectReceiverOutput, NewRecords, Over, Union, UnionReceiverInput, UnionReceiverOutput,
 };
 
 /// The receiver, set up.
@@ -33,27 +33,6 @@ impl<M: MembershipTest, T> Receiver<M, T> {
         let test = M::receiver(&params.test, ch, rng)?;
         let (place_bytes, carried_bytes) = (params.place_bytes, params.carried_bytes());
         Ok(Self { request: params.request, place_bytes, carried_bytes, test, ot_receiver, task: PhantomData })
-    }
-}
-
-impl<M: For<Cardinality>> Party for Receiver<M, Cardinality> {
-    type Params = Params<M>;
-    type Input = AggregateReceiverInput;
-    type Output = AggregateOutput;
-
-    fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        Self::set_up(params, ch, rng)
-    }
-
-    fn run(
-        self,
-        input: AggregateReceiverInput,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<AggregateOutput, Abort> {
-        input.check(&self.request, false)?;
-        let found = M::test(self.test, &input.items, ch, rng)?;
-        Ok(AggregateOutput::one(vec![found.count_ones() as u64]))
     }
 }
 
@@ -142,7 +121,8 @@ fn new_places(found: &Bits, cells: &[u8], place_bytes: usize, are_marked: bool) 
     (!strange).then_some(holds)
 }
 
-impl<M: For<Sum>> Party for Receiver<M, Sum> {
+/// Cardinalities and sums.
+impl<M: For<T>, T: Aggregate> Party for Receiver<M, T> {
     type Params = Params<M>;
     type Input = AggregateReceiverInput;
     type Output = AggregateOutput;
@@ -159,8 +139,24 @@ impl<M: For<Sum>> Party for Receiver<M, Sum> {
     ) -> Result<AggregateOutput, Abort> {
         input.check(&self.request, false)?;
         let found = M::test(self.test, &input.items, ch, rng)?;
-        let _phase = ch.phase(Phase::Payload);
-        Ok(AggregateOutput::one(self.ot_receiver.take_sums(&found, self.request.columns, ch)?))
+        let results = match (self.request.columns, T::OVER) {
+            (0, Over::Common) => vec![found.count_ones() as u64],
+            (0, Over::New) => {
+                let _phase = ch.phase(Phase::Payload);
+                let mut counted = [0];
+                ch.recv_stream::<Counted<M::Arrows>>(&mut counted)?;
+                let [counted] = counted;
+                let new = counted.checked_sub(found.count_ones() as u64);
+                let fault = "a number of items that is less than that of the common ones, or more than agreed";
+                let new = new.filter(|_| counted <= self.request.sender_items as u64);
+                vec![new.ok_or(Abort::PeerMisbehaved(Counted::<M::Arrows>::STEP, fault))?]
+            }
+            (columns, over) => {
+                let _phase = ch.phase(Phase::Payload);
+                self.ot_receiver.take_sums(over, &found, columns, ch)?
+            }
+        };
+        Ok(AggregateOutput::one(results))
     }
 }
 

@@ -8,11 +8,12 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
+use super::messages::Counted;
 use super::transfer::OtSender;
 use super::{For, MARK_OF_ITEM, MembershipTest, NO_ITEM, Params};
 use crate::tasks::{
-    AggregateRequest, AggregateSenderInput, Cardinality, Intersect, IntersectSenderInput, IntersectSenderOutput, Sum,
-    Union, UnionSenderInput,
+    Aggregate, AggregateRequest, AggregateSenderInput, Intersect, IntersectSenderInput, IntersectSenderOutput, Over,
+    Union, UnionSenderInput, UnionSenderOutput,
 };
 
 /// The sender, set up.
@@ -38,21 +39,6 @@ impl<M: MembershipTest, T> Sender<M, T> {
             ot_sender,
             task: PhantomData,
         })
-    }
-}
-
-impl<M: For<Cardinality>> Party for Sender<M, Cardinality> {
-    type Params = Params<M>;
-    type Input = AggregateSenderInput;
-    type Output = ();
-
-    fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        Self::set_up(params, ch, rng)
-    }
-
-    fn run(self, input: AggregateSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-        input.check(&self.request)?;
-        M::ask(self.test, &input.items, ch, rng).map(drop)
     }
 }
 
@@ -83,13 +69,13 @@ impl<M: For<Intersect>> Party for Sender<M, Intersect> {
 impl<M: For<Union>> Party for Sender<M, Union> {
     type Params = Params<M>;
     type Input = UnionSenderInput;
-    type Output = ();
+    type Output = UnionSenderOutput;
 
     fn setup(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Self::set_up(params, ch, rng)
     }
 
-    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let record_bytes = self.place_bytes - usize::from(M::HAS_EMPTY_PLACES);
         input.check(self.request.sender_items, record_bytes)?;
         let asked = M::ask(self.test, &input.items, ch, rng)?;
@@ -105,11 +91,13 @@ impl<M: For<Union>> Party for Sender<M, Union> {
             }
             cells.resize(filled, 0);
         }
-        self.ot_sender.give_records(cells, self.place_bytes, ch)
+        self.ot_sender.give_records(cells, self.place_bytes, ch)?;
+        Ok(UnionSenderOutput::default())
     }
 }
 
-impl<M: For<Sum>> Party for Sender<M, Sum> {
+/// Cardinalities and sums.
+impl<M: For<T>, T: Aggregate> Party for Sender<M, T> {
     type Params = Params<M>;
     type Input = AggregateSenderInput;
     type Output = ();
@@ -122,10 +110,20 @@ impl<M: For<Sum>> Party for Sender<M, Sum> {
         let columns = self.request.columns;
         input.check(&self.request)?;
         let order = M::ask(self.test, &input.items, ch, rng)?;
-        let _phase = ch.phase(Phase::Payload);
-        let nothing = vec![0; columns];
-        let rows = |place: usize| input.values.chunks_exact(columns).nth(order[place] as usize).unwrap_or(&nothing);
-        self.ot_sender.give_values(columns, rows, ch)
+        match (columns, T::OVER) {
+            (0, Over::Common) => Ok(()),
+            (0, Over::New) => {
+                let _phase = ch.phase(Phase::Payload);
+                ch.send_stream::<Counted<M::Arrows>>(&[input.counted()])
+            }
+            (_, over) => {
+                let _phase = ch.phase(Phase::Payload);
+                let nothing = vec![0; columns];
+                let rows =
+                    |place: usize| input.values.chunks_exact(columns).nth(order[place] as usize).unwrap_or(&nothing);
+                self.ot_sender.give_values(over, &input.sums(columns), rows, ch)
+            }
+        }
     }
 }
 

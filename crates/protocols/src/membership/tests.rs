@@ -1,4 +1,4 @@
-//! What a receiver sees beyond its output, on either test.
+//! What a receiver sees beyond its output, on each test.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,13 @@ use vesica_testkit::{Side, conformance, try_two_party, two_party};
 use super::czz24::Czz24;
 use super::gmr21::Gmr21;
 use super::transfer::Pad;
+use super::zcl23_pk::{Garbled, Zcl23Pk};
 use super::*;
 use crate::tasks::{
-    AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput, IntersectReceiverOutput,
-    IntersectSenderInput, UnionReceiverInput, UnionReceiverOutput, UnionSenderInput,
+    Aggregate, AggregateOutput, AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput,
+    IntersectReceiverOutput, IntersectSenderInput, Over, UnionReceiverInput, UnionReceiverOutput, UnionSenderInput,
 };
+use crate::union::cssw25::Cssw25;
 use crate::union::jsz22_r::Jsz22R;
 use crate::union::krtw19::Krtw19;
 
@@ -91,7 +93,8 @@ const RECORD_BYTES: usize = 20;
 
 fn union<M: For<Union>>(sender_items: usize, receiver_items: usize) -> Params<M> {
     let security = Security::SemiHonest;
-    let request = UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES };
+    let request =
+        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
     Membership::<M, Union>::derive(&request).unwrap()
 }
 
@@ -147,6 +150,8 @@ fn common_records_stay_closed<M: For<Union>>() {
 fn the_receiver_of_a_union_opens_new_records_only() {
     common_records_stay_closed::<Czz24>();
     common_records_stay_closed::<Gmr21>();
+    common_records_stay_closed::<Cssw25>();
+    common_records_stay_closed::<Zcl23Pk<Garbled>>();
     common_records_stay_closed::<Jsz22R>();
     common_records_stay_closed::<Krtw19>();
 }
@@ -176,6 +181,8 @@ fn no_pad_is_used_twice<M: For<Union>>() {
 fn strings_of_equal_records_differ() {
     no_pad_is_used_twice::<Czz24>();
     no_pad_is_used_twice::<Gmr21>();
+    no_pad_is_used_twice::<Cssw25>();
+    no_pad_is_used_twice::<Zcl23Pk<Garbled>>();
     no_pad_is_used_twice::<Jsz22R>();
     no_pad_is_used_twice::<Krtw19>();
 }
@@ -184,8 +191,13 @@ fn strings_of_equal_records_differ() {
 /// bytes than these.
 fn an_empty_receiver_gets_all<M: For<Union>>() {
     let sent = records(0);
-    let request =
-        UnionRequest { sender_items: N, receiver_items: 0, security: Security::SemiHonest, record_bytes: RECORD_BYTES };
+    let request = UnionRequest {
+        sender_items: N,
+        receiver_items: 0,
+        security: Security::SemiHonest,
+        record_bytes: RECORD_BYTES,
+        both_learn: false,
+    };
     let run = conformance::<Membership<M, Union>>(&request, sent.clone(), UnionReceiverInput::default());
     assert_ne!(run.receiver.records.open(), sent.records);
 }
@@ -194,6 +206,8 @@ fn an_empty_receiver_gets_all<M: For<Union>>() {
 fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
     an_empty_receiver_gets_all::<Czz24>();
     an_empty_receiver_gets_all::<Gmr21>();
+    an_empty_receiver_gets_all::<Cssw25>();
+    an_empty_receiver_gets_all::<Zcl23Pk<Garbled>>();
     an_empty_receiver_gets_all::<Jsz22R>();
     an_empty_receiver_gets_all::<Krtw19>();
 }
@@ -202,7 +216,7 @@ fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
 fn marked(mark: u8) -> Side<UnionReceiverOutput> {
     let params = union::<Gmr21>(N, N);
     let place_bytes = params.place_bytes;
-    let asked = UnionReceiverInput { items: (0..N as u128).collect() };
+    let asked = UnionReceiverInput { items: (0..N as u128).collect(), records: Vec::new() };
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let Sender { test, ot_sender, .. } = Sender::<Gmr21, Union>::setup(&params, ch, rng)?;
@@ -225,27 +239,23 @@ fn marks_that_make_more_items_than_agreed_or_are_none_are_caught() {
     }
 }
 
+/// A request for the sum of one column.
+fn sum_of(sender_items: usize, receiver_items: usize, security: Security) -> AggregateRequest {
+    AggregateRequest { sender_items, receiver_items, security, columns: 1, groups: 1, at_least: 0, noisy: false }
+}
+
 /// What a receiver of sums takes for an item says nothing of its value: it differs for equal
-/// values, and from the values.
-fn values_are_masked<M: For<Sum>>() {
-    let security = Security::SemiHonest;
-    let request = AggregateRequest {
-        sender_items: N,
-        receiver_items: N,
-        security,
-        columns: 1,
-        groups: 1,
-        at_least: 0,
-        noisy: false,
-    };
-    let params = Membership::<M, Sum>::derive(&request).unwrap();
+/// values, and from the values. Nor does the total of all values show.
+fn values_are_masked<M: For<T>, T: Aggregate>() {
+    let request = sum_of(N, N, Security::SemiHonest);
+    let params = Params::<M>::sum::<T>(&request).unwrap();
     let own: Vec<u128> = (0..N as u128).collect();
-    let sent = AggregateSenderInput { items: own.clone(), values: vec![9; N], noise: vec![] };
+    let sent = AggregateSenderInput { items: own.clone(), values: vec![9; N], ..AggregateSenderInput::default() };
     let asked = AggregateReceiverInput { items: own, ..AggregateReceiverInput::default() };
     let ((), (seen, total)) = two_party(
-        |ch, rng| Sender::<M, Sum>::setup(&params, ch, rng)?.run(sent, ch, rng),
+        |ch, rng| Sender::<M, T>::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
-            let Receiver { test, ot_receiver, .. } = Receiver::<M, Sum>::setup(&params, ch, rng)?;
+            let Receiver { test, ot_receiver, .. } = Receiver::<M, T>::setup(&params, ch, rng)?;
             let found = M::test(test, &asked.items, ch, rng)?;
             let common = ot_receiver.choose(&found, ch)?;
             let (mut padded, mut total) = (vec![0; common.len()], [0]);
@@ -260,34 +270,59 @@ fn values_are_masked<M: For<Sum>>() {
             Ok((padded.iter().zip(ot_receiver.chosen()).zip(common).map(masked).collect::<Vec<u64>>(), total[0]))
         },
     );
-    let sum = seen.iter().fold(total, |sum, seen| sum.wrapping_add(*seen));
-    assert_eq!(sum, 9 * N as u64);
+    let sum = seen.iter().fold(total, |sum, seen| sum.wrapping_add(T::OVER.receiver_share(*seen)));
+    let all = 9 * N as u64;
+    assert_eq!(sum, if T::OVER == Over::Common { all } else { 0 });
     let (places, distinct) = (seen.len(), seen.into_iter().collect::<HashSet<u64>>());
-    assert!(distinct.len() == places && !distinct.contains(&9));
+    assert!(distinct.len() == places && !distinct.contains(&9) && total.wrapping_add(all) != all && total != all);
 }
 
 #[test]
 fn single_values_are_masked() {
-    values_are_masked::<Czz24>();
-    values_are_masked::<Gmr21>();
+    values_are_masked::<Czz24, Sum>();
+    values_are_masked::<Gmr21, Sum>();
+    values_are_masked::<Czz24, UnionSum>();
+    values_are_masked::<Gmr21, UnionSum>();
+}
+
+/// A receiver of a union's cardinality of which half of the sender's items are common, and whose
+/// sender says that it has `counted`.
+fn counted(counted: u64) -> Side<AggregateOutput> {
+    let request = AggregateRequest { columns: 0, ..sum_of(N, N, Security::SemiHonest) };
+    let params = Params::<Czz24>::cardinality::<UnionCardinality>(&request).unwrap();
+    let sent: Vec<u128> = (N as u128 / 2..).take(N).collect();
+    let asked = AggregateReceiverInput { items: (0..N as u128).collect(), ..AggregateReceiverInput::default() };
+    let (_, receiver) = try_two_party(
+        |ch, rng| {
+            let Sender { test, .. } = Sender::<Czz24, UnionCardinality>::setup(&params, ch, rng)?;
+            Czz24::ask(test, &sent, ch, rng)?;
+            ch.send_stream::<messages::Counted<<Czz24 as MembershipTest>::Arrows>>(&[counted])
+        },
+        |ch, rng| Receiver::<Czz24, UnionCardinality>::setup(&params, ch, rng)?.run(asked.clone(), ch, rng),
+    );
+    receiver
+}
+
+#[test]
+fn a_number_of_items_that_does_not_go_with_the_test_is_caught() {
+    for (said, new) in [(N / 2, 0), (N - 3, N / 2 - 3), (N, N / 2)] {
+        assert_eq!(counted(said as u64).result.unwrap(), AggregateOutput::one(vec![new as u64]));
+    }
+    for said in [0, N as u64 / 2 - 1, N as u64 + 1, u64::MAX] {
+        assert!(matches!(counted(said).result, Err(Abort::PeerMisbehaved(step, _)) if step.number == 6), "{said}");
+    }
 }
 
 /// So many that all correlations are silent ones, whose halves wait for each other.
 #[test]
 fn values_of_many_items_are_summed() {
-    let security = Security::SemiHonest;
     let (n_s, n_r) = (12_000, 9_000);
-    let request = AggregateRequest {
-        sender_items: n_s,
-        receiver_items: n_r,
-        security,
-        columns: 1,
-        groups: 1,
-        at_least: 0,
-        noisy: false,
+    let request = sum_of(n_s, n_r, Security::SemiHonest);
+    let sent = AggregateSenderInput {
+        items: (0..n_s as u128).collect(),
+        values: (0..n_s as u64).collect(),
+        ..AggregateSenderInput::default()
     };
-    let sent =
-        AggregateSenderInput { items: (0..n_s as u128).collect(), values: (0..n_s as u64).collect(), noise: vec![] };
     let asked =
         AggregateReceiverInput { items: (5_000..5_000 + n_r as u128).collect(), ..AggregateReceiverInput::default() };
     conformance::<Membership<Gmr21, Sum>>(&request, sent, asked);

@@ -12,6 +12,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Flips, Items, Records, Totals, Values};
+use crate::tasks::Over;
 
 /// Whose arrows they are, and what they stand on.
 pub trait Arrows: Send + Sync + fmt::Debug + 'static {
@@ -123,14 +124,16 @@ impl<A: Arrows> OtSender<A> {
         ch.send_stream::<Records<A>>(&cells)
     }
 
-    /// Steps I to III of the sum: `values` says what is to be added up for a place, `columns` of
-    /// them.
+    /// Steps I to III of sums: `values` says what is to be added up for a place, a value for each sum
+    /// of `of_all`, which goes over all items.
     pub(super) fn give_values<'a>(
         self,
-        columns: usize,
+        over: Over,
+        of_all: &[u64],
         values: impl Fn(usize) -> &'a [u64] + Sync,
         ch: &mut Channel,
     ) -> Result<(), Abort> {
+        let columns = of_all.len();
         let blocks = self.blocks(ch)?;
         let pad_of = Pad::new::<A>(ch);
         let mut padded = vec![0; blocks.len() * columns];
@@ -160,7 +163,8 @@ impl<A: Arrows> OtSender<A> {
         if !padded.is_empty() {
             ch.send_stream::<Values<A>>(&padded)?;
         }
-        let totals: Vec<u64> = masks.into_iter().map(u64::wrapping_neg).collect();
+        let share = |(mask, &of_all): (u64, &u64)| over.sender_share(mask.wrapping_neg(), of_all);
+        let totals: Vec<u64> = masks.into_iter().zip(of_all).map(share).collect();
         ch.send_stream::<Totals<A>>(&totals)
     }
 }
@@ -226,8 +230,14 @@ impl<A: Arrows> OtReceiver<A> {
         Ok(cells)
     }
 
-    /// Steps I to III of the sum: the sums of the values at the places of `found`.
-    pub(super) fn take_sums(self, found: &Bits, columns: usize, ch: &mut Channel) -> Result<Vec<u64>, Abort> {
+    /// Steps I to III of sums: those of the values at the places of `found`, or of all other values.
+    pub(super) fn take_sums(
+        self,
+        over: Over,
+        found: &Bits,
+        columns: usize,
+        ch: &mut Channel,
+    ) -> Result<Vec<u64>, Abort> {
         let common = self.choose(found, ch)?;
         let mut padded = vec![0; common.len() * columns];
         if !padded.is_empty() {
@@ -254,6 +264,6 @@ impl<A: Arrows> OtReceiver<A> {
             .reduce(|| vec![0; columns], add);
         let mut totals = vec![0; columns];
         ch.recv_stream::<Totals<A>>(&mut totals)?;
-        Ok(add(masked, totals))
+        Ok(add(masked.into_iter().map(|share| over.receiver_share(share)).collect(), totals))
     }
 }

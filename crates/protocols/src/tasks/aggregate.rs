@@ -1,21 +1,90 @@
-//! What all aggregates over the intersection share: the receiver learns numbers, or some for each
-//! group of its items, and nothing of single items.
+//! What all aggregates share: the receiver learns numbers, or some for each group of its items, and
+//! nothing of single items.
+//!
+//! # Aggregates over new items
+//!
+//! Every protocol for an aggregate over the common items ends with an additive share of each total
+//! at either side, `a` at the sender and `b` at the receiver, and the sender's last message opens
+//! `a`. The total over the sender's *new* items, which the receiver does not have, is `t - (a + b)`
+//! for the total `t` of all items of the sender, which only the sender knows. So the sender sends
+//! `t - a` instead of `a`, and the receiver takes `b` from it ([`Over::sender_share`],
+//! [`Over::receiver_share`]). Neither `t` nor `a + b` is shown alone: given its `b`, the receiver
+//! could make the message up from its result. All other messages are those of the protocol for
+//! common items, and nothing that comes before depends on `t`. Noise is added to the same message,
+//! and a threshold goes by the number of new items, shares of which come about in the same way.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 
-use vesica_party::Security;
+use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::{Extent, IntersectRequest, differ};
+use super::{Extent, IntersectRequest, SetFunctionality, differ};
+
+/// Which items an aggregate goes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// The items that both sides have.
+    Common,
+    /// The sender's items that the receiver does not have. The receiver adds what its own items
+    /// give, and has the aggregate over the union.
+    New,
+}
+
+impl Over {
+    /// The sender's share of a total over these items, from its share of the total over the common
+    /// ones and the total over all items of the sender.
+    pub(crate) fn sender_share(self, of_common: u64, of_all: u64) -> u64 {
+        match self {
+            Self::Common => of_common,
+            Self::New => of_all.wrapping_sub(of_common),
+        }
+    }
+
+    /// The receiver's share of a total over these items, from its share of the total over the
+    /// common ones.
+    pub(crate) fn receiver_share(self, of_common: u64) -> u64 {
+        match self {
+            Self::Common => of_common,
+            Self::New => of_common.wrapping_neg(),
+        }
+    }
+}
+
+impl fmt::Display for Over {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Common => "common",
+            Self::New => "new",
+        })
+    }
+}
+
+/// A task that is an aggregate.
+pub trait Aggregate:
+    SetFunctionality<Options = AggregateOptions>
+    + Task<
+        Request = AggregateRequest,
+        SenderInput = AggregateSenderInput,
+        ReceiverInput = AggregateReceiverInput,
+        SenderOutput = (),
+        ReceiverOutput = AggregateOutput,
+    >
+{
+    /// Which items it goes over.
+    const OVER: Over;
+}
 
 /// What both sides agree on for an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AggregateOptions {
     /// Values of each of the sender's items; 0 for a cardinality, which counts.
     pub columns: usize,
-    /// Groups of the receiver's items, at least 1.
+    /// Groups of the receiver's items, at least 1; 1 where the aggregate goes over new items, which
+    /// are in no group of the receiver's.
     pub groups: usize,
-    /// A group with fewer common items than this gives nothing; 0 and 1 give all.
+    /// A group with fewer items than this that the aggregate goes over gives nothing; 0 and 1 give
+    /// all.
     pub at_least: u64,
     /// Whether the sender adds noise to the results.
     pub noisy: bool,
@@ -39,9 +108,9 @@ pub struct AggregateRequest {
     pub security: Security,
     /// Values of each of the sender's items; 0 for a cardinality, which counts.
     pub columns: usize,
-    /// Groups of the receiver's items, at least 1.
+    /// Groups of the receiver's items, as in [`AggregateOptions`].
     pub groups: usize,
-    /// A group with fewer common items than this gives nothing; 0 and 1 give all.
+    /// The threshold, as in [`AggregateOptions`].
     pub at_least: u64,
     /// Whether the sender adds noise to the results.
     pub noisy: bool,
@@ -52,6 +121,9 @@ pub struct AggregateRequest {
 pub struct AggregateSenderInput {
     /// 128-bit digests of the items, all distinct.
     pub items: Vec<u128>,
+    /// How many of the items, the last ones, are dummies. The receiver has none of them; as new
+    /// items they do not count, and their values are left out.
+    pub dummies: usize,
     /// `items.len() * columns` elements of `Z_2^64`; item `i` has those from `i * columns`.
     pub values: Vec<u64>,
     /// If agreed: what is added to each result in `Z_2^64`, group by group, to hide single items;
@@ -152,10 +224,25 @@ impl AggregateRequest {
 }
 
 impl AggregateSenderInput {
+    /// How many items are no dummies.
+    pub(crate) fn counted(&self) -> u64 {
+        self.items.len().saturating_sub(self.dummies) as u64
+    }
+
+    /// The sums of the values of all items but the dummies, column by column.
+    pub(crate) fn sums(&self, columns: usize) -> Vec<u64> {
+        let mut sums = vec![0u64; columns];
+        for values in self.values.chunks_exact(columns.max(1)).take(self.counted() as usize) {
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.wrapping_add(*value));
+        }
+        sums
+    }
+
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, request: &AggregateRequest) -> Result<(), Unsupported> {
         let results = if request.noisy { request.groups * request.results() } else { 0 };
         if self.items.len() == request.sender_items
+            && self.dummies <= self.items.len()
             && self.values.len() == request.sender_items * request.columns
             && self.noise.len() == results
         {
@@ -163,8 +250,9 @@ impl AggregateSenderInput {
         }
         Err(Unsupported::new(
             format_args!(
-                "the sender's input has {} items, {} values and noise for {} results",
+                "the sender's input has {} items, {} dummies among them, {} values and noise for {} results",
                 self.items.len(),
+                self.dummies,
                 self.values.len(),
                 self.noise.len()
             ),
@@ -212,22 +300,38 @@ impl AggregateReceiverInput {
     }
 }
 
-/// The results, one list a group, and how many items are common in it.
-fn expected(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, groups: usize) -> (Vec<Vec<u64>>, Vec<u64>) {
+/// The results, one list a group, and over how many items each group goes.
+fn expected(
+    over: Over,
+    sent: &AggregateSenderInput,
+    asked: &AggregateReceiverInput,
+    groups: usize,
+) -> (Vec<Vec<u64>>, Vec<u64>) {
     let columns = sent.values.len().checked_div(sent.items.len()).unwrap_or(0);
     let mut sums = vec![vec![0u64; columns.max(1)]; groups];
     let mut counts = vec![0; groups];
-    let at_sender: HashMap<u128, usize> = sent.items.iter().enumerate().map(|(i, &x)| (x, i)).collect();
-    for (j, y) in asked.items.iter().enumerate() {
-        let Some(&i) = at_sender.get(y) else { continue };
-        let group = asked.groups.get(j).map_or(0, |&group| group as usize);
-        let factor = asked.values.get(j).copied().unwrap_or(1);
+    let mut add = |i: usize, group: usize, factor: u64| {
         counts[group] += 1;
         if columns == 0 {
             sums[group][0] += 1;
         }
         for (sum, value) in sums[group].iter_mut().zip(&sent.values[i * columns..][..columns]) {
             *sum = sum.wrapping_add(value.wrapping_mul(factor));
+        }
+    };
+    match over {
+        Over::Common => {
+            let at_sender: HashMap<u128, usize> = sent.items.iter().enumerate().map(|(i, &x)| (x, i)).collect();
+            for (j, y) in asked.items.iter().enumerate() {
+                let Some(&i) = at_sender.get(y) else { continue };
+                let group = asked.groups.get(j).map_or(0, |&group| group as usize);
+                add(i, group, asked.values.get(j).copied().unwrap_or(1));
+            }
+        }
+        Over::New => {
+            let own: HashSet<&u128> = asked.items.iter().collect();
+            let counted = sent.items.len() - sent.dummies;
+            (0..counted).filter(|&i| !own.contains(&sent.items[i])).for_each(|i| add(i, 0, 1));
         }
     }
     for (sum, noise) in sums.iter_mut().flatten().zip(&sent.noise) {
@@ -236,14 +340,15 @@ fn expected(sent: &AggregateSenderInput, asked: &AggregateReceiverInput, groups:
     (sums, counts)
 }
 
-/// All three tasks: a group that is kept back is accepted if another group with more common items
-/// is not shown; how many must be common is not among the inputs.
+/// All aggregates: a group that is kept back is accepted if no group of fewer or as many items is
+/// shown; the threshold is not among the inputs.
 pub(super) fn holds(
+    over: Over,
     sent: &AggregateSenderInput,
     asked: &AggregateReceiverInput,
     out: &AggregateOutput,
 ) -> Result<(), String> {
-    let (sums, counts) = expected(sent, asked, out.groups.len());
+    let (sums, counts) = expected(over, sent, asked, out.groups.len());
     let least_shown =
         out.groups.iter().zip(&counts).filter(|(group, _)| group.is_some()).map(|(_, &count)| count).min();
     for (g, group) in out.groups.iter().enumerate() {
@@ -254,7 +359,7 @@ pub(super) fn holds(
             }
             Some(got) => differ(&format!("the results of group {g}"), &sums[g], got)?,
             None if least_shown.is_some_and(|least| counts[g] >= least) => {
-                return Err(format!("group {g} of {} common items is kept back, a smaller one is shown", counts[g]));
+                return Err(format!("group {g} of {} {over} items is kept back, a smaller one is shown", counts[g]));
             }
             None => {}
         }
@@ -262,9 +367,9 @@ pub(super) fn holds(
     Ok(())
 }
 
-/// Makes `$task` an aggregate of this name.
+/// Makes `$task` an aggregate of this name over these items.
 macro_rules! aggregate_task {
-    ($task:ident, $name:literal) => {
+    ($task:ident, $name:literal, $over:ident) => {
         impl vesica_party::Task for $task {
             const NAME: &'static str = $name;
             type Request = $crate::tasks::AggregateRequest;
@@ -279,8 +384,12 @@ macro_rules! aggregate_task {
                 (): &(),
                 out: &Self::ReceiverOutput,
             ) -> Result<(), String> {
-                $crate::tasks::aggregate::holds(sent, asked, out)
+                $crate::tasks::aggregate::holds(<Self as $crate::tasks::Aggregate>::OVER, sent, asked, out)
             }
+        }
+
+        impl $crate::tasks::Aggregate for $task {
+            const OVER: $crate::tasks::Over = $crate::tasks::Over::$over;
         }
 
         impl $crate::tasks::SetFunctionality for $task {
@@ -299,7 +408,7 @@ mod tests {
     use vesica_party::Task;
 
     use super::*;
-    use crate::tasks::{Cardinality, JoinAndCompute};
+    use crate::tasks::{Cardinality, JoinAndCompute, UnionCardinality, UnionSum};
 
     #[test]
     fn sums_wrap_and_groups_and_noise_are_checked() {
@@ -307,6 +416,7 @@ mod tests {
             items: vec![1, 2, 3],
             values: vec![u64::MAX, 5, 2, 7, 9, 9],
             noise: vec![0, 1, 0, 0],
+            dummies: 0,
         };
         let asked = AggregateReceiverInput { items: vec![2, 1, 9], values: vec![3, 2, 1], groups: vec![0, 0, 1] };
         // Group 0: 3 (2, 7) + 2 (-1, 5) + (0, 1).
@@ -328,6 +438,28 @@ mod tests {
         assert!(Cardinality::holds(&sent, &asked, &(), &AggregateOutput { groups: vec![Some(vec![3])] }).is_err());
     }
 
+    /// What the receiver adds to its own items: neither the common ones nor dummies.
+    #[test]
+    fn aggregates_of_unions_go_over_new_items_that_are_no_dummies() {
+        let sent = AggregateSenderInput {
+            items: vec![1, 2, 3, 4],
+            dummies: 1,
+            values: vec![10, 20, u64::MAX, 0],
+            noise: vec![],
+        };
+        let asked = AggregateReceiverInput { items: vec![2, 8, 9], ..AggregateReceiverInput::default() };
+        UnionSum::holds(&sent, &asked, &(), &AggregateOutput::one(vec![9])).unwrap();
+        for wrong in [20, 29, 30] {
+            assert!(UnionSum::holds(&sent, &asked, &(), &AggregateOutput::one(vec![wrong])).is_err(), "{wrong}");
+        }
+        let counted = AggregateSenderInput { values: vec![], ..sent.clone() };
+        UnionCardinality::holds(&counted, &asked, &(), &AggregateOutput::one(vec![2])).unwrap();
+        for wrong in [1, 3] {
+            assert!(UnionCardinality::holds(&counted, &asked, &(), &AggregateOutput::one(vec![wrong])).is_err());
+        }
+        assert_eq!((sent.counted(), sent.sums(1), counted.sums(0)), (3, vec![29], vec![]));
+    }
+
     #[test]
     fn inputs_of_other_sizes_are_refused() {
         let request = AggregateRequest {
@@ -339,7 +471,7 @@ mod tests {
             at_least: 0,
             noisy: false,
         };
-        let sent = AggregateSenderInput { items: vec![1], values: vec![1], noise: vec![] };
+        let sent = AggregateSenderInput { items: vec![1], values: vec![1], ..AggregateSenderInput::default() };
         assert!(sent.check(&request).is_ok());
         assert!(AggregateSenderInput { noise: vec![1, 2], ..sent.clone() }.check(&request).is_err());
         assert!(
@@ -347,6 +479,7 @@ mod tests {
                 .check(&AggregateRequest { noisy: true, ..request })
                 .is_ok()
         );
+        assert!(AggregateSenderInput { dummies: 2, ..sent.clone() }.check(&request).is_err());
         assert!(AggregateSenderInput { values: vec![], ..sent }.check(&request).is_err());
         let asked = AggregateReceiverInput { items: vec![1], values: vec![], groups: vec![1] };
         assert!(asked.check(&request, false).is_ok());

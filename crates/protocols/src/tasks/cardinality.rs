@@ -6,4 +6,4 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum Cardinality {}
 
-aggregate_task!(Cardinality, "cardinality");
+aggregate_task!(Cardinality, "cardinality", Common);

@@ -7,4 +7,4 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum JoinAndCompute {}
 
-aggregate_task!(JoinAndCompute, "join-and-compute");
+aggregate_task!(JoinAndCompute, "join-and-compute", Common);

@@ -1,6 +1,6 @@
 //! The set tasks: what a protocol of each registry must compute, as predicates over both sides, and
-//! what both sides agree on for it. One module is one task; `aggregate` is what three of them
-//! share.
+//! what both sides agree on for it. One module is one task; `aggregate` is what
+//! cardinalities, sums, and join and compute share.
 
 use vesica_party::{Extra, Leak, Learner};
 
@@ -13,9 +13,11 @@ mod sealed;
 mod shares;
 mod sum;
 mod union;
+mod union_cardinality;
+mod union_sum;
 
 pub use aggregate::{
-    AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,
+    Aggregate, AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Over,
 };
 pub use cardinality::Cardinality;
 pub use functionality::{Extent, SetFunctionality};
@@ -29,7 +31,10 @@ pub use shares::{ReceiverShares, SenderShares, Shares, SharesInput, SharesOption
 pub use sum::Sum;
 pub use union::{
     NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
+    UnionSenderOutput,
 };
+pub use union_cardinality::UnionCardinality;
+pub use union_sum::UnionSum;
 
 /// What every protocol of every set task shows to both sides.
 pub const SIZES: Leak =

@@ -6,4 +6,4 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum Sum {}
 
-aggregate_task!(Sum, "sum");
+aggregate_task!(Sum, "sum", Common);

@@ -9,7 +9,8 @@ use vesica_structures::facts::Unsupported;
 use super::{Extent, IntersectRequest, SetFunctionality, differ};
 
 /// Union: the receiver gets the records of the sender's items that it does not have. With its own
-/// set, which it knows, that is the union.
+/// set, which it knows, that is the union. On request the sender gets the records of the receiver's
+/// items that it does not have, too.
 #[derive(Clone, Copy, Debug)]
 pub enum Union {}
 
@@ -22,15 +23,21 @@ pub struct UnionRequest {
     pub receiver_items: usize,
     /// The least resistance asked for.
     pub security: Security,
-    /// Width of the record of each of the sender's items, in bytes.
+    /// Width of the record of each of the sender's items, and of each of the receiver's where both
+    /// learn, in bytes.
     pub record_bytes: usize,
+    /// Whether the sender learns the union too.
+    pub both_learn: bool,
 }
 
 /// What both sides agree on for a union.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnionOptions {
-    /// Width of the record of each of the sender's items, in bytes.
+    /// Width of the record of each of the sender's items, and of each of the receiver's where both
+    /// learn, in bytes.
     pub record_bytes: usize,
+    /// Whether the sender learns the union too.
+    pub both_learn: bool,
 }
 
 /// The sender's set, fixed before the set-up begins: a salt is tossed there, and sets that depend
@@ -49,6 +56,16 @@ pub struct UnionSenderInput {
 pub struct UnionReceiverInput {
     /// 128-bit digests of the items, all distinct.
     pub items: Vec<u128>,
+    /// Where both learn, `items.len() * record_bytes` bytes, as the sender's; otherwise none.
+    pub records: Vec<u8>,
+}
+
+/// What the sender learns.
+#[derive(Debug, Default)]
+pub struct UnionSenderOutput {
+    /// The records of the receiver's items that the sender does not have, to be picked out when the
+    /// conversation is over; only when both learn. Their order is random.
+    pub records: Option<NewRecords>,
 }
 
 /// What the receiver learns.
@@ -93,7 +110,21 @@ impl NewRecords {
         cells
     }
 
-    /// The same, and they stay closed: for comparisons.
+    /// Whether there are no places for records at all.
+    pub fn is_empty(&self) -> bool {
+        self.new.is_empty()
+    }
+
+    /// The first `record_bytes` of each record.
+    ///
+    /// # Panics
+    /// If records have fewer bytes.
+    pub fn narrowed(self, record_bytes: usize) -> Self {
+        assert!(record_bytes <= self.record_bytes, "a part of a record");
+        Self { record_bytes, ..self }
+    }
+
+    /// The same as [`NewRecords::open`], and they stay closed: for comparisons.
     pub fn opened(&self) -> Vec<u8> {
         let Self { record_bytes, cell_bytes, .. } = *self;
         Self { record_bytes, cell_bytes, cells: self.cells.clone(), new: self.new.clone() }.open()
@@ -110,10 +141,32 @@ impl UnionRequest {
     /// Widest record, in bytes: a payload's bound.
     pub const MOST_RECORD_BYTES: usize = IntersectRequest::MOST_PAYLOAD_BYTES;
 
-    /// Refuses sizes beyond the bounds, and records of nothing, which would make a cardinality of
-    /// the union.
+    /// Refuses what no protocol for the receiver's union serves: sizes beyond the bounds, records of
+    /// nothing, which would make a cardinality of the union, and a sender that learns the union too.
     pub fn check_sizes(&self) -> Result<(), Unsupported> {
-        let Self { sender_items, receiver_items, security, record_bytes } = *self;
+        if self.both_learn {
+            return Err(Unsupported::new(
+                "the protocol gives the union to the receiver alone",
+                "choose a protocol that serves --both-learn, for example vesica-union-both, or omit --both-learn",
+            ));
+        }
+        self.check_bounds()
+    }
+
+    /// Refuses what no protocol for a union of both sides serves: the same sizes and records, and a
+    /// sender that is to learn nothing.
+    pub fn check_mutual(&self) -> Result<(), Unsupported> {
+        if !self.both_learn {
+            return Err(Unsupported::new(
+                "the protocol gives the union to both sides",
+                "say --both-learn on both sides, or choose another protocol, for example vesica-union",
+            ));
+        }
+        self.check_bounds()
+    }
+
+    fn check_bounds(&self) -> Result<(), Unsupported> {
+        let Self { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *self;
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
             .check_sizes()?;
         if record_bytes == 0 {
@@ -147,14 +200,24 @@ impl UnionSenderInput {
 }
 
 impl UnionReceiverInput {
-    /// Refuses an input that is not of the agreed size.
+    /// Refuses an input that is not of the agreed size, for a protocol in which the receiver alone
+    /// learns.
     pub fn check(&self, items: usize) -> Result<(), Unsupported> {
-        if self.items.len() == items {
+        self.check_mutual(items, 0)
+    }
+
+    /// Refuses an input that is not of the agreed sizes, for a protocol in which both learn.
+    pub fn check_mutual(&self, items: usize, record_bytes: usize) -> Result<(), Unsupported> {
+        if self.items.len() == items && self.records.len() == items * record_bytes {
             return Ok(());
         }
         Err(Unsupported::new(
-            format_args!("the receiver's input has {} items", self.items.len()),
-            format_args!("give {items} items, as agreed"),
+            format_args!(
+                "the receiver's input has {} items and {} bytes of records",
+                self.items.len(),
+                self.records.len()
+            ),
+            format_args!("give {items} items with {record_bytes} bytes each, as agreed"),
         ))
     }
 }
@@ -164,28 +227,37 @@ impl Task for Union {
     type Request = UnionRequest;
     type SenderInput = UnionSenderInput;
     type ReceiverInput = UnionReceiverInput;
-    type SenderOutput = ();
+    type SenderOutput = UnionSenderOutput;
     type ReceiverOutput = UnionReceiverOutput;
 
     fn holds(
         sent: &UnionSenderInput,
         asked: &UnionReceiverInput,
-        (): &(),
+        sender_out: &UnionSenderOutput,
         receiver_out: &UnionReceiverOutput,
     ) -> Result<(), String> {
-        let Some(width) = sent.records.len().checked_div(sent.items.len()) else {
-            return differ("the new records", &[], &receiver_out.records.opened());
-        };
-        let own: HashSet<&u128> = asked.items.iter().collect();
-        let records = sent.items.iter().zip(sent.records.chunks_exact(width));
-        let mut expected: Vec<&[u8]> =
-            records.filter(|(item, _)| !own.contains(item)).map(|(_, record)| record).collect();
-        let bytes = receiver_out.records.opened();
-        let mut got: Vec<&[u8]> = bytes.chunks(width).collect();
-        expected.sort_unstable();
-        got.sort_unstable();
-        differ("the new records", &expected, &got)
+        let (sender, receiver) = ((&sent.items[..], &sent.records[..]), (&asked.items[..], &asked.records[..]));
+        are_new("the receiver's new records", sender, &asked.items, &receiver_out.records)?;
+        match &sender_out.records {
+            Some(records) => are_new("the sender's new records", receiver, &sent.items, records),
+            None => Ok(()),
+        }
     }
+}
+
+/// Whether `got` are the records of `items` of one side that are not among `own` of the other.
+fn are_new(what: &str, (items, records): (&[u128], &[u8]), own: &[u128], got: &NewRecords) -> Result<(), String> {
+    let bytes = got.opened();
+    let Some(width) = records.len().checked_div(items.len()) else {
+        return differ(what, &[], &bytes);
+    };
+    let own: HashSet<&u128> = own.iter().collect();
+    let records = items.iter().zip(records.chunks_exact(width));
+    let mut expected: Vec<&[u8]> = records.filter(|(item, _)| !own.contains(item)).map(|(_, record)| record).collect();
+    let mut got: Vec<&[u8]> = bytes.chunks(width).collect();
+    expected.sort_unstable();
+    got.sort_unstable();
+    differ(what, &expected, &got)
 }
 
 impl SetFunctionality for Union {
@@ -193,7 +265,8 @@ impl SetFunctionality for Union {
 
     fn request(extent: &Extent, options: &UnionOptions) -> UnionRequest {
         let Extent { sender_items, receiver_items, security } = *extent;
-        UnionRequest { sender_items, receiver_items, security, record_bytes: options.record_bytes }
+        let UnionOptions { record_bytes, both_learn } = *options;
+        UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn }
     }
 }
 
@@ -208,9 +281,11 @@ mod tests {
     #[test]
     fn the_new_records_hold_in_any_order_and_others_do_not() {
         let sent = UnionSenderInput { items: vec![10, 11, 12], records: b"aabbcc".to_vec() };
-        let asked = UnionReceiverInput { items: vec![11, 7] };
-        let holds =
-            |cells: &[u8], cell_bytes, new: &[bool]| Union::holds(&sent, &asked, &(), &output(cells, cell_bytes, new));
+        let asked = UnionReceiverInput { items: vec![11, 7], records: b"bbdd".to_vec() };
+        let nobody = UnionSenderOutput::default();
+        let holds = |cells: &[u8], cell_bytes, new: &[bool]| {
+            Union::holds(&sent, &asked, &nobody, &output(cells, cell_bytes, new))
+        };
         holds(b"aabbcc", 2, &[true, false, true]).unwrap();
         holds(b"cc-aa-??-", 3, &[true, true, false]).unwrap();
         // One less, a common one, one twice, an altered one.
@@ -220,16 +295,50 @@ mod tests {
             assert!(holds(cells, 2, &new).unwrap_err().contains("new records"));
         }
         assert!(holds(b"aabbcd", 2, &[true, false, true]).is_err());
+        // The sender's, where both learn.
+        let mutual = |new: &[bool]| {
+            let records = Some(output(b"bbdd", 2, new).records);
+            Union::holds(&sent, &asked, &UnionSenderOutput { records }, &output(b"aacc", 2, &[true, true]))
+        };
+        mutual(&[false, true]).unwrap();
+        for new in [[true, false], [true, true], [false, false]] {
+            assert!(mutual(&new).unwrap_err().contains("the sender's new records"));
+        }
         let nothing = UnionSenderInput::default();
-        Union::holds(&nothing, &asked, &(), &UnionReceiverOutput::default()).unwrap();
-        assert!(Union::holds(&nothing, &asked, &(), &output(b"aa", 2, &[true])).is_err());
+        Union::holds(&nothing, &asked, &nobody, &UnionReceiverOutput::default()).unwrap();
+        assert!(Union::holds(&nothing, &asked, &nobody, &output(b"aa", 2, &[true])).is_err());
+    }
+
+    #[test]
+    fn narrowed_records_are_the_beginnings_of_records() {
+        let records = output(b"ab-cd-ef-", 3, &[true, false, true]).records;
+        assert_eq!(records.narrowed(1).open(), b"ae");
+    }
+
+    #[test]
+    fn protocols_serve_one_side_or_both() {
+        let of = |both_learn| UnionRequest {
+            sender_items: 1,
+            receiver_items: 1,
+            security: Security::SemiHonest,
+            record_bytes: 1,
+            both_learn,
+        };
+        of(false).check_sizes().and(of(true).check_mutual()).unwrap();
+        assert!(of(true).check_sizes().is_err() && of(false).check_mutual().is_err());
     }
 
     #[test]
     fn records_of_no_bytes_and_of_too_many_are_refused() {
         let of = |record_bytes| {
-            UnionRequest { sender_items: 1, receiver_items: 1, security: Security::SemiHonest, record_bytes }
-                .check_sizes()
+            UnionRequest {
+                sender_items: 1,
+                receiver_items: 1,
+                security: Security::SemiHonest,
+                record_bytes,
+                both_learn: false,
+            }
+            .check_sizes()
         };
         assert!(of(0).is_err() && of(UnionRequest::MOST_RECORD_BYTES + 1).is_err());
         of(1).and(of(UnionRequest::MOST_RECORD_BYTES)).unwrap();

@@ -1,10 +1,21 @@
-//! Union: the receiver gets the records of the sender's items that it does not have. What follows a
-//! reverse membership test is in [`crate::membership`], with the tests of papers on more than unions.
+//! Union: the receiver gets the records of the sender's items that it does not have, and on request
+//! the sender those of the receiver's. More unions are in [`crate::membership`], whose transfer
+//! [`cssw25`] has too.
 
+mod bit_streams;
+mod circuit;
+pub mod cssw25;
 mod jsz22;
 pub mod jsz22_r;
 pub mod jsz22_s;
 pub mod krtw19;
-mod oprf;
+#[cfg(test)]
+mod leakage;
+pub(crate) mod oprf;
 mod plain;
 pub mod vesica_union;
+pub mod vesica_union_both;
+
+/// What the pads of records stand on.
+const PADS: &[&str] =
+    &["BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"];

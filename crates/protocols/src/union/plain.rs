@@ -42,6 +42,7 @@ pub(super) fn receive<S: Stream<Element = u8>>(
     width: usize,
     ch: &mut Channel,
 ) -> Result<(Vec<u8>, Bits), Abort> {
+    let _phase = ch.phase(Phase::Payload);
     let (piece, mut records) = (places_per_piece(width), Vec::new());
     for first in (0..items).step_by(piece) {
         next::<S>(&mut records, piece.min(items - first) * width, ch)?;

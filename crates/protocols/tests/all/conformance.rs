@@ -3,10 +3,12 @@
 
 use vesica_party::{CostClass, Entry, Mode, Security, Status, Task};
 use vesica_protocols::registry;
-use vesica_protocols::tasks::{AggregateRequest, Cardinality, IntersectRequest, Union, UnionRequest};
+use vesica_protocols::tasks::{Aggregate, AggregateRequest, Cardinality, IntersectRequest, Over, Union, UnionRequest};
 use vesica_testkit::{Runnable, Trials, conformance_of};
 
-use crate::inputs::{Aggregate, Row, aggregate_inputs, every, inputs, request, total, union_inputs, union_request};
+use crate::inputs::{
+    Row, aggregate_inputs, every, inputs, request, total, union_inputs, union_request, union_request_of,
+};
 
 /// Sizes that every row must serve.
 const SIZES: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)];
@@ -165,9 +167,14 @@ fn all_rows_give_the_same_output_on_the_same_inputs() {
 }
 
 fn check_union(row: Runnable<Union>, request: &UnionRequest, mode: &Mode, overlap: usize) -> Vec<u8> {
+    let request = &union_request_of(row, *request);
     let (sent, asked) = union_inputs(request, overlap, overlap as u64);
     let run = conformance_of(row, request, sent, asked);
     run.assert_rounds(mode);
+    assert_eq!(run.sender.records.is_some(), request.both_learn, "{}", row.entry().id);
+    if let Some(records) = run.sender.records {
+        assert_eq!(records.open().len(), (request.receiver_items - overlap) * request.record_bytes);
+    }
     let records = run.receiver.records.open();
     assert_eq!(records.len(), (request.sender_items - overlap) * request.record_bytes, "{}", row.entry().id);
     records
@@ -186,10 +193,24 @@ fn every_union_row_gives_the_new_records() {
             check_union(row, &union_request(40, 70, record_bytes, mode.security), mode, 33);
         }
         for record_bytes in [0, UnionRequest::MOST_RECORD_BYTES + 1] {
-            assert!(row.predicted_bytes(&union_request(40, 70, record_bytes, mode.security)).is_err());
+            let request = union_request(40, 70, record_bytes, mode.security);
+            let mutual = UnionRequest { both_learn: true, ..request };
+            assert!(row.predicted_bytes(&request).is_err() && row.predicted_bytes(&mutual).is_err());
         }
     });
     trials.end();
+}
+
+/// A row serves a union of the receiver alone or one of both sides, so that who does not ask for the
+/// latter never gets it.
+#[test]
+fn every_union_row_serves_one_side_or_both() {
+    for row in every(registry::union()) {
+        let request = union_request(40, 70, 16, row.entry().modes[0].security);
+        let serves =
+            [false, true].map(|both_learn| row.predicted_bytes(&UnionRequest { both_learn, ..request }).is_ok());
+        assert!(serves[0] != serves[1], "{}", row.entry().id);
+    }
 }
 
 #[test]
@@ -228,7 +249,7 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
     let mut trials = Trials::of(T::NAME);
     trials.modes(rows, |row, mode| {
         let check = |request: &AggregateRequest, overlap: usize| {
-            let (sent, asked) = aggregate_inputs(request, valued, overlap, overlap as u64);
+            let (sent, asked) = aggregate_inputs::<T>(request, valued, overlap, overlap as u64);
             let run = conformance_of(row, request, sent, asked);
             if request.groups == 1 && request.at_least == 0 {
                 run.assert_rounds(mode);
@@ -251,6 +272,7 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
         for at_least in [0, 5] {
             let grouped = AggregateRequest { groups: 3, at_least, ..total(40, 70, columns[0], mode.security) };
             if row.predicted_bytes(&grouped).is_ok() {
+                assert_eq!(T::OVER, Over::Common, "{} groups what is in no group", row.entry().id);
                 check(&grouped, 20);
             }
         }
@@ -278,7 +300,7 @@ fn check_thresholds<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], col
             if row.predicted_bytes(&request).is_err() {
                 continue;
             }
-            let (sent, mut asked) = aggregate_inputs(&request, valued, 12, 77);
+            let (sent, mut asked) = aggregate_inputs::<T>(&request, valued, 12, 77);
             let mut of_common = [0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2].into_iter();
             for (item, group) in asked.items.iter().zip(&mut asked.groups) {
                 *group = if sent.items.contains(item) { of_common.next().unwrap() } else { 0 };
@@ -297,6 +319,47 @@ fn groups_are_shown_from_exactly_the_threshold_on() {
     check_thresholds(&mut trials, registry::sum(), 2, false);
     check_thresholds(&mut trials, registry::join_and_compute(), 2, true);
     trials.end();
+}
+
+/// One new item less than the threshold, exactly as many, and one more; where dummies would make up
+/// for what lacks, and where a set is empty.
+fn check_thresholds_of_new_items<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], columns: usize) {
+    trials.modes(rows, |row, mode| {
+        for noisy in [false, true] {
+            for (n_r, overlap) in [(50, 20), (0, 0)] {
+                let plain = AggregateRequest { noisy, ..total(30, n_r, columns, mode.security) };
+                let (sent, asked) = aggregate_inputs::<T>(&plain, false, overlap, 78);
+                let new = (30 - sent.dummies - overlap) as u64;
+                for at_least in [new - 1, new, new + 1] {
+                    let request = AggregateRequest { at_least, ..plain };
+                    if row.predicted_bytes(&request).is_err() {
+                        assert!(mode.shows_count(), "{} has no threshold", row.entry().id);
+                        continue;
+                    }
+                    let shown = conformance_of(row, &request, sent.clone(), asked.clone()).receiver.groups;
+                    assert_eq!(shown[0].is_some(), at_least <= new, "{} on {request:?}", row.entry().id);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn new_items_are_aggregated_from_exactly_the_threshold_on() {
+    let mut trials = Trials::of("thresholds of new items");
+    check_thresholds_of_new_items(&mut trials, registry::union_cardinality(), 0);
+    check_thresholds_of_new_items(&mut trials, registry::union_sum(), 2);
+    trials.end();
+}
+
+#[test]
+fn every_union_cardinality_row_counts_new_items() {
+    check_aggregates(registry::union_cardinality(), &[0], false);
+}
+
+#[test]
+fn every_union_sum_row_sums_new_items() {
+    check_aggregates(registry::union_sum(), &[1, 3], false);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use vesica_party::variants::with_variants;
 use vesica_party::{Security, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
-    AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
-    IntersectReceiverInput, IntersectRequest, IntersectSenderInput, JoinAndCompute, Shares, SharesInput, SharesRequest,
-    Sum, Union, UnionReceiverInput, UnionRequest, UnionSenderInput,
+    Aggregate, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
+    IntersectReceiverInput, IntersectRequest, IntersectSenderInput, JoinAndCompute, Over, Shares, SharesInput,
+    SharesRequest, Sum, Union, UnionCardinality, UnionReceiverInput, UnionRequest, UnionSenderInput, UnionSum,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{ExampleOf, Runnable};
@@ -22,29 +22,6 @@ pub(crate) fn every<T: Task>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
 /// A request without payload in which only the receiver learns.
 pub(crate) fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
     IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
-}
-
-/// What cardinality, sum, and join and compute have in common.
-pub(crate) trait Aggregate:
-    Task<
-        Request = AggregateRequest,
-        SenderInput = AggregateSenderInput,
-        ReceiverInput = AggregateReceiverInput,
-        SenderOutput = (),
-        ReceiverOutput = AggregateOutput,
-    >
-{
-}
-
-impl<T> Aggregate for T where
-    T: Task<
-            Request = AggregateRequest,
-            SenderInput = AggregateSenderInput,
-            ReceiverInput = AggregateReceiverInput,
-            SenderOutput = (),
-            ReceiverOutput = AggregateOutput,
-        >
-{
 }
 
 /// A request for one total, which is shown whatever it is.
@@ -85,15 +62,18 @@ pub(crate) fn inputs(
 }
 
 /// Sets with values of which a third are 0 and a third the largest, `valued` ones on the receiver's
-/// side too; random groups, noise if asked for.
-pub(crate) fn aggregate_inputs(
+/// side too; random groups, noise if asked for. Where new items are aggregated, a third of the
+/// sender's items that are not common are dummies, with values.
+pub(crate) fn aggregate_inputs<T: Aggregate>(
     request: &AggregateRequest,
     valued: bool,
     overlap: usize,
     seed: u64,
 ) -> (AggregateSenderInput, AggregateReceiverInput) {
     let mut rng = SecretRng::insecure_from_seed(seed);
-    let (sent, asked) = sets(request.sender_items, request.receiver_items, overlap, &mut rng);
+    let dummies = if T::OVER == Over::New { (request.sender_items - overlap) / 3 } else { 0 };
+    let (mut sent, asked) = sets(request.sender_items - dummies, request.receiver_items, overlap, &mut rng);
+    sent.extend((0..dummies).map(|_| rng.block()));
     let mut values = |count: usize| {
         let value = |_| match rng.block() {
             draw if draw % 3 == 0 => 0,
@@ -110,7 +90,7 @@ pub(crate) fn aggregate_inputs(
     let noise = (0..if request.noisy { request.groups * request.results() } else { 0 })
         .map(|i| u64::MAX - 1 - 999 * i as u64)
         .collect();
-    let sent = AggregateSenderInput { items: sent, values: of_sender, noise };
+    let sent = AggregateSenderInput { items: sent, dummies, values: of_sender, noise };
     (sent, AggregateReceiverInput { items: asked, values: of_receiver, groups })
 }
 
@@ -148,14 +128,22 @@ pub(crate) fn union_request(
     record_bytes: usize,
     security: Security,
 ) -> UnionRequest {
-    UnionRequest { sender_items, receiver_items, security, record_bytes }
+    UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: false }
+}
+
+/// The request as `row` serves it: with the union for both sides where it gives it to both.
+pub(crate) fn union_request_of(row: Runnable<Union>, request: UnionRequest) -> UnionRequest {
+    let mutual = UnionRequest { both_learn: true, ..request };
+    if row.predicted_bytes(&mutual).is_ok() { mutual } else { request }
 }
 
 /// Sets with random records.
 pub(crate) fn union_inputs(of: &UnionRequest, overlap: usize, seed: u64) -> (UnionSenderInput, UnionReceiverInput) {
     let sizes = request(of.sender_items, of.receiver_items, of.security);
     let (sent, asked) = inputs(&IntersectRequest { payload_bytes: of.record_bytes, ..sizes }, overlap, seed);
-    (UnionSenderInput { items: sent.items, records: sent.payloads }, UnionReceiverInput { items: asked.items })
+    let mut records = vec![0; if of.both_learn { asked.items.len() * of.record_bytes } else { 0 }];
+    rand_core::Rng::fill_bytes(&mut SecretRng::insecure_from_seed(seed + 1), &mut records);
+    (UnionSenderInput { items: sent.items, records: sent.payloads }, UnionReceiverInput { items: asked.items, records })
 }
 
 /// A task of which a suite over all registries can run every row.
@@ -185,13 +173,13 @@ impl Example for Intersect {
 
 impl Example for Union {
     fn example(
-        _: Runnable<Self>,
+        row: Runnable<Self>,
         security: Security,
         [n_s, n_r]: [usize; 2],
         overlap: usize,
         seed: u64,
     ) -> ExampleOf<Self> {
-        let request = union_request(n_s, n_r, 20, security);
+        let request = union_request_of(row, union_request(n_s, n_r, 20, security));
         let (sent, asked) = union_inputs(&request, overlap, seed);
         (request, sent, asked)
     }
@@ -223,14 +211,16 @@ macro_rules! aggregate_example {
                 seed: u64,
             ) -> ExampleOf<Self> {
                 let request = total(n_s, n_r, $columns, security);
-                let (sent, asked) = aggregate_inputs(&request, $valued, overlap, seed);
+                let (sent, asked) = aggregate_inputs::<Self>(&request, $valued, overlap, seed);
                 (request, sent, asked)
             }
         }
     };
 }
 aggregate_example!(Cardinality, 0, false);
+aggregate_example!(UnionCardinality, 0, false);
 aggregate_example!(Sum, 2, false);
+aggregate_example!(UnionSum, 2, false);
 aggregate_example!(JoinAndCompute, 2, true);
 
 /// A suite over all rows and their variants.
@@ -244,7 +234,9 @@ pub(crate) trait Suite {
         self.rows(&every(registry::union()));
         self.rows(&every(registry::shares()));
         self.rows(&every(registry::cardinality()));
+        self.rows(&every(registry::union_cardinality()));
         self.rows(&every(registry::sum()));
+        self.rows(&every(registry::union_sum()));
         self.rows(&every(registry::join_and_compute()));
     }
 }

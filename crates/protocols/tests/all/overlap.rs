@@ -4,10 +4,10 @@
 use vesica_party::transport::memory;
 use vesica_party::{Phase, Tally};
 use vesica_protocols::registry;
-use vesica_protocols::tasks::IntersectRequest;
+use vesica_protocols::tasks::{Aggregate, IntersectRequest};
 use vesica_testkit::{Runnable, Trials, options, run_over};
 
-use crate::inputs::{Aggregate, aggregate_inputs, every, inputs, request, total, union_inputs, union_request};
+use crate::inputs::{aggregate_inputs, every, inputs, request, total, union_inputs, union_request, union_request_of};
 
 const N: usize = 200;
 /// Nothing, half and all in common.
@@ -46,7 +46,7 @@ fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
 fn what_a_receiver_of_unions_sends_does_not_depend_on_them() {
     let mut trials = Trials::of("what a receiver of unions sends");
     trials.modes(&every(registry::union()), |row, mode| {
-        let request = union_request(N, N, 24, mode.security);
+        let request = union_request_of(row, union_request(N, N, 24, mode.security));
         let of = |overlap| {
             let (sender, receiver) = union_inputs(&request, overlap, overlap as u64);
             let (_, received) = run_over(memory::pair(), options(), row, &request, sender, receiver);
@@ -62,7 +62,7 @@ fn check_aggregates<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], col
     trials.modes(rows, |row, mode| {
         let request = total(N, N, columns, mode.security);
         let of = |overlap| {
-            let (sender, receiver) = aggregate_inputs(&request, valued, overlap, overlap as u64);
+            let (sender, receiver) = aggregate_inputs::<T>(&request, valued, overlap, overlap as u64);
             let (_, received) = run_over(memory::pair(), options(), row, &request, sender, receiver);
             received.result.unwrap_or_else(|abort| panic!("{}: {abort}", T::NAME));
             sent(&received.tally)
@@ -75,7 +75,9 @@ fn check_aggregates<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], col
 fn what_a_receiver_of_aggregates_sends_does_not_depend_on_them() {
     let mut trials = Trials::of("what a receiver of aggregates sends");
     check_aggregates(&mut trials, registry::cardinality(), 0, false);
+    check_aggregates(&mut trials, registry::union_cardinality(), 0, false);
     check_aggregates(&mut trials, registry::sum(), 2, false);
+    check_aggregates(&mut trials, registry::union_sum(), 2, false);
     check_aggregates(&mut trials, registry::join_and_compute(), 2, true);
     trials.end();
 }

@@ -55,26 +55,31 @@ pub fn hall_bound(items: usize, bins: usize) -> f64 {
     let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
     let ln_triples = ln_binomial(bins, 3);
     let mut probability = 0.0;
+    let mut saddle = 4.0;
     for s in 4..=items.min(bins + 1) {
         let k = s - 1;
         let ln_sets = ln_binomial(items, s) + ln_binomial(bins, k) - s as f64 * ln_triples;
         let ln_inside = s as f64 * ln_binomial(k, 3);
-        probability += (ln_sets + ln_inside.min(ln_twice_covered(s, k))).exp();
+        probability += (ln_sets + ln_inside.min(ln_twice_covered(s, k, &mut saddle))).exp();
     }
     probability.log2()
 }
 
 /// `ln` of an upper bound of the number of ways to give `s` items three of `k` bins each such that
-/// each bin is hit twice.
-fn ln_twice_covered(s: usize, k: usize) -> f64 {
+/// each bin is hit twice. `saddle` is the point of the set one smaller, and then that of this one.
+fn ln_twice_covered(s: usize, k: usize, saddle: &mut f64) -> f64 {
     let (s, k, halves) = (s as f64, k as f64, 3 * s);
-    let (mut low, mut high) = (1e-6f64, 50.0f64);
-    // The saddle point: x (e^x - 1) / (e^x - 1 - x) = 3 s / k, increasing in x. Any x gives a bound.
-    for _ in 0..40 {
-        let x = (low + high) / 2.0;
-        if x * x.exp_m1() / (x.exp_m1() - x) < halves as f64 / k { low = x } else { high = x }
+    // The saddle point: x (e^x - 1) / (e^x - 1 - x) = 3 s / k. Any x gives a bound, so that two steps
+    // of Newton's method from a neighbour's point are as good as its exact place.
+    for _ in 0..2 {
+        let (x, grown) = (*saddle, saddle.exp_m1());
+        let rest = grown - x;
+        let value = x * grown / rest - halves as f64 / k;
+        let slope = (grown + x * (grown + 1.0)) / rest - x * (grown / rest).powi(2);
+        *saddle = (x - value / slope).clamp(1e-3, 50.0);
     }
-    ln_factorial(halves) - s * 6f64.ln() + k * (high.exp_m1() - high).ln() - halves as f64 * high.ln()
+    let x = *saddle;
+    ln_factorial(halves) - s * 6f64.ln() + k * (x.exp_m1() - x).ln() - halves as f64 * x.ln()
 }
 
 /// Which item each bin holds. Building takes time that depends on the positions.

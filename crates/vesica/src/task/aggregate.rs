@@ -1,17 +1,19 @@
-//! What cardinality, sum and join-and-compute share: the receiver gets a table of numbers, exact or
-//! with noise, in all or by group.
+//! What cardinality, sum and join-and-compute share, over the common keys or over a union: the
+//! receiver gets a table of numbers, exact or with noise, in all or by group.
 //!
-//! How the three differ is in [`AggregateKind`]: which columns they take, and how they are
-//! described.
+//! How they differ is in [`AggregateKind`]: which columns they take, and how they are described.
+//! Over a union the protocol gives what the keys give that only the sender has. The receiver adds
+//! what its own keys give when the run is over, and nobody else sees that.
 
+use std::iter;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::{Abort, Channel, Role, Task};
+use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
 use vesica_protocols::tasks::{
-    AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Extent,
-    SetFunctionality,
+    Aggregate, AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,
+    Extent, Over,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -31,14 +33,7 @@ const _: () = assert!(crate::table::MAX_GROUPS == AggregateRequest::MOST_GROUPS)
 /// What makes an aggregate.
 pub(super) trait AggregateKind: Send + Sync + 'static {
     /// What is computed.
-    type Functionality: SetFunctionality<
-            Options = AggregateOptions,
-            Request = AggregateRequest,
-            SenderInput = AggregateSenderInput,
-            ReceiverInput = AggregateReceiverInput,
-            SenderOutput = (),
-            ReceiverOutput = AggregateOutput,
-        >;
+    type Functionality: Aggregate;
     /// Whether the sender gives columns of values; else the aggregate counts.
     const SENDER_HAS_COLUMNS: bool;
     /// Whether the receiver gives a column of factors.
@@ -49,15 +44,22 @@ pub(super) trait AggregateKind: Send + Sync + 'static {
         Self: Sized;
     /// INSECURE stand-ins for protocols.
     #[cfg(test)]
-    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<Self::Functionality>>;
+    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<Self::Functionality>> {
+        Vec::new()
+    }
     /// Refuses another number of columns of this side than the task takes.
     fn validate_columns(side: &Side<'_>) -> Result<(), Failure>;
-    /// What the receiver learns over the common keys, given the names of both sides' columns.
+    /// What the receiver learns, given the names of both sides' columns.
     fn learned(senders: &str, receivers: &str) -> String;
 }
 
 /// The task of an aggregate.
 pub(super) struct AggregateJob<K>(PhantomData<fn() -> K>);
+
+/// Whether an aggregate is one over a union.
+const fn is_over_union<K: AggregateKind>() -> bool {
+    matches!(K::Functionality::OVER, Over::New)
+}
 
 /// What a side says before it has read its table.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -67,7 +69,7 @@ pub(super) struct Proposal {
     values: Vec<ValueColumn>,
     /// Ranges of the partner's columns on which the side insists.
     expected_ranges: Vec<ExpectedRange>,
-    /// A group with fewer common keys than this gives nothing.
+    /// A group with fewer keys than this gives nothing: common ones, or for a union new ones.
     at_least: u64,
     /// Sender: the epsilon of the noise that it adds to all results of the run together.
     noise: Option<String>,
@@ -112,6 +114,9 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     }
 
     fn settings(_role: Role, flags: &Flags) -> Result<Settings, Failure> {
+        if is_over_union::<K>() {
+            flags.refuse_max_groups()?;
+        }
         flags.with_values()
     }
 
@@ -126,6 +131,11 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         let refuse = |holds, fault: &str, mend: &str| side.refuse(task, holds, fault, mend);
         let sender = side.role == Role::Sender;
         refuse(values.group_by.is_some() && sender, "--group-by is for the receiver", "omit it")?;
+        refuse(
+            values.group_by.is_some() && is_over_union::<K>(),
+            "keys that only the sender has are in none of the receiver's groups",
+            "omit --group-by",
+        )?;
         refuse(noise.is_some() && !sender, "--epsilon is for the sender", "ask your partner to add noise")?;
         refuse(!sender && side.output.is_none(), "the receiver gets the result", "name a file with --output FILE")?;
         K::validate_columns(side)?;
@@ -169,6 +179,9 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         if ours.at_least != theirs.at_least {
             found.push(Difference::new("--reveal-if-at-least", &ours.at_least, &theirs.at_least));
         }
+        if is_over_union::<K>() {
+            found.extend(unlike_columns(&ours.values, &theirs.values));
+        }
         found.extend(range_differences(
             (&ours.values, &ours.expected_ranges),
             (&theirs.values, &theirs.expected_ranges),
@@ -189,6 +202,9 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             return Err(Refusal::Misbehaved("groups, which are for the receiver of an aggregate"));
         }
         let groups = receiver.measure.groups;
+        if groups > 1 && is_over_union::<K>() {
+            return Err(Refusal::Misbehaved("groups of keys that only the sender has"));
+        }
         if settling.role == Role::Sender && groups > settings.max_groups {
             return Err(Refusal::Refused(Failure::new(
                 code::REFUSED,
@@ -203,14 +219,16 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         if !go_together::<K>(sender, receiver) {
             return Err(Refusal::Misbehaved("columns of values that do not go with the task"));
         }
-        check_scales(&sender.proposal.values, &receiver.proposal.values).map_err(Refusal::Refused)?;
         let (senders, receivers) = (&sender.proposal.values, &receiver.proposal.values);
+        // The columns that values of the sender are multiplied by.
+        let factors = if is_over_union::<K>() { &[] } else { receivers.as_slice() };
+        check_scales(senders, factors).map_err(Refusal::Refused)?;
         let noise = sender.proposal.noise.clone();
         let noise_scales = match &noise {
             None => Vec::new(),
-            Some(epsilon) => NoiseScale::of(Epsilon::parse(epsilon)?, senders, receivers)?,
+            Some(epsilon) => NoiseScale::of(Epsilon::parse(epsilon)?, senders, factors)?,
         };
-        let may_wrap = may_wrap(extent, senders, receivers, &noise_scales)?;
+        let may_wrap = may_wrap(K::Functionality::OVER, extent, senders, receivers, &noise_scales)?;
         Ok(Terms {
             sender: senders.clone(),
             receiver: receivers.clone(),
@@ -238,14 +256,16 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         rng: &mut SecretRng,
     ) -> AggregateSenderInput {
         let values = padded_values(table, items.len(), terms.sender.len());
+        let dummies = items.len().saturating_sub(table.stats.distinct as usize);
         // Room for all of it at once: a vector that grows leaves copies behind, which nobody wipes.
         let mut noise = Vec::with_capacity(terms.groups * terms.noise_scales.len());
         noise.extend((0..terms.groups).flat_map(|_| &terms.noise_scales).map(|scale| scale.sample(rng) as u64));
-        AggregateSenderInput { items, values, noise }
+        AggregateSenderInput { items, dummies, values, noise }
     }
 
     fn receiver_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable) -> AggregateReceiverInput {
-        let values = padded_values(table, items.len(), terms.receiver.len());
+        let factors = if is_over_union::<K>() { 0 } else { terms.receiver.len() };
+        let values = padded_values(table, items.len(), factors);
         let mut groups = match &table.values {
             Some(values) if terms.groups > 1 => values.groups.clone(),
             _ => Vec::new(),
@@ -259,8 +279,15 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         None
     }
 
-    fn receiver_result(agreed: Arc<Agreed<Self>>, output: AggregateOutput) -> Option<Unopened> {
+    fn receiver_result(agreed: Arc<Agreed<Self>>, mut output: AggregateOutput) -> Option<Unopened> {
         Some(Box::new(move |finished| {
+            if is_over_union::<K>() {
+                let own = own_totals::<K>(finished.table, agreed.terms.receiver.len());
+                for (result, own) in output.groups.iter_mut().flatten().flat_map(|results| results.iter_mut().zip(&own))
+                {
+                    *result = result.wrapping_add(*own);
+                }
+            }
             let categories = finished.table.values.as_ref().map(|values| values.categories.clone()).unwrap_or_default();
             ResultSet::Numbers {
                 columns: result_columns::<K>(&agreed.terms),
@@ -273,7 +300,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     fn revealed(terms: &Terms) -> Vec<String> {
         let names = super::result::names;
         let learned = K::learned(&names(&terms.sender), &names(&terms.receiver));
-        let mut all = vec![format!("to the receiver: {learned}{}", by_group(terms))];
+        let mut all = vec![format!("to the receiver: {learned}{}", by_group(K::Functionality::OVER, terms))];
         if let Some(epsilon) = &terms.noise {
             all.push(format!(
                 "with noise that the sender added to every result: discrete Laplace, epsilon {epsilon} for the whole \
@@ -329,7 +356,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     fn richer_amounts() -> Vec<Amounts> {
         let least = Self::least_amounts();
-        let grouped = Amounts { groups: 8, ..least };
+        let grouped = Amounts { groups: if is_over_union::<K>() { 1 } else { 8 }, ..least };
         if !K::SENDER_HAS_COLUMNS {
             return vec![grouped, Amounts { at_least: 5, ..grouped }];
         }
@@ -343,13 +370,22 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     fn options_of(amounts: &Amounts) -> Result<AggregateOptions, Unsupported> {
         let &Amounts { columns, groups, at_least, .. } = amounts;
-        let taken = if K::SENDER_HAS_COLUMNS { columns.max(1) } else { 0 };
-        amounts.all_taken(&Amounts { columns: taken, groups, at_least, ..Amounts::NONE }, K::Functionality::NAME)?;
+        let taken = Amounts {
+            columns: if K::SENDER_HAS_COLUMNS { columns.max(1) } else { 0 },
+            groups: if is_over_union::<K>() { 1 } else { groups },
+            at_least,
+            ..Amounts::NONE
+        };
+        amounts.all_taken(&taken, K::Functionality::NAME)?;
         Ok(AggregateOptions { columns, groups, at_least, noisy: false })
     }
 
     fn sample_sender(options: &AggregateOptions, sample: &Sample) -> AggregateSenderInput {
-        AggregateSenderInput { items: sample.digests(), values: sample.values(options.columns), noise: Vec::new() }
+        AggregateSenderInput {
+            items: sample.digests(),
+            values: sample.values(options.columns),
+            ..AggregateSenderInput::default()
+        }
     }
 
     fn sample_receiver(options: &AggregateOptions, sample: &Sample) -> AggregateReceiverInput {
@@ -360,7 +396,13 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         }
     }
 
-    fn check_sender(_options: &AggregateOptions, _sample: &Sample, (): (), _ch: &mut Channel) -> Result<bool, Abort> {
+    /// The receiver knows nothing of the items that it lacks: it is told what to compare with.
+    fn check_sender(options: &AggregateOptions, sample: &Sample, (): (), ch: &mut Channel) -> Result<bool, Abort> {
+        if is_over_union::<K>() {
+            let mut common = sample.common.iter().peekable();
+            let new = (0u32..).zip(sample.items()).filter(|(place, _)| common.next_if_eq(&place).is_none());
+            ch.send_stream::<Expected>(&sample_totals(options, new.map(|(_, item)| item)))?;
+        }
         Ok(true)
     }
 
@@ -368,8 +410,15 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         options: &AggregateOptions,
         sample: &Sample,
         output: AggregateOutput,
-        _ch: &mut Channel,
+        ch: &mut Channel,
     ) -> Result<bool, Abort> {
+        let is_shown = |count: u64| count >= options.at_least || options.at_least <= 1;
+        if is_over_union::<K>() {
+            let mut expected = vec![0; 1 + options.columns.max(1)];
+            ch.recv_stream::<Expected>(&mut expected)?;
+            let count = expected.remove(0);
+            return Ok(output.groups == [is_shown(count).then_some(expected)]);
+        }
         let mut expected = vec![(0, vec![0u64; options.columns.max(1)]); options.groups];
         for &place in &sample.common {
             let item = sample.item(place);
@@ -384,15 +433,37 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
                 *sum = sum.wrapping_add(value.wrapping_mul(factor));
             }
         }
-        let shown = |(count, sums)| (count >= options.at_least || options.at_least <= 1).then_some(sums);
+        let shown = |(count, sums)| is_shown(count).then_some(sums);
         Ok(output.groups == expected.into_iter().map(shown).collect::<Vec<_>>())
     }
+}
+
+/// How many of the made-up items there are, and the sums of their values; of items without values,
+/// their number again.
+fn sample_totals<'a>(options: &AggregateOptions, items: impl Iterator<Item = &'a [u8]>) -> Vec<u64> {
+    let mut totals = vec![0u64; 1 + options.columns.max(1)];
+    for item in items {
+        let values = Sample::values_of(Role::Sender, item, options.columns);
+        let values = values.into_iter().chain((options.columns == 0).then_some(1));
+        for (total, value) in totals.iter_mut().zip(iter::once(1).chain(values)) {
+            *total = total.wrapping_add(value);
+        }
+    }
+    totals
+}
+
+enum Expected {}
+
+impl Stream for Expected {
+    const STEP: Step =
+        Step { protocol: "vesica-bench", number: 4, from: Role::Sender, carries: "what its new items give" };
+    type Element = u64;
 }
 
 /// Refuses what is for tasks that keep rows.
 pub(super) fn refuse_what_is_for_rows(side: &Side<'_>, task: &str) -> Result<(), Failure> {
     let Settings { both_learn, payload, expected_payload, .. } = side.settings;
-    side.refuse(task, *both_learn, "--both-learn is for intersections", "omit it")?;
+    side.refuse(task, *both_learn, "--both-learn is for intersections and unions", "omit it")?;
     side.refuse(task, side.output.is_some_and(|join| join != Join::Inner), "--join is for intersections", "omit it")?;
     let has_payload = payload.is_some() || expected_payload.is_some();
     side.refuse(
@@ -434,12 +505,48 @@ pub(super) fn padded_values(table: &KeyTable, items: usize, columns: usize) -> V
     values
 }
 
+/// What the receiver adds for its own keys: their number, or the sums of its columns, if it has
+/// any.
+fn own_totals<K: AggregateKind>(table: &KeyTable, columns: usize) -> Vec<u64> {
+    if !K::SENDER_HAS_COLUMNS {
+        return vec![table.stats.distinct];
+    }
+    let mut sums = vec![0u64; columns];
+    let values = table.values.as_ref().map_or(&[][..], |values| &values.values);
+    for values in values.chunks_exact(columns.max(1)) {
+        sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum = sum.wrapping_add(value as u64));
+    }
+    sums
+}
+
+/// Where the columns of a union do not go together: each of the receiver's, if it has any, is added
+/// to the sender's of the same place.
+fn unlike_columns(ours: &[ValueColumn], theirs: &[ValueColumn]) -> Option<Difference> {
+    if ours.is_empty() || theirs.is_empty() {
+        return None;
+    }
+    let listed = |columns: &[ValueColumn], show: &dyn Fn(&ValueColumn) -> String| {
+        list(&columns.iter().map(show).collect::<Vec<_>>())
+    };
+    let difference =
+        |flag, show: &dyn Fn(&ValueColumn) -> String| Difference::new(flag, &listed(ours, show), &listed(theirs, show));
+    if ours.len() != theirs.len() {
+        return Some(difference("--payload", &|column| column.name.clone()));
+    }
+    let scales_differ = ours.iter().zip(theirs).any(|(ours, theirs)| ours.scale != theirs.scale);
+    scales_differ.then(|| difference("--scale", &|column| format!("{}={}", column.name, column.scale)))
+}
+
 /// Whether the two sides' columns, thresholds and noise are what the task takes. Each side has
 /// checked its own.
 fn go_together<K: AggregateKind>(sender: &Said<'_, AggregateJob<K>>, receiver: &Said<'_, AggregateJob<K>>) -> bool {
     let (sender, receiver) = (sender.proposal, receiver.proposal);
-    let columns_fit = sender.values.is_empty() != K::SENDER_HAS_COLUMNS
-        && receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN);
+    let receivers_fit = if is_over_union::<K>() {
+        [0, sender.values.len()].contains(&receiver.values.len())
+    } else {
+        receiver.values.len() == usize::from(K::RECEIVER_HAS_COLUMN)
+    };
+    let columns_fit = sender.values.is_empty() != K::SENDER_HAS_COLUMNS && receivers_fit;
     columns_fit && (sender.noise.is_none() || sender.at_least <= 1) && receiver.noise.is_none()
 }
 
@@ -469,15 +576,26 @@ fn check_scales(senders: &[ValueColumn], receivers: &[ValueColumn]) -> Result<()
 /// # Errors
 /// If it may although every column has a range: a range promises that results are right.
 fn may_wrap(
+    over: Over,
     extent: &Extent,
     senders: &[ValueColumn],
     receivers: &[ValueColumn],
     noise: &[NoiseScale],
 ) -> Result<Option<String>, Failure> {
-    let common = extent.sender_items.min(extent.receiver_items) as u128;
+    let (n_s, n_r) = (extent.sender_items as u128, extent.receiver_items as u128);
+    let keys = match over {
+        Over::Common => n_s.min(n_r),
+        Over::New => n_s + n_r,
+    };
     let factor = receivers.iter().map(|column| u128::from(column.bound())).max().unwrap_or(1);
     let fits = |(place, bound): (usize, u64)| {
-        let sum = u128::from(bound).checked_mul(factor)?.checked_mul(common)?;
+        let sum = match over {
+            Over::Common => u128::from(bound).checked_mul(factor)?.checked_mul(keys)?,
+            Over::New => {
+                let own = receivers.get(place).map_or(0, ValueColumn::bound);
+                u128::from(bound).checked_mul(n_s)?.checked_add(u128::from(own).checked_mul(n_r)?)?
+            }
+        };
         let all = sum.checked_add(noise.get(place).map_or(0, NoiseScale::bound))?;
         (all <= i64::MAX as u128).then_some(())
     };
@@ -492,7 +610,13 @@ fn may_wrap(
         ))),
         None => Err(Failure::new(
             code::REFUSED,
-            format_args!("with these ranges and up to {common} common keys a result may not fit 64 bits"),
+            format_args!(
+                "with these ranges and up to {keys} {} a result may not fit 64 bits",
+                match over {
+                    Over::Common => "common keys",
+                    Over::New => "keys in the union",
+                }
+            ),
             "clamp to narrower ranges or use fewer digits (--scale); without any --clamp the run goes on, and results \
              may wrap around",
         )),
@@ -503,6 +627,11 @@ fn may_wrap(
 fn result_columns<K: AggregateKind>(terms: &Terms) -> Vec<(String, u8)> {
     if !K::SENDER_HAS_COLUMNS {
         return vec![(K::Functionality::NAME.into(), 0)];
+    }
+    if is_over_union::<K>() {
+        // Without columns of the receiver, it is a sum over new keys.
+        let new = if terms.receiver.is_empty() { "new_" } else { "" };
+        return terms.sender.iter().map(|column| (format!("{new}{}", column.name), column.scale)).collect();
     }
     let result = |column: &ValueColumn| {
         let (mut name, mut scale) = (column.name.clone(), column.scale);
@@ -515,13 +644,13 @@ fn result_columns<K: AggregateKind>(terms: &Terms) -> Vec<(String, u8)> {
     terms.sender.iter().map(result).collect()
 }
 
-fn by_group(terms: &Terms) -> String {
+fn by_group(over: Over, terms: &Terms) -> String {
     let mut text = String::new();
     if terms.groups > 1 {
         text.push_str(&format!(", in each of {} groups of the receiver's keys", terms.groups));
     }
     if terms.at_least > 1 {
-        text.push_str(&format!(", where at least {} keys are common", terms.at_least));
+        text.push_str(&format!(", where at least {} keys are {over}", terms.at_least));
     }
     text
 }

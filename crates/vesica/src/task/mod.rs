@@ -10,7 +10,7 @@
 //!    check.
 //! 3. Add it to [`TASKS`].
 //!
-//! `aggregate` is what cardinality, sum and join-and-compute share. `insecure_new_rows` is a toy
+//! `aggregate` is what all tasks share whose result is numbers. `insecure_new_rows` is a toy
 //! task of the tests.
 
 mod aggregate;
@@ -28,6 +28,8 @@ mod settings;
 mod shares;
 mod sum;
 mod union;
+mod union_cardinality;
+mod union_sum;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -56,6 +58,8 @@ pub static TASKS: &[&dyn AnyTask] = &[
     &Face::<aggregate::AggregateJob<cardinality::CardinalityKind>>::new(),
     &Face::<aggregate::AggregateJob<sum::SumKind>>::new(),
     &Face::<aggregate::AggregateJob<join_and_compute::JoinAndComputeKind>>::new(),
+    &Face::<aggregate::AggregateJob<union_cardinality::UnionCardinalityKind>>::new(),
+    &Face::<aggregate::AggregateJob<union_sum::UnionSumKind>>::new(),
     &Face::<shares::SharesJob>::new(),
 ];
 
@@ -101,6 +105,20 @@ impl dyn AnyTask {
     /// If the protocol has no such variant.
     pub fn find(&self, name: &str) -> Result<Option<&'static Entry>, Unsupported> {
         variants::find(&self.entries_with_variants(), name)
+    }
+
+    /// The least that must go with the items for a protocol of this task: one that gives results to
+    /// both sides serves nothing less.
+    pub fn least_amounts_of(&self, entry: &Entry) -> Amounts {
+        let least = self.least_amounts();
+        let both = Amounts { both_learn: true, ..least };
+        let serves = |amounts: &Amounts| {
+            entry.modes.first().is_some_and(|mode| {
+                let workload = self.workload(&Extent::new(1, 1, mode.security), amounts);
+                workload.is_ok_and(|workload| workload.predicted_bytes(entry).is_ok())
+            })
+        };
+        if !serves(&least) && serves(&both) { both } else { least }
     }
 }
 
@@ -290,15 +308,17 @@ pub(crate) mod tests {
             let plain = task.least_amounts();
             let fits = |amounts: Amounts| task.workload(&extent, &amounts).is_ok();
             assert!(fits(plain) && task.richer_amounts().into_iter().all(fits), "{task}");
-            let is_aggregate = ["cardinality", "sum", "join-and-compute"].contains(&task.name());
-            assert_eq!(fits(Amounts { groups: 2, ..plain }), is_aggregate, "{task}");
+            let has_groups = ["cardinality", "sum", "join-and-compute"].contains(&task.name());
+            let is_aggregate = has_groups || ["union-cardinality", "union-sum"].contains(&task.name());
+            assert_eq!(fits(Amounts { groups: 2, ..plain }), has_groups, "{task}");
             assert_eq!(fits(Amounts { at_least: 2, ..plain }), is_aggregate, "{task}");
-            assert_eq!(fits(Amounts { both_learn: true, ..plain }), task.name() == "intersect", "{task}");
+            let gives_both = ["intersect", "union"].contains(&task.name());
+            assert_eq!(fits(Amounts { both_learn: true, ..plain }), gives_both, "{task}");
             assert_eq!(fits(Amounts { payload_bytes: 7, ..plain }), !is_aggregate, "{task}");
             assert_eq!(fits(Amounts { receiver_payload_bytes: 7, ..plain }), task.name() == "shares", "{task}");
             assert_eq!(
                 fits(Amounts { columns: 2, ..plain }),
-                ["sum", "join-and-compute"].contains(&task.name()),
+                ["sum", "join-and-compute", "union-sum"].contains(&task.name()),
                 "{task}"
             );
         }

@@ -51,7 +51,7 @@ pub enum ResultSet {
         /// One record for each row.
         records: SealedPayloads,
     },
-    /// Numbers about the intersection.
+    /// Numbers about the intersection or the union.
     Numbers {
         /// The name of each number, and its digits behind the point.
         columns: Vec<(String, u8)>,
@@ -90,7 +90,7 @@ pub struct Disclosure {
     pub receiver_values: Vec<ValueColumn>,
     /// Groups of the receiver's keys; `None` where the task has no groups.
     pub groups: Option<usize>,
-    /// A group with fewer common keys than this gives nothing.
+    /// A group with fewer keys than this gives nothing: common ones, or for a union new ones.
     pub at_least: u64,
     /// The epsilon of the sender's noise.
     pub noise: Option<String>,

@@ -1,8 +1,10 @@
 //! Union: the receiver keeps its own rows and gets a row for each key of the sender that it does
-//! not have, with the sender's payload.
+//! not have, with the sender's payload. On request the sender gets a row for each key of the receiver
+//! that it does not have, too.
 //!
 //! A record of the protocol is a key in whole and its payload, both padded to widths that the
-//! sender's longest ones decide. Records of dummies are zeros.
+//! sender's longest ones decide. Records of dummies are zeros. Where both learn, the receiver's keys
+//! travel in records of the same width, without a payload, and zeros fill up the narrower ones.
 
 use std::sync::Arc;
 
@@ -10,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Step, Stream};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
-    Extent, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
+    Extent, NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
+    UnionSenderOutput,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -43,6 +46,8 @@ pub(super) struct Proposal {
     payload: Option<Vec<String>>,
     /// The widest record that it lets travel, in bytes.
     most_item_bytes: usize,
+    /// Whether the sender learns the union too.
+    both_learn: bool,
 }
 
 /// What a side says once it has read its table.
@@ -51,11 +56,11 @@ pub(super) struct Proposal {
 pub(super) struct Measure {
     /// One for each key column.
     keys: Vec<KeyKind>,
-    /// The sender's records.
+    /// The records of the sender and, where both learn, of the receiver.
     records: Option<Records>,
 }
 
-/// What the sender's records hold.
+/// What the records of a side hold.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Records {
@@ -70,6 +75,8 @@ struct Records {
 pub(super) struct Terms {
     keys: PayloadSchema,
     payload: Option<PayloadSchema>,
+    /// The receiver's keys, where both learn.
+    receiver_keys: Option<PayloadSchema>,
 }
 
 impl Terms {
@@ -81,9 +88,82 @@ impl Terms {
         self.payload.as_ref().map_or(0, |schema| schema.width)
     }
 
-    fn record_bytes(&self) -> usize {
+    /// Bytes of the sender's records, without what fills them up.
+    fn sender_bytes(&self) -> usize {
         self.keys.width + self.payload_bytes()
     }
+
+    /// The same of the receiver's; 0 where they do not travel.
+    fn receiver_bytes(&self) -> usize {
+        self.receiver_keys.as_ref().map_or(0, |keys| keys.width)
+    }
+
+    fn record_bytes(&self) -> usize {
+        self.sender_bytes().max(self.receiver_bytes())
+    }
+}
+
+/// Takes a side's records from its table, fills them up, and appends those of dummies.
+fn records(terms: &Terms, key_bytes: usize, payload_bytes: usize, items: usize, table: &mut KeyTable) -> Vec<u8> {
+    let keys = table.union.as_mut().and_then(|union| union.records.take()).map(|records| records.bytes);
+    let payload = table.payload.take().map(|payload| payload.bytes).unwrap_or_default();
+    let keys = keys.unwrap_or_default();
+    let mut payloads = payload.chunks_exact(payload_bytes.max(1));
+    let width = terms.record_bytes();
+    let mut records = Vec::with_capacity(items * width);
+    for key in keys.chunks_exact(key_bytes.max(1)) {
+        let filled = records.len() + width;
+        records.extend_from_slice(key);
+        records.extend_from_slice(payloads.next().unwrap_or_default());
+        records.resize(filled, 0);
+    }
+    records.resize(items * width, 0);
+    records
+}
+
+/// Refuses records of a side that are wider than the other side allows.
+fn check_width(side: Role, width: usize, most: usize) -> Result<(), Refusal> {
+    if width <= most {
+        return Ok(());
+    }
+    let other = side.peer();
+    Err(Refusal::Refused(Failure::new(
+        code::REFUSED,
+        format_args!(
+            "a key of the {side} takes up to {width} bytes with its payload, more than the {most} of the {other}'s \
+             --max-item-bytes"
+        ),
+        format_args!(
+            "raise --max-item-bytes on the {other}'s side, if keys and payloads of this width are expected, or let the \
+             {side} give fewer or shorter columns"
+        ),
+    )))
+}
+
+/// Refuses keys of a side that the other side's key columns cannot hold.
+fn check_kinds(side: Role, given: &[KeyKind], own: &[KeyKind]) -> Result<(), Refusal> {
+    let other = side.peer();
+    let unfit = (1..).zip(given.iter().zip(own)).filter(|(_, (given, own))| !given.fits(&own.kind));
+    let unfit: Vec<String> = unfit
+        .map(|(place, (given, own))| {
+            format!(
+                "key column {place} is {} on the {side}'s side and {} on the {other}'s",
+                given.kind.name(),
+                own.kind.name()
+            )
+        })
+        .collect();
+    if unfit.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::Refused(Failure::new(
+        code::MISMATCH,
+        format_args!("the {other}'s key columns cannot hold every key of the {side}: {}", unfit.join("; ")),
+        format_args!(
+            "write the column as text in the {other}'s table, or bring both to one type; text of the {side} fits a \
+             column of integers, dates or booleans if every key is written as such a value"
+        ),
+    )))
 }
 
 impl Job for UnionJob {
@@ -109,12 +189,12 @@ impl Job for UnionJob {
         Ok(Settings { max_item_bytes, ..flags.with_payload(role)? })
     }
 
-    fn result_kind(role: Role, _settings: &Settings) -> Option<ResultKind> {
-        (role == Role::Receiver).then_some(ResultKind::Union)
+    fn result_kind(role: Role, settings: &Settings) -> Option<ResultKind> {
+        (role == Role::Receiver || settings.both_learn).then_some(ResultKind::Union)
     }
 
     fn validate(side: &Side<'_>) -> Result<(), Failure> {
-        let Settings { values, at_least, noise, expected_ranges, both_learn, .. } = side.settings;
+        let Settings { values, at_least, noise, expected_ranges, .. } = side.settings;
         let computes = !values.columns.is_empty() || values.group_by.is_some() || *at_least > 0 || noise.is_some();
         side.refuse(
             TASK,
@@ -122,19 +202,13 @@ impl Job for UnionJob {
             "a union computes nothing",
             "choose a task that computes, for example --task sum",
         )?;
-        side.refuse(
-            TASK,
-            *both_learn,
-            "no protocol lets the sender learn the union",
-            "omit --both-learn on both sides, and run the task once in each direction: then each side gets the other's \
-             new keys",
-        )?;
         side.refuse(TASK, side.output == Some(crate::table::Join::Difference), "a union writes all rows", "omit --join")
     }
 
     fn columns(role: Role, settings: &Settings) -> Columns {
         let most_bytes = settings.max_item_bytes.unwrap_or(MOST_ITEM_BYTES);
-        Columns::Union((role == Role::Sender).then(|| UnionSpec { payload: settings.payload.clone(), most_bytes }))
+        let gives = role == Role::Sender || settings.both_learn;
+        Columns::Union(gives.then(|| UnionSpec { payload: settings.payload.clone(), most_bytes }))
     }
 
     fn proposal(role: Role, settings: &Settings) -> Proposal {
@@ -142,7 +216,11 @@ impl Job for UnionJob {
             Role::Sender => settings.payload.as_ref().map(|payload| payload.columns.clone()),
             Role::Receiver => settings.expected_payload.clone(),
         };
-        Proposal { payload, most_item_bytes: settings.max_item_bytes.unwrap_or(MOST_ITEM_BYTES) }
+        Proposal {
+            payload,
+            most_item_bytes: settings.max_item_bytes.unwrap_or(MOST_ITEM_BYTES),
+            both_learn: settings.both_learn,
+        }
     }
 
     fn is_sound(proposal: &Proposal) -> bool {
@@ -150,17 +228,19 @@ impl Job for UnionJob {
     }
 
     fn differences(role: Role, ours: &Proposal, theirs: &Proposal) -> Vec<Difference> {
+        let mut found = Vec::new();
+        if ours.both_learn != theirs.both_learn {
+            found.push(Difference::new("--both-learn", &ours.both_learn, &theirs.both_learn));
+        }
         // The receiver takes whatever is given, unless it insists on names.
         let (receiver, sender) = if role == Role::Receiver { (ours, theirs) } else { (theirs, ours) };
         let given = sender.payload.as_deref().unwrap_or_default();
-        match &receiver.payload {
-            Some(wanted) if wanted != given => {
-                let (wanted, given) = (list(wanted), list(given));
-                let (ours, theirs) = if role == Role::Receiver { (wanted, given) } else { (given, wanted) };
-                vec![Difference::new("--payload", &ours, &theirs)]
-            }
-            _ => Vec::new(),
+        if let Some(wanted) = receiver.payload.as_ref().filter(|wanted| *wanted != given) {
+            let (wanted, given) = (list(wanted), list(given));
+            let (ours, theirs) = if role == Role::Receiver { (wanted, given) } else { (given, wanted) };
+            found.push(Difference::new("--payload", &ours, &theirs));
         }
+        found
     }
 
     fn measure(table: &KeyTable) -> Measure {
@@ -177,85 +257,69 @@ impl Job for UnionJob {
         if given.len() != own.len() || !given.iter().chain(own).all(KeyKind::is_sound) {
             return Err(Refusal::Misbehaved("types of key columns that no side declares"));
         }
-        let (Some(records), None) = (&sender.measure.records, &receiver.measure.records) else {
+        let both_learn = sender.proposal.both_learn;
+        let (Some(records), receivers) = (&sender.measure.records, &receiver.measure.records) else {
             return Err(Refusal::Misbehaved("records of a side that has none to give"));
         };
+        if receivers.is_some() != both_learn || receivers.as_ref().is_some_and(|records| records.payload.is_some()) {
+            return Err(Refusal::Misbehaved("records of a side that has none to give"));
+        }
         let keys = key_schema(given, records.key_bytes);
         let payload = records.payload.clone();
-        let is_sound = keys.check().is_ok() && payload.as_ref().is_none_or(|schema| schema.check().is_ok());
-        let terms = Terms { keys, payload };
-        // Beyond its own bound no honest sender gets here.
-        if !is_sound || terms.record_bytes() > sender.proposal.most_item_bytes {
-            return Err(Refusal::Misbehaved("records that no sender declares"));
+        let receiver_keys = receivers.as_ref().map(|records| key_schema(own, records.key_bytes));
+        let is_sound = [Some(&keys), payload.as_ref(), receiver_keys.as_ref()]
+            .into_iter()
+            .flatten()
+            .all(|schema| schema.check().is_ok());
+        let terms = Terms { keys, payload, receiver_keys };
+        // Beyond its own bound no honest side gets here.
+        if !is_sound
+            || terms.sender_bytes() > sender.proposal.most_item_bytes
+            || terms.receiver_bytes() > receiver.proposal.most_item_bytes
+        {
+            return Err(Refusal::Misbehaved("records that no side declares"));
         }
         let columns = terms.payload.as_ref().map(|_| terms.payload_columns());
         if columns != sender.proposal.payload {
             return Err(Refusal::Misbehaved("a payload that does not go with the configuration"));
         }
-        let (width, most) = (terms.record_bytes(), receiver.proposal.most_item_bytes);
-        if width > most {
-            return Err(Refusal::Refused(Failure::new(
-                code::REFUSED,
-                format_args!(
-                    "a key of the sender takes up to {width} bytes with its payload, more than the {most} of the \
-                     receiver's --max-item-bytes"
-                ),
-                "raise --max-item-bytes on the receiver's side, if keys and payloads of this width are expected, or \
-                 let the sender give fewer or shorter columns",
-            )));
-        }
-        let unfit = (1..).zip(given.iter().zip(own)).filter(|(_, (given, own))| !given.fits(&own.kind));
-        let unfit: Vec<String> = unfit
-            .map(|(place, (given, own))| {
-                format!(
-                    "key column {place} is {} on the sender's side and {} on the receiver's",
-                    given.kind.name(),
-                    own.kind.name()
-                )
-            })
-            .collect();
-        if !unfit.is_empty() {
-            return Err(Refusal::Refused(Failure::new(
-                code::MISMATCH,
-                format_args!("the receiver's key columns cannot hold every key of the sender: {}", unfit.join("; ")),
-                "write the column as text in the receiver's table, or bring both to one type; text of the sender fits \
-                 a column of integers, dates or booleans if every key is written as such a value",
-            )));
+        check_width(Role::Sender, terms.sender_bytes(), receiver.proposal.most_item_bytes)?;
+        check_width(Role::Receiver, terms.receiver_bytes(), sender.proposal.most_item_bytes)?;
+        check_kinds(Role::Sender, given, own)?;
+        if both_learn {
+            check_kinds(Role::Receiver, own, given)?;
         }
         Ok(terms)
     }
 
     fn options(terms: &Terms) -> UnionOptions {
-        UnionOptions { record_bytes: terms.record_bytes() }
+        UnionOptions { record_bytes: terms.record_bytes(), both_learn: terms.receiver_keys.is_some() }
     }
 
     fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> UnionSenderInput {
-        let keys = table.union.as_mut().and_then(|union| union.records.take()).map(|records| records.bytes);
-        let payload = table.payload.take().map(|payload| payload.bytes).unwrap_or_default();
-        let keys = keys.unwrap_or_default();
-        let mut payloads = payload.chunks_exact(terms.payload_bytes().max(1));
-        let mut records = Vec::with_capacity(items.len() * terms.record_bytes());
-        for key in keys.chunks_exact(terms.keys.width.max(1)) {
-            records.extend_from_slice(key);
-            records.extend_from_slice(payloads.next().unwrap_or_default());
-        }
-        records.resize(items.len() * terms.record_bytes(), 0);
+        let records = records(terms, terms.keys.width, terms.payload_bytes(), items.len(), table);
         UnionSenderInput { items, records }
     }
 
-    fn receiver_input(_terms: &Terms, items: Vec<u128>, _table: &mut KeyTable) -> UnionReceiverInput {
-        UnionReceiverInput { items }
+    fn receiver_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable) -> UnionReceiverInput {
+        let records = match &terms.receiver_keys {
+            Some(keys) => records(terms, keys.width, 0, items.len(), table),
+            None => Vec::new(),
+        };
+        UnionReceiverInput { items, records }
     }
 
-    fn sender_result(_agreed: Arc<Agreed<Self>>, (): ()) -> Option<Unopened> {
-        None
+    fn sender_result(agreed: Arc<Agreed<Self>>, output: UnionSenderOutput) -> Option<Unopened> {
+        let records = output.records?;
+        let keys = agreed.terms.receiver_keys.clone()?;
+        Some(Box::new(move |_| ResultSet::Union { records: narrowed(records, keys.width), keys, payload: None }))
     }
 
     fn receiver_result(agreed: Arc<Agreed<Self>>, output: UnionReceiverOutput) -> Option<Unopened> {
         Some(Box::new(move |_| ResultSet::Union {
             keys: agreed.terms.keys.clone(),
             payload: agreed.terms.payload.clone(),
-            records: output.records,
+            records: narrowed(output.records, agreed.terms.sender_bytes()),
         }))
     }
 
@@ -265,24 +329,42 @@ impl Job for UnionJob {
             none if none.is_empty() => String::new(),
             columns => format!(", with the sender's {columns} of these"),
         };
-        vec![
+        let mut all = vec![
             format!("to the receiver: the keys of the sender that it does not have{given}"),
             "to the receiver: how many keys are common, and how many of the sender's items are no dummies".to_owned(),
             format!(
                 "to both sides: the width of the sender's longest key and payload, {} bytes, and the types of the key \
                  columns",
-                terms.record_bytes()
+                terms.sender_bytes()
             ),
             "to the receiver: whether all keys of a column of the sender are integers, dates or booleans".to_owned(),
-        ]
+        ];
+        if let Some(keys) = &terms.receiver_keys {
+            all.extend([
+                "to the sender: the keys of the receiver that it does not have".to_owned(),
+                "to the sender: how many keys are common, and how many of the receiver's items are no dummies"
+                    .to_owned(),
+                format!("to both sides: the width of the receiver's longest key, {} bytes", keys.width),
+                "to the sender: whether all keys of a column of the receiver are integers, dates or booleans"
+                    .to_owned(),
+            ]);
+        }
+        all
     }
 
     fn disclosure(terms: &Terms) -> Disclosure {
-        Disclosure { payload_columns: terms.payload_columns(), payload_bytes: terms.record_bytes(), ..Disclosure::NONE }
+        Disclosure {
+            both_learn: terms.receiver_keys.is_some(),
+            payload_columns: terms.payload_columns(),
+            payload_bytes: terms.record_bytes(),
+            ..Disclosure::NONE
+        }
     }
 
     fn extra_work(extent: &Extent, options: &UnionOptions) -> u64 {
-        (extent.sender_items as u64).saturating_mul(options.record_bytes.saturating_sub(SAMPLE_KEY_BYTES) as u64)
+        let receivers = if options.both_learn { extent.receiver_items } else { 0 };
+        let items = (extent.sender_items as u64).saturating_add(receivers as u64);
+        items.saturating_mul(options.record_bytes.saturating_sub(SAMPLE_KEY_BYTES) as u64)
     }
 
     fn extra_memory(_totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
@@ -291,52 +373,81 @@ impl Job for UnionJob {
     }
 
     fn richer_amounts() -> Vec<Amounts> {
-        vec![Amounts { payload_bytes: 8, ..Amounts::NONE }, Amounts { payload_bytes: 100, ..Amounts::NONE }]
+        vec![
+            Amounts { payload_bytes: 8, ..Amounts::NONE },
+            Amounts { payload_bytes: 100, ..Amounts::NONE },
+            Amounts { payload_bytes: 8, both_learn: true, ..Amounts::NONE },
+        ]
     }
 
     fn options_of(amounts: &Amounts) -> Result<UnionOptions, Unsupported> {
-        let &Amounts { payload_bytes, .. } = amounts;
-        amounts.all_taken(&Amounts { payload_bytes, ..Amounts::NONE }, TASK)?;
-        Ok(UnionOptions { record_bytes: SAMPLE_KEY_BYTES.saturating_add(payload_bytes) })
+        let &Amounts { payload_bytes, both_learn, .. } = amounts;
+        amounts.all_taken(&Amounts { payload_bytes, both_learn, ..Amounts::NONE }, TASK)?;
+        Ok(UnionOptions { record_bytes: SAMPLE_KEY_BYTES.saturating_add(payload_bytes), both_learn })
     }
 
     fn sample_sender(options: &UnionOptions, sample: &Sample) -> UnionSenderInput {
-        UnionSenderInput { items: sample.digests(), records: sample_records(options, sample) }
+        UnionSenderInput { items: sample.digests(), records: sample_records(Role::Sender, options, sample) }
     }
 
-    fn sample_receiver(_options: &UnionOptions, sample: &Sample) -> UnionReceiverInput {
-        UnionReceiverInput { items: sample.digests() }
+    fn sample_receiver(options: &UnionOptions, sample: &Sample) -> UnionReceiverInput {
+        let records = if options.both_learn { sample_records(Role::Receiver, options, sample) } else { Vec::new() };
+        UnionReceiverInput { items: sample.digests(), records }
     }
 
-    /// The receiver knows nothing of the items that it lacks: it compares with a hash.
-    fn check_sender(options: &UnionOptions, sample: &Sample, (): (), ch: &mut Channel) -> Result<bool, Abort> {
-        let records = sample_records(options, sample);
-        let mut common = sample.common.iter().peekable();
-        let new = (0u32..).zip(records.chunks_exact(options.record_bytes));
-        let new = new.filter(|(place, _)| common.next_if_eq(&place).is_none());
-        ch.send_stream::<Expected>(&hash(new.map(|(_, record)| record).collect()))?;
-        Ok(true)
+    /// A side knows nothing of the items that it lacks: it compares with a hash.
+    fn check_sender(
+        options: &UnionOptions,
+        sample: &Sample,
+        output: UnionSenderOutput,
+        ch: &mut Channel,
+    ) -> Result<bool, Abort> {
+        ch.send_stream::<Expected>(&expected(Role::Sender, options, sample))?;
+        let Some(records) = output.records else {
+            return Ok(!options.both_learn);
+        };
+        let mut expected = [0; 32];
+        ch.recv_stream::<ExpectedOfReceiver>(&mut expected)?;
+        Ok(options.both_learn && hash(records.opened().chunks(options.record_bytes).collect()) == expected)
     }
 
     fn check_receiver(
         options: &UnionOptions,
-        _sample: &Sample,
+        sample: &Sample,
         output: UnionReceiverOutput,
         ch: &mut Channel,
     ) -> Result<bool, Abort> {
+        if options.both_learn {
+            ch.send_stream::<ExpectedOfReceiver>(&expected(Role::Receiver, options, sample))?;
+        }
         let mut expected = [0; 32];
         ch.recv_stream::<Expected>(&mut expected)?;
         Ok(hash(output.records.opened().chunks(options.record_bytes).collect()) == expected)
     }
 }
 
+/// Records without what fills them up. Where the other side has no items there are none, of no
+/// width.
+fn narrowed(records: NewRecords, width: usize) -> NewRecords {
+    if records.is_empty() { records } else { records.narrowed(width) }
+}
+
 /// The record of each made-up item.
-fn sample_records(options: &UnionOptions, sample: &Sample) -> Vec<u8> {
+fn sample_records(role: Role, options: &UnionOptions, sample: &Sample) -> Vec<u8> {
     let mut records = Vec::with_capacity(sample.items().count() * options.record_bytes);
     for item in sample.items() {
-        records.extend(Sample::payload(Role::Sender, item, options.record_bytes));
+        records.extend(Sample::payload(role, item, options.record_bytes));
     }
     records
+}
+
+/// The hash of the records of a side that the other one lacks.
+fn expected(role: Role, options: &UnionOptions, sample: &Sample) -> [u8; 32] {
+    let records = sample_records(role, options, sample);
+    let mut common = sample.common.iter().peekable();
+    let new = (0u32..).zip(records.chunks_exact(options.record_bytes));
+    let new = new.filter(|(place, _)| common.next_if_eq(&place).is_none());
+    hash(new.map(|(_, record)| record).collect())
 }
 
 /// A hash of records that does not depend on their order.
@@ -355,6 +466,18 @@ impl Stream for Expected {
     type Element = u8;
 }
 
+enum ExpectedOfReceiver {}
+
+impl Stream for ExpectedOfReceiver {
+    const STEP: Step = Step {
+        protocol: "vesica-bench",
+        number: 4,
+        from: Role::Receiver,
+        carries: "a hash of the receiver's expected records",
+    };
+    type Element = u8;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,15 +487,24 @@ mod tests {
         KeyKind { kind, reads_as: reads_as.to_vec() }
     }
 
-    /// What both sides come to, with these key columns, `key_bytes` and the receiver's bound.
-    fn settled(given: KeyKind, own: KeyKind, key_bytes: usize, most: usize) -> Result<Terms, Refusal> {
+    /// What both sides come to, with these key columns, `key_bytes` of the sender and the receiver's
+    /// bound; where both learn, with `own_bytes` of the receiver.
+    fn settled_with(
+        given: KeyKind,
+        own: KeyKind,
+        key_bytes: usize,
+        most: usize,
+        own_bytes: Option<usize>,
+    ) -> Result<Terms, Refusal> {
         let extent = Extent::new(9, 9, vesica_party::Security::SemiHonest);
         let schema =
             PayloadSchema { fields: vec![PayloadField { name: "a".into(), kind: PayloadKind::Text }], width: 9 };
-        let sender = Proposal { payload: Some(vec!["a".into()]), most_item_bytes: 100 };
-        let receiver = Proposal { payload: None, most_item_bytes: most };
+        let both_learn = own_bytes.is_some();
+        let sender = Proposal { payload: Some(vec!["a".into()]), most_item_bytes: 100, both_learn };
+        let receiver = Proposal { payload: None, most_item_bytes: most, both_learn };
         let sent = Measure { keys: vec![given], records: Some(Records { key_bytes, payload: Some(schema) }) };
-        let asked = Measure { keys: vec![own], records: None };
+        let records = own_bytes.map(|key_bytes| Records { key_bytes, payload: None });
+        let asked = Measure { keys: vec![own], records };
         UnionJob::settle(&Settling {
             role: Role::Sender,
             settings: &Settings::default(),
@@ -380,6 +512,10 @@ mod tests {
             sender: super::super::job::Said { proposal: &sender, measure: &sent },
             receiver: super::super::job::Said { proposal: &receiver, measure: &asked },
         })
+    }
+
+    fn settled(given: KeyKind, own: KeyKind, key_bytes: usize, most: usize) -> Result<Terms, Refusal> {
+        settled_with(given, own, key_bytes, most, None)
     }
 
     fn refusal(refused: Result<Terms, Refusal>) -> Failure {
@@ -393,11 +529,39 @@ mod tests {
     fn records_have_the_width_that_both_sides_allow() {
         let text = || kind(PayloadKind::Text, &[]);
         let terms = settled(text(), text(), 12, 21).unwrap();
-        assert_eq!(UnionJob::options(&terms), UnionOptions { record_bytes: 21 });
+        assert_eq!(UnionJob::options(&terms), UnionOptions { record_bytes: 21, both_learn: false });
         let refused = refusal(settled(text(), text(), 13, 21));
         assert!(refused.code == code::REFUSED && refused.fault.contains("22 bytes") && refused.fault.contains("21"));
         assert!(matches!(settled(text(), text(), 92, 1000), Err(Refusal::Misbehaved(_))), "beyond its own bound");
         assert!(matches!(settled(text(), text(), 0, 1000), Err(Refusal::Misbehaved(_))));
+    }
+
+    #[test]
+    fn where_both_learn_each_side_bounds_the_other_and_the_wider_records_decide() {
+        let text = || kind(PayloadKind::Text, &[]);
+        let of = |key_bytes, most, own_bytes| settled_with(text(), text(), key_bytes, most, Some(own_bytes));
+        for (own_bytes, record_bytes) in [(3, 21), (40, 40)] {
+            let terms = of(12, 99, own_bytes).unwrap();
+            assert_eq!(UnionJob::options(&terms), UnionOptions { record_bytes, both_learn: true });
+            let revealed = UnionJob::revealed(&terms).join("; ");
+            assert!(revealed.contains("to the sender: the keys of the receiver that it does not have"), "{revealed}");
+        }
+        let refused = refusal(of(12, 400, 101));
+        assert!(refused.fault.contains("of the receiver takes up to 101 bytes") && refused.fault.contains("sender's"));
+        assert!(matches!(of(12, 100, 101), Err(Refusal::Misbehaved(_))), "beyond its own bound");
+        // A column of numbers at the sender takes no words of the receiver.
+        let number = kind(PayloadKind::Int { bits: 64 }, &[]);
+        let refused = refusal(settled_with(number, text(), 9, 99, Some(9)));
+        assert!(refused.fault.contains("the sender's key columns cannot hold every key of the receiver"));
+    }
+
+    #[test]
+    fn who_learns_must_be_the_same_on_both_sides() {
+        let of = |both_learn| Proposal { payload: None, most_item_bytes: 1, both_learn };
+        for role in [Role::Sender, Role::Receiver] {
+            assert!(UnionJob::differences(role, &of(true), &of(true)).is_empty());
+            assert_eq!(UnionJob::differences(role, &of(true), &of(false))[0].field, "--both-learn");
+        }
     }
 
     #[test]
@@ -411,8 +575,11 @@ mod tests {
 
     #[test]
     fn a_receiver_may_insist_on_payload_columns() {
-        let of =
-            |payload: Option<&str>| Proposal { payload: payload.map(|name| vec![name.to_owned()]), most_item_bytes: 1 };
+        let of = |payload: Option<&str>| Proposal {
+            payload: payload.map(|name| vec![name.to_owned()]),
+            most_item_bytes: 1,
+            both_learn: false,
+        };
         assert!(UnionJob::differences(Role::Receiver, &of(None), &of(Some("score"))).is_empty());
         let differences = UnionJob::differences(Role::Sender, &of(None), &of(Some("score")));
         assert!(differences.len() == 1 && differences[0].field == "--payload");

@@ -64,7 +64,7 @@ pub struct Case {
 impl Case {
     /// With the least that must go with the items.
     pub fn plain(task: &'static dyn AnyTask, entry: &'static Entry, extent: Extent) -> Self {
-        Self { task, entry, extent, amounts: task.least_amounts() }
+        Self { task, entry, extent, amounts: task.least_amounts_of(entry) }
     }
 
     pub fn workload(&self) -> Box<dyn SampleWorkload> {

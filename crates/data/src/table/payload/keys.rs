@@ -1,5 +1,5 @@
 //! Keys that travel: the sender of a union gives whole keys, and the receiver writes them to its
-//! own key columns.
+//! own key columns. Where both sides learn the union, the receiver's keys travel to the sender, too.
 //!
 //! A key travels as a record of its own, before the record of its payload: one field a key column,
 //! which holds what the column's normalisers made of the value ([`crate::key`] says what that is
@@ -18,7 +18,7 @@ use crate::table::payload::{
 };
 use crate::table::source::{Cell, WrongForm};
 
-/// What the sender of a union reads beside the digests of its keys.
+/// What a side of a union whose keys travel reads beside their digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnionSpec {
     /// Columns that go along with new keys.
@@ -33,8 +33,8 @@ pub struct UnionSpec {
 pub struct KeyKind {
     /// The column's type; text where normalisers write it.
     pub kind: PayloadKind,
-    /// Types of [`KeyKind::READINGS`] that hold every key of the sender, so that a column of such a
-    /// type can take them. The receiver's keys do not travel, and have none.
+    /// Types of [`KeyKind::READINGS`] that hold every key of the side, so that a column of such a
+    /// type can take them. Keys that do not travel have none.
     pub reads_as: Vec<PayloadKind>,
 }
 
@@ -43,7 +43,7 @@ pub struct KeyKind {
 pub struct UnionKeys {
     /// One for each key column.
     pub kinds: Vec<KeyKind>,
-    /// The sender's keys, in the order of the digests.
+    /// The keys in the order of the digests, where they travel.
     pub records: Option<PayloadTable>,
 }
 

@@ -19,7 +19,7 @@ use crate::circuit_psi::entry::{
 };
 use crate::psi::ltsxq26;
 use crate::psi::vole::RR22;
-use crate::tasks::{AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum};
+use crate::tasks::{Aggregate, AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum, UnionCardinality, UnionSum};
 
 const ASSUMPTIONS: &[&str] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
 
@@ -37,6 +37,13 @@ const AGGREGATE_ASSUMPTIONS: &[&str] = assumptions![ASSUMPTIONS, semi_honest::<I
 const FASTER: Paper = Paper {
     reference: "Figures 16 to 19, on the OPRF of Raghuraman, Rindal (CCS 2022, ePrint 2022/320)",
     ..ltsxq26::PAPER
+};
+
+/// Aggregates over a union, which the paper builds on any circuit PSI.
+const EXTENSIONS: Paper = Paper {
+    key: "CSSW25",
+    title: "Concretely Efficient Private Set Union via Circuit-based PSI",
+    reference: "Chandran, Schneider, Stillger, Weinert. ASIACCS 2025, Appendix B",
 };
 
 /// The OPPRF of the recommended rows: the band OKVS, narrow values.
@@ -118,6 +125,8 @@ const COUNT: &str = "Shares of bits become additive ones by one OT each, modulo 
                      count; the sender opens its sum.";
 const MASKED_SUM: &str = "The hint carries values that are masked additively, by masks out of the multiplexer's \
                           random OTs: it takes 66 bits a bin for a column; only sums are opened.";
+const SHARED_BITS: &str = "The circuit PSI is that of vesica-cardinality and vesica-sum, with the cuckoo table at the \
+                           receiver. Its bits stay shared, so that no permutation and no further OPRF are needed.";
 const PRODUCT: &str =
     "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
 
@@ -137,10 +146,13 @@ circuit_row!(
     Rr22Circuit::ENTRY.variant("rr22-circuit:equality=cubic", deviations![Rr22Circuit::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
 );
 
-/// An aggregate: its name and id, the task, whether the receiver brings values, rounds, and
-/// deviations.
+/// An aggregate: its name and id, the task, the paper, whether the receiver brings values, status,
+/// rounds, and deviations.
 macro_rules! aggregate_row {
-    ($(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $valued:literal, $rounds:expr, $deviations:expr) => {
+    (
+        $(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $paper:expr, $valued:literal, $status:ident, $rounds:expr,
+        $deviations:expr
+    ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
@@ -151,8 +163,8 @@ macro_rules! aggregate_row {
                 aliases: &[],
                 variants: &[],
                 task: $task::NAME,
-                paper: FASTER,
-                status: Status::Recommended,
+                paper: $paper,
+                status: Status::$status,
                 cost: CostClass::Symmetric,
                 deviations: $deviations,
                 modes: &[mode($rounds, AGGREGATE_ASSUMPTIONS)],
@@ -163,7 +175,7 @@ macro_rules! aggregate_row {
             type Receiver = aggregate::Receiver<BandOpprf>;
 
             fn derive(request: &AggregateRequest) -> Result<aggregate::Params, Unsupported> {
-                aggregate::Params::derive::<BandOpprf>(request, $valued)
+                aggregate::Params::derive::<BandOpprf>(request, $task::OVER, $valued)
             }
 
             fn predicted_bytes(params: &aggregate::Params) -> RangeInclusive<u64> {
@@ -175,13 +187,28 @@ macro_rules! aggregate_row {
 
 aggregate_row!(
     /// `vesica-cardinality`: Figure 17.
-    VesicaCardinality, "vesica-cardinality", Cardinality, false, Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
+    VesicaCardinality, "vesica-cardinality", Cardinality, FASTER, false, Recommended, Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
 );
 aggregate_row!(
     /// `vesica-sum`: Figure 18.
-    VesicaSum, "vesica-sum", Sum, false, Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
+    VesicaSum, "vesica-sum", Sum, FASTER, false, Recommended, Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
 );
 aggregate_row!(
     /// `vesica-join-and-compute`: Figure 19.
-    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, true, Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
+    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, FASTER, true, Recommended, Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
+);
+// No times are recorded yet by which `auto` could choose these.
+aggregate_row!(
+    /// `vesica-union-cardinality`: Figure 17, over new items.
+    VesicaUnionCardinality, "vesica-union-cardinality", UnionCardinality, EXTENSIONS, false, Sound, Rounds::between(15, 27),
+    &[EMPTY_BINS, BINS, CUBIC, SHARED_BITS, COUNT,
+      "The sender opens the number of its items less its sum, which is the number of new items: no circuit hides the \
+       number of common ones."]
+);
+aggregate_row!(
+    /// `vesica-union-sum`: Figure 18, over new items.
+    VesicaUnionSum, "vesica-union-sum", UnionSum, EXTENSIONS, false, Sound, Rounds::between(17, 33),
+    &[EMPTY_BINS, BINS, CUBIC, SHARED_BITS, MASKED_SUM,
+      "The sender opens the total of all its values less its sum, and the number of new items stays hidden. The \
+       paper's OTs show it; its formula for what they give wants (1 - z_i) a_i for z_i a_i."]
 );

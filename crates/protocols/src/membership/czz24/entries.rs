@@ -1,4 +1,4 @@
-//! The four rows of the registries.
+//! The rows of the registries.
 
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
@@ -6,8 +6,10 @@ use vesica_structures::facts::Paper;
 
 use super::Czz24;
 use crate::ecdh;
-use crate::membership::{BESIDE_COUNT, BESIDE_SUM, BESIDE_UNION, For, semi_honest};
-use crate::tasks::{Cardinality, Intersect, Sum, Union};
+use crate::membership::{
+    BESIDE_COUNT, BESIDE_SUM, BESIDE_UNION, BESIDE_UNION_COUNT, For, UNION_COUNT, UNION_SUM, semi_honest,
+};
+use crate::tasks::{Cardinality, Intersect, Sum, Union, UnionCardinality, UnionSum};
 
 const PAPER: Paper = Paper {
     key: "CZZ24",
@@ -18,6 +20,8 @@ const PAPER: Paper = Paper {
 const DIGESTS: &str = "The client's answers are digests, truncated to the width that their collisions allow, sorted \
                        (which shuffles them) and Golomb-Rice coded, instead of a shuffled list of points or a Bloom \
                        filter.";
+const SUMS: &str = "Random OTs by SoftSpokenOT, each turned by a bit; the value's mask is one of the pads itself, so that \
+                    an item costs one masked value and not two.";
 const SHUFFLED: &str = "The client asks in a random order, so that the bits say nothing of the order of its table.";
 
 const TEST: &[&str] = ecdh::DIGEST_ASSUMPTIONS;
@@ -86,13 +90,36 @@ impl For<Sum> for Czz24 {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
-        deviations: &[
-            DIGESTS,
-            SHUFFLED,
-            "Random OTs by SoftSpokenOT, each turned by a bit; the value's mask is one of the pads itself, so that an \
-             item costs one masked value and not two.",
-            "Sums in Z_2^64.",
-        ],
+        deviations: &[DIGESTS, SHUFFLED, SUMS, "Sums in Z_2^64."],
+        modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_SUM),
+    };
+}
+
+impl For<UnionCardinality> for Czz24 {
+    const ENTRY: Entry = Entry {
+        id: "czz24-union-cardinality",
+        aliases: &[],
+        variants: &[],
+        task: UnionCardinality::NAME,
+        paper: PAPER,
+        // The model of times has no measurements of it yet.
+        status: Status::Sound,
+        cost: CostClass::GroupOperations,
+        deviations: &[DIGESTS, SHUFFLED, UNION_COUNT],
+        modes: &semi_honest(Rounds::exactly(2), TEST, BESIDE_UNION_COUNT),
+    };
+}
+
+impl For<UnionSum> for Czz24 {
+    const ENTRY: Entry = Entry {
+        id: "czz24-union-sum",
+        aliases: &[],
+        variants: &[],
+        task: UnionSum::NAME,
+        paper: PAPER,
+        status: Status::Sound,
+        cost: CostClass::GroupOperations,
+        deviations: &[DIGESTS, SHUFFLED, SUMS, UNION_SUM],
         modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_SUM),
     };
 }

@@ -46,7 +46,7 @@ const DOMAIN: &[u8] = b"vesica-v1-czz24-with-ristretto255_XMD:SHA-512_R255MAP_RO
 /// Domain of the digests of arrow 3.
 const DIGEST_CONTEXT: &str = "vesica v1 czz24 2026 digest of a point";
 
-/// The test of `czz24`, `czz24-union`, `czz24-cardinality` and `czz24-sum`.
+/// The test of the rows of this paper.
 #[derive(Debug)]
 pub enum Czz24 {}
 

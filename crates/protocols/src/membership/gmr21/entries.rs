@@ -1,4 +1,4 @@
-//! The four rows of the registries.
+//! The rows of the registries.
 
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::SwitchingNetwork;
@@ -10,8 +10,10 @@ use vesica_structures::fields::Gf64;
 use vesica_structures::okvs::Band;
 
 use super::Gmr21;
-use crate::membership::{BESIDE_COUNT, BESIDE_SUM, BESIDE_UNION, For, semi_honest};
-use crate::tasks::{Cardinality, Intersect, Sum, Union};
+use crate::membership::{
+    BESIDE_COUNT, BESIDE_SUM, BESIDE_UNION, BESIDE_UNION_COUNT, For, UNION_COUNT, UNION_SUM, semi_honest,
+};
+use crate::tasks::{Cardinality, Intersect, Sum, Union, UnionCardinality, UnionSum};
 
 const PAPER: Paper = Paper {
     key: "GMR21",
@@ -102,6 +104,35 @@ impl For<Sum> for Gmr21 {
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER, "Sums in Z_2^64, each value under one of the pads itself."],
+        modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_SUM),
+    };
+}
+
+impl For<UnionCardinality> for Gmr21 {
+    const ENTRY: Entry = Entry {
+        id: "gmr21-union-cardinality",
+        aliases: &[],
+        variants: &[],
+        task: UnionCardinality::NAME,
+        paper: PAPER,
+        // vesica-union-cardinality sends a third of it.
+        status: Status::Sound,
+        cost: CostClass::Symmetric,
+        deviations: &[OPPRF, NETWORK, TESTS, UNION_COUNT],
+        modes: &semi_honest(Rounds::between(9, 11), ASSUMPTIONS, BESIDE_UNION_COUNT),
+    };
+}
+
+impl For<UnionSum> for Gmr21 {
+    const ENTRY: Entry = Entry {
+        id: "gmr21-union-sum",
+        aliases: &[],
+        variants: &[],
+        task: UnionSum::NAME,
+        paper: PAPER,
+        status: Status::Sound,
+        cost: CostClass::Symmetric,
+        deviations: &[OPPRF, NETWORK, TESTS, TRANSFER, UNION_SUM],
         modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_SUM),
     };
 }

@@ -65,7 +65,7 @@ pub use sender::Sender;
 /// The OPPRF.
 type Programmable = Opprf<Band>;
 
-/// The test of `gmr21`, `gmr21-union`, `gmr21-cardinality` and `gmr21-sum`.
+/// The test of the rows of this paper.
 #[derive(Debug)]
 pub enum Gmr21 {}
 

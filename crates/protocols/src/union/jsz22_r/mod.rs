@@ -49,7 +49,7 @@
 //! What the receiver learns before the records, see [`crate::membership`].
 
 mod entry;
-pub(crate) mod messages;
+mod messages;
 pub mod params;
 mod receiver;
 mod sender;

@@ -1,6 +1,5 @@
 //! All numbers of the test, and the bounds that they follow from.
 
-use vesica_mpc::oprf::value_bits;
 use vesica_mpc::permute_share::{self, SwitchingNetwork};
 use vesica_mpc::tasks::PermuteShareRequest;
 use vesica_party::{Protocol, Security};
@@ -9,7 +8,6 @@ use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::hashing::cuckoo_bins;
 use vesica_structures::packing::packed_len;
 
-use super::messages::Oprf;
 use crate::bins::POSITIONS;
 use crate::union::oprf;
 
@@ -35,7 +33,7 @@ pub struct Params {
 /// The parameters of the building blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    pub(super) oprf: oprf::Params<Oprf>,
+    pub(super) oprf: oprf::Params,
     pub(super) permutation: permute_share::Params<Gf128>,
 }
 
@@ -51,11 +49,10 @@ impl Params {
         let digest_bits = FailureEvent::TagCollision.bits() + ceil_log2(points) + ceil_log2(bins);
         let mut params = Self { sender_items, receiver_items, bins, digest_bits, parts: None };
         if sender_items > 0 && receiver_items > 0 {
-            let sizes = [sender_items, receiver_items, bins, digest_bits as usize];
-            let (encoding, values) = (FailureEvent::Encoding.bits(), value_bits(security, points));
+            let (encoding, zero) = (FailureEvent::Encoding.bits(), FailureEvent::ZeroDifference.bits());
             let permutation = PermuteShareRequest { len: bins, bits: Gf128::BITS, security };
             params.parts = Some(Parts {
-                oprf: oprf::Params::derive(bins, encoding, values, sizes)?,
+                oprf: oprf::Params::derive(points, bins, encoding, zero)?,
                 permutation: SwitchingNetwork::<Gf128>::derive(&permutation)?,
             });
         }

@@ -11,7 +11,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagFinder;
 
-use super::messages::{Oprf, Values};
+use super::messages::Values;
 use super::params::{ITEMS_PER_PIECE, Parts};
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
@@ -21,7 +21,7 @@ use crate::union::{jsz22, oprf};
 pub struct Receiver {
     pub(super) params: Params,
     bins: Hashes,
-    oprf: oprf::Receiver<Oprf>,
+    oprf: oprf::Receiver,
     permutation: permute_share::Sender<Gf128>,
 }
 

@@ -8,7 +8,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::messages::{Oprf, Values};
+use super::messages::Values;
 use super::params::{ITEMS_PER_PIECE, Parts};
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
@@ -19,7 +19,7 @@ use crate::union::oprf;
 pub struct Sender {
     params: Params,
     bins: Hashes,
-    oprf: oprf::Sender<Oprf>,
+    oprf: oprf::Sender,
     permutation: permute_share::Receiver<Gf128>,
 }
 

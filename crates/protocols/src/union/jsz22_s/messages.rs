@@ -1,41 +1,10 @@
-//! One type an arrow of the figure. In the OPRF the union's receiver has the sender's role: arrows 1
-//! and 2 travel with roles swapped.
+//! One type an arrow of the figure. Arrows 1 and 2 are those of the OPRF.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use bytemuck::{Pod, Zeroable};
-use vesica_party::{Fixed, Role, Step, Stream};
-
-use crate::union::oprf;
+use vesica_party::{Role, Step, Stream};
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "jsz22-s", number, from, carries }
-}
-
-/// Arrow 1: what keys the bins and the OPRF's functions.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
-
-impl Fixed for Salt {
-    const STEP: Step = step(1, Role::Sender, "the salt");
-}
-
-/// Arrow 2, packed.
-pub(super) enum Table {}
-
-impl Stream for Table {
-    const STEP: Step = step(2, Role::Receiver, "the masked table");
-    type Element = u8;
-}
-
-/// Arrows 1 and 2.
-pub(super) enum Oprf {}
-
-impl oprf::Arrows for Oprf {
-    type Salt = Salt;
-    type Table = Table;
-    const KEYS: &'static str = "vesica v1 jsz22-s 2026 salt to keys of the OPRF";
-    const FORK: &'static str = "jsz22-s oprf";
 }
 
 /// Arrow 3, packed.
@@ -69,5 +38,3 @@ impl Stream for Tags {
     const STEP: Step = step(6, Role::Sender, "the tags of the records' keys");
     type Element = u8;
 }
-
-vesica_party::messages![Salt];

@@ -61,7 +61,7 @@
 //! nothing. It knows how many records it gets from arrow 5, not before.
 
 mod entry;
-pub(crate) mod messages;
+mod messages;
 mod pads;
 pub mod params;
 mod receiver;

@@ -1,6 +1,5 @@
 //! All numbers of a run, and the bounds that they follow from.
 
-use vesica_mpc::oprf::value_bits;
 use vesica_mpc::permute_share::{self, SwitchingNetwork};
 use vesica_mpc::tasks::PermuteShareRequest;
 use vesica_party::Protocol;
@@ -9,7 +8,6 @@ use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::hashing::{cuckoo_bins, simple_capacity};
 use vesica_structures::packing::packed_len;
 
-use super::messages::Oprf;
 use crate::bins::POSITIONS;
 use crate::tasks::UnionRequest;
 use crate::union::oprf;
@@ -50,7 +48,7 @@ pub struct Params {
 /// The parameters of the building blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    pub(super) oprf: oprf::Params<Oprf>,
+    pub(super) oprf: oprf::Params,
     pub(super) permutation: permute_share::Params<Gf128>,
 }
 
@@ -68,11 +66,10 @@ impl Params {
         let tag_bits = half(FailureEvent::TagCollision) + ceil_log2(sender_items) + ceil_log2(bins);
         let mut params = Self { request: *request, bins, capacity, digest_bits, tag_bits, parts: None };
         if sender_items > 0 && receiver_items > 0 {
-            let sizes = [sender_items, receiver_items, bins, digest_bits as usize];
-            let values = value_bits(security, POSITIONS * receiver_items);
+            let (encoding, zero) = (FailureEvent::Encoding.bits(), FailureEvent::ZeroDifference.bits());
             let permutation = PermuteShareRequest { len: bins, bits: Gf128::BITS, security };
             params.parts = Some(Parts {
-                oprf: oprf::Params::derive(bins, FailureEvent::Encoding.bits(), values, sizes)?,
+                oprf: oprf::Params::derive(POSITIONS * receiver_items, bins, encoding, zero)?,
                 permutation: SwitchingNetwork::<Gf128>::derive(&permutation)?,
             });
         }
@@ -99,13 +96,15 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_mpc::oprf::value_bits;
     use vesica_party::Security;
     use vesica_structures::facts::LAMBDA;
     use vesica_structures::hashing::hall_bound;
 
     fn derive(sender_items: usize, receiver_items: usize) -> Params {
         let security = Security::SemiHonest;
-        Params::derive(&UnionRequest { sender_items, receiver_items, security, record_bytes: 16 }).unwrap()
+        Params::derive(&UnionRequest { sender_items, receiver_items, security, record_bytes: 16, both_learn: false })
+            .unwrap()
     }
 
     #[test]

@@ -12,7 +12,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 use vesica_structures::tags::TagFinder;
 
-use super::messages::{Oprf, Records, Shares, Tags, Values};
+use super::messages::{Records, Shares, Tags, Values};
 use super::pads::Pads;
 use super::params::Parts;
 use super::{Params, bins};
@@ -29,7 +29,7 @@ pub struct Receiver {
 /// The result of the set-up, unless a set is empty.
 pub(super) struct SetUp {
     bins: Hashes,
-    oprf: oprf::Sender<Oprf>,
+    oprf: oprf::Sender,
     permutation: permute_share::Params<Gf128>,
 }
 

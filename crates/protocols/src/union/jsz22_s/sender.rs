@@ -11,12 +11,12 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::messages::{Oprf, Records, Shares, Tags, Values};
+use super::messages::{Records, Shares, Tags, Values};
 use super::pads::Pads;
 use super::params::Parts;
 use super::{Params, bins};
 use crate::bins::Hashes;
-use crate::tasks::UnionSenderInput;
+use crate::tasks::{UnionSenderInput, UnionSenderOutput};
 use crate::union::{jsz22, oprf, plain};
 
 /// Shares of arrow 4 that travel at a time.
@@ -32,7 +32,7 @@ pub struct Sender {
 /// 2^20 items the OTs of one take 0.8 GB.
 pub(super) struct SetUp {
     bins: Hashes,
-    oprf: oprf::Receiver<Oprf>,
+    oprf: oprf::Receiver,
     permutation: permute_share::Params<Gf128>,
 }
 
@@ -144,20 +144,25 @@ impl Compared {
 impl Party for Sender {
     type Params = Params;
     type Input = UnionSenderInput;
-    type Output = ();
+    type Output = UnionSenderOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let set_up = params.parts.as_ref().map(|parts| SetUp::new(params, parts, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), set_up })
     }
 
-    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let Self { params, set_up } = self;
         let width = params.request.record_bytes;
         input.check(params.request.sender_items, width)?;
-        let Some(set_up) = set_up else { return plain::send::<Records>(&input.records, width, ch, rng) };
-        let compared = set_up.compare(&params, &input.items, ch, rng)?;
-        compared.open(&params, ch, rng)?;
-        compared.give(&params, &input.records, ch, rng)
+        match set_up {
+            Some(set_up) => {
+                let compared = set_up.compare(&params, &input.items, ch, rng)?;
+                compared.open(&params, ch, rng)?;
+                compared.give(&params, &input.records, ch, rng)?;
+            }
+            None => plain::send::<Records>(&input.records, width, ch, rng)?,
+        }
+        Ok(UnionSenderOutput::default())
     }
 }

@@ -14,7 +14,8 @@ const RECORD_BYTES: usize = 20;
 
 fn params(receiver_items: usize) -> Params {
     let security = Security::SemiHonest;
-    let request = UnionRequest { sender_items: N, receiver_items, security, record_bytes: RECORD_BYTES };
+    let request =
+        UnionRequest { sender_items: N, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
     Jsz22S::derive(&request).unwrap()
 }
 
@@ -51,7 +52,7 @@ fn the_sender_learns_the_number_of_common_items() {
 /// What a receiver has after the last arrow: the keys of arrow 4, and the opened records.
 fn opened(sent: UnionSenderInput, common: usize) -> (Vec<u128>, Bits, Vec<Vec<u8>>) {
     let params = params(N);
-    let ((), (keys, (records, new))) = two_party(
+    let (_, (keys, (records, new))) = two_party(
         |ch, rng| Sender::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
             let set_up = Receiver::setup(&params, ch, rng)?.set_up.unwrap();

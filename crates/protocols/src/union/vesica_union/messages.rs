@@ -1,40 +1,10 @@
-//! One type an arrow of the figure.
+//! One type an arrow of the figure, those of the OPRF apart.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use bytemuck::{Pod, Zeroable};
-use vesica_party::{Fixed, Role, Step, Stream};
-
-use crate::union::oprf;
+use vesica_party::{Role, Step, Stream};
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
     Step { protocol: "vesica-union", number, from, carries }
-}
-
-/// Arrow 1: what keys the OPRF's functions.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
-
-impl Fixed for Salt {
-    const STEP: Step = step(1, Role::Sender, "the salt");
-}
-
-/// Arrow 2, packed.
-pub(super) enum Table {}
-
-impl Stream for Table {
-    const STEP: Step = step(2, Role::Receiver, "the masked table");
-    type Element = u8;
-}
-
-/// Arrows 1 and 2.
-pub(super) enum Oprf {}
-
-impl oprf::Arrows for Oprf {
-    type Salt = Salt;
-    type Table = Table;
-    const KEYS: &'static str = "vesica v1 vesica-union 2026 salt to keys of the OPRF";
-    const FORK: &'static str = "vesica-union oprf";
 }
 
 /// Arrow 3: a bit for each place, eight a byte from the lowest.
@@ -60,5 +30,3 @@ impl Stream for Tags {
     const STEP: Step = step(5, Role::Sender, "the ends of the pads");
     type Element = u8;
 }
-
-vesica_party::messages![Salt];

@@ -29,7 +29,7 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `S`, `R` | sender, receiver | `R` learns the union |
-//! | `F_k(x)`, `F_k(y)` | steps 1 and 2, `super::oprf` | the OPRF before the hashing, whose key the sender has |
+//! | `F_k(x)`, `F_k(y)` | steps 1 and 2, `union::oprf` | the OPRF before the hashing, whose key the sender has |
 //! | circuit PSI, `T_X` | [`crate::circuit_psi`], `Matched::items` | the table is the sender's |
 //! | Combine and Permute | [`vesica_mpc::permute_share::bits`] | the receiver has the bits, the sender the order |
 //! | `Z` | nobody has it | the permuted bits |
@@ -91,13 +91,13 @@
 //! when the conversation is over. How long the sender takes to fill its cuckoo table depends on `F(X)`,
 //! as in circuit PSI.
 
-pub(crate) mod messages;
+mod messages;
 mod pads;
 pub mod params;
 mod receiver;
 mod sender;
 #[cfg(test)]
-mod tests;
+pub(in crate::union) mod tests;
 
 use std::ops::RangeInclusive;
 
@@ -111,16 +111,11 @@ use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Band;
 
-use crate::circuit_psi::OpprfMatching;
-use crate::circuit_psi::vole::BandOpprf;
 use crate::tasks::{SIZES, Union, UnionRequest};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-/// The circuit PSI, that of `vesica-circuit`.
-type Circuit = OpprfMatching<BandOpprf>;
 
 /// `vesica-union`.
 #[derive(Clone, Copy, Debug)]
@@ -158,9 +153,7 @@ impl Protocol for VesicaUnion {
                 <OneOfN as Protocol>::ENTRY.modes[0].assumptions,
                 <BitNetwork as Protocol>::ENTRY.modes[0].assumptions,
                 <SilentOt as Protocol>::ENTRY.modes[0].assumptions,
-                &[
-                    "BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"
-                ],
+                crate::union::PADS,
             ],
             leakage: &[SIZES],
         }],

@@ -9,13 +9,14 @@ use vesica_structures::fields::Gf128;
 use vesica_structures::packing::{packed_len, unpack};
 use vesica_structures::rng::SecretRng;
 
-use super::messages::{Flips, Oprf, Records, Tags};
+use super::Params;
+use super::messages::{Flips, Records, Tags};
 use super::pads::Pads;
 use super::params::Parts;
-use super::{Circuit, Params};
 use crate::circuit_psi::Matching;
 use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
-use crate::union::{oprf, plain};
+use crate::union::circuit::Circuit;
+use crate::union::{bit_streams, oprf, plain};
 
 /// The receiver, set up.
 pub struct Receiver {
@@ -25,10 +26,15 @@ pub struct Receiver {
 
 /// The result of the set-up, unless a set is empty.
 pub(super) struct SetUp {
-    oprf: oprf::Receiver<Oprf>,
+    pub(super) oprf: oprf::Receiver,
+    pub(super) rest: AfterOprf,
+}
+
+/// What is set up for the steps behind the OPRF.
+pub(super) struct AfterOprf {
     ots: OtChosen,
     permutation: bits::Sender,
-    circuit: <Circuit as Matching>::Sender,
+    pub(super) circuit: <Circuit as Matching>::Sender,
 }
 
 /// What the receiver has of each place before step 3.
@@ -43,9 +49,11 @@ impl SetUp {
     fn new(parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
             oprf: oprf::Receiver::setup(&parts.oprf, ch, rng)?,
-            ots: silent_ot::Receiver::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
-            permutation: ch.reversed(|ch| bits::Sender::setup(&parts.permutation, ch, rng))?,
-            circuit: ch.reversed(|ch| Circuit::sender(&parts.circuit, ch, rng))?,
+            rest: AfterOprf {
+                ots: silent_ot::Receiver::setup(&parts.ots, ch, rng)?.run((), ch, rng)?,
+                permutation: ch.reversed(|ch| bits::Sender::setup(&parts.permutation, ch, rng))?,
+                circuit: ch.reversed(|ch| Circuit::sender(&parts.circuit, ch, rng))?,
+            },
         })
     }
 
@@ -57,9 +65,23 @@ impl SetUp {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Shared, Abort> {
-        let Self { oprf, ots, permutation, circuit } = self;
+        let Self { oprf, rest } = self;
         let values = oprf.ask(items, ch)?;
-        let common = ch.reversed(|ch| Circuit::send(circuit, &values, &[], &[], ch, rng))?;
+        rest.share(params, &values, ch, rng)
+    }
+}
+
+impl AfterOprf {
+    /// Circuit PSI on the OPRF's values, and the permutation.
+    pub(super) fn share(
+        self,
+        params: &Params,
+        values: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Shared, Abort> {
+        let Self { ots, permutation, circuit } = self;
+        let common = ch.reversed(|ch| Circuit::send(circuit, values, &[], &[], ch, rng))?;
         let shares = Bits::random(params.request.sender_items, rng);
         let input = BitsToPermute { values: common, shares: shares.clone() };
         ch.reversed(|ch| permutation.run(input, ch, rng))?;
@@ -72,8 +94,7 @@ impl Shared {
     pub(super) fn flip(self, ch: &mut Channel) -> Result<OtChosen, Abort> {
         let Self { shares: mut flips, ots } = self;
         flips ^= &ots.choices.iter().copied().collect();
-        let bytes: Vec<u8> = flips.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-        ch.send_stream::<Flips>(&bytes[..flips.len().div_ceil(8)])?;
+        bit_streams::send::<Flips>(&flips, ch)?;
         Ok(ots)
     }
 }
@@ -126,10 +147,7 @@ impl Party for Receiver {
                 let ots = shared.flip(ch)?;
                 take(&params, &ots, ch)?
             }
-            None => {
-                let _phase = ch.phase(Phase::Payload);
-                plain::receive::<Records>(params.request.sender_items, params.request.record_bytes, ch)?
-            }
+            None => plain::receive::<Records>(params.request.sender_items, params.request.record_bytes, ch)?,
         };
         let width = params.request.record_bytes;
         Ok(UnionReceiverOutput { records: NewRecords::new(width, width, records, new) })

@@ -5,7 +5,7 @@ use vesica_mpc::opprf;
 use vesica_mpc::permute_share::bits;
 use vesica_mpc::silent_ot;
 use vesica_mpc::tasks::OtPairs;
-use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Band;
@@ -14,13 +14,14 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::messages::{Flips, Oprf, Records, Tags};
+use super::Params;
+use super::messages::{Flips, Records, Tags};
 use super::pads::Pads;
 use super::params::Parts;
-use super::{Circuit, Params};
 use crate::circuit_psi::{Asked, Matching};
-use crate::tasks::UnionSenderInput;
-use crate::union::{oprf, plain};
+use crate::tasks::{UnionSenderInput, UnionSenderOutput};
+use crate::union::circuit::Circuit;
+use crate::union::{bit_streams, oprf, plain};
 
 /// The sender, set up.
 pub struct Sender {
@@ -30,7 +31,7 @@ pub struct Sender {
 
 /// The result of the set-up, unless a set is empty.
 pub(super) struct SetUp {
-    oprf: oprf::Sender<Oprf>,
+    oprf: oprf::Sender,
     ots: OtPairs,
     bins: usize,
     permutation: bits::Receiver,
@@ -102,15 +103,7 @@ impl SetUp {
 
 /// Step 3: the `d_i`.
 pub(super) fn receive_flips(places: usize, ch: &mut Channel) -> Result<Bits, Abort> {
-    let mut bytes = vec![0; places.div_ceil(8)];
-    ch.recv_stream::<Flips>(&mut bytes)?;
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    let words: Vec<u64> = bytes.chunks(8).map(word).collect();
-    let flips = Bits::from_words(words.clone(), places);
-    if flips.words() != words {
-        return Err(Abort::PeerMisbehaved(Flips::STEP, "bits beyond the last place"));
-    }
-    Ok(flips)
+    bit_streams::receive::<Flips>(places, ch)
 }
 
 impl Placed {
@@ -140,20 +133,21 @@ impl Placed {
 impl Party for Sender {
     type Params = Params;
     type Input = UnionSenderInput;
-    type Output = ();
+    type Output = UnionSenderOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let set_up = params.parts.as_ref().map(|parts| SetUp::new(parts, ch, rng)).transpose()?;
         Ok(Self { params: params.clone(), set_up })
     }
 
-    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+    fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let Self { params, set_up } = self;
         input.check(params.request.sender_items, params.request.record_bytes)?;
         match set_up {
             Some(set_up) => set_up.place(&input.items, ch, rng)?.transfer(&params, &input.records, ch),
             None => plain::send::<Records>(&input.records, params.request.record_bytes, ch, rng),
-        }
+        }?;
+        Ok(UnionSenderOutput::default())
     }
 }
 

@@ -58,6 +58,16 @@ impl Band {
         Self { pairs, shape, hash: RowHash::new(seed) }
     }
 
+    /// Calls `each` with the first column of each key's row and the row's bits from there on, lowest
+    /// first: for encoders over other fields.
+    pub fn for_each_row(&self, keys: &[u128], mut each: impl FnMut(usize, [u64; 8])) {
+        let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
+        for keys in keys.chunks(ROWS) {
+            self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
+            lines.iter().zip(&rows).take(keys.len()).for_each(|(&line, row)| each(LINE * line as usize, row.0));
+        }
+    }
+
     /// Lines of a bucket, by which keys are first put in order.
     fn bucket_lines(&self) -> usize {
         (self.shape.starts / MOST_BUCKETS).next_power_of_two().max(LEAST_BUCKET)

@@ -48,6 +48,15 @@ impl Shape {
     /// # Errors
     /// More than 2^26 pairs, or failure bits outside of 40 to 64.
     pub fn derive(pairs: usize, failure_bits: u32) -> Result<Self, Unsupported> {
+        Self::at_most(WIDEST, pairs, failure_bits)
+    }
+
+    /// The smallest such table whose rows have at most `widest` columns: [`WIDEST`], or another
+    /// width for which there are rates.
+    ///
+    /// # Errors
+    /// As for [`Self::derive`].
+    pub fn at_most(widest: usize, pairs: usize, failure_bits: u32) -> Result<Self, Unsupported> {
         if !FAILURE_BITS.contains(&failure_bits) {
             let (low, high) = (FAILURE_BITS.start(), FAILURE_BITS.end());
             let what = format!("a band OKVS that fails with probability 2^-{failure_bits}");
@@ -59,16 +68,17 @@ impl Shape {
         }
         // n random rows of m bits are dependent with probability below 2^(n - m).
         let dense = pairs + failure_bits as usize;
-        if dense <= WIDEST {
+        if dense <= widest {
             return Ok(Self { width: dense.div_ceil(LINE), starts: 1 });
         }
         // Twice the sum over the rows.
         let row_bits = failure_bits + 1 + ceil_log2(pairs);
-        let shapes = RATES.iter().map(|&(columns, ref rates)| Self {
+        let narrow = RATES.iter().filter(|(columns, _)| *columns <= widest);
+        let shapes = narrow.map(|&(columns, ref rates)| Self {
             width: columns / LINE,
             starts: (pairs as u64 * rate(rates, row_bits)).div_ceil((LINE as u64) << 16) as usize,
         });
-        Ok(shapes.min_by_key(Self::columns).expect("there are rates"))
+        Ok(shapes.min_by_key(Self::columns).expect("there are rates for this width"))
     }
 
     /// Length of the table.

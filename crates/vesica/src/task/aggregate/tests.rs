@@ -3,6 +3,8 @@ use vesica_party::Security;
 use super::super::cardinality::CardinalityKind;
 use super::super::join_and_compute::JoinAndComputeKind;
 use super::super::sum::SumKind;
+use super::super::union_cardinality::UnionCardinalityKind;
+use super::super::union_sum::UnionSumKind;
 use super::*;
 use crate::table::Clamp;
 
@@ -158,4 +160,62 @@ fn proposals_that_no_side_makes_are_not_sound() {
     let clamp = Some(Clamp { least: 1, most: 0 });
     assert!(!sound(&Proposal { values: vec![ValueColumn { scale: 0, clamp, ..column }], ..Proposal::default() }));
     assert!(!sound(&Proposal { noise: Some("-1".into()), ..Proposal::default() }));
+}
+
+#[test]
+fn columns_of_a_union_go_together_one_by_one_or_the_receiver_has_none() {
+    let (one, two, none) = (|| proposal(&[(0, 1)]), || proposal(&[(0, 1), OPEN]), || proposal(&[]));
+    assert!(fits::<UnionCardinalityKind>(&none(), &none()));
+    assert!(!fits::<UnionCardinalityKind>(&one(), &none()) && !fits::<UnionCardinalityKind>(&none(), &one()));
+    assert!(fits::<UnionSumKind>(&two(), &none()) && fits::<UnionSumKind>(&two(), &two()));
+    assert!(!fits::<UnionSumKind>(&none(), &none()) && !fits::<UnionSumKind>(&two(), &one()));
+    // Sums of values with many digits are no products.
+    let scaled = |scale| Proposal {
+        values: vec![ValueColumn { name: "column".into(), scale, clamp: None }],
+        ..Proposal::default()
+    };
+    assert!(fits::<UnionSumKind>(&scaled(decimal::MOST_SCALE), &scaled(decimal::MOST_SCALE)));
+    let differences = |receiver: &Proposal, sender: &Proposal| {
+        let [here, there] = [(Role::Receiver, receiver, sender), (Role::Sender, sender, receiver)]
+            .map(|(role, ours, theirs)| AggregateJob::<UnionSumKind>::differences(role, ours, theirs));
+        assert!(here.iter().zip(&there).all(|(a, b)| a.field == b.field && a.ours == b.theirs && a.theirs == b.ours));
+        here.into_iter().map(|found| (found.field, found.ours)).collect::<Vec<_>>()
+    };
+    assert_eq!(differences(&none(), &two()), vec![]);
+    assert_eq!(differences(&two(), &two()), vec![]);
+    assert_eq!(differences(&one(), &two()), vec![("--payload", "column 0".into())]);
+    assert_eq!(differences(&scaled(3), &scaled(2)), vec![("--scale", "column=3".into())]);
+}
+
+#[test]
+fn keys_that_only_the_sender_has_are_in_no_group() {
+    let (sender, receiver) = (proposal(&[]), proposal(&[]));
+    let extent = Extent::new(10, 10, Security::SemiHonest);
+    let groups = |groups| {
+        let receivers = Measure { groups };
+        settle_groups::<UnionCardinalityKind>(Role::Sender, &extent, (&sender, &ONE_GROUP), (&receiver, &receivers))
+    };
+    assert!(groups(1).is_ok());
+    assert!(matches!(groups(2), Err(Refusal::Misbehaved(what)) if what.contains("only the sender has")));
+}
+
+/// The settings' sender has 2^20 keys.
+#[test]
+fn a_sum_over_a_union_may_wrap_by_the_keys_of_both_sides() {
+    let sum = |items, senders: &[(i64, i64)], receivers: &[(i64, i64)]| match settle::<UnionSumKind>(
+        items,
+        &proposal(senders),
+        &proposal(receivers),
+    ) {
+        Ok(terms) => Ok(terms.may_wrap),
+        Err(Refusal::Refused(failure)) => Err(failure),
+        Err(Refusal::Misbehaved(what)) => panic!("{what}"),
+    };
+    let most = i64::MAX >> 21;
+    assert_eq!(sum(1 << 20, &[(0, most)], &[(0, most)]), Ok(None));
+    let refused = sum(1 << 22, &[(0, most)], &[(0, most)]).expect_err("too much");
+    assert!(refused.code == code::REFUSED && refused.fault.contains("keys in the union"), "{refused}");
+    // The sender's keys count, however few the receiver has.
+    assert!(sum(1, &[(0, 1 << 44)], &[]).is_err() && sum(1, &[(0, 1 << 42)], &[]) == Ok(None));
+    assert!(sum(1, &[(0, 1)], &[OPEN]).expect("goes on").is_some());
 }

@@ -1,4 +1,5 @@
-//! Aggregates, Figures 17 to 19: the receiver learns the sums of the shares.
+//! Aggregates, Figures 17 to 19: the receiver learns the sums of the shares; over the common items,
+//! or over the sender's new ones.
 //!
 //! ```text
 //!   Sender                                                            Receiver
@@ -9,6 +10,11 @@
 //!      ------------------------------------------------------------------------>
 //!                                                                     A_g + B_g
 //! ```
+//!
+//! Over new items the result is `t - (A_g + B_g)`, where `t` is the total over all items of the
+//! sender but its dummies: the sender opens `t - A_g`, and the receiver takes `B_g` from it. That
+//! shows no more than the result, for the reason that stands in `tasks/aggregate.rs`. Arrow 9 goes
+//! even if a set is empty, since the receiver is to have `t` then. There is one group.
 //!
 //! Without values `y` and with one group there are no inner products: each side adds up its shares.
 //! With a threshold the results are not opened by arrow 9 but by a circuit that adds the shares of

@@ -11,15 +11,18 @@ use vesica_structures::facts::Unsupported;
 
 use super::threshold;
 use crate::circuit_psi::{self, BinOpprf, MatchingRequest};
-use crate::tasks::AggregateRequest;
+use crate::tasks::{AggregateRequest, Over};
 
 /// Entries of the receiver's vectors: 8 bytes each are held at a time.
 const MOST_ENTRIES: usize = 1 << 28;
 
-/// What both sides agree on. The parts are absent where a set is empty.
+/// What both sides agree on. The parts are absent where a set is empty, save for the circuit of a
+/// threshold of new items.
 #[derive(Clone, Debug)]
 pub struct Params {
     pub(super) request: AggregateRequest,
+    /// Which items are aggregated.
+    pub(super) over: Over,
     /// Whether the receiver brings values, which those of common items are multiplied by.
     pub(super) valued: bool,
     pub(super) matching: circuit_psi::Params<opprf::Params>,
@@ -34,10 +37,12 @@ pub struct Params {
     pub(super) circuit: Option<gmw::Params>,
     /// Shares of a count are modulo `2^count_bits`.
     pub(super) count_bits: u32,
+    /// Bits of a count that is compared.
+    pub(super) threshold_bits: u32,
 }
 
 impl Params {
-    pub(crate) fn derive<O>(request: &AggregateRequest, valued: bool) -> Result<Self, Unsupported>
+    pub(crate) fn derive<O>(request: &AggregateRequest, over: Over, valued: bool) -> Result<Self, Unsupported>
     where
         O: BinOpprf<Params = opprf::Params>,
     {
@@ -49,10 +54,19 @@ impl Params {
                 "give a column of values, or ask for a sum",
             ));
         }
-        let most = sender_items.min(receiver_items) as u64;
+        if over == Over::New && groups > 1 {
+            return Err(Unsupported::new(
+                format_args!("{groups} groups of new items, which are in no group of the receiver's"),
+                "ask for one group",
+            ));
+        }
+        let most = match over {
+            Over::Common => sender_items.min(receiver_items),
+            Over::New => sender_items,
+        } as u64;
         if at_least > most.max(1) {
             return Err(Unsupported::new(
-                format_args!("results from {at_least} common items on, of {most} at most"),
+                format_args!("results from {at_least} {over} items on, of {most} at most"),
                 "lower the threshold",
             ));
         }
@@ -66,10 +80,16 @@ impl Params {
                 format_args!("use at most {} groups: merge rare ones into one", MOST_ENTRIES / len),
             ));
         }
+        let threshold_bits = share_conversion::count_bits(match over {
+            Over::Common => len,
+            // The count is one of the sender's items, shares of it come from the bins.
+            Over::New => len.max(sender_items),
+        });
         // Noise may lead below zero.
-        let count_bits = if columns == 0 && noisy { 64 } else { share_conversion::count_bits(len) };
+        let count_bits = if columns == 0 && noisy { 64 } else { threshold_bits };
         let mut params = Self {
             request: *request,
+            over,
             valued,
             matching,
             count: None,
@@ -77,7 +97,13 @@ impl Params {
             products: Vec::new(),
             circuit: None,
             count_bits,
+            threshold_bits,
         };
+        let has_threshold = at_least > 1 && (over == Over::New || !params.matching.is_empty());
+        if has_threshold {
+            let results = vec![if columns == 0 { count_bits } else { 64 }; request.results()];
+            params.circuit = Some(gmw::Params::new(threshold::circuit(&results, threshold_bits, at_least), groups)?);
+        }
         if params.matching.is_empty() {
             return Ok(params);
         }
@@ -100,11 +126,6 @@ impl Params {
                 let request = InnerProductRequest { len, vectors: groups, products: params.totals(), bits, security };
                 params.products.push(InnerProduct::derive(&request)?);
             }
-        }
-        if at_least > 1 {
-            let results = vec![if columns == 0 { count_bits } else { 64 }; request.results()];
-            params.circuit =
-                Some(gmw::Params::new(threshold::circuit(&results, params.threshold_bits(), at_least), groups)?);
         }
         Ok(params)
     }
@@ -130,14 +151,9 @@ impl Params {
         if self.request.columns == 0 { self.count_bits } else { 64 }
     }
 
-    /// Bits of a count that is compared.
-    pub(super) fn threshold_bits(&self) -> u32 {
-        share_conversion::count_bits(self.matching.bins)
-    }
-
-    /// Whether nothing is sent: a set is empty, and the sender adds nothing.
+    /// Whether nothing is sent: a set is empty, so that nothing is common, and the sender adds nothing.
     pub(super) fn is_silent(&self) -> bool {
-        self.matching.is_empty() && !self.request.noisy
+        self.matching.is_empty() && !self.request.noisy && self.over == Over::Common
     }
 
     /// Bytes of all parts and of what is opened.

@@ -88,6 +88,7 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
             totals.push(shares.values.iter().zip(own).map(|(share, own)| share.wrapping_add(own)).collect());
         }
         totals.resize(params.totals(), vec![0; groups]);
+        totals.iter_mut().flatten().for_each(|share| *share = params.over.receiver_share(*share));
 
         let results = &totals[..params.request.results()];
         let Some(circuit) = circuit else {
@@ -102,7 +103,7 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
         let counts = totals.last().map_or(&[][..], |counts| &counts[..]);
         let both = |words: &[u64], bits: u32| unknown(groups, bits).chain(known(words, bits)).collect::<Vec<_>>();
         let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, params.result_bits())).collect();
-        inputs.extend(both(counts, params.threshold_bits()));
+        inputs.extend(both(counts, params.threshold_bits));
         let shares = circuit.run(inputs, ch, rng)?;
         // Opened to this side.
         let opened = open_to_receiver(&shares, ch)?.unwrap_or_default();

@@ -89,8 +89,12 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
         for (product, bins) in products.into_iter().zip(&mut bins) {
             totals.push(Secret::new(product.run(RingVector { values: std::mem::take(bins) }, ch, rng)?.values.clone()));
         }
-        // Nothing but noise where a set is empty.
+        // Nothing is common where a set is empty.
         totals.resize_with(params.totals(), || Secret::new(vec![0; params.request.groups]));
+        let of_all = input.sums(width).into_iter().chain([input.counted()]);
+        for (total, of_all) in totals.iter_mut().zip(of_all) {
+            total.iter_mut().for_each(|share| *share = params.over.sender_share(*share, of_all));
+        }
 
         // The threshold goes by the exact count, also where the count is the result that gets noise.
         let counts = Secret::new(totals.last().map_or_else(Vec::new, |counts| counts.to_vec()));
@@ -111,7 +115,7 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
         let groups = params.request.groups;
         let both = |words: &[u64], bits: u32| known(words, bits).chain(unknown(groups, bits)).collect::<Vec<_>>();
         let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, params.result_bits())).collect();
-        inputs.extend(both(&counts, params.threshold_bits()));
+        inputs.extend(both(&counts, params.threshold_bits));
         let shares = circuit.run(inputs, ch, rng)?;
         open_to_receiver(&shares, ch).map(drop)
     }

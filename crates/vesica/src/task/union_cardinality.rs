@@ -1,0 +1,34 @@
+//! Union cardinality: the receiver gets the number of keys that the two sides have together.
+
+use vesica_protocols::registry;
+use vesica_protocols::tasks::UnionCardinality;
+
+use super::Side;
+use super::aggregate::{AggregateJob, AggregateKind};
+use super::job::Rows;
+use crate::failure::Failure;
+
+/// The task `union-cardinality`.
+pub(super) struct UnionCardinalityKind;
+
+impl AggregateKind for UnionCardinalityKind {
+    type Functionality = UnionCardinality;
+    const SENDER_HAS_COLUMNS: bool = false;
+    const RECEIVER_HAS_COLUMN: bool = false;
+
+    fn registry() -> Rows<AggregateJob<Self>> {
+        registry::union_cardinality()
+    }
+
+    fn validate_columns(side: &Side<'_>) -> Result<(), Failure> {
+        let columns = side.settings.values.columns.len();
+        let (fault, mend) = ("a cardinality takes no columns of values", "omit --payload, or say --task union-sum");
+        side.refuse("union-cardinality", columns > 0, fault, mend)
+    }
+
+    fn learned(_senders: &str, _receivers: &str) -> String {
+        "how many keys only the sender has, and with its own keys the size of the union (where it knows the sender's \
+         number of keys, that tells how many are common; --pad-to on the sender's side hides that number)"
+            .into()
+    }
+}
