@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 use vesica_party::Channel;
-use vesica_structures::hashing::Positions;
+use vesica_structures::hashing::{Positions, max_load};
 use vesica_structures::prf::DigestPrf;
 
 /// Positions of an item.
@@ -11,6 +11,18 @@ pub(crate) const POSITIONS: usize = 3;
 
 /// Items of a batch.
 const ITEMS_PER_BATCH: usize = 1024;
+
+/// The least number of bins such that more than `capacity` of the keys, one bin each, fall into some
+/// bin with probability at most `2^-failure_bits`.
+pub(crate) fn fewest_bins(keys: usize, capacity: usize, failure_bits: u32) -> usize {
+    let fits = |bins: usize| max_load(keys, 1, bins, failure_bits) <= capacity;
+    let (mut below, mut enough) = (keys.div_ceil(capacity).saturating_sub(1), keys);
+    while enough - below > 1 {
+        let middle = below + (enough - below) / 2;
+        if fits(middle) { enough = middle } else { below = middle }
+    }
+    enough
+}
 
 /// An item's three bins, and its key `H(x || j, r)` in the `j`-th of them.
 pub(crate) struct Hashes {

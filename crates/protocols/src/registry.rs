@@ -27,6 +27,9 @@ use crate::psi::vole::{
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
 use crate::union::cssw25::Cssw25;
+use crate::union::jsz22_r::Jsz22R;
+use crate::union::jsz22_s::Jsz22S;
+use crate::union::krtw19::{self, Krtw19};
 use crate::union::vesica_union::VesicaUnion;
 use crate::union::vesica_union_both::VesicaUnionBoth;
 
@@ -57,6 +60,9 @@ registries! {
         Membership<Cssw25, Union>,
         Membership<Zcl23Pk<Garbled>, Union>,
         Membership<Zcl23Pk<NarrowBand>, Union>,
+        Membership<Jsz22R, Union>,
+        Jsz22S,
+        Membership<Krtw19, Union>,
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
@@ -128,6 +134,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
+        krtw19::messages::MESSAGES,
         crate::union::oprf::messages::MESSAGES,
     ];
     files.into_iter().flatten()

@@ -42,7 +42,7 @@ use crate::ot_extension;
 use crate::tasks::{BatchPrf, BatchPrfRequest};
 
 pub use receiver::Receiver;
-pub use sender::Sender;
+pub use sender::{Functions, Sender};
 
 /// Code words that are too close to each other: a quarter of the share of
 /// [`FailureEvent::ZeroDifference`], so that the rest is left for what follows.

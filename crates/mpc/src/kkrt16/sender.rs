@@ -20,6 +20,13 @@ pub struct Sender {
     base: Option<Base>,
 }
 
+/// The functions of a run: what the sender has once the corrections have come.
+pub struct Functions {
+    params: Params,
+    /// `None` where there are no instances.
+    base: Option<(Base, Vec<Secret<Vec<Row>>>)>,
+}
+
 struct Base {
     /// `s`.
     secret: Secret<Row>,
@@ -44,13 +51,36 @@ impl Party for Sender {
     }
 
     fn run(self, input: Evaluations, ch: &mut Channel, _: &mut SecretRng) -> Result<PrfOutputs, Abort> {
-        let Self { params, base } = self;
-        input.check(&params.request)?;
-        let mut outputs = PrfOutputs { values: vec![0; input.keys.len() * params.request.blocks] };
-        let Some(base) = base else { return Ok(outputs) };
+        input.check(&self.params.request)?;
+        let functions = self.functions(ch)?;
         let _phase = ch.phase(Phase::OtExtension);
-        let rows = base.rows(&params, ch)?;
-        let (code, hash) = (Code::new(base.binding, params.width), RowHash::new(base.binding, &params));
+        Ok(functions.evaluate(&input))
+    }
+}
+
+impl Sender {
+    /// Step 1, for a caller that evaluates the functions part by part.
+    ///
+    /// # Errors
+    /// If the receiver's corrections do not come.
+    pub fn functions(self, ch: &mut Channel) -> Result<Functions, Abort> {
+        let Self { params, base } = self;
+        let _phase = ch.phase(Phase::OtExtension);
+        let with_rows = |base: Base| base.rows(&params, ch).map(|rows| (base, rows));
+        Ok(Functions { params, base: base.map(with_rows).transpose()? })
+    }
+}
+
+impl Functions {
+    /// The functions' values. All evaluations of a run together are as many as agreed.
+    ///
+    /// # Panics
+    /// If there is not an instance for each key, or no instance of that number.
+    pub fn evaluate(&self, input: &Evaluations) -> PrfOutputs {
+        let Self { params, base } = self;
+        let mut outputs = PrfOutputs { values: vec![0; input.keys.len() * params.request.blocks] };
+        let Some((base, rows)) = base else { return outputs };
+        let (code, hash) = (Code::new(base.binding, params.width), RowHash::new(base.binding, params));
         let mut inputs = Secret::new(vec![[0; BLOCKS_PER_ROW]; ROWS_PER_PIECE.min(input.keys.len())]);
         for (piece, keys) in input.keys.chunks(ROWS_PER_PIECE).enumerate() {
             let (first, inputs) = (piece * ROWS_PER_PIECE, &mut inputs[..keys.len()]);
@@ -73,7 +103,7 @@ impl Party for Sender {
                 strips.for_each(|((inputs, instances), out)| hash.hash(block, inputs, |i| instances[i], out));
             }
         }
-        Ok(outputs)
+        outputs
     }
 }
 

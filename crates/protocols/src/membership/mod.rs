@@ -156,7 +156,7 @@ const BESIDE_COUNT: &[Leak] = &[SIZES];
 /// The leakage of a union.
 pub(crate) const BESIDE_UNION: &[Leak] = &[SIZES, EARLY_COUNT];
 /// What the receiver of a union can tell from its output, and has before.
-const EARLY_COUNT: Leak = Leak {
+pub(crate) const EARLY_COUNT: Leak = Leak {
     to: Learner::Receiver,
     what: "the number of common items, which the union tells too, before the new records: runs that it breaks off \
            then show the number alone, and count in any limit on runs (JSZG24)",

@@ -15,6 +15,8 @@ use crate::tasks::{
     IntersectReceiverOutput, IntersectSenderInput, Over, UnionReceiverInput, UnionReceiverOutput, UnionSenderInput,
 };
 use crate::union::cssw25::Cssw25;
+use crate::union::jsz22_r::Jsz22R;
+use crate::union::krtw19::Krtw19;
 
 const N: usize = 40;
 
@@ -150,6 +152,8 @@ fn the_receiver_of_a_union_opens_new_records_only() {
     common_records_stay_closed::<Gmr21>();
     common_records_stay_closed::<Cssw25>();
     common_records_stay_closed::<Zcl23Pk<Garbled>>();
+    common_records_stay_closed::<Jsz22R>();
+    common_records_stay_closed::<Krtw19>();
 }
 
 /// Pads of one kind of record are not those of another: strings of equal records all differ.
@@ -179,6 +183,8 @@ fn strings_of_equal_records_differ() {
     no_pad_is_used_twice::<Gmr21>();
     no_pad_is_used_twice::<Cssw25>();
     no_pad_is_used_twice::<Zcl23Pk<Garbled>>();
+    no_pad_is_used_twice::<Jsz22R>();
+    no_pad_is_used_twice::<Krtw19>();
 }
 
 /// A receiver without items gets all records, in another order than the sender's, and no more
@@ -202,6 +208,8 @@ fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
     an_empty_receiver_gets_all::<Gmr21>();
     an_empty_receiver_gets_all::<Cssw25>();
     an_empty_receiver_gets_all::<Zcl23Pk<Garbled>>();
+    an_empty_receiver_gets_all::<Jsz22R>();
+    an_empty_receiver_gets_all::<Krtw19>();
 }
 
 /// A receiver of unions whose sender marks all places with `mark`.

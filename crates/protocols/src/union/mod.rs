@@ -5,9 +5,14 @@
 mod bit_streams;
 mod circuit;
 pub mod cssw25;
+mod jsz22;
+pub mod jsz22_r;
+pub mod jsz22_s;
+pub mod krtw19;
 #[cfg(test)]
 mod leakage;
 pub(crate) mod oprf;
+mod plain;
 pub mod vesica_union;
 pub mod vesica_union_both;
 

@@ -4,8 +4,8 @@ use vesica_mpc::kkrt16::{self, FAILURE_BITS, Kkrt16};
 use vesica_mpc::tasks::BatchPrfRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::hashing::max_load;
 
+use crate::bins::fewest_bins;
 use crate::circuit_psi::OpprfSizes;
 use crate::circuit_psi::params::unit;
 
@@ -68,17 +68,13 @@ impl Params {
 /// The least number of mega-bins such that one of them is hit by more than `capacity` of the keys
 /// with a probability within the share of [`FailureEvent::Encoding`].
 fn mega_bins(keys: usize, capacity: usize) -> usize {
-    let fits = |mega_bins: usize| max_load(keys, 1, mega_bins, FailureEvent::Encoding.bits()) <= capacity;
-    let (mut below, mut enough) = (keys.div_ceil(capacity) - 1, keys);
-    while enough - below > 1 {
-        let middle = below + (enough - below) / 2;
-        if fits(middle) { enough = middle } else { below = middle }
-    }
-    enough
+    fewest_bins(keys, capacity, FailureEvent::Encoding.bits())
 }
 
 #[cfg(test)]
 mod tests {
+    use vesica_structures::hashing::max_load;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The OPRF that a union applies to all items before it hashes them to bins, from VOLE and an OKVS.
 //! The sender has the key, so that it evaluates the function at its items; the receiver learns it at
-//! its own, and nowhere else.
+//! its own, and nowhere else. `jsz22-r` and `jsz22-s` have it for points that are no items.
 //!
 //! ```text
 //!   Sender: X                                                         Receiver: Y
@@ -73,6 +73,7 @@ impl Keys {
 /// The sender's half: the key.
 pub(super) struct Sender {
     params: Params,
+    salt: [u8; 32],
     keys: Keys,
     vole: VoleSender,
 }
@@ -85,12 +86,17 @@ impl Sender {
         ch.send(&Salt(salt))?;
         let keys = Keys::derive(ch, params, &salt);
         let vole = silent::Sender::<Gf128>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
-        Ok(Self { params: params.clone(), keys, vole })
+        Ok(Self { params: params.clone(), salt, keys, vole })
+    }
+
+    /// The salt, for further public functions of the run.
+    pub(super) fn salt(&self) -> &[u8; 32] {
+        &self.salt
     }
 
     /// Step 2: the function at the sender's items.
     pub(super) fn evaluate(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
-        let Self { params, keys, mut vole } = self;
+        let Self { params, keys, mut vole, .. } = self;
         let phase = ch.phase(Phase::HashItems);
         let store = Store::new(params.receiver_items, params.encoding_bits, keys.rows)?;
         let arranged = store.arrange(items);
@@ -121,6 +127,7 @@ impl Sender {
 /// The receiver's half.
 pub(super) struct Receiver {
     params: Params,
+    salt: [u8; 32],
     keys: Keys,
     vole: VoleReceiver<Gf128>,
 }
@@ -131,12 +138,17 @@ impl Receiver {
         let Salt(salt) = ch.recv(())?;
         let keys = Keys::derive(ch, params, &salt);
         let vole = silent::Receiver::<Gf128>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
-        Ok(Self { params: params.clone(), keys, vole })
+        Ok(Self { params: params.clone(), salt, keys, vole })
+    }
+
+    /// The salt, for further public functions of the run.
+    pub(super) fn salt(&self) -> &[u8; 32] {
+        &self.salt
     }
 
     /// Step 2: the function at the receiver's items.
     pub(super) fn ask(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
-        let Self { params, keys, vole } = self;
+        let Self { params, keys, vole, .. } = self;
         let phase = ch.phase(Phase::HashItems);
         let store = Store::new(params.receiver_items, params.encoding_bits, keys.rows)?;
         let arranged = store.arrange(items);

@@ -16,12 +16,6 @@ use crate::tasks::UnionRequest;
 use crate::union::circuit::{self, Circuit, left_bits};
 use crate::union::oprf;
 
-/// Bytes of records that travel at a time, about.
-const BYTES_PER_PIECE: usize = 1 << 18;
-
-/// Places that travel at a time at most: whole bytes, however wide a tag is.
-const MOST_PLACES_PER_PIECE: usize = 1 << 14;
-
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -66,11 +60,6 @@ impl Params {
             ots: SilentOt::derive(&CorrelationRequest { len: sender_items, security, width: None })?,
         });
         Ok(params)
-    }
-
-    /// Places that travel at a time.
-    pub(super) fn places_per_piece(&self) -> usize {
-        (BYTES_PER_PIECE / self.request.record_bytes).clamp(1, MOST_PLACES_PER_PIECE).next_multiple_of(8)
     }
 
     /// Bytes of all messages: the building blocks, a bit, a record and a tag for each

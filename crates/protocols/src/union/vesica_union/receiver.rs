@@ -16,7 +16,7 @@ use super::params::Parts;
 use crate::circuit_psi::Matching;
 use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
 use crate::union::circuit::Circuit;
-use crate::union::{bit_streams, oprf};
+use crate::union::{bit_streams, oprf, plain};
 
 /// The receiver, set up.
 pub struct Receiver {
@@ -107,10 +107,10 @@ pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<
     // Grows with what arrives.
     let mut records = Vec::new();
     let mut new = Vec::with_capacity(places);
-    let piece = params.places_per_piece();
+    let piece = plain::places_per_piece(width);
     let mut packed = Vec::new();
     for first in (0..places).step_by(piece) {
-        let records = next_records(&mut records, piece.min(places - first) * width, ch)?;
+        let records = plain::next::<Records>(&mut records, piece.min(places - first) * width, ch)?;
         let mut tags = vec![Gf128(0); records.len() / width];
         packed.resize(packed_len(tags.len(), params.tag_bits), 0);
         ch.recv_stream::<Tags>(&mut packed)?;
@@ -120,24 +120,6 @@ pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<
         new.extend(tags.iter().map(|tag| tag.0 == 0));
     }
     Ok((records, new.into_iter().collect()))
-}
-
-/// All records, for a receiver without items.
-fn take_all(params: &Params, ch: &mut Channel) -> Result<(Vec<u8>, Bits), Abort> {
-    let (places, width) = (params.request.sender_items, params.request.record_bytes);
-    let (piece, mut records) = (params.places_per_piece(), Vec::new());
-    for first in (0..places).step_by(piece) {
-        next_records(&mut records, piece.min(places - first) * width, ch)?;
-    }
-    Ok((records, Bits::ones(places)))
-}
-
-/// Receives as many more bytes of records.
-fn next_records<'a>(records: &'a mut Vec<u8>, bytes: usize, ch: &mut Channel) -> Result<&'a mut [u8], Abort> {
-    let begin = records.len();
-    records.resize(begin + bytes, 0);
-    ch.recv_stream::<Records>(&mut records[begin..])?;
-    Ok(&mut records[begin..])
 }
 
 impl Party for Receiver {
@@ -165,10 +147,7 @@ impl Party for Receiver {
                 let ots = shared.flip(ch)?;
                 take(&params, &ots, ch)?
             }
-            None => {
-                let _phase = ch.phase(Phase::Payload);
-                take_all(&params, ch)?
-            }
+            None => plain::receive::<Records>(params.request.sender_items, params.request.record_bytes, ch)?,
         };
         let width = params.request.record_bytes;
         Ok(UnionReceiverOutput { records: NewRecords::new(width, width, records, new) })

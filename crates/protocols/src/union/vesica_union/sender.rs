@@ -21,7 +21,7 @@ use super::params::Parts;
 use crate::circuit_psi::{Asked, Matching};
 use crate::tasks::{UnionSenderInput, UnionSenderOutput};
 use crate::union::circuit::Circuit;
-use crate::union::{bit_streams, oprf};
+use crate::union::{bit_streams, oprf, plain};
 
 /// The sender, set up.
 pub struct Sender {
@@ -115,11 +115,10 @@ impl Placed {
         let width = params.request.record_bytes;
         let pads = Pads::new(ch, width, params.tag_bits);
         let pad = |place: usize| ots.pairs[place][usize::from(shares.get(place))];
-        let piece = params.places_per_piece();
+        let piece = plain::places_per_piece(width);
         let mut packed = Vec::new();
         for (first, items) in (0..).step_by(piece).zip(items.chunks(piece)) {
-            let of_item = |&item: &u32| &records[item as usize * width..][..width];
-            let mut padded = items.iter().flat_map(of_item).copied().collect::<Vec<u8>>();
+            let mut padded = plain::cells(records, width, items);
             let mut tags = vec![Gf128(0); items.len()];
             pads.add(first, pad, &mut padded, &mut tags);
             ch.send_stream::<Records>(&padded)?;
@@ -129,18 +128,6 @@ impl Placed {
         }
         Ok(())
     }
-}
-
-/// The records of all items in a random order, for a receiver without items.
-fn send_all(params: &Params, records: &[u8], ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-    let _phase = ch.phase(Phase::Payload);
-    let width = params.request.record_bytes;
-    let order = random_order(params.request.sender_items, rng);
-    for order in order.chunks(params.places_per_piece()) {
-        let of_item = |&item: &u32| &records[item as usize * width..][..width];
-        ch.send_stream::<Records>(&order.iter().flat_map(of_item).copied().collect::<Vec<u8>>())?;
-    }
-    Ok(())
 }
 
 impl Party for Sender {
@@ -158,7 +145,7 @@ impl Party for Sender {
         input.check(params.request.sender_items, params.request.record_bytes)?;
         match set_up {
             Some(set_up) => set_up.place(&input.items, ch, rng)?.transfer(&params, &input.records, ch),
-            None => send_all(&params, &input.records, ch, rng),
+            None => plain::send::<Records>(&input.records, params.request.record_bytes, ch, rng),
         }?;
         Ok(UnionSenderOutput::default())
     }
