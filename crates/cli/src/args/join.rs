@@ -89,8 +89,8 @@ pub struct SendArgs {
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
-    /// gets for keys that are new to it. sum, join-and-compute: columns of integers or decimals to
-    /// compute with. shares: such columns to share. cardinality: none. Put a name with a comma in
+    /// gets for keys that are new to it. sum, union-sum, join-and-compute: columns of integers or
+    /// decimals to compute with. shares: such columns to share. cardinality: none. Put a name with a comma in
     /// double quotes, and double a quote in it: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
@@ -203,8 +203,8 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
     /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
-    /// number of common keys, which the result itself does not show. They are faster for small sets.
-    /// Both sides must say it
+    /// exact number of common keys, and in a union-cardinality how many keys the sender has,
+    /// whatever its --pad-to. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// intersect: let the sender learn its matches too. union: let the sender get the receiver's new
@@ -217,8 +217,10 @@ pub struct JoinArgs {
     /// take [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
-    /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a
-    /// union, the sender's padding hides nothing, since the receiver recognises the dummies
+    /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
+    /// the sender's padding hides nothing, since the receiver recognises the dummies; with
+    /// --both-learn neither side's does. In a union-cardinality it hides the sender's number only to
+    /// within the receiver's number of keys
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that has more keys than this

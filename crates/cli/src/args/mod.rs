@@ -27,7 +27,7 @@ partner has. The other side runs `send`: it does not learn which keys match. Eac
 the other has, and of which kind they are (text, dates, integers). There is no third party.
 
 With --task, the receiver gets something else: the keys that it does not have (a union), or only numbers about the \
-common rows (how many, sums of the partner's columns), or a secret share of the result, while the sender gets the \
+common or all rows (how many, sums of the partner's columns), or a secret share of the result, while the sender gets the \
 other share.";
 
 const AFTER_LONG: &str = "\

@@ -41,7 +41,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub task: TaskArgs,
     /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
-    /// number of common keys, which the result itself does not show
+    /// exact number of common keys
     #[arg(long)]
     pub allow_count: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms

@@ -31,7 +31,7 @@ pub struct TaskArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub groups: usize,
     /// cardinality, sum, join-and-compute: withhold the result of a group with fewer common items
-    /// than this. union-cardinality, union-sum: withhold the result if fewer items are new
+    /// than this
     #[arg(long, value_name = "K", value_parser = count, default_value = "0")]
     pub at_least: u64,
     /// intersect: let the sender learn its matches too. union: let the sender learn the union too

@@ -127,7 +127,13 @@ fn describe(receipt: &Receipt) -> String {
             "computes on",
             format!("{} of the sender; {} of the receiver", columns(sender_values), columns(receiver_values)),
         ),
-        ("groups", format!("{groups}, shown if at least {reveal_if_at_least} keys are common")),
+        (
+            "groups",
+            match reveal_if_at_least {
+                0 | 1 => format!("{groups}, shown in any case"),
+                _ => format!("{groups}, shown if at least {reveal_if_at_least} keys are common"),
+            },
+        ),
         ("noise", noise_epsilon.as_deref().map_or("none".into(), |epsilon| format!("epsilon {}", printable(epsilon)))),
         ("session", printable(session)),
         ("transcript", printable(transcript)),

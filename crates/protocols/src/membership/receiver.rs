@@ -8,7 +8,7 @@ use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::tags::TagFinder;
 
-use super::messages::{Counted, Items, Records};
+use super::messages::{Counted, Items};
 use super::transfer::OtReceiver;
 use super::{For, MARK_OF_ITEM, MembershipTest, Params};
 use crate::tasks::{
@@ -92,33 +92,23 @@ impl<M: For<Union>> Party for Receiver<M, Union> {
         // Without OTs nothing is common.
         let places = carried_bytes / place_bytes;
         let found = if found.len() == places { found } else { Bits::zeros(places) };
-        let new = new_places(&found, &cells, place_bytes, M::HAS_EMPTY_PLACES).filter(|new| {
-            // A common item's record stays closed.
-            new.count_ones() + found.count_ones() == request.sender_items
-        });
-        let fault = "new and common items that are not as many as the sender has";
-        let new = new.ok_or(Abort::PeerMisbehaved(Records::<M::Arrows>::STEP, fault))?;
+        let new = new_places(&found, &cells, place_bytes, M::HAS_EMPTY_PLACES);
         let record_bytes = place_bytes - usize::from(M::HAS_EMPTY_PLACES);
         Ok(UnionReceiverOutput { records: NewRecords::new(record_bytes, place_bytes, cells, new) })
     }
 }
 
-/// The places of new items, by their marks if there are any; nothing if a mark is none that the
-/// sender sets. Every place takes the same work.
-fn new_places(found: &Bits, cells: &[u8], place_bytes: usize, are_marked: bool) -> Option<Bits> {
+/// The places of new items, by their marks if there are any. Every place takes the same work. Marks
+/// that no honest sender sets are not complained of: the receiver sees a mark only where the item is
+/// not common, so that a complaint would tell the sender that it is not.
+fn new_places(found: &Bits, cells: &[u8], place_bytes: usize, are_marked: bool) -> Bits {
     let mut new = found.clone();
     new.flip();
     if !are_marked {
-        return Some(new);
+        return new;
     }
-    let mut strange = false;
     let marks = cells.iter().skip(place_bytes - 1).step_by(place_bytes);
-    let holds = marks.zip(new.iter()).map(|(&mark, is_new)| {
-        strange |= is_new & (mark > MARK_OF_ITEM);
-        is_new & (mark == MARK_OF_ITEM)
-    });
-    let holds = holds.collect();
-    (!strange).then_some(holds)
+    marks.zip(new.iter()).map(|(&mark, is_new)| is_new & (mark == MARK_OF_ITEM)).collect()
 }
 
 /// Cardinalities and sums.

@@ -228,15 +228,14 @@ fn marked(mark: u8) -> Side<UnionReceiverOutput> {
     receiver
 }
 
+/// The receiver sees a mark only where nothing is common: whether it ends the run must not tell the
+/// sender that.
 #[test]
-fn marks_that_make_more_items_than_agreed_or_are_none_are_caught() {
-    assert!(marked(0).result.unwrap().records.open().is_empty());
-    for mark in [1, 2, 0xff] {
-        assert!(
-            matches!(marked(mark).result, Err(Abort::PeerMisbehaved(step, _)) if step == Records::<Gmr21>::STEP),
-            "{mark}"
-        );
+fn strange_marks_do_not_end_a_run() {
+    for mark in [0, 2, 0xff] {
+        assert!(marked(mark).result.unwrap().records.open().is_empty(), "{mark}");
     }
+    assert!(!marked(1).result.unwrap().records.open().is_empty());
 }
 
 /// A request for the sum of one column.

@@ -202,7 +202,7 @@ impl AggregateRequest {
         }
         Err(Unsupported::new(
             format_args!(
-                "{} groups, shown from {} common items on, by a protocol that gives one total",
+                "{} groups, shown from {} counted items on, by a protocol that gives one total",
                 self.groups, self.at_least
             ),
             "choose a protocol on circuit PSI, or ask for one group and no threshold",

@@ -1,6 +1,6 @@
 //! Union: the receiver gets the records of the sender's items that it does not have, and on request
 //! the sender those of the receiver's. More unions are in [`crate::membership`], whose transfer
-//! [`cssw25`] has too.
+//! [`cssw25`], [`jsz22_r`] and [`krtw19`] have too.
 
 mod bit_streams;
 mod circuit;

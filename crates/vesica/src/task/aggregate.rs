@@ -136,6 +136,11 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             "keys that only the sender has are in none of the receiver's groups",
             "omit --group-by",
         )?;
+        refuse(
+            *at_least > 1 && is_over_union::<K>(),
+            "a threshold on new keys protects no key: a receiver of few keys always reaches it",
+            "omit --reveal-if-at-least; the sender can add noise with --epsilon",
+        )?;
         refuse(noise.is_some() && !sender, "--epsilon is for the sender", "ask your partner to add noise")?;
         refuse(!sender && side.output.is_none(), "the receiver gets the result", "name a file with --output FILE")?;
         K::validate_columns(side)?;

@@ -27,8 +27,8 @@ impl AggregateKind for UnionCardinalityKind {
     }
 
     fn learned(_senders: &str, _receivers: &str) -> String {
-        "how many keys only the sender has, and with its own keys the size of the union (where it knows the sender's \
-         number of keys, that tells how many are common; --pad-to on the sender's side hides that number)"
+        "how many keys only the sender has, and with its own keys the size of the union; where it knows how many keys \
+         the sender has, that tells how many are common"
             .into()
     }
 }

@@ -28,6 +28,9 @@ impl AggregateKind for UnionSumKind {
     }
 
     fn learned(senders: &str, _receivers: &str) -> String {
-        format!("the sums of the sender's {senders} over the keys that only the sender has")
+        format!(
+            "the sums of the sender's {senders} over the keys that only the sender has; where it knows the sums over \
+             all keys of the sender, that tells those over the common ones"
+        )
     }
 }

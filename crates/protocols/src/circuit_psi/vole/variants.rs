@@ -202,13 +202,13 @@ aggregate_row!(
     /// `vesica-union-cardinality`: Figure 17, over new items.
     VesicaUnionCardinality, "vesica-union-cardinality", UnionCardinality, EXTENSIONS, false, Sound, Rounds::between(15, 27),
     &[EMPTY_BINS, BINS, CUBIC, SHARED_BITS, COUNT,
-      "The sender opens the number of its items less its sum, which is the number of new items: no circuit hides the \
-       number of common ones."]
+      "The sender opens its number of items less its share of the sum, so that the two shares add up to the number \
+       of new items: no circuit hides the number of common ones."]
 );
 aggregate_row!(
     /// `vesica-union-sum`: Figure 18, over new items.
     VesicaUnionSum, "vesica-union-sum", UnionSum, EXTENSIONS, false, Sound, Rounds::between(17, 33),
     &[EMPTY_BINS, BINS, CUBIC, SHARED_BITS, MASKED_SUM,
-      "The sender opens the total of all its values less its sum, and the number of new items stays hidden. The \
+      "The sender opens the total of all its values less its share of the sum, and the number of new items stays hidden. The \
        paper's OTs show it; its formula for what they give wants (1 - z_i) a_i for z_i a_i."]
 );

@@ -9,6 +9,12 @@
 //! one of the bit's two values makes it zero. And the queue is monotone: it is shorter where columns
 //! are skipped less often. The same goes for the dense matrix of small sets.
 //!
+//! One step needs another argument over a large field, where a longer row can be dependent more often
+//! than a shorter one: rows start at lines of eight columns, and the model's anywhere within the line.
+//! A row that joins the queue up to seven columns early is served no later, and at most seven rows are
+//! served before the model's row joins. So a row of `w` columns finds at most `q + 7` leading columns
+//! where one of `w - 7` columns finds `q` in the model, and `2^-(w - (q + 7)) = 2^-((w - 7) - q)`.
+//!
 //! The row of an item outside of the receiver's set is a linear combination of theirs only if `n_r +
 //! 1` rows are dependent.
 

@@ -22,7 +22,8 @@ const ASSUMPTIONS: &[&str] = assumptions![
 const EARLY_PLAINTEXTS: Leak = Leak {
     to: Learner::Receiver,
     what: "of each new item, before the new records, a value that it can compute for any guess: a run that it breaks \
-           off lets it check guesses at the sender's items, which the union would tell it",
+           off lets it check guesses at the sender's items. The union tells it these anyway where a record determines \
+           its item, as the command's records do; where it does not, a completed run leaks them too",
     extra: None,
 };
 const LEAKAGE: &[Leak] = &[BESIDE_UNION[0], BESIDE_UNION[1], EARLY_PLAINTEXTS];

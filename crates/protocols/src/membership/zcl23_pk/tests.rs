@@ -91,6 +91,30 @@ fn guesses_at_new_items_can_be_checked() {
     assert_eq!(fitting, [asked()[new]]);
 }
 
+/// What the sender could tell of the receiver's items without nonces: their second components add up
+/// to zero.
+#[test]
+fn a_table_is_encrypted_with_fresh_nonces() {
+    let ((table, sums), _) = two_party(
+        |ch, rng| {
+            let Sender { okvs, .. } = Zcl23Pk::<Garbled>::sender(&params::<Garbled>(), ch, rng)?.unwrap();
+            let table = ciphertexts::receive_table(okvs.table_len(), ch)?;
+            let points: Vec<Point> = table.chunks().iter().flat_map(|chunk| chunk.iter().copied()).collect();
+            let second = |cell: &u32| ciphertexts::element(&points[2 * *cell as usize + 1]).unwrap();
+            let rows = okvs.rows(&own());
+            let sums: Vec<RistrettoPoint> = rows.iter().map(|row| row.iter().map(second).sum()).collect();
+            ch.send_stream::<Answers>(&points[..2 * N])?;
+            Ok((points, sums))
+        },
+        |ch, rng| {
+            let receiver = Zcl23Pk::<Garbled>::receiver(&params::<Garbled>(), ch, rng)?;
+            Zcl23Pk::<Garbled>::test(receiver, &own(), ch, rng)
+        },
+    );
+    assert_eq!(table.iter().collect::<HashSet<_>>().len(), table.len());
+    assert!(!table.contains(&[0; 32]) && sums.iter().all(|sum| !sum.is_identity()));
+}
+
 #[test]
 fn a_bad_public_key_is_caught() {
     for point in [[0; 32], [0xff; 32]] {

@@ -53,14 +53,17 @@
 //!   in a uniform order that it does not know: `|X n Y|` common ones, `n_s - |X n Y|` with a new
 //!   record, and the rest without one. It sees how many there are of each kind before the records,
 //!   which is leakage where it breaks off a run (section 3).
-//! - *Failures.* Whether the cuckoo table can be built depends on `F(X)`, and sets are fixed before
-//!   the salt. A run whose table cannot be built ends, with a probability that holds for every set.
+//! - *Failures.* Whether the cuckoo table can be built, and how long that takes, depends on `F(X)`, and
+//!   sets are fixed before the salt. A run whose table cannot be built ends, with a probability that
+//!   holds for every set. A user may run again, with new randomness; a corrupt receiver may choose the
+//!   hash functions of circuit PSI when it knows `F(Y)`, which this row does not withstand.
 //!
 //! # Section 4.5
 //!
 //! The tests in `union/leakage.rs` compare this row and `vesica-union` with what the receiver would
-//! see without the OPRF or without the order, and with the section's equations. For the rows, nothing
-//! that the receiver can count at an item's bins depends on whether the item is common. Without an
+//! see without the OPRF or without the order, and with the section's equations. For the rows, none of
+//! seven statistics of an item's bins depends on whether the item is common; by the argument on places
+//! nothing does, but for failures of the cuckoo table. Without an
 //! order, be there an OPRF or not, the receiver finds items that are certainly *not* common: those
 //! none of whose bins shows a common item. That is more than equation (5) says. With a uniform order
 //! and without the OPRF it finds nothing, but for failures of the cuckoo table. So equations (2) to
@@ -73,7 +76,9 @@
 //!   drawn when both sets are fixed, so that `B` does not depend on which items are common:
 //!   `P[A | B] = P[A] = |X n Y| / m`, instead of (3). There is one exception: a run continues only if
 //!   the sender's items fit into their bins, which depends on `X`. It moves `P[A | B]` by less than
-//!   `2^-40 / P[B]`. The OPRF takes it away.
+//!   `2^-40 / P[B]`. The OPRF takes away what the bins of new items say. What stays, below `2^-43`, is
+//!   that items of `Y` which crowd each other's bins are less likely to be common: the receiver knows
+//!   their bins, and that the table was built.
 //! - Without an order `B` is that the bin that holds `x` is one of those of `y`. A common `y` lies in
 //!   one of its bins, and `x` may be in the other two. These are full more often than any two bins,
 //!   since `y` was hashed there: `P[B | A] = 2 q / (n_s - 1)`, `q` the probability that such a bin is

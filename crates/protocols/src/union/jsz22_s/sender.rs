@@ -38,7 +38,7 @@ pub(super) struct SetUp {
 
 /// What the sender has after step 3.
 pub(super) struct Compared {
-    table: CuckooTable,
+    pub(super) table: CuckooTable,
     /// `kappa` of each bin.
     keys: Secret<Vec<Gf128>>,
     /// `c_i`.

@@ -21,8 +21,9 @@ impl For<Union> for Krtw19 {
             reference: "Kolesnikov, Rosulek, Trieu, Wang. Asiacrypt 2019, ePrint 2019/776",
         },
         status: Status::Broken {
-            how: "the receiver learns how many items are common in each bin, of about 20 items of its own in large \
-                  sets: where none or all of them match, it knows of each whether the sender has it",
+            how: "the receiver learns how many items are common in each bin. A bin has up to about 17 of its own items, \
+                  and far fewer where the sender's set is the larger one: where none or all of them match, it knows \
+                  of each whether the sender has it",
         },
         cost: CostClass::Polynomials,
         deviations: &[

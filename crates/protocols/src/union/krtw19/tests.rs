@@ -79,6 +79,13 @@ fn a_polynomial_is_programmed_at_the_keys_and_random_elsewhere() {
     assert_eq!(keys.map(|key| at(second, key)), [103 ^ 50, 104 ^ 50, 105 ^ 50]);
     let others: HashSet<u128> = (10..200).flat_map(|key| [at(first, key), at(second, key)]).collect();
     assert!(others.len() == 380 && others.iter().all(|value| value >> 32 != 0));
+    // Without keys, all of a polynomial is random: the sender cannot tell how full a bin is.
+    let of_empty = |seed| {
+        receiver::program(&[], &PrfOutputs { values: vec![] }, &targets, 8, SecretRng::insecure_from_seed(seed))
+            .unwrap()
+    };
+    let coefficients: HashSet<u128> = [of_empty(1), of_empty(2)].concat().into_iter().collect();
+    assert!(coefficients.len() == 32 && !coefficients.contains(&0));
     assert!(
         receiver::program(&[1; 9], &PrfOutputs { values: vec![] }, &[], 8, SecretRng::insecure_from_seed(1)).is_err()
     );
