@@ -164,12 +164,12 @@ const MODES: [&str; 2] = ["semi-honest", "malicious"];
 const PROTOCOLS: [&str; 2] = ["vole-fast", "vole-lean"];
 
 fn section() -> String {
-    // Runs of protocols have these names; older reports of single commands lie beside them.
-    let (folder, lines) = newest(|name| name.starts_with("vole-")).expect("a folder with runs");
-    let mut runs: Vec<Run> = lines.iter().map(parse).collect();
+    // Only `bench/record` measures whole commands, beside the protocols of the table.
+    let (folder, commands) = newest(|name| name.starts_with("commands-")).expect("a folder with runs");
     let folder_of_runs = top().join("bench/runs").join(&folder);
     let all = recorded::read(&folder_of_runs).expect("a file of runs");
-    runs.extend(all.iter().filter(|line| line.name.starts_with("commands-")).map(parse::<Run>));
+    let protocols = all.iter().filter(|line| line.name.starts_with("vole-"));
+    let runs: Vec<Run> = protocols.chain(&commands).map(parse).collect();
     let about = fs::read_to_string(folder_of_runs.join("README.md")).expect("what the runs are");
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
 

@@ -53,8 +53,7 @@ impl For<Union> for Czz24 {
         variants: &[],
         task: Union::NAME,
         paper: PAPER,
-        // The model of times has no measurements of it yet.
-        status: Status::Sound,
+        status: Status::Recommended,
         cost: CostClass::GroupOperations,
         deviations: &[
             DIGESTS,

@@ -79,7 +79,8 @@
 //! receiver something wherever bins show: no item of `Y` that shares its bin with a new item is
 //! common. So the sender has the key, and the receiver knows `F` at its own items only. At a new item
 //! `F` is pseudo-random to it, but for the bad event that `params` counts, and so are the item's bins.
-//! By the argument on places nothing shows a bin anyhow: the OPRF is a second line of defence.
+//! By the argument on places nothing shows a bin anyhow, failures of the table apart: the OPRF is a
+//! second line of defence. That argument is ours, and nobody outside of this project has reviewed it.
 //!
 //! # Where the receiver's set is empty
 //!
@@ -132,8 +133,7 @@ impl Protocol for VesicaUnion {
             title: "One-sided union from circuit PSI whose bits are never opened",
             reference: "after Chandran, Schneider, Stillger, Weinert (ASIACCS 2025)",
         },
-        // No times are recorded yet by which `auto` could choose it.
-        status: Status::Sound,
+        status: Status::Recommended,
         cost: CostClass::Symmetric,
         deviations: &[
             "The OPRF, circuit PSI, permutation and OTs are this project's, on silent VOLE.",
