@@ -144,7 +144,7 @@ impl Protocol for Jszg24 {
             "The string of an empty bin is noise like that of a common item, instead of a public dummy.",
         ],
         modes: &[Mode::semi_honest(
-            Rounds::between(19, 30),
+            Rounds::between(19, 33),
             assumptions![
                 <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
                 <OneOfN as Protocol>::ENTRY.modes[0].assumptions,
