@@ -29,6 +29,7 @@ use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, U
 use crate::union::cssw25::Cssw25;
 use crate::union::jsz22_r::Jsz22R;
 use crate::union::jsz22_s::Jsz22S;
+use crate::union::jszg24::Jszg24;
 use crate::union::krtw19::{self, Krtw19};
 use crate::union::vesica_union::VesicaUnion;
 use crate::union::vesica_union_both::VesicaUnionBoth;
@@ -62,6 +63,7 @@ registries! {
         Membership<Zcl23Pk<NarrowBand>, Union>,
         Membership<Jsz22R, Union>,
         Jsz22S,
+        Jszg24,
         Membership<Krtw19, Union>,
     ];
     /// Protocols for [`Shares`].

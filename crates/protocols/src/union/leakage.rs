@@ -8,6 +8,7 @@
 //! | | order | OPRF | what the receiver sees |
 //! |---|---|---|---|
 //! | `cssw25`, `vesica-union` | yes | yes | nothing, unless tables often cannot be built |
+//! | `jszg24` | yes | no | the same |
 //! | [`Variant::Nothing`] INSECURE | no | no | items that are certainly not common |
 //! | [`Variant::OprfOnly`] INSECURE | no | yes | the same, for it has the OPRF at its own items |
 //! | [`Variant::FullBinsInOrder`] INSECURE | no | yes | less clearly, that a place is near to its bin |
@@ -18,7 +19,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::shuffle::random_order;
 
 use super::cssw25::tests::Order;
-use super::{cssw25, vesica_union};
+use super::{cssw25, jszg24, vesica_union};
 
 /// The sets of a run.
 pub(super) struct Sets {
@@ -220,14 +221,19 @@ fn places_of_the_rows_show_nothing() {
     // Without an order of its full bins, four times as many runs are needed to see it.
     let score = largest_score(&real(4 * RUNS, &mut rng, vesica_union::tests::view));
     assert!(score <= MOST, "vesica-union: {score}");
+    let score = largest_score(&real(RUNS, &mut rng, |sets| jszg24::tests::view(sets, Order::Uniform)));
+    assert!(score <= MOST, "jszg24: {score}");
 }
 
-/// The same assertion fails where places are bins: on runs of `cssw25` itself, and on simulated ones.
+/// The same assertion fails where places are bins: on runs of the rows themselves, and on simulated
+/// ones.
 #[test]
 fn places_without_an_order_show_what_is_common() {
     let mut rng = SecretRng::insecure_from_seed(2);
     let score = largest_score(&real(RUNS, &mut rng, |sets| cssw25::tests::view(sets, Order::AsBins)));
     assert!(score > 2.0 * MOST, "cssw25 without an order: {score}");
+    let score = largest_score(&real(RUNS, &mut rng, |sets| jszg24::tests::view(sets, Order::AsBins)));
+    assert!(score > MOST, "jszg24 without an order: {score}");
     for variant in [Variant::Nothing, Variant::OprfOnly] {
         let score = largest_score(&insecure(variant, RUNS, &mut rng));
         assert!(score > 2.0 * MOST, "{variant:?}: {score}");

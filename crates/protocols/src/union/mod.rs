@@ -8,10 +8,12 @@ pub mod cssw25;
 mod jsz22;
 pub mod jsz22_r;
 pub mod jsz22_s;
+pub mod jszg24;
 pub mod krtw19;
 #[cfg(test)]
 mod leakage;
 pub(crate) mod oprf;
+mod pads;
 mod plain;
 pub mod vesica_union;
 pub mod vesica_union_both;

@@ -93,7 +93,6 @@
 //! as in circuit PSI.
 
 mod messages;
-mod pads;
 pub mod params;
 mod receiver;
 mod sender;
@@ -117,6 +116,9 @@ use crate::tasks::{SIZES, Union, UnionRequest};
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
+
+/// Domain of `G`.
+const PAD_CONTEXT: &str = "vesica v1 vesica-union 2026 pads of records";
 
 /// `vesica-union`.
 #[derive(Clone, Copy, Debug)]

@@ -4,18 +4,16 @@ use vesica_mpc::bits::Bits;
 use vesica_mpc::permute_share::bits;
 use vesica_mpc::silent_ot;
 use vesica_mpc::tasks::{BitsToPermute, OtChosen};
-use vesica_party::{Abort, Channel, Party, Phase, Stream};
-use vesica_structures::fields::Gf128;
-use vesica_structures::packing::{packed_len, unpack};
+use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 
-use super::Params;
 use super::messages::{Flips, Records, Tags};
-use super::pads::Pads;
 use super::params::Parts;
+use super::{PAD_CONTEXT, Params};
 use crate::circuit_psi::Matching;
 use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
 use crate::union::circuit::Circuit;
+use crate::union::pads::Pads;
 use crate::union::{bit_streams, oprf, plain};
 
 /// The receiver, set up.
@@ -103,23 +101,8 @@ impl Shared {
 /// places take the same work.
 pub(super) fn take(params: &Params, ots: &OtChosen, ch: &mut Channel) -> Result<(Vec<u8>, Bits), Abort> {
     let (places, width) = (params.request.sender_items, params.request.record_bytes);
-    let pads = Pads::new(ch, width, params.tag_bits);
-    // Grows with what arrives.
-    let mut records = Vec::new();
-    let mut new = Vec::with_capacity(places);
-    let piece = plain::places_per_piece(width);
-    let mut packed = Vec::new();
-    for first in (0..places).step_by(piece) {
-        let records = plain::next::<Records>(&mut records, piece.min(places - first) * width, ch)?;
-        let mut tags = vec![Gf128(0); records.len() / width];
-        packed.resize(packed_len(tags.len(), params.tag_bits), 0);
-        ch.recv_stream::<Tags>(&mut packed)?;
-        unpack(&packed, params.tag_bits, &mut tags)
-            .ok_or(Abort::PeerMisbehaved(Tags::STEP, "bits beyond the last place"))?;
-        pads.add(first, |place| ots.chosen[place], records, &mut tags);
-        new.extend(tags.iter().map(|tag| tag.0 == 0));
-    }
-    Ok((records, new.into_iter().collect()))
+    let block = |place: usize| ots.chosen[place];
+    Pads::new(PAD_CONTEXT, ch, width, params.tag_bits).receive::<Records, Tags>(places, block, ch)
 }
 
 impl Party for Receiver {

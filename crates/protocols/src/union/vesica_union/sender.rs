@@ -7,20 +7,18 @@ use vesica_mpc::silent_ot;
 use vesica_mpc::tasks::OtPairs;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Band;
-use vesica_structures::packing::pack;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::Params;
 use super::messages::{Flips, Records, Tags};
-use super::pads::Pads;
 use super::params::Parts;
+use super::{PAD_CONTEXT, Params};
 use crate::circuit_psi::{Asked, Matching};
 use crate::tasks::{UnionSenderInput, UnionSenderOutput};
 use crate::union::circuit::Circuit;
+use crate::union::pads::Pads;
 use crate::union::{bit_streams, oprf, plain};
 
 /// The sender, set up.
@@ -113,20 +111,9 @@ impl Placed {
         let _phase = ch.phase(Phase::Payload);
         shares ^= &receive_flips(items.len(), ch)?;
         let width = params.request.record_bytes;
-        let pads = Pads::new(ch, width, params.tag_bits);
-        let pad = |place: usize| ots.pairs[place][usize::from(shares.get(place))];
-        let piece = plain::places_per_piece(width);
-        let mut packed = Vec::new();
-        for (first, items) in (0..).step_by(piece).zip(items.chunks(piece)) {
-            let mut padded = plain::cells(records, width, items);
-            let mut tags = vec![Gf128(0); items.len()];
-            pads.add(first, pad, &mut padded, &mut tags);
-            ch.send_stream::<Records>(&padded)?;
-            packed.clear();
-            pack(&tags, params.tag_bits, &mut packed);
-            ch.send_stream::<Tags>(&packed)?;
-        }
-        Ok(())
+        let block = |place: usize| ots.pairs[place][usize::from(shares.get(place))];
+        let cells = |places| plain::cells(records, width, &items[places]);
+        Pads::new(PAD_CONTEXT, ch, width, params.tag_bits).send::<Records, Tags>(items.len(), cells, block, ch)
     }
 }
 
