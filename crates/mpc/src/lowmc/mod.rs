@@ -21,10 +21,10 @@
 //!                       ---- shares of the results -------->    b_i = 1 if D(k, c_i) starts with s
 //! ```
 //!
-//! The last S-boxes and the comparison are one circuit. All rounds go through all blocks at once, so
-//! that the number of messages does not grow with the blocks. The random tables of a round are made
-//! just before it and used up by it, since those of all rounds together would take ten times the
-//! memory.
+//! The last S-boxes and the comparison are one circuit. All blocks go through a round together: a
+//! round of the cipher takes a few rounds of messages, and some more above 2^16 blocks, whose
+//! messages wait for each other. The random tables of a round are made just before it and used up by
+//! it, since those of all rounds together would take ten times the memory.
 //!
 //! **Security** (semi-honest) is that of [`gmw`](crate::gmw): all else is linear, and local.
 
