@@ -10,7 +10,7 @@
 //! - **Computing on shares**: [`gmw`] evaluates Boolean circuits, [`peqt`] tests equality,
 //!   [`share_conversion`] turns shared bits into additive shares and multiplies by them,
 //!   [`inner_product`] multiplies long vectors, [`permute_share`] permutes values in a hidden
-//!   order.
+//!   order, and [`lowmc`] is a cipher that is decrypted on shares.
 //! - [`tasks`] are the ideal functionalities that tests hold these protocols to, and [`registry`]
 //!   lists the protocols.
 #![forbid(unsafe_code)]
@@ -26,6 +26,7 @@ pub mod group;
 pub mod ideal;
 pub mod inner_product;
 pub mod kkrt16;
+pub mod lowmc;
 pub mod opprf;
 pub mod oprf;
 pub mod ot_extension;

@@ -17,6 +17,7 @@ use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
+use crate::membership::zcl23_sk::Zcl23Sk;
 use crate::psi::hfh99::EcdhHfh99;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
@@ -60,6 +61,7 @@ registries! {
         Membership<Gmr21, Union>,
         Membership<Cssw25, Union>,
         Membership<Zcl23Pk<Garbled>, Union>,
+        Membership<Zcl23Sk, Union>,
         Membership<Zcl23Pk<NarrowBand>, Union>,
         Membership<Jsz22R, Union>,
         Jsz22S,
@@ -133,6 +135,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::circuit_psi::vole::aggregate::messages::MESSAGES,
         crate::membership::gmr21::messages::MESSAGES,
         crate::membership::zcl23_pk::messages::MESSAGES,
+        crate::membership::zcl23_sk::messages::MESSAGES,
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::vole::messages::MESSAGES,

@@ -82,6 +82,7 @@ mod sender;
 mod tests;
 mod transfer;
 pub mod zcl23_pk;
+pub mod zcl23_sk;
 
 use std::fmt;
 use std::marker::PhantomData;

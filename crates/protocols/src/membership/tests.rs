@@ -9,6 +9,7 @@ use super::czz24::Czz24;
 use super::gmr21::Gmr21;
 use super::transfer::Pad;
 use super::zcl23_pk::{Garbled, Zcl23Pk};
+use super::zcl23_sk::Zcl23Sk;
 use super::*;
 use crate::tasks::{
     Aggregate, AggregateOutput, AggregateReceiverInput, AggregateSenderInput, IntersectReceiverInput,
@@ -152,6 +153,7 @@ fn the_receiver_of_a_union_opens_new_records_only() {
     common_records_stay_closed::<Gmr21>();
     common_records_stay_closed::<Cssw25>();
     common_records_stay_closed::<Zcl23Pk<Garbled>>();
+    common_records_stay_closed::<Zcl23Sk>();
     common_records_stay_closed::<Jsz22R>();
     common_records_stay_closed::<Krtw19>();
 }
@@ -183,6 +185,7 @@ fn strings_of_equal_records_differ() {
     no_pad_is_used_twice::<Gmr21>();
     no_pad_is_used_twice::<Cssw25>();
     no_pad_is_used_twice::<Zcl23Pk<Garbled>>();
+    no_pad_is_used_twice::<Zcl23Sk>();
     no_pad_is_used_twice::<Jsz22R>();
     no_pad_is_used_twice::<Krtw19>();
 }
@@ -208,6 +211,7 @@ fn an_empty_receiver_of_a_union_gets_all_records_in_a_random_order() {
     an_empty_receiver_gets_all::<Gmr21>();
     an_empty_receiver_gets_all::<Cssw25>();
     an_empty_receiver_gets_all::<Zcl23Pk<Garbled>>();
+    an_empty_receiver_gets_all::<Zcl23Sk>();
     an_empty_receiver_gets_all::<Jsz22R>();
     an_empty_receiver_gets_all::<Krtw19>();
 }

@@ -76,4 +76,5 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("vole-lean", Security::Malicious, [[3009, 95, 106], [2847, 1, 311]]),
     row("vole-lean", Security::SemiHonest, [[1544, 96, 107], [1543, 2, 216]]),
     row("zcl23-pk", Security::SemiHonest, [[889, 250, 333], [209, 18, 150]]),
+    row("zcl23-sk", Security::SemiHonest, [[1500, 3900, 60], [1700, 3900, 330]]),
 ];

@@ -1,0 +1,81 @@
+//! All numbers of the test, and the bounds that they follow from.
+
+use std::ops::RangeInclusive;
+
+use vesica_mpc::lowmc;
+use vesica_mpc::oprf::table;
+use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
+use vesica_structures::fields::{Cell, Gf128};
+use vesica_structures::okvs::{Band, Okvs};
+
+/// The parameters that both sides derive from the sizes.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// `n_s`.
+    pub sender_items: usize,
+    /// `n_r`.
+    pub receiver_items: usize,
+    /// `w`: one of the sender's new items is taken for a common one with probability at most
+    /// `2^-ZeroDifference`.
+    pub indicator_bits: u32,
+    /// Bytes of arrow 3.
+    pub table_bytes: u64,
+    /// Step 5; none where a set is empty: then nothing is sent and nothing is common.
+    pub(super) matching: Option<lowmc::Params>,
+}
+
+impl Params {
+    /// Parameters for sets of these sizes.
+    ///
+    /// # Errors
+    /// For sizes beyond the bounds of the parts.
+    pub(super) fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
+        let indicator_bits = FailureEvent::ZeroDifference.bits() + ceil_log2(sender_items);
+        let mut params = Self { sender_items, receiver_items, indicator_bits, table_bytes: 0, matching: None };
+        if sender_items == 0 || receiver_items == 0 {
+            return Ok(params);
+        }
+        if indicator_bits > lowmc::MAX_INDICATOR_BITS {
+            return Err(Unsupported::new(
+                format_args!("a test of {sender_items} items against an encrypted indicator"),
+                "use at most 2^23 items of the sender, or another protocol",
+            ));
+        }
+        let store = Band::new(receiver_items, FailureEvent::Encoding.bits(), 0)?;
+        params.table_bytes = table::predicted_bytes(&store.parts(), Gf128::BITS);
+        params.matching = Some(lowmc::Params::new(sender_items, indicator_bits)?);
+        Ok(params)
+    }
+
+    /// Bytes of all messages of the test: the salt, the table, step 5.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        let Some(matching) = &self.matching else { return 0..=0 };
+        let (matching, sent) = (matching.predicted_bytes(), 32 + self.table_bytes);
+        sent + matching.start()..=sent + matching.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_bit_is_within_its_budget_and_one_bit_less_is_not() {
+        for n_s in [1, 2, 1000, 1 << 20, 1 << 23] {
+            let w = Params::derive(n_s, 1).unwrap().indicator_bits;
+            let chance = |w: u32| n_s as f64 * f64::exp2(-f64::from(w));
+            let budget = f64::exp2(-f64::from(FailureEvent::ZeroDifference.bits()));
+            assert!(chance(w) <= budget && chance(w - 1) > budget, "{n_s}: {w}");
+        }
+    }
+
+    #[test]
+    fn a_million_items_send_what_the_circuit_does_and_too_many_are_refused() {
+        let params = Params::derive(1 << 20, 1 << 20).unwrap();
+        assert_eq!((params.indicator_bits, params.matching.as_ref().unwrap().ands()), (61, 1202));
+        let megabytes = *params.predicted_bytes().end() as f64 / 1e6;
+        assert!((800.0..900.0).contains(&megabytes), "{megabytes}");
+        assert!(Params::derive((1 << 23) + 1, 1).is_err());
+        assert_eq!(Params::derive(0, 5).unwrap().predicted_bytes(), 0..=0);
+    }
+}
