@@ -1,5 +1,7 @@
 //! The registries: every protocol of every task, in the order in which documents list them.
 
+use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
+use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::variants::resolve;
 use vesica_party::{Entry, Registered, registries};
@@ -59,7 +61,7 @@ registries! {
         VesicaUnionBoth,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
-        Membership<Cssw25, Union>,
+        Membership<Cssw25, Union> => [Membership<Cssw25<PuncturedVectors>, Union>, Membership<Cssw25<SwitchCircuit>, Union>],
         Membership<Zcl23Pk<Garbled>, Union>,
         Membership<Zcl23Sk, Union>,
         Membership<Zcl23Pk<NarrowBand>, Union>,

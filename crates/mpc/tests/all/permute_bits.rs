@@ -2,6 +2,8 @@
 
 use vesica_mpc::bits::Bits;
 use vesica_mpc::permute_share::bits::BitNetwork;
+use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
+use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
 use vesica_mpc::tasks::{BitsToPermute, PermuteBitsRequest, PermuteShareBits};
 use vesica_party::{Abort, Party, Phase, Protocol, Security, Task};
 use vesica_structures::rng::SecretRng;
@@ -21,20 +23,68 @@ fn random(len: usize, kept: usize) -> (BitsToPermute, Vec<u32>) {
     (BitsToPermute { values: Bits::random(len, rng), shares: Bits::random(kept, rng) }, random_order(len, rng))
 }
 
-#[test]
-fn bits_of_every_number_are_permuted_and_as_many_come_out_as_asked_for() {
-    for len in [0usize, 1, 2, 3, 5, 63, 64, 65, 130, 1000, 5003] {
+/// Any size, whatever part comes out.
+fn permutes<P: Protocol<Task = PermuteShareBits>>() {
+    for len in [0usize, 1, 2, 3, 4, 5, 17, 63, 64, 65, 130, 1000, 5003] {
         for kept in [len, 0, len.div_ceil(2), len.saturating_sub(1)] {
             let (sent, order) = random(len, kept);
-            conformance::<BitNetwork>(&request(len, kept), sent, order);
+            conformance::<P>(&request(len, kept), sent, order);
         }
+    }
+    for (len, kept) in [(1 << 14, 1 << 14), (70_001, 60_000)] {
+        let (sent, order) = random(len, kept);
+        conformance::<P>(&request(len, kept), sent, order);
     }
 }
 
 #[test]
-fn many_bits_are_permuted() {
-    let (sent, order) = random(70_001, 60_000);
-    conformance::<BitNetwork>(&request(70_001, 60_000), sent, order);
+fn switches_by_ot_permute() {
+    permutes::<BitNetwork>();
+}
+
+#[test]
+fn punctured_vectors_permute() {
+    permutes::<PuncturedVectors>();
+}
+
+#[test]
+fn switches_in_a_circuit_permute() {
+    permutes::<SwitchCircuit>();
+}
+
+/// The receiver's shares under zero shares of the sender: the bits in the order.
+fn opened<P: Protocol<Task = PermuteShareBits>>(order: &[u32]) -> Vec<u32> {
+    let len = order.len();
+    let planes = (0..u32::BITS).take_while(|plane| len > 1 << plane).map(|plane| {
+        let values = (0..len).map(|i| i >> plane & 1 == 1).collect();
+        let sent = BitsToPermute { values, shares: Bits::zeros(len) };
+        (plane, conformance::<P>(&request(len, len), sent, order.to_vec()).receiver)
+    });
+    let mut places = vec![0; len];
+    for (plane, bits) in planes {
+        places.iter_mut().zip(bits.iter()).for_each(|(place, bit)| *place |= u32::from(bit) << plane);
+    }
+    places
+}
+
+/// All 24 orders of four values, so that a uniform order leads to each of them alike.
+fn reaches_every_order_of_four<P: Protocol<Task = PermuteShareBits>>() {
+    let mut reached = 0;
+    for code in 0..256u32 {
+        let order = [0, 2, 4, 6].map(|shift| code >> shift & 3);
+        if (0..4).all(|wire| order.contains(&wire)) {
+            assert_eq!(opened::<P>(&order), order);
+            reached += 1;
+        }
+    }
+    assert_eq!(reached, 24);
+}
+
+#[test]
+fn every_order_of_four_bits_is_reached() {
+    reaches_every_order_of_four::<BitNetwork>();
+    reaches_every_order_of_four::<PuncturedVectors>();
+    reaches_every_order_of_four::<SwitchCircuit>();
 }
 
 /// The order alone says what the receiver's shares are if the sender's are zero.
@@ -63,17 +113,34 @@ fn the_bytes_are_those_of_the_formula() {
     assert_eq!(bytes(8, 8) - bytes(8, 0), 1);
     let megabytes = bytes(BINS, 1 << 20) as f64 / 1e6;
     assert!((8.0..9.0).contains(&megabytes), "{megabytes}");
+
+    let bytes = |len, kept| *row::<PuncturedVectors>().predicted_bytes(&request(len, kept)).unwrap().end();
+    // Three layers of eight vectors: 6 bytes each way, and 24 links.
+    assert_eq!((bytes(0, 0), bytes(1, 0), bytes(1, 1), bytes(8, 8) - bytes(8, 0)), (0, 0, 1, 1));
+    let megabytes = bytes(BINS, BINS) as f64 / 1e6;
+    assert!((20.0..22.0).contains(&megabytes), "{megabytes}");
+
+    let bytes = |len, kept| *row::<SwitchCircuit>().predicted_bytes(&request(len, kept)).unwrap().end();
+    assert_eq!((bytes(0, 0), bytes(1, 0), bytes(1, 1), bytes(8, 8) - bytes(8, 0)), (0, 0, 1, 1));
+    let megabytes = bytes(BINS, BINS) as f64 / 1e6;
+    assert!((18.0..21.0).contains(&megabytes), "{megabytes}");
 }
 
 #[test]
 fn what_cannot_be_served_is_refused() {
-    let refused = |request| assert!(BitNetwork::derive(&request).is_err(), "{request:?}");
+    refuses::<BitNetwork>();
+    refuses::<PuncturedVectors>();
+    refuses::<SwitchCircuit>();
+}
+
+fn refuses<P: Protocol<Task = PermuteShareBits>>() {
+    let refused = |request| assert!(P::derive(&request).is_err(), "{request:?}");
     refused(request(9, 10));
     refused(request(1 << 24, 8));
     refused(PermuteBitsRequest { security: Security::Malicious, ..request(9, 8) });
 
     let ends = |sent: BitsToPermute, order: Vec<u32>| {
-        let row = row::<BitNetwork>();
+        let row = row::<P>();
         let (sent, received) = try_two_party(
             |ch, rng| row.sender(&request(3, 2), ch, rng)?.run(sent, ch, rng),
             |ch, rng| row.receiver(&request(3, 2), ch, rng)?.run(order, ch, rng),
@@ -95,6 +162,8 @@ fn what_cannot_be_served_is_refused() {
 fn faults_end_both_sides() {
     let (sent, order) = random(70, 50);
     faults::<BitNetwork>(&request(70, 50), &sent, &order);
+    faults::<PuncturedVectors>(&request(70, 50), &sent, &order);
+    faults::<SwitchCircuit>(&request(7, 5), &random(7, 5).0, &random(7, 5).1);
 }
 
 /// Whatever the bits and the order are: here all are zero, and stay where they are.
@@ -102,42 +171,50 @@ fn faults_end_both_sides() {
 fn all_messages_look_random() {
     let (of, rng) = (request(40_000, 40_000), &mut SecretRng::insecure_from_seed(6));
     let sent = BitsToPermute { values: Bits::zeros(of.len), shares: Bits::random(of.kept, rng) };
-    let transcript = transcript_of(row::<BitNetwork>(), &of, sent, (0..of.len as u32).collect());
+    let order: Vec<u32> = (0..of.len as u32).collect();
+    let transcript = transcript_of(row::<BitNetwork>(), &of, sent.clone(), order.clone());
     for step in 1..=3 {
         assert_uniform(&transcript.of("permute-share", step), &format!("step {step}"));
     }
+    let transcript = transcript_of(row::<PuncturedVectors>(), &of, sent.clone(), order.clone());
+    for step in 1..=3 {
+        assert_uniform(&transcript.of("permute-share-1-opv", step), &format!("punctured vectors, step {step}"));
+    }
+    let transcript = transcript_of(row::<SwitchCircuit>(), &of, sent, order);
+    assert_uniform(&transcript.of("permute-share-1-circuit", 1), "the last step of the circuit");
 }
 
 /// Prints what docs/parameters/permutations.md says of the bits of 2^20 items.
 #[test]
 #[ignore = "measures: cargo test --release --locked --workspace --test all -- --ignored --nocapture million_bits"]
 fn a_million_bits_take_this_long() {
-    let of = request(BINS, 1 << 20);
-    let (sent, order) = random(of.len, of.kept);
-    let params = BitNetwork::derive(&of).unwrap();
     for _ in 0..3 {
-        let (sent_run, order_run) = (sent.clone(), order.clone());
-        let one_thread = || rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let (sender, receiver) = try_two_party(
-            |ch, rng| {
-                one_thread()
-                    .install(|| <BitNetwork as Protocol>::Sender::setup(&params, ch, rng)?.run(sent_run, ch, rng))
-            },
-            |ch, rng| {
-                one_thread()
-                    .install(|| <BitNetwork as Protocol>::Receiver::setup(&params, ch, rng)?.run(order_run, ch, rng))
-            },
-        );
-        for (side, tally) in [("sender", &sender.tally), ("receiver", &receiver.tally)] {
-            let seconds = |phase| tally.phase(phase).seconds;
-            eprintln!(
-                "{side}: base {:.2} s, expansion {:.2} s, permutation {:.2} s, {} bytes sent",
-                seconds(Phase::BaseOt) + seconds(Phase::OtExtension),
-                seconds(Phase::Expand),
-                seconds(Phase::Permute),
-                tally.total().sent_payload
-            );
-        }
-        PermuteShareBits::holds(&sent, &order, &sender.result.unwrap(), &receiver.result.unwrap()).unwrap();
+        takes_this_long::<BitNetwork>();
+        takes_this_long::<PuncturedVectors>();
+        takes_this_long::<SwitchCircuit>();
     }
+}
+
+fn takes_this_long<P: Protocol<Task = PermuteShareBits>>() {
+    let of = request(BINS, BINS);
+    let (sent, order) = random(of.len, of.kept);
+    let params = P::derive(&of).unwrap();
+    let (sent_run, order_run) = (sent.clone(), order.clone());
+    let one_thread = || rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (sender, receiver) = try_two_party(
+        |ch, rng| one_thread().install(|| P::Sender::setup(&params, ch, rng)?.run(sent_run, ch, rng)),
+        |ch, rng| one_thread().install(|| P::Receiver::setup(&params, ch, rng)?.run(order_run, ch, rng)),
+    );
+    for (side, tally) in [("sender", &sender.tally), ("receiver", &receiver.tally)] {
+        let seconds = |phase| tally.phase(phase).seconds;
+        eprintln!(
+            "{}, {side}: base {:.2} s, expansion {:.2} s, permutation {:.2} s, {} bytes sent",
+            P::ENTRY.id,
+            seconds(Phase::BaseOt) + seconds(Phase::OtExtension),
+            seconds(Phase::Expand),
+            seconds(Phase::Permute),
+            tally.total().sent_payload
+        );
+    }
+    PermuteShareBits::holds(&sent, &order, &sender.result.unwrap(), &receiver.result.unwrap()).unwrap();
 }

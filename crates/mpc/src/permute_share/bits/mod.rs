@@ -32,6 +32,8 @@
 //! **Time.** Switches that lie side by side are worked off 64 at a time, wherever in a word they
 //! begin.
 
+pub mod circuit;
+pub mod opv;
 mod params;
 mod receiver;
 mod sender;

@@ -11,6 +11,22 @@ use crate::tasks::PermuteBitsRequest;
 /// Bits of a switch's choice.
 pub(super) const WIDTH: u32 = 1;
 
+/// Refuses what no protocol for single bits serves: malicious parties, and more bits that come out
+/// than there are.
+pub(super) fn check(request: &PermuteBitsRequest) -> Result<(), Unsupported> {
+    let &PermuteBitsRequest { len, kept, security } = request;
+    if security != Security::SemiHonest {
+        return Err(Unsupported::new("permute and share against malicious parties", "allow --security semi-honest"));
+    }
+    if kept > len {
+        return Err(Unsupported::new(
+            format_args!("{kept} of {len} permuted bits"),
+            format_args!("ask for at most {len}"),
+        ));
+    }
+    Ok(())
+}
+
 /// What both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
@@ -30,19 +46,8 @@ impl Params {
     /// vector), if more bits are to come out than there are, and for networks of more than 2^28
     /// switches.
     pub fn derive(request: &PermuteBitsRequest) -> Result<Self, Unsupported> {
-        let &PermuteBitsRequest { len, kept, security } = request;
-        if security != Security::SemiHonest {
-            return Err(Unsupported::new(
-                "permute and share against malicious parties",
-                "allow --security semi-honest",
-            ));
-        }
-        if kept > len {
-            return Err(Unsupported::new(
-                format_args!("{kept} of {len} permuted bits"),
-                format_args!("ask for at most {len}"),
-            ));
-        }
+        check(request)?;
+        let &PermuteBitsRequest { len, kept, .. } = request;
         Ok(Self { len, kept, tables: bulk::Params::derive(switches(len), WIDTH, MAX_SWITCHES)? })
     }
 

@@ -65,6 +65,16 @@ impl Words {
         self.0.iter_mut().zip(others.words()).for_each(|(word, other)| *word ^= other);
     }
 
+    /// Adds bits one by one to those from bit `at` on, as many as `others` has.
+    pub fn add_all_at(&mut self, at: usize, others: &Bits) {
+        (at..).step_by(64).zip(others.words()).for_each(|(at, &word)| self.add(at, word));
+    }
+
+    /// `len` bits from bit `at` on.
+    pub fn part(&self, at: usize, len: usize) -> Bits {
+        Bits::from_words((0..len).step_by(64).map(|i| self.word_at(at + i)).collect(), len)
+    }
+
     /// The first `len` bits.
     pub fn first(&self, len: usize) -> Bits {
         Bits::from_words(self.0[..len.div_ceil(64)].to_vec(), len)
@@ -119,6 +129,10 @@ mod tests {
         assert!(words.first(200) == bits && words.first(70).iter().eq(bits.iter().take(70)));
         let bools: Vec<bool> = bits.iter().collect();
         assert!(Words::from_lowest(&bools, u64::from).first(200) == bits);
+        assert!(words.part(70, 100).iter().eq(bits.iter().skip(70).take(100)) && words.part(200, 0).is_empty());
+        let mut shifted = Words::zeros(270);
+        shifted.add_all_at(70, &bits);
+        assert!(shifted.part(70, 200) == bits && shifted.first(70) == Bits::zeros(70));
         let mut parts = Words::zeros(200);
         parts.fill(0, &bools[..33], u64::from);
         parts.fill(33, &bools[33..], u64::from);

@@ -6,12 +6,12 @@
 //! independent of all items, so that both sides do it in the set-up.
 
 use vesica_mpc::bits::Bits;
-use vesica_mpc::permute_share::bits;
 use vesica_mpc::tasks::BitsToPermute;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::ShareTranslation;
 use super::messages::{MaskedShares, PermutedBits};
 use crate::union::bit_streams;
 
@@ -24,13 +24,13 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Share translation.
-    pub(super) fn setup(
-        params: &bits::Params,
+    pub(super) fn setup<S: ShareTranslation>(
+        params: &S::Params,
         order: Secret<Vec<u32>>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
-        let delta = ch.reversed(|ch| bits::Receiver::setup(params, ch, rng)?.run(order.to_vec(), ch, rng))?;
+        let delta = ch.reversed(|ch| S::Receiver::setup(params, ch, rng)?.run(order.to_vec(), ch, rng))?;
         Ok(Self { order, delta })
     }
 
@@ -55,10 +55,15 @@ pub(super) struct Receiver {
 
 impl Receiver {
     /// Share translation.
-    pub(super) fn setup(params: &bits::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let [a, b] = [params.len, params.kept].map(|len| Bits::random(len, rng));
+    pub(super) fn setup<S: ShareTranslation>(
+        params: &S::Params,
+        bins: usize,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
+        let [a, b] = [(); 2].map(|()| Bits::random(bins, rng));
         let input = BitsToPermute { values: a.clone(), shares: b.clone() };
-        ch.reversed(|ch| bits::Sender::setup(params, ch, rng)?.run(input, ch, rng))?;
+        ch.reversed(|ch| S::Sender::setup(params, ch, rng)?.run(input, ch, rng))?;
         Ok(Self { a, b })
     }
 
@@ -78,25 +83,33 @@ impl Receiver {
 mod tests {
     use super::*;
     use vesica_mpc::permute_share::bits::BitNetwork;
+    use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
+    use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
     use vesica_mpc::tasks::PermuteBitsRequest;
-    use vesica_party::{Protocol, Security};
+    use vesica_party::Security;
     use vesica_structures::shuffle::random_order;
     use vesica_testkit::two_party;
 
-    #[test]
-    fn the_receiver_gets_the_shared_bits_in_the_senders_order() {
-        for len in [1, 2, 63, 200] {
+    fn permutes<S: ShareTranslation>() {
+        for len in [1, 2, 3, 5, 17, 63, 200, 1000, 1 << 14] {
             let request = PermuteBitsRequest { len, kept: len, security: Security::SemiHonest };
-            let params = BitNetwork::derive(&request).unwrap();
+            let params = S::derive(&request).unwrap();
             let mut rng = SecretRng::insecure_from_seed(len as u64);
             let [left, right] = [(); 2].map(|()| Bits::random(len, &mut rng));
             let order = random_order(len, &mut rng);
             let (_, permuted) = two_party(
-                |ch, rng| Sender::setup(&params, Secret::new(order.clone()), ch, rng)?.permute(&left, ch),
-                |ch, rng| Receiver::setup(&params, ch, rng)?.permute(&right, ch),
+                |ch, rng| Sender::setup::<S>(&params, Secret::new(order.clone()), ch, rng)?.permute(&left, ch),
+                |ch, rng| Receiver::setup::<S>(&params, len, ch, rng)?.permute(&right, ch),
             );
             let of_bin = |&bin: &u32| left.get(bin as usize) ^ right.get(bin as usize);
-            assert_eq!(permuted, order.iter().map(of_bin).collect(), "{len} bits");
+            assert_eq!(permuted, order.iter().map(of_bin).collect(), "{len} bits by {}", S::ENTRY.id);
         }
+    }
+
+    #[test]
+    fn the_receiver_gets_the_shared_bits_in_the_senders_order() {
+        permutes::<BitNetwork>();
+        permutes::<PuncturedVectors>();
+        permutes::<SwitchCircuit>();
     }
 }

@@ -31,7 +31,7 @@
 //! | `F_k(x)`, `F_k(y)` (Figure 2) | steps 1 and 2, `union::oprf` | the OPRF before the hashing; the sender has the key |
 //! | circuit PSI (Figure 7), `T_X` | `union::circuit`, `Matched::items` | the table is the sender's |
 //! | combine and permute (Figures 8, 12) | `combine`, steps 3 and 4 | the order is the sender's |
-//! | share translation (Figure 13) | [`vesica_mpc::permute_share::bits`], in the set-up | |
+//! | share translation (Figure 13) | [`ShareTranslation`], in the set-up | three instantiations |
 //! | `{T_X[pi(i)], bottom}` (Figure 10) | steps 5 and 6 | an OT for each bin |
 //!
 //! # Empty bins
@@ -94,15 +94,23 @@ mod sender;
 #[cfg(test)]
 pub(in crate::union) mod tests;
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::bits::BitNetwork;
+use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
+use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{Abort, Channel, CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
+use vesica_mpc::tasks::PermuteShareBits;
+use vesica_party::{
+    Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions,
+    deviations,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Band;
@@ -117,34 +125,45 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// The reverse membership test of `cssw25`.
-#[derive(Debug)]
-pub enum Cssw25 {}
+/// Share translation: any protocol that permutes and shares single bits. The union's receiver enters
+/// `a` and chooses `b`.
+pub trait ShareTranslation: Protocol<Task = PermuteShareBits> {}
 
-impl MembershipTest for Cssw25 {
-    type Params = Params;
+impl<P: Protocol<Task = PermuteShareBits>> ShareTranslation for P {}
+
+/// The reverse membership test of `cssw25`, on share translation by `S`.
+pub struct Cssw25<S = BitNetwork>(PhantomData<fn() -> S>);
+
+impl<S> fmt::Debug for Cssw25<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cssw25")
+    }
+}
+
+impl<S: ShareTranslation> MembershipTest for Cssw25<S> {
+    type Params = Params<S>;
     type Sender = Option<Sender>;
     type Receiver = Option<Receiver>;
     type Arrows = Transfer;
     const HAS_EMPTY_PLACES: bool = true;
 
-    fn derive(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
+    fn derive(sender_items: usize, receiver_items: usize) -> Result<Params<S>, Unsupported> {
         Params::derive(sender_items, receiver_items)
     }
 
-    fn places(params: &Params) -> usize {
+    fn places(params: &Params<S>) -> usize {
         params.places()
     }
 
-    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+    fn predicted_bytes(params: &Params<S>) -> RangeInclusive<u64> {
         params.predicted_bytes()
     }
 
-    fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Sender>, Abort> {
+    fn sender(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Sender>, Abort> {
         params.parts.as_ref().map(|parts| Sender::setup(parts, ch, rng)).transpose()
     }
 
-    fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Receiver>, Abort> {
+    fn receiver(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Receiver>, Abort> {
         params.parts.as_ref().map(|parts| Receiver::setup(parts, ch, rng)).transpose()
     }
 
@@ -162,7 +181,8 @@ impl MembershipTest for Cssw25 {
     }
 }
 
-/// The OPRF, circuit PSI, the permutation and the transfers.
+/// The OPRF, circuit PSI, the permutation and the transfers; each share translation rests on random
+/// tables.
 const ASSUMPTIONS: &[&str] = assumptions![
     <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
     <SilentVole<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
@@ -172,11 +192,42 @@ const ASSUMPTIONS: &[&str] = assumptions![
     crate::union::PADS,
 ];
 
+/// Which share translation. All of them give every order of all bins.
+const SHUFFLE: Choice = Choice {
+    name: "shuffle",
+    what: "Share translation, by which the sender orders the shared bits of all bins (Figure 13).",
+    values: &[
+        ChoiceValue::new("waksman", "permute-share-1: Waksman's network, an OT for each switch.").deviating(WAKSMAN),
+        ChoiceValue::new("opv", "permute-share-1-opv: oblivious punctured vectors of four bits.").deviating(OPV),
+        ChoiceValue {
+            modes: Some(CIRCUIT_MODES),
+            ..ChoiceValue::new("circuit", "permute-share-1-circuit: Waksman's network, an AND gate for each switch.")
+                .deviating(CIRCUIT)
+        },
+    ],
+};
+
+const WAKSMAN: &[&str] = &[
+    "Share translation is permute-share-1 on Waksman's network, and belongs to the set-up, since the order depends on \
+     no item.",
+];
+const OPV: &[&str] =
+    &["Share translation is permute-share-1-opv, on a network of layers of permutations of four bits instead of one \
+     permutation, and belongs to the set-up, since the order depends on no item."];
+const CIRCUIT: &[&str] = &[
+    "The circuit of switches is share translation, permute-share-1-circuit, in the set-up, since the order depends on \
+     no item; the paper's shuffles the shares themselves.",
+];
+
+const MODES: &[Mode] = &semi_honest(Rounds::between(23, 39), ASSUMPTIONS, BESIDE_UNION);
+/// A round for each layer of switches.
+const CIRCUIT_MODES: &[Mode] = &semi_honest(Rounds::between(39, 79), ASSUMPTIONS, BESIDE_UNION);
+
 impl For<Union> for Cssw25 {
     const ENTRY: Entry = Entry {
         id: "cssw25",
         aliases: &[],
-        variants: &[],
+        variants: &[SHUFFLE],
         task: Union::NAME,
         paper: Paper {
             key: "CSSW25",
@@ -190,13 +241,29 @@ impl For<Union> for Cssw25 {
             "The OPRF before the hashing is from VOLE and an OKVS, instead of CM20's.",
             "Circuit PSI is that of vesica-circuit, on opprf-band with cubic equality tests and 1.30 bins an item by a \
              proven bound (more below 2^14 items), instead of RR22's with 1.4.",
-            "Share translation is permute-share-1 on Waksman's network, and belongs to the set-up, since the order \
-             depends on no item.",
+            WAKSMAN[0],
             "Random OTs by ot-silent, each turned by a bit.",
             "Records of any width under a pad that BLAKE3 makes of an OT's block and the place, instead of items; a \
              mark tells them from bins without an item, about whose content the paper says nothing.",
             "Where a set is empty nothing of this happens: the receiver gets all records, in a random order.",
         ],
-        modes: &semi_honest(Rounds::between(23, 39), ASSUMPTIONS, BESIDE_UNION),
+        modes: MODES,
     };
+}
+
+const BASE: Entry = <Cssw25 as For<Union>>::ENTRY;
+
+/// `cssw25:shuffle=opv`.
+impl For<Union> for Cssw25<PuncturedVectors> {
+    const ENTRY: Entry =
+        BASE.variant("cssw25:shuffle=opv", deviations![BASE.deviations, SHUFFLE.values[0] => SHUFFLE.values[1]], MODES);
+}
+
+/// `cssw25:shuffle=circuit`.
+impl For<Union> for Cssw25<SwitchCircuit> {
+    const ENTRY: Entry = BASE.variant(
+        "cssw25:shuffle=circuit",
+        deviations![BASE.deviations, SHUFFLE.values[0] => SHUFFLE.values[2]],
+        CIRCUIT_MODES,
+    );
 }

@@ -4,34 +4,33 @@
 use std::ops::RangeInclusive;
 
 use vesica_mpc::opprf;
-use vesica_mpc::permute_share::bits::{self, BitNetwork};
+use vesica_mpc::permute_share::bits::BitNetwork;
 use vesica_mpc::tasks::PermuteBitsRequest;
-use vesica_party::{Protocol, Security};
+use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 
+use super::ShareTranslation;
 use crate::circuit_psi::{self, Matching};
 use crate::union::circuit::{self, Circuit, left_bits};
 use crate::union::oprf;
 
 /// The parameters that both sides derive from the sizes.
-#[derive(Clone, Debug)]
-pub struct Params {
+pub struct Params<S: ShareTranslation = BitNetwork> {
     /// The building blocks; none where a set is empty: then nothing is sent and nothing is common.
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Option<Parts<S>>,
 }
 
 /// The parameters of the building blocks.
-#[derive(Clone, Debug)]
-pub(super) struct Parts {
+pub(super) struct Parts<S: ShareTranslation> {
     /// Its value at a new item is the receiver's with half of what circuit PSI leaves of the budget,
     /// and its table cannot be encoded with the other half.
     pub(super) oprf: oprf::Params,
     pub(super) circuit: circuit_psi::Params<opprf::Params>,
     /// Share translation of a bit for each bin.
-    pub(super) translation: bits::Params,
+    pub(super) translation: S::Params,
 }
 
-impl Params {
+impl<S: ShareTranslation> Params<S> {
     /// Parameters for sets of these sizes.
     ///
     /// # Errors
@@ -45,7 +44,7 @@ impl Params {
         let permuted = PermuteBitsRequest { len: circuit.bins, kept: circuit.bins, security: Security::SemiHonest };
         let parts = Parts {
             oprf: oprf::Params::derive(sender_items, receiver_items, share, share)?,
-            translation: BitNetwork::derive(&permuted)?,
+            translation: S::derive(&permuted)?,
             circuit,
         };
         Ok(Self { parts: Some(parts) })
@@ -59,15 +58,17 @@ impl Params {
     /// Bytes of all messages of the test: the building blocks, and two bits for each bin.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let Some(Parts { oprf, circuit, translation }) = &self.parts else { return 0..=0 };
-        let fixed = oprf.predicted_bytes() + translation.predicted_bytes() + 2 * self.places().div_ceil(8) as u64;
-        let circuit = Circuit::predicted_bytes(circuit);
-        fixed + circuit.start()..=fixed + circuit.end()
+        let fixed = oprf.predicted_bytes() + 2 * self.places().div_ceil(8) as u64;
+        let (circuit, translation) = (Circuit::predicted_bytes(circuit), S::predicted_bytes(translation));
+        fixed + circuit.start() + translation.start()..=fixed + circuit.end() + translation.end()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_party::Protocol;
+
     use crate::membership::Membership;
     use crate::tasks::{Union, UnionRequest};
     use crate::union::cssw25::Cssw25;
@@ -77,7 +78,7 @@ mod tests {
     #[test]
     fn the_oprf_takes_what_circuit_psi_leaves_and_not_more() {
         for (n_s, n_r) in [(1, 1), (1 << 10, 7), (1 << 14, 1 << 14), (1 << 20, 1 << 20), (1_234_567, 54_321)] {
-            let oprf = Params::derive(n_s, n_r).unwrap().parts.unwrap().oprf;
+            let oprf = Params::<BitNetwork>::derive(n_s, n_r).unwrap().parts.unwrap().oprf;
             let power = |bits: u32| f64::exp2(-f64::from(bits));
             let left = power(left_bits(n_s).unwrap());
             let failures = |value_bits| power(oprf.encoding_bits) + n_s as f64 * power(value_bits);
@@ -89,7 +90,7 @@ mod tests {
     #[test]
     fn the_number_of_transfers_goes_by_the_senders_items_only() {
         for n_s in [1, 1000, 1 << 14] {
-            let places = [1, 77, 1 << 16].map(|n_r| Params::derive(n_s, n_r).unwrap().places());
+            let places = [1, 77, 1 << 16].map(|n_r| Params::<BitNetwork>::derive(n_s, n_r).unwrap().places());
             assert!(places[0] > n_s && places == [places[0]; 3], "{n_s}: {places:?}");
         }
     }

@@ -19,7 +19,7 @@ pub(in crate::union) enum Order {
 
 /// The receiver's view of a run on these sets.
 pub(in crate::union) fn view(sets: &Sets, order: Order) -> View {
-    let params = Params::derive(sets.sender.len(), sets.receiver.len()).unwrap();
+    let params = Params::<BitNetwork>::derive(sets.sender.len(), sets.receiver.len()).unwrap();
     let parts = params.parts.as_ref().unwrap();
     let (held, (found, own_bins, new_bins)) = two_party(
         |ch, rng| {
@@ -57,6 +57,6 @@ fn places_of_each_kind_are_as_many_as_the_sizes_say() {
         let shown = view(&sets, Order::Uniform).shown;
         let count = |kind| shown.iter().filter(|&&shown| shown == kind).count();
         assert_eq!((count(Shown::Common), count(Shown::New)), (common, 100 - common));
-        assert_eq!(shown.len(), Params::derive(100, 150).unwrap().places());
+        assert_eq!(shown.len(), Params::<BitNetwork>::derive(100, 150).unwrap().places());
     }
 }
