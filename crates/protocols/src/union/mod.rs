@@ -13,6 +13,7 @@ pub mod krtw19;
 mod leakage;
 pub(crate) mod oprf;
 mod plain;
+pub mod pt26;
 pub mod vesica_union;
 pub mod vesica_union_both;
 
