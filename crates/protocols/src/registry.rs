@@ -34,6 +34,7 @@ use crate::union::jsz22_r::Jsz22R;
 use crate::union::jsz22_s::Jsz22S;
 use crate::union::jszg24::Jszg24;
 use crate::union::krtw19::{self, Krtw19};
+use crate::union::pt26::{self, Pt26};
 use crate::union::vesica_union::VesicaUnion;
 use crate::union::vesica_union_both::VesicaUnionBoth;
 
@@ -59,6 +60,7 @@ registries! {
     union: Union = [
         VesicaUnion,
         VesicaUnionBoth,
+        Pt26,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
         Membership<Cssw25, Union> => [Membership<Cssw25<PuncturedVectors>, Union>, Membership<Cssw25<SwitchCircuit>, Union>],
@@ -142,6 +144,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
         krtw19::messages::MESSAGES,
+        pt26::MESSAGES,
         crate::union::oprf::messages::MESSAGES,
     ];
     files.into_iter().flatten()

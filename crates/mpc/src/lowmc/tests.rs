@@ -33,7 +33,7 @@ fn the_reference_encrypts_alike() {
 #[test]
 fn blocks_are_encrypted_one_by_one() {
     let keys = RoundKeys::new(0x1234_5678 << 70);
-    let blocks: Vec<u128> = (0..1100u128).map(|i| i * i << 60 | i).collect();
+    let blocks: Vec<u128> = (0..1100u128).map(|i| ((i * i) << 60) | i).collect();
     let together = keys.encrypt(&blocks);
     for i in [0, 1, 63, 64, 511, 512, 1099] {
         assert_eq!(keys.encrypt(&blocks[i..=i])[0], together[i]);

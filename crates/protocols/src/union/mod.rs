@@ -15,6 +15,7 @@ mod leakage;
 pub(crate) mod oprf;
 mod pads;
 mod plain;
+pub mod pt26;
 pub mod vesica_union;
 pub mod vesica_union_both;
 

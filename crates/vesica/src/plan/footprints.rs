@@ -55,6 +55,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("ltsxq26-circuit", Security::SemiHonest, [[3235, 573, 1798], [3230, 75, 1815]]),
     row("ltsxq26-wide", Security::SemiHonest, [[1004, 163, 185], [2602, 2, 454]]),
     row("psty19", Security::SemiHonest, [[964, 228, 1853], [1030, 75, 1870]]),
+    row("pt26", Security::SemiHonest, [[2500, 420, 420], [2500, 480, 480]]),
     row("rr22", Security::Malicious, [[2916, 95, 118], [2833, 1, 225]]),
     row("rr22", Security::SemiHonest, [[1482, 96, 134], [1779, 2, 231]]),
     row("rr22-circuit", Security::SemiHonest, [[946, 542, 1853], [1009, 75, 1869]]),
