@@ -422,9 +422,18 @@ fn a_plan_takes_protocols_for_both_sides_with_the_flag_and_only_then() {
 #[test]
 fn a_benchmark_checks_every_new_record() {
     let folder = Folder::new();
-    for protocol in
-        ["gmr21-union", "czz24-union", "zcl23-pk", "zcl23-sk", "bpsy23-union", "vesica-union-both --both-learn"]
-    {
+    for protocol in [
+        "gmr21-union",
+        "czz24-union",
+        "cssw25",
+        "jsz22-r",
+        "jszg24",
+        "zcl23-pk",
+        "zcl23-sk",
+        "bpsy23-union",
+        "vesica-union-both --both-learn",
+        "pt26 --both-learn",
+    ] {
         let bench = folder.run(&format!(
             "bench --task union --protocol {protocol} --security semi-honest --sender-items 300 --receiver-items 200 \
              --payload-bytes 5 --repeat 1 --json"
