@@ -30,14 +30,14 @@
 //! - **The sender** sees the table and what GMW sends. The cipher's inputs are distinct, so that the
 //!   `c_y` are those of a random permutation, which `n_r` uniform strings are too but for `n_r^2 /
 //!   2^129`. An OKVS of uniform values with uniform free cells is a uniform table, whatever its keys
-//!   are.
+//!   are, but for a run that ends since they do not encode.
 //! - **The receiver** sees a bit for each place, and shares that are uniform beside it. The order of
 //!   the places is uniform, so that the bits tell the number of common items. It sees no value of a
 //!   new item, other than in [`zcl23_pk`](super::zcl23_pk).
 //! - **A wrong bit.** The block at a new item is uniform if the item's row is independent of those
-//!   of the receiver's items, and otherwise the sum of several of its ciphertexts. Either way it is
-//!   no block that the receiver encrypted, but for a chance that is not counted, and its decryption
-//!   starts with `s` with probability `2^-w`.
+//!   of the receiver's items, and otherwise the sum of several of its ciphertexts. Either way its
+//!   decryption starts with `s` with probability `2^-w`. If the row is *that* of one of the receiver's
+//!   items, it does so for certain; `params` keeps rows so wide that this does not count.
 
 mod entry;
 pub(crate) mod messages;
@@ -53,8 +53,8 @@ use vesica_mpc::bits::Bits;
 #[cfg(doc)]
 use vesica_mpc::lowmc::RoundKeys;
 use vesica_party::{Abort, Channel};
-use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::okvs::{Band, Okvs};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::okvs::Band;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -73,7 +73,7 @@ pub enum Zcl23Sk {}
 fn store(params: &Params, ch: &Channel, salt: &[u8; 32]) -> Result<Band, Unsupported> {
     let session = blake3::derive_key("vesica v1 zcl23-sk 2026 salt to rows", &ch.session());
     let [seed, _]: [u128; 2] = bytemuck::cast(*blake3::keyed_hash(&session, salt).as_bytes());
-    Band::new(params.receiver_items, FailureEvent::Encoding.bits(), seed)
+    params::store(params.receiver_items, seed)
 }
 
 impl MembershipTest for Zcl23Sk {

@@ -24,6 +24,17 @@ pub struct Params {
     pub(super) matching: Option<lowmc::Params>,
 }
 
+/// The rows of a store are as wide as for this many items, if there are fewer: a new item with the
+/// row of one of the receiver's decodes to that one's ciphertext, and counts as common. A row has 107
+/// random bits or more, so that this happens with probability `n_s n_r 2^-107`, below `2^-74` for sets
+/// that have such narrow rows.
+const ROWS_FOR: usize = 64;
+
+/// The store of this many items of the receiver.
+pub(super) fn store(receiver_items: usize, seed: u128) -> Result<Band, Unsupported> {
+    Band::new(receiver_items.max(ROWS_FOR), FailureEvent::Encoding.bits(), seed)
+}
+
 impl Params {
     /// Parameters for sets of these sizes.
     ///
@@ -41,7 +52,7 @@ impl Params {
                 "use at most 2^23 items of the sender, or another protocol",
             ));
         }
-        let store = Band::new(receiver_items, FailureEvent::Encoding.bits(), 0)?;
+        let store = store(receiver_items, 0)?;
         params.table_bytes = table::predicted_bytes(&store.parts(), Gf128::BITS);
         params.matching = Some(lowmc::Params::new(sender_items, indicator_bits)?);
         Ok(params)
@@ -66,6 +77,15 @@ mod tests {
             let chance = |w: u32| n_s as f64 * f64::exp2(-f64::from(w));
             let budget = f64::exp2(-f64::from(FailureEvent::ZeroDifference.bits()));
             assert!(chance(w) <= budget && chance(w - 1) > budget, "{n_s}: {w}");
+        }
+    }
+
+    /// The items of a small set have one row each, as wide as the table.
+    #[test]
+    fn a_new_item_has_the_row_of_another_within_far_less_than_the_budget() {
+        for n_r in [1, 5, 64, 65, 400] {
+            let columns = Params::derive(1 << 23, n_r).unwrap().table_bytes as f64 / 16.0;
+            assert!(f64::exp2(23.0 - columns) * n_r as f64 <= f64::exp2(-74.0), "{n_r}: {columns}");
         }
     }
 

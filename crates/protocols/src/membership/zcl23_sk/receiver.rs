@@ -39,9 +39,8 @@ impl Receiver {
 
     /// Steps 2, 3, 5 and 6; for each place whether its item is common.
     pub(super) fn test(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
-        let key = Secret::new(rng.block());
+        let (key, indicator) = secrets(self.indicator_bits, rng);
         let keys = RoundKeys::new(*key);
-        let indicator = rng.next_u64() >> (u64::BITS - self.indicator_bits);
         self.send_table(&keys, indicator, items, ch, rng)?;
         let _phase = ch.phase(Phase::Equality);
         lowmc::test(&self.matching, &keys, indicator, ch, rng)
@@ -71,6 +70,11 @@ impl Receiver {
             ch,
         )
     }
+}
+
+/// The key of the cipher and the indicator.
+pub(super) fn secrets(indicator_bits: u32, rng: &mut SecretRng) -> (Secret<u128>, u64) {
+    (Secret::new(rng.block()), rng.next_u64() >> (u64::BITS - indicator_bits))
 }
 
 /// Step 2: as many distinct blocks that start with the indicator, and are random beyond it.

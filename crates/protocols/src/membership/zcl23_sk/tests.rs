@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use rand_core::Rng;
 use vesica_mpc::lowmc::RoundKeys;
 use vesica_party::Abort;
-use vesica_testkit::{try_two_party, two_party};
+use vesica_structures::rng::SecretRng;
+use vesica_testkit::{assert_uniform, try_two_party, two_party};
 
 use super::messages::Salt;
 use super::*;
@@ -71,7 +71,18 @@ fn encode(params: &Params, skipped: usize, ch: &mut Channel, rng: &mut SecretRng
     (0..skipped).for_each(|_| {
         rng.block();
     });
-    receiver.send_table(&RoundKeys::new(rng.block()), rng.next_u64() >> 20, &own(), ch, rng)
+    let (key, indicator) = receiver::secrets(params.indicator_bits, rng);
+    receiver.send_table(&RoundKeys::new(*key), indicator, &own(), ch, rng)
+}
+
+/// With a key that the sender knows, it would read the table at each of its items.
+#[test]
+fn keys_and_indicators_are_drawn_at_random() {
+    let mut rng = SecretRng::insecure_from_seed(2);
+    let (keys, indicators): (Vec<u128>, Vec<u64>) =
+        std::iter::repeat_with(|| receiver::secrets(64, &mut rng)).take(1000).map(|(key, s)| (*key, s)).unzip();
+    assert_uniform(bytemuck::cast_slice(&keys), "keys");
+    assert_uniform(bytemuck::cast_slice(&indicators), "indicators");
 }
 
 #[test]
@@ -81,6 +92,8 @@ fn plaintexts_are_distinct_and_start_with_the_indicator() {
     let drawn = receiver::plaintexts(30, 5, 120, &mut rng);
     assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), 30);
     assert!(drawn.iter().all(|block| block >> 8 == 5));
+    let nonces: Vec<u64> = receiver::plaintexts(1000, 5, 64, &mut rng).iter().map(|&block| block as u64).collect();
+    assert_uniform(bytemuck::cast_slice(&nonces), "nonces");
 }
 
 /// Without distinct keys there is no table.

@@ -31,7 +31,7 @@
 //! | `F_k(x)`, `F_k(y)` (Figure 2) | steps 1 and 2, `union::oprf` | the OPRF before the hashing; the sender has the key |
 //! | circuit PSI (Figure 7), `T_X` | `union::circuit`, `Matched::items` | the table is the sender's |
 //! | combine and permute (Figures 8, 12) | `combine`, steps 3 and 4 | the order is the sender's |
-//! | share translation (Figure 13) | [`ShareTranslation`], in the set-up | three instantiations |
+//! | share translation (Figure 13) | [`ShareTranslation`], in the set-up | three instantiations; the paper has one more, from a weak PRF |
 //! | `{T_X[pi(i)], bottom}` (Figure 10) | steps 5 and 6 | an OT for each bin |
 //!
 //! # Empty bins
@@ -208,16 +208,14 @@ const SHUFFLE: Choice = Choice {
 };
 
 const WAKSMAN: &[&str] = &[
-    "Share translation is permute-share-1 on Waksman's network, and belongs to the set-up, since the order depends on \
-     no item.",
+    "Share translation is permute-share-1, with an OT for each switch of Waksman's network instead of an AND gate in \
+     GMW.",
 ];
 const OPV: &[&str] =
     &["Share translation is permute-share-1-opv, on a network of layers of permutations of four bits instead of one \
-     permutation, and belongs to the set-up, since the order depends on no item."];
-const CIRCUIT: &[&str] = &[
-    "The circuit of switches is share translation, permute-share-1-circuit, in the set-up, since the order depends on \
-     no item; the paper's shuffles the shares themselves.",
-];
+     permutation."];
+const CIRCUIT: &[&str] =
+    &["Share translation is permute-share-1-circuit: Waksman's network in GMW, as in the paper's section 6.3.2."];
 
 const MODES: &[Mode] = &semi_honest(Rounds::between(23, 39), ASSUMPTIONS, BESIDE_UNION);
 /// A round for each layer of switches.

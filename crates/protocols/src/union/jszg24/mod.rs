@@ -39,7 +39,7 @@
 //! which places hold a common item, and then the new records. The paper calls this leakage during the
 //! execution: whoever stops in between has `|X n Y|` alone, and the sender cannot tell that from an
 //! unreliable network. Here everything that the receiver has before arrow 2 is random whatever the sets
-//! are. `vesica-union` has the same property. (Pu, Gao, Trieu, ePrint 2026/204, say that the
+//! are, but for a run that ends since a table does not fit. `vesica-union` has the same property. (Pu, Gao, Trieu, ePrint 2026/204, say that the
 //! enhanced functionality is equivalent to the plain one.)
 //!
 //! # Correctness

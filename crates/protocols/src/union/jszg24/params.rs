@@ -110,7 +110,7 @@ mod tests {
             let sum = oprf + tests + cuckoo + stores + noise(params.tag_bits);
             assert!(sum <= power(LAMBDA), "{n_s} x {n_r}: 2^{}", sum.log2());
             let left = power(left_bits(n_s).unwrap());
-            assert!(noise(params.tag_bits) <= left && noise(params.tag_bits - 2) > left, "{n_s} x {n_r}");
+            assert!(noise(params.tag_bits) <= left && noise(params.tag_bits - 1) > left, "{n_s} x {n_r}");
         }
     }
 

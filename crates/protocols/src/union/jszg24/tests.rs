@@ -145,9 +145,18 @@ fn messages_before_the_last_one_are_random_whatever_is_common() {
             assert_eq!(records.len(), (N - common) * RECORD_BYTES);
             let transcript = recording.transcript();
             // To the receiver: the table of the OPPRF, two steps of the equality tests, the flips of the
-            // switches. To the sender: the hint, the other step of the tests; of the flips of the OTs
-            // there are too few for this.
-            let steps = [("opprf", 2), ("opprf", 3), ("peqt", 1), ("peqt", 2), ("peqt", 3), ("permute-share", 1)];
+            // switches. To the sender: the hint, the other step of the tests, the wires of the switches;
+            // of the flips of the OTs there are too few for this.
+            let steps = [
+                ("opprf", 2),
+                ("opprf", 3),
+                ("peqt", 1),
+                ("peqt", 2),
+                ("peqt", 3),
+                ("permute-share", 1),
+                ("permute-share", 2),
+                ("permute-share", 3),
+            ];
             let length = |(protocol, step)| {
                 let said = transcript.of(protocol, step);
                 assert_uniform(&said, protocol);

@@ -91,9 +91,10 @@
 //! knows by then; a side whose tables differ from the other's stops there.
 //!
 //! **Failures** have probability `2^-40` in all, by `params` and, for one of them, by experiments: two
-//! names of the union are equal, points or values are equal by chance, a table leaves items, there are
-//! more tests than OTs. The first three are not noticed, and may show or hide an item. The others end the
-//! run with an error, which follows from the union and the salt, as all lists do.
+//! names of the union are equal, points or values are equal by chance or a point is zero, a table leaves
+//! items, there are more tests than OTs. The last two end the run with an error, on both sides, which
+//! follows from the union and the salt, as all lists do. The others may show or hide an item, or end the
+//! run: then it shows which side has what in a bin.
 //!
 //! **Rounds.** Their number is fixed by the sizes: a round without bins tests the first bin again. How
 //! many tests a round has follows from the union, and whoever sees the length of messages learns it, as
@@ -102,9 +103,10 @@
 //! **Order.** Sets must be fixed before the salt. New records come in an order that follows from the
 //! names.
 //!
-//! **Fairness.** In each round the receiver learns results and names before the sender, and the sender
-//! gets its records first. Either may stop with a part of the union; a run that has come to arrow 3
-//! counts as a whole one.
+//! **Fairness.** In each round the sender first gets the receiver's names of the items that it may lack,
+//! then the receiver gets the sender's and the results, and then the sender its records before the
+//! receiver has its own. Either may stop with a part of the union; a run that has come to arrow 3 counts
+//! as a whole one.
 
 mod messages;
 mod pads;
@@ -165,10 +167,11 @@ impl Protocol for Pt26 {
              direction, under a pad that the other side has only if it lacks the item.",
             "A second table of eight hash functions takes the at most 128 items that the first one leaves. That it \
              leaves no more after its rounds rests on experiments; all else is within 2^-40 by bounds.",
-            "The receiver has each part of its result before the sender, and may stop there.",
+            "Either side has parts of its result before the other has its own, and may stop there: in each round the \
+             sender gets its records first.",
         ],
         modes: &[Mode::semi_honest(
-            Rounds::between(36, 84),
+            Rounds::between(40, 88),
             assumptions![
                 <SilentVole<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
                 <SilentOt as Protocol>::ENTRY.modes[0].assumptions,
@@ -207,6 +210,7 @@ fn rounds(
     ch: &mut Channel,
     mut round: impl FnMut(&mut Peeling<'_>, usize, &mut [bool], &mut Channel) -> Result<usize, Abort>,
 ) -> Result<(), Abort> {
+    let mut is_done = params.tables.is_empty();
     let names = hashes.names(items);
     let mut left = Secret::new(vec![true; items.len()]);
     let (mut tests, mut peeled) = (0, 0);
@@ -225,8 +229,10 @@ fn rounds(
                 return Err(Abort::StatisticalFailure("more items came out of a table than both sides have"));
             }
         }
+        is_done = peeling.is_done();
     }
-    if left.iter().any(|&left| left) {
+    // The first is known to both sides, and so does not show whose items they are.
+    if !is_done || left.iter().any(|&left| left) {
         return Err(Abort::StatisticalFailure("some items do not come out of the tables"));
     }
     Ok(())

@@ -38,8 +38,8 @@ impl Table {
         Self { parts: 3, bins_per_part: (items.saturating_mul(17).div_ceil(10) + 128).div_ceil(3), rounds: 12 }
     }
 
-    /// The table for at most [`FEW`] items.
-    pub const OF_FEW: Self = Self { parts: 8, bins_per_part: 1024, rounds: 8 };
+    /// The table for at most [`FEW`] items. The last of its rounds shows that none is left.
+    pub const OF_FEW: Self = Self { parts: 8, bins_per_part: 1024, rounds: 9 };
 
     /// Bins of all parts.
     pub const fn bins(&self) -> usize {
@@ -76,7 +76,8 @@ pub struct Params {
     /// Width of an item's name: two items of the union have the same one, or one of those that mean
     /// something else, within the share of [`FailureEvent::TagCollision`].
     pub name_bits: u32,
-    /// Width of a point: points are equal by chance within that share, over all tests.
+    /// Width of a point: points are equal, or zero where there are items, within that share, over all
+    /// tests.
     pub point_bits: u32,
     /// Width of a value: values at different points are equal within that share, over all tests.
     pub value_bits: u32,
@@ -115,7 +116,7 @@ impl Params {
             tables,
             tests,
             name_bits: chance + 2 * ceil_log2(items + 2) - 1,
-            point_bits: chance + ceil_log2(tests),
+            point_bits: chance + ceil_log2(tests) + 1,
             value_bits: chance + ceil_log2(tests),
             parts: None,
         };

@@ -120,6 +120,8 @@ pub(super) struct Peeling<'a> {
     listed: Vec<u8>,
     round: u8,
     list: Vec<u32>,
+    /// Whether the last round left no bin to be tested.
+    is_at_rest: bool,
 }
 
 impl<'a> Peeling<'a> {
@@ -136,7 +138,13 @@ impl<'a> Peeling<'a> {
             }
         }
         let (opened, listed) = (vec![0; table.bins()], vec![0; table.bins()]);
-        Self { bins_of, names, own, opened, listed, round: 1, list: (0..table.bins() as u32).collect() }
+        let list = (0..table.bins() as u32).collect();
+        Self { bins_of, names, own, opened, listed, round: 1, list, is_at_rest: false }
+    }
+
+    /// Whether all items of the union have come out, which both sides see.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_at_rest && self.opened.iter().all(|&round| round != 0)
     }
 
     /// The bins that this round tests.
@@ -189,9 +197,9 @@ impl<'a> Peeling<'a> {
                 names.push(name);
             }
         }
-        let (mut peeled, mut next) = (Vec::new(), Vec::new());
+        let (mut peeled, mut places, mut next) = (Vec::new(), Vec::new(), Vec::new());
         let bins_of = self.bins_of.of(&names);
-        for (&test, bins) in tests.iter().zip(bins_of.chunks_exact(parts)) {
+        for (place, (&test, bins)) in tests.iter().zip(bins_of.chunks_exact(parts)).enumerate() {
             // An item that is alone in several bins comes out of the first of them.
             let first = bins.iter().find(|&&bin| self.opened[bin as usize] == self.round);
             if first != self.list.get(test as usize) {
@@ -202,6 +210,7 @@ impl<'a> Peeling<'a> {
                 Content::Empty | Content::Many => NOT_OWN,
             };
             peeled.push(Peeled { test, item });
+            places.push(place);
             for &bin in bins {
                 if self.opened[bin as usize] != self.round && self.listed[bin as usize] != self.round {
                     self.listed[bin as usize] = self.round;
@@ -209,19 +218,21 @@ impl<'a> Peeling<'a> {
                 }
             }
         }
-        // Not before: the contents above are those that the tests were about.
-        let own = peeled.iter().map(|peeled| peeled.item).filter(|&item| item != NOT_OWN).collect::<Vec<u32>>();
-        let own_names = Secret::new(own.iter().map(|&item| self.names[item as usize]).collect::<Vec<u128>>());
-        for (&item, bins) in own.iter().zip(self.bins_of.of(&own_names).chunks_exact(parts)) {
-            if !std::mem::take(&mut left[item as usize]) {
-                continue;
-            }
-            for &bin in bins {
+        // Not before: the contents above are those that the tests were about. The work is the same for an
+        // item that this side lacks.
+        for (peeled, place) in peeled.iter().zip(places) {
+            let is_own = peeled.item != NOT_OWN;
+            let (one, item) = if is_own { (1, peeled.item) } else { (0, 0) };
+            for &bin in &bins_of[place * parts..][..parts] {
                 let [count, numbers] = &mut self.own[bin as usize];
-                *count -= 1;
+                *count = count.saturating_sub(one);
                 *numbers ^= item;
             }
+            if let Some(left) = left.get_mut(item as usize) {
+                *left &= !is_own;
+            }
         }
+        self.is_at_rest = next.is_empty();
         // Each round makes a test: how many rounds have something to do does not show in their number.
         if next.is_empty() {
             next.push(0);

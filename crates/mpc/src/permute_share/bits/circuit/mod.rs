@@ -1,7 +1,7 @@
 //! Permute and share for single bits by a Boolean circuit: Waksman's network of switches, each an AND
 //! gate, evaluated by [`crate::gmw`]. Huang, Evans and Katz (NDSS 2012) shuffle so, with garbled
-//! circuits; Chandran, Schneider, Stillger and Weinert (ASIACCS 2025, section 6.3.1) recommend it for
-//! a shuffle in a circuit.
+//! circuits; Chandran, Schneider, Stillger and Weinert (ASIACCS 2025, sections 6.3.1 and 6.3.2)
+//! shuffle shares so, and make their share translation from it.
 //!
 //! ```text
 //!   Sender: bits v, chosen shares z                                   Receiver: order pi
