@@ -51,7 +51,7 @@ impl Shape {
         Self::at_most(WIDEST, pairs, failure_bits)
     }
 
-    /// The smallest such table whose rows have at most `widest` columns: [`WIDEST`], or another
+    /// The smallest such table whose rows have at most `widest` columns: 512, or another
     /// width for which there are rates.
     ///
     /// # Errors
