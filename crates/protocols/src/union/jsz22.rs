@@ -1,15 +1,17 @@
 //! What `jsz22-r` and `jsz22-s` have in common: the paper, and the parts that they stand on.
 
 use vesica_mpc::opprf::Opprf;
-use vesica_mpc::permute_share::SwitchingNetwork;
+use vesica_mpc::permute_share::{self, SwitchingNetwork};
 use vesica_mpc::silent::SilentVole;
-use vesica_party::{Abort, Protocol, assumptions};
-use vesica_structures::facts::Paper;
-use vesica_structures::fields::Gf128;
+use vesica_mpc::tasks::PermuteShareRequest;
+use vesica_party::{Abort, Protocol, Security, assumptions};
+use vesica_structures::facts::{FailureEvent, Paper, Unsupported};
+use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::hashing::CuckooTable;
 use vesica_structures::okvs::Band;
 use vesica_structures::rng::SecretRng;
 
+use super::oprf;
 use crate::bins::Hashes;
 
 pub(super) const PAPER: Paper = Paper {
@@ -32,6 +34,25 @@ pub(super) const ASSUMPTIONS: &[&str] = assumptions![
     <SilentVole<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
     <SwitchingNetwork<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
 ];
+
+/// The parameters of the building blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    pub oprf: oprf::Params,
+    pub permutation: permute_share::Params<Gf128>,
+}
+
+impl Parts {
+    /// An OPRF that is evaluated at `points` points and asked about `bins`, and a network for these.
+    pub fn derive(points: usize, bins: usize, security: Security) -> Result<Self, Unsupported> {
+        let (encoding, zero) = (FailureEvent::Encoding.bits(), FailureEvent::ZeroDifference.bits());
+        let permutation = PermuteShareRequest { len: bins, bits: Gf128::BITS, security };
+        Ok(Self {
+            oprf: oprf::Params::derive(points, bins, encoding, zero)?,
+            permutation: SwitchingNetwork::<Gf128>::derive(&permutation)?,
+        })
+    }
+}
 
 /// The table of a side: each item in one of its three bins, a dummy in each empty bin.
 pub(super) fn table(

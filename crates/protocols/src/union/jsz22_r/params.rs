@@ -1,15 +1,12 @@
 //! All numbers of the test, and the bounds that they follow from.
 
-use vesica_mpc::permute_share::{self, SwitchingNetwork};
-use vesica_mpc::tasks::PermuteShareRequest;
-use vesica_party::{Protocol, Security};
+use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
-use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::hashing::cuckoo_bins;
 use vesica_structures::packing::packed_len;
 
 use crate::bins::POSITIONS;
-use crate::union::oprf;
+use crate::union::jsz22::Parts;
 
 /// Items of which the values travel at a time: whole bytes, however wide they are.
 pub(super) const ITEMS_PER_PIECE: usize = 1 << 13;
@@ -30,31 +27,18 @@ pub struct Params {
     pub(super) parts: Option<Parts>,
 }
 
-/// The parameters of the building blocks.
-#[derive(Clone, Debug)]
-pub(super) struct Parts {
-    pub(super) oprf: oprf::Params,
-    pub(super) permutation: permute_share::Params<Gf128>,
-}
-
 impl Params {
     /// Parameters for sets of these sizes.
     ///
     /// # Errors
     /// For sizes beyond the bounds of the parts.
     pub(super) fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
-        let security = Security::SemiHonest;
         let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
         let points = POSITIONS * sender_items;
         let digest_bits = FailureEvent::TagCollision.bits() + ceil_log2(points) + ceil_log2(bins);
         let mut params = Self { sender_items, receiver_items, bins, digest_bits, parts: None };
         if sender_items > 0 && receiver_items > 0 {
-            let (encoding, zero) = (FailureEvent::Encoding.bits(), FailureEvent::ZeroDifference.bits());
-            let permutation = PermuteShareRequest { len: bins, bits: Gf128::BITS, security };
-            params.parts = Some(Parts {
-                oprf: oprf::Params::derive(points, bins, encoding, zero)?,
-                permutation: SwitchingNetwork::<Gf128>::derive(&permutation)?,
-            });
+            params.parts = Some(Parts::derive(points, bins, Security::SemiHonest)?);
         }
         Ok(params)
     }

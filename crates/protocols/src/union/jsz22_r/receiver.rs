@@ -12,10 +12,11 @@ use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagFinder;
 
 use super::messages::Values;
-use super::params::{ITEMS_PER_PIECE, Parts};
+use super::params::ITEMS_PER_PIECE;
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
-use crate::union::{jsz22, oprf};
+use crate::union::jsz22::{self, Parts};
+use crate::union::oprf;
 
 /// The receiver, set up.
 pub struct Receiver {

@@ -9,10 +9,11 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 use super::messages::Values;
-use super::params::{ITEMS_PER_PIECE, Parts};
+use super::params::ITEMS_PER_PIECE;
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
 use crate::ecdh::shuffled;
+use crate::union::jsz22::Parts;
 use crate::union::oprf;
 
 /// The sender, set up.

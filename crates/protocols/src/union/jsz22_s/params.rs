@@ -1,16 +1,12 @@
 //! All numbers of a run, and the bounds that they follow from.
 
-use vesica_mpc::permute_share::{self, SwitchingNetwork};
-use vesica_mpc::tasks::PermuteShareRequest;
-use vesica_party::Protocol;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
-use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::hashing::{cuckoo_bins, simple_capacity};
 use vesica_structures::packing::packed_len;
 
 use crate::bins::POSITIONS;
 use crate::tasks::UnionRequest;
-use crate::union::oprf;
+use crate::union::jsz22::Parts;
 
 /// Values that travel at a time, about.
 const VALUES_PER_PIECE: usize = 1 << 14;
@@ -45,13 +41,6 @@ pub struct Params {
     pub(super) parts: Option<Parts>,
 }
 
-/// The parameters of the building blocks.
-#[derive(Clone, Debug)]
-pub(super) struct Parts {
-    pub(super) oprf: oprf::Params,
-    pub(super) permutation: permute_share::Params<Gf128>,
-}
-
 impl Params {
     /// Parameters for a request.
     ///
@@ -66,12 +55,7 @@ impl Params {
         let tag_bits = half(FailureEvent::TagCollision) + ceil_log2(sender_items) + ceil_log2(bins);
         let mut params = Self { request: *request, bins, capacity, digest_bits, tag_bits, parts: None };
         if sender_items > 0 && receiver_items > 0 {
-            let (encoding, zero) = (FailureEvent::Encoding.bits(), FailureEvent::ZeroDifference.bits());
-            let permutation = PermuteShareRequest { len: bins, bits: Gf128::BITS, security };
-            params.parts = Some(Parts {
-                oprf: oprf::Params::derive(POSITIONS * receiver_items, bins, encoding, zero)?,
-                permutation: SwitchingNetwork::<Gf128>::derive(&permutation)?,
-            });
+            params.parts = Some(Parts::derive(POSITIONS * receiver_items, bins, security)?);
         }
         Ok(params)
     }

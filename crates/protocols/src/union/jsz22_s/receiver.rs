@@ -14,11 +14,11 @@ use vesica_structures::tags::TagFinder;
 
 use super::messages::{Records, Shares, Tags, Values};
 use super::pads::Pads;
-use super::params::Parts;
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
 use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
-use crate::union::{jsz22, oprf, plain};
+use crate::union::jsz22::{self, Parts};
+use crate::union::{oprf, plain};
 
 /// The receiver, set up.
 pub struct Receiver {

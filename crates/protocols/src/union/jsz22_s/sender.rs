@@ -13,11 +13,11 @@ use vesica_structures::shuffle::random_order;
 
 use super::messages::{Records, Shares, Tags, Values};
 use super::pads::Pads;
-use super::params::Parts;
 use super::{Params, bins};
 use crate::bins::Hashes;
 use crate::tasks::{UnionSenderInput, UnionSenderOutput};
-use crate::union::{jsz22, oprf, plain};
+use crate::union::jsz22::{self, Parts};
+use crate::union::{oprf, plain};
 
 /// Shares of arrow 4 that travel at a time.
 const SHARES_PER_PIECE: usize = 1 << 14;
