@@ -99,18 +99,23 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The wanted lines of the newest folder of runs that has any.
-fn newest(is_wanted: impl Fn(&str) -> bool) -> Option<(String, Vec<Line>)> {
+/// The folders that have wanted lines, the newest first, each with these lines.
+fn folders(is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, Vec<Line>)> {
     let folders =
         fs::read_dir(top().join("bench/runs")).expect("recorded runs").map(|entry| entry.expect("a folder").path());
     // Names begin with their dates.
     let folders: BTreeSet<PathBuf> = folders.filter(|path| path.join(recorded::FILE).is_file()).collect();
-    folders.into_iter().rev().find_map(|folder| {
+    folders.into_iter().rev().filter_map(move |folder| {
         let mut lines = recorded::read(&folder).expect("a file of runs");
         lines.retain(|line| is_wanted(&line.name));
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
         (!lines.is_empty()).then_some((name, lines))
     })
+}
+
+/// The wanted lines of the newest folder of runs that has any.
+fn newest(is_wanted: impl Fn(&str) -> bool) -> Option<(String, Vec<Line>)> {
+    folders(is_wanted).next()
 }
 
 /// The run of a line.
@@ -174,9 +179,11 @@ fn section() -> String {
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
 
     let mut text = format!(
-        "Two processes over loopback TCP, one thread each, set-up included; medians, and quartiles at 2^20. Bits an \
-         item: what both sides send, for each item of the larger set. Memory: of the larger process. –: not measured. \
-         Machine: {processor}.\n\n| protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x \
+        "An item is a distinct key. `vole-fast` is what `auto` takes for most joins; `vole-lean` sends less, and takes \
+         longer to compute. Unless a row says otherwise: two processes over loopback TCP, one thread each, half of the \
+         items in common, set-up included. Times are medians, with quartiles at 2^20 items a side. Bits an item: what \
+         both sides send, divided by the number of items of the larger set. Memory: of the process that takes more. \
+         –: not measured. Machine: {processor}.\n\n| protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x \
          2^22 | 2^24 x 2^24 |\n|---|---|---|---|---|---|---|---|\n"
     );
     let of = |protocol: &str, security: &str| -> Vec<&Run> {
@@ -195,8 +202,9 @@ fn section() -> String {
                 text.push_str(&sizes_row(&peer.name, security, &runs));
             }
             peers.push_str(&format!(
-                "{} is [{}](https://{}) at {}, built and measured beside ours \
-                 ([bench/runs/{folder}](bench/runs/{folder})).\n",
+                "The rows *{}* are another implementation: [{}](https://{}) at {}, built and measured on the same \
+                 machine. It is shared, and the rows ran at different times; \
+                 [bench/runs/{folder}](bench/runs/{folder}) also has runs of both in turns.\n",
                 peer.name, peer.source, peer.source, peer.commit
             ));
         }

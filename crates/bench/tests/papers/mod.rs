@@ -1,9 +1,10 @@
 //! docs/paper-tables.md: tables of papers (bench/papers) with ours beside them, from the newest
 //! recorded runs of `bench/papers-record` and from the protocols' own formulas.
 
+mod figure;
 mod ours;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde::Deserialize;
@@ -13,7 +14,8 @@ use vesica::task;
 use vesica_bench::Network;
 use vesica_party::Security;
 
-use super::{BLESS, Line, Run, fs, newest, parse, seconds, top};
+use super::{BLESS, Line, Run, folders, fs, newest, parse, seconds, top};
+use figure::Curve;
 use ours::{Column, Runs};
 
 /// The numbers of one paper.
@@ -34,6 +36,8 @@ struct Paper {
     phases: Option<Phases>,
     #[serde(default)]
     phase: Vec<PhaseRow>,
+    /// A figure that draws one of its tables, if it has one.
+    figure: Option<Figure>,
 }
 
 fn intersect() -> String {
@@ -55,6 +59,17 @@ struct Phases {
     links: Vec<String>,
     /// Protocols of ours.
     ours: Vec<String>,
+}
+
+/// A figure that draws how each column of a table grows with the sets.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Figure {
+    number: String,
+    caption: String,
+    note: String,
+    /// The number of the table.
+    table: String,
 }
 
 #[derive(Deserialize)]
@@ -159,10 +174,42 @@ fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
     }
 }
 
-/// The newest folder of runs whose names begin so, and the runs.
-fn recorded(prefix: &str, task: &str) -> (String, Runs) {
-    let (folder, recorded) = newest(|name| name.starts_with(prefix)).unwrap_or_default();
-    (folder, Runs { task: task::find(task).expect("a task"), list: recorded.iter().map(parse).collect() })
+/// A folder of runs, and whose newest ones it has.
+struct Origin {
+    folder: String,
+    protocols: BTreeSet<String>,
+}
+
+/// The newest run of each name that begins so, and the folders that they are in.
+fn recorded(prefix: &str, task: &str) -> (Vec<Origin>, Runs) {
+    let (mut origins, mut names, mut list) = (Vec::new(), BTreeSet::new(), Vec::new());
+    for (folder, lines) in folders(|name| name.starts_with(prefix)) {
+        let newest: Vec<Run> =
+            lines.into_iter().filter(|line| names.insert(line.name.clone())).map(|line| parse(&line)).collect();
+        if !newest.is_empty() {
+            origins.push(Origin { folder, protocols: newest.iter().map(|run| run.protocol.clone()).collect() });
+        }
+        list.extend(newest);
+    }
+    (origins, Runs { task: task::find(task).expect("a task"), list })
+}
+
+/// Where our rows were measured.
+fn told(origins: &[Origin]) -> String {
+    match origins {
+        [] => "There are no runs of ours beside it yet.".into(),
+        [only] => format!("Ours here are of bench/runs/{}, on {}.", only.folder, machine_of(&only.folder)),
+        several => {
+            let each = several.iter().map(|origin| {
+                let ids: Vec<String> = origin.protocols.iter().map(|id| format!("`{id}`")).collect();
+                format!("\n- {}: bench/runs/{}, on {}.", ids.join(", "), origin.folder, machine_of(&origin.folder))
+            });
+            format!(
+                "Ours here are of several recordings; compare times only within one of them:\n{}",
+                each.collect::<String>()
+            )
+        }
+    }
 }
 
 /// The machine of a folder of runs.
@@ -195,8 +242,40 @@ fn phase_lines(text: &mut String, table: &Phases, rows: &[PhaseRow], runs: &Runs
     }
 }
 
-fn document() -> String {
-    let (folder, runs) = recorded("papers-", "intersect");
+/// A figure: a picture for each column of its table, with the paper's rows and the measured ones of ours.
+fn figure_lines(text: &mut String, paper: &Paper, figure: &Figure, runs: &Runs, pictures: &mut Pictures) {
+    let table = paper.table.iter().find(|table| table.number == figure.table).expect("the table that it draws");
+    let rows: Vec<&Row> = paper.row.iter().filter(|row| row.table == table.number).collect();
+    let _ = writeln!(text, "\n### Figure {}: {}\n\n{}\n", figure.number, figure.caption, figure.note);
+    for (at, column) in table.columns.iter().map(|column| Column::parse(column)).enumerate() {
+        let mut curves: Vec<Curve> = Vec::new();
+        let mut add = |name: &str, is_theirs: bool, sizes: Option<(u32, u32)>, value: Option<f64>| {
+            let Some(point) = sizes.map(|(log, _)| log).zip(value) else { return };
+            match curves.iter_mut().find(|curve| curve.name == name) {
+                Some(curve) => curve.points.push(point),
+                None => curves.push(Curve { name: name.into(), is_theirs, points: vec![point] }),
+            }
+        };
+        for row in &rows {
+            add(&row.protocol, true, row.sizes(), row.cells[at].as_f64());
+            for id in row.ours.iter().chain(&table.also) {
+                let value = row.sizes().and_then(|sizes| runs.measured(id, row.security, sizes, &column));
+                add(id, false, row.sizes(), value);
+            }
+        }
+        let file = format!("{}-figure-{}{}.svg", paper.key.to_lowercase(), figure.number, char::from(b'a' + at as u8));
+        let _ = writeln!(text, "![{} by items a side](figures/{file})", column.head());
+        pictures.insert(file, figure::draw(&column.head(), &curves));
+    }
+}
+
+/// Pictures by the names of their files in docs/figures.
+type Pictures = BTreeMap<String, String>;
+
+fn document() -> (String, Pictures) {
+    let mut pictures = Pictures::new();
+    let (origins, runs) = recorded("papers-", "intersect");
+    let folder = origins.first().map_or_else(String::new, |origin| origin.folder.clone());
     let processor = machine_of(&folder);
     let prices = Prices::built_in().expect("the project's prices");
     let mut text = format!(
@@ -220,10 +299,8 @@ fn document() -> String {
             paper.key, paper.title
         );
         let (of_paper, runs) = recorded(&paper.runs, &paper.task);
-        if of_paper.is_empty() {
-            text.push_str("\nThere are no runs of ours beside it yet.\n");
-        } else if of_paper != folder {
-            let _ = writeln!(text, "\nOurs here are of bench/runs/{of_paper}, on {}.", machine_of(&of_paper));
+        if of_paper.iter().map(|origin| &origin.folder).ne([&folder]) {
+            let _ = writeln!(text, "\n{}", told(&of_paper));
         }
         for table in &paper.table {
             let rows: Vec<&Row> = paper.row.iter().filter(|row| row.table == table.number).collect();
@@ -240,10 +317,13 @@ fn document() -> String {
         if let Some(phases) = &paper.phases {
             phase_lines(&mut text, phases, &paper.phase, &runs);
         }
+        if let Some(figure) = &paper.figure {
+            figure_lines(&mut text, &paper, figure, &runs, &mut pictures);
+        }
     }
     text.push_str(&runs.costs(&prices));
     text.push_str(&link_check());
-    text
+    (text, pictures)
 }
 
 /// The link shaped inside of the transport beside the kernel's.
@@ -271,10 +351,19 @@ fn link_check() -> String {
 #[test]
 fn the_tables_of_papers_state_what_was_recorded() {
     let path = top().join("docs/paper-tables.md");
-    let is = document();
+    let figures = top().join("docs/figures");
+    let (is, pictures) = document();
     if std::env::var_os(BLESS).is_some() {
         fs::write(&path, is).expect("a document that can be written");
+        fs::create_dir_all(&figures).expect("a folder for figures");
+        for (file, picture) in pictures {
+            fs::write(figures.join(file), picture).expect("a figure that can be written");
+        }
         return;
+    }
+    for (file, picture) in pictures {
+        let was = fs::read_to_string(figures.join(&file)).unwrap_or_default();
+        assert!(was == picture, "docs/figures/{file} is not what bench/papers and bench/runs say; {BLESS}=1 writes it");
     }
     let was = fs::read_to_string(&path).unwrap_or_default();
     let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);

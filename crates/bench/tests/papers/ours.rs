@@ -128,6 +128,18 @@ impl Runs {
         }
     }
 
+    /// What a run said, as a number: megabytes, or seconds over the column's link.
+    pub fn measured(&self, id: &str, security: Security, sizes: (u32, u32), column: &Column) -> Option<f64> {
+        match column.what {
+            What::Bits => None,
+            What::MiB => self.bytes(id, security, sizes).map(|bytes| bytes / MIB),
+            What::MB => self.bytes(id, security, sizes).map(|bytes| bytes / 1e6),
+            What::Seconds(link) => {
+                self.time(id, security, sizes, link).filter(|time| time.is_measured).map(|time| time.seconds)
+            }
+        }
+    }
+
     fn of(&self, id: &str, security: Security, sizes: (u32, u32)) -> impl Iterator<Item = &Run> {
         let security = security.to_string();
         self.list

@@ -15,7 +15,7 @@ Examples:
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
 
-Two processes play the two parties over loopback TCP. They run once to warm up (unless --cold), and then all repeats. \
+Two processes play the two parties over loopback TCP. They run once to warm up (unless --cold), and then as often as --repeat says. \
                         The clock starts when both have a connection and inputs, and stops when both have their \
                         outputs. Every repeat makes a fresh set-up. Outputs are checked after the clock has stopped.
 
@@ -55,7 +55,7 @@ pub struct BenchArgs {
     /// How many threads compute on each side
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub threads: usize,
-    /// How many repeats count
+    /// How many runs to measure, after the one to warm up
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub repeat: usize,
     /// Skip the warm-up, for runs over a slow link

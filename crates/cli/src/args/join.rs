@@ -61,9 +61,10 @@ pub struct ReceiveArgs {
     pub join: JoinName,
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
-    /// which each value of your partner is multiplied. union-sum: your columns, each of which is
-    /// summed together with your partner's of the same place; without it, only your partner's are.
-    /// shares: your columns to share. Not for other tasks. Put a name with a comma in double quotes:
+    /// which each value of your partner is multiplied. union-sum: your columns, in the order of
+    /// your partner's. Each result is the sum of one of them over all of your keys, plus the sum of your
+    /// partner's column over the keys that only your partner has. If you name none, the results are
+    /// your partner's sums alone. shares: your columns to share. Not for other tasks. Put a name with a comma in double quotes:
     /// '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
@@ -82,7 +83,7 @@ pub struct ReceiveArgs {
 #[command(after_long_help = SEND_EXAMPLES)]
 pub struct SendArgs {
     /// With --both-learn: where to write your matching rows, or with --task union your rows and
-    /// your partner's new keys. With --task shares: where to write your shares
+    /// your partner's keys that you do not have. With --task shares: where to write your shares
     #[arg(long, value_name = "FILE")]
     pub output: Option<String>,
     /// With --both-learn: which of your rows to write. A union writes all
@@ -97,8 +98,9 @@ pub struct SendArgs {
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,
-    /// Tasks whose result is numbers: add noise that hides any single key of yours (discrete
-    /// Laplace), with this epsilon for the whole run
+    /// Tasks whose result is numbers: add discrete Laplace noise, so that the results are
+    /// epsilon-differentially private in any single key of yours, with this epsilon for the whole
+    /// run. It does not hide how many keys you have (--pad-to does)
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
     /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
@@ -183,8 +185,7 @@ pub struct JoinArgs {
     #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
     pub payload_duplicates: String,
     /// Tasks cardinality, sum and join-and-compute: withhold the result of a group with fewer common
-    /// keys than this. Tasks union-cardinality and union-sum: withhold the result if the sender has
-    /// fewer keys than this that the receiver does not have. Both sides must say the same
+    /// keys than this. Both sides must say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
     /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
@@ -207,9 +208,9 @@ pub struct JoinArgs {
     /// whatever its --pad-to. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
-    /// intersect: let the sender learn its matches too. union: let the sender get the receiver's new
-    /// keys too. This is not fair: the receiver gets its result first, and may stop before the sender
-    /// has its own. Both sides must say it
+    /// intersect: let the sender learn its matches too. union: also give the sender the receiver's
+    /// keys that it does not have. This is not fair: one side gets its result first, in most protocols
+    /// the receiver, and may stop before the other has its own. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Union: refuse a side whose longest key and longest payload together take more bytes than this
@@ -219,11 +220,12 @@ pub struct JoinArgs {
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
     /// the sender's padding hides nothing, since the receiver recognises the dummies; with
-    /// --both-learn neither side's does. In a union-cardinality it hides the sender's number only to
-    /// within the receiver's number of keys
+    /// --both-learn, neither side's padding hides anything. In a union-cardinality, the sender's
+    /// padding leaves the receiver an estimate
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// Refuse a partner that has more keys than this
+    /// Refuse a partner that declares more keys than this. A malicious receiver can test up to 3.4
+    /// times as many keys as it declares, and always about 50
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
     /// Refuse a run in which this process may take more memory than this, its table included.

@@ -26,9 +26,9 @@ Two organisations each run vesica on their own table. One side runs `receive`: i
 partner has. The other side runs `send`: it does not learn which keys match. Each side learns how many distinct keys \
 the other has, and of which kind they are (text, dates, integers). There is no third party.
 
-With --task, the receiver gets something else: the keys that it does not have (a union), or only numbers about the \
-common or all rows (how many, sums of the partner's columns), or a secret share of the result, while the sender gets the \
-other share.";
+With --task, the receiver gets something else: the sender's keys that it does not have itself (a union); or only numbers \
+about the common keys, or about the keys of both tables together (how many, sums of columns); or one half of a result \
+that says nothing without the sender's half (shares).";
 
 const AFTER_LONG: &str = "\
 First steps:
@@ -78,8 +78,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// List all protocols with their security, assumptions and leakage
     Protocols(ProtocolsArgs),
-    /// Check that this machine computes correctly: kernels, official vectors, a small run of each
-    /// protocol
+    /// Check that this machine computes correctly: the fast inner loops against published test
+    /// vectors, and a small run of each protocol
     Selftest(SelftestArgs),
     /// Measure the time, traffic and memory of a protocol between two processes on this machine
     Bench(BenchArgs),

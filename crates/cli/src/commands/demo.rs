@@ -65,7 +65,9 @@ pub fn run(args: DemoArgs) -> Outcome {
     let mut receiver = start(&folder.path, &receive)?;
     let (address, receiver_says) = address_of(&mut receiver)?;
     let send = format!("{send} --connect {address}");
-    print(&format!("The sender learns only the number of keys. It runs:\n\n    vesica {send}\n\n"))?;
+    print(&format!(
+        "The sender learns how many keys the receiver has and of which kind, and nothing of its matches. It runs:\n\n    vesica {send}\n\n"
+    ))?;
     let sender = start(&folder.path, &send)?;
     let sent = finish(sender, "send")?;
     let received = finish_with(receiver, receiver_says, "receive")?;

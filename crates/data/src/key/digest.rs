@@ -6,8 +6,8 @@
 //! hash be the item, somebody who gets records into both tables could look for two keys with
 //! equal items once, with 2^64 work, and have them match in every session. So a digest has 256
 //! bits, two of which are equal only after 2^128 work, and the session folds it under a salt that
-//! nobody knew before both tables were read: two different digests fold to one item for one salt of
-//! 2^128.
+//! nobody but a side itself knows while that side's table is still being read: two different
+//! digests fold to one item for one salt of 2^128.
 
 use std::fmt;
 use std::sync::LazyLock;

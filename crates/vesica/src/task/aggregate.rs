@@ -361,16 +361,15 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     fn richer_amounts() -> Vec<Amounts> {
         let least = Self::least_amounts();
-        let grouped = Amounts { groups: if is_over_union::<K>() { 1 } else { 8 }, ..least };
-        if !K::SENDER_HAS_COLUMNS {
-            return vec![grouped, Amounts { at_least: 5, ..grouped }];
+        let mut richer = Vec::new();
+        if K::SENDER_HAS_COLUMNS {
+            richer.extend([2, 4].map(|columns| Amounts { columns, ..least }));
         }
-        vec![
-            Amounts { columns: 2, ..least },
-            Amounts { columns: 4, ..least },
-            grouped,
-            Amounts { at_least: 5, columns: 3, ..grouped },
-        ]
+        if !is_over_union::<K>() {
+            let grouped = Amounts { groups: 8, ..least };
+            richer.extend([grouped, Amounts { at_least: 5, columns: 3 * least.columns, ..grouped }]);
+        }
+        richer
     }
 
     fn options_of(amounts: &Amounts) -> Result<AggregateOptions, Unsupported> {
@@ -378,7 +377,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         let taken = Amounts {
             columns: if K::SENDER_HAS_COLUMNS { columns.max(1) } else { 0 },
             groups: if is_over_union::<K>() { 1 } else { groups },
-            at_least,
+            at_least: if is_over_union::<K>() { 0 } else { at_least },
             ..Amounts::NONE
         };
         amounts.all_taken(&taken, K::Functionality::NAME)?;

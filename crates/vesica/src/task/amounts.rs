@@ -33,7 +33,7 @@ impl Amounts {
         Err(Unsupported::new(
             format_args!("the task {task} does not take these payloads, columns or groups"),
             "payloads are for intersect, union and shares; columns for sum, join-and-compute and union-sum; groups for \
-             cardinality, sum and join-and-compute; thresholds for these, union-cardinality and union-sum",
+             cardinality, sum and join-and-compute; thresholds for these",
         ))
     }
 }

@@ -54,7 +54,7 @@ pub struct Settings {
     pub values: ValueSpec,
     /// Ranges of the partner's columns on which this side insists.
     pub expected_ranges: Vec<ExpectedRange>,
-    /// A group with fewer keys than this gives nothing: common ones, or for a union new ones.
+    /// A group with fewer common keys than this gives nothing.
     pub at_least: u64,
     /// The sender refuses a receiver that asks for more groups.
     pub max_groups: u32,
