@@ -13,7 +13,7 @@ pub struct Curve {
     pub points: Vec<(u32, f64)>,
 }
 
-const WIDTH: f64 = 820.0;
+const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;
 /// Where the axes are, and where the names of the curves begin.
 const LEFT: f64 = 70.0;

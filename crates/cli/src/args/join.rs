@@ -52,8 +52,8 @@ docs/tasks.md says what each task computes and reveals.";
 #[command(after_long_help = RECEIVE_EXAMPLES)]
 pub struct ReceiveArgs {
     /// Where to write the result; - for standard output. The name's ending says the format: for
-    /// rows .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (without an
-    /// ending, that of the input), for numbers .csv or .json, for shares .shares
+    /// rows .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (a name without an
+    /// ending: the input's format), for numbers .csv or .json, for shares .shares
     #[arg(long, value_name = "FILE")]
     pub output: String,
     /// Which of your rows to write
@@ -63,8 +63,8 @@ pub struct ReceiveArgs {
     /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
     /// which each value of your partner is multiplied. union-sum: your columns, in the order of
     /// your partner's. Each result is the sum of one of them over all of your keys, plus the sum of your
-    /// partner's column over the keys that only your partner has. If you name none, the results are
-    /// your partner's sums alone. shares: your columns to share. Not for other tasks. Put a name with a comma in double quotes:
+    /// partner's column over the keys that only your partner has. If you name none, each result
+    /// is only the sum over the keys that only your partner has. shares: your columns to share. Not for other tasks. Put a name with a comma in double quotes:
     /// '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
@@ -219,13 +219,14 @@ pub struct JoinArgs {
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
-    /// the sender's padding hides nothing, since the receiver recognises the dummies; with
+    /// the sender's padding hides nothing, since the receiver recognises the dummies. In a union with
     /// --both-learn, neither side's padding hides anything. In a union-cardinality, the sender's
-    /// padding leaves the receiver an estimate
+    /// padding leaves the receiver an estimate after one run, and the exact number after two, or with a
+    /// protocol that --allow-count permits
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that declares more keys than this. A malicious receiver can test up to 3.4
-    /// times as many keys as it declares, and always about 50
+    /// times as many keys as it declares, and more than that if it declares fewer than about 150
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
     /// Refuse a run in which this process may take more memory than this, its table included.

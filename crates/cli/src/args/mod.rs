@@ -78,8 +78,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// List all protocols with their security, assumptions and leakage
     Protocols(ProtocolsArgs),
-    /// Check that this machine computes correctly: the fast inner loops against published test
-    /// vectors, and a small run of each protocol
+    /// Check that this machine computes correctly: AES against its published vector, fast
+    /// multiplication against the portable code, and a small run of each protocol
     Selftest(SelftestArgs),
     /// Measure the time, traffic and memory of a protocol between two processes on this machine
     Bench(BenchArgs),

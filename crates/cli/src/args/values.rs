@@ -13,7 +13,7 @@ pub enum SecurityName {
     /// Secure even if your partner breaks the rules of the protocol
     Malicious,
     /// Secure if your partner follows the protocol, whatever it tries to learn from what it
-    /// receives; about half the traffic
+    /// receives. A large join without payload then takes about half the traffic
     SemiHonest,
 }
 
