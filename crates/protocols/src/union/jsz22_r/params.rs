@@ -26,13 +26,6 @@ pub struct Params {
     /// Width of a value of arrow 3: one of `3 n_s` is equal to one of the receiver's `b`, other than
     /// that of its own point, within the share of [`FailureEvent::TagCollision`].
     pub digest_bits: u32,
-    /// The building blocks; none where a set is empty: then nothing is sent and nothing is common.
-    pub(super) parts: Option<Parts>,
-}
-
-/// The parameters of the building blocks.
-#[derive(Clone, Debug)]
-pub(super) struct Parts {
     pub(super) oprf: oprf::Params,
     pub(super) permutation: permute_share::Params<Gf128>,
 }
@@ -43,27 +36,24 @@ impl Params {
     /// # Errors
     /// For sizes beyond the bounds of the parts.
     pub(super) fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
-        let security = Security::SemiHonest;
         let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
         let points = POSITIONS * sender_items;
-        let digest_bits = FailureEvent::TagCollision.bits() + ceil_log2(points) + ceil_log2(bins);
-        let mut params = Self { sender_items, receiver_items, bins, digest_bits, parts: None };
-        if sender_items > 0 && receiver_items > 0 {
-            let (encoding, zero) = (FailureEvent::Encoding.bits(), FailureEvent::ZeroDifference.bits());
-            let permutation = PermuteShareRequest { len: bins, bits: Gf128::BITS, security };
-            params.parts = Some(Parts {
-                oprf: oprf::Params::derive(points, bins, encoding, zero)?,
-                permutation: SwitchingNetwork::<Gf128>::derive(&permutation)?,
-            });
-        }
-        Ok(params)
+        let (encoding, zero) = (FailureEvent::Encoding.bits(), FailureEvent::ZeroDifference.bits());
+        let permutation = PermuteShareRequest { len: bins, bits: Gf128::BITS, security: Security::SemiHonest };
+        Ok(Self {
+            sender_items,
+            receiver_items,
+            bins,
+            digest_bits: FailureEvent::TagCollision.bits() + ceil_log2(points) + ceil_log2(bins),
+            oprf: oprf::Params::derive(points, bins, encoding, zero)?,
+            permutation: SwitchingNetwork::<Gf128>::derive(&permutation)?,
+        })
     }
 
     /// Bytes of all messages of the test: the building blocks, and three values an item.
     pub fn predicted_bytes(&self) -> u64 {
-        let Some(Parts { oprf, permutation }) = &self.parts else { return 0 };
         let values = packed_len(POSITIONS * self.sender_items, self.digest_bits) as u64;
-        oprf.predicted_bytes() + permutation.predicted_bytes() + values
+        self.oprf.predicted_bytes() + self.permutation.predicted_bytes() + values
     }
 }
 

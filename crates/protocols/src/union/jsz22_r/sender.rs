@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 use super::messages::Values;
-use super::params::{ITEMS_PER_PIECE, Parts};
+use super::params::ITEMS_PER_PIECE;
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
 use crate::ecdh::shuffled;
@@ -25,10 +25,10 @@ pub struct Sender {
 
 impl Sender {
     /// Step 1, and all that needs no input.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let oprf = oprf::Sender::setup(&parts.oprf, ch, rng)?;
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let oprf = oprf::Sender::setup(&params.oprf, ch, rng)?;
         let bins = bins(ch, params, oprf.salt());
-        let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&parts.permutation, ch, rng))?;
+        let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&params.permutation, ch, rng))?;
         Ok(Self { params: params.clone(), bins, oprf, permutation })
     }
 
