@@ -110,7 +110,8 @@ pub const NO_ITEM: u32 = u32::MAX;
 /// The last byte of a record at a place that holds an item, where others hold none. Theirs is 0.
 const MARK_OF_ITEM: u8 = 1;
 
-/// A reverse membership test, and the arrows of what comes after it.
+/// A reverse membership test, and the arrows of what comes after it. It runs only where neither set
+/// is empty: otherwise nothing is common, and [`Membership`] does without a test.
 pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
     /// The parameters that both sides derive from the sizes.
     type Params: Send + Sync;
@@ -124,9 +125,9 @@ pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
     /// Whether some places hold no item.
     const HAS_EMPTY_PLACES: bool;
 
-    /// Parameters for sets of these sizes, semi-honest.
+    /// Parameters for sets of these sizes, of at least one item each; semi-honest.
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Self::Params, Unsupported>;
-    /// Places of the sender; 0 where a set is empty, and the receiver's bits say nothing.
+    /// Places of the sender.
     fn places(params: &Self::Params) -> usize;
     /// Bytes of all messages of the test.
     fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64>;

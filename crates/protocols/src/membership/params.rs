@@ -16,8 +16,8 @@ type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
 pub struct Params<M: MembershipTest> {
     /// `n_s`, `n_r`, the columns of a sum, and one group.
     pub request: AggregateRequest,
-    /// The test's.
-    pub test: M::Params,
+    /// The test's; none where a set is empty: then nothing is common.
+    pub test: Option<M::Params>,
     /// Bytes of arrow II for a place; 0 where the protocol ends with the test.
     pub place_bytes: usize,
     /// Items that come without a test and without OTs: all of a union's sender whose receiver has
@@ -25,8 +25,7 @@ pub struct Params<M: MembershipTest> {
     pub unasked: usize,
     /// Elements of arrow III.
     pub totals: usize,
-    /// The OTs, one for each place; none where the protocol ends with the test, or either set is
-    /// empty.
+    /// The OTs, one for each place; none where the protocol ends with the test, or there is no test.
     pub(super) transfers: Option<<Ots<M> as Protocol>::Params>,
 }
 
@@ -63,7 +62,7 @@ impl<M: MembershipTest> Params<M> {
         let UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *request;
         let mark = usize::from(M::HAS_EMPTY_PLACES);
         let params = Self::new(without_values(sender_items, receiver_items, security), record_bytes + mark)?;
-        let unasked = if params.transfers.is_none() { sender_items } else { 0 };
+        let unasked = if params.test.is_none() { sender_items } else { 0 };
         Ok(Self { unasked, ..params })
     }
 
@@ -91,30 +90,29 @@ impl<M: MembershipTest> Params<M> {
     }
 
     fn new(request: AggregateRequest, place_bytes: usize) -> Result<Self, Unsupported> {
-        let test = M::derive(request.sender_items, request.receiver_items)?;
-        let len = M::places(&test);
-        let is_transferred = place_bytes > 0 && len > 0;
-        let correlation = CorrelationRequest { len, security: request.security, width: None };
-        let transfers = is_transferred.then(|| Ots::<M>::derive(&correlation)).transpose()?;
-        Ok(Self { request, test, place_bytes, unasked: 0, totals: 0, transfers })
+        let AggregateRequest { sender_items, receiver_items, security, .. } = request;
+        let is_tested = sender_items > 0 && receiver_items > 0;
+        let test = is_tested.then(|| M::derive(sender_items, receiver_items)).transpose()?;
+        let mut params = Self { request, test, place_bytes, unasked: 0, totals: 0, transfers: None };
+        let len = params.transferred();
+        if len > 0 {
+            params.transfers = Some(Ots::<M>::derive(&CorrelationRequest { len, security, width: None })?);
+        }
+        Ok(params)
     }
 
     /// Places of arrow I.
     pub fn transferred(&self) -> usize {
-        if self.transfers.is_some() { M::places(&self.test) } else { 0 }
-    }
-
-    /// Bytes of arrow II.
-    pub(super) fn carried_bytes(&self) -> usize {
-        (self.transferred() + self.unasked) * self.place_bytes
+        self.test.as_ref().filter(|_| self.place_bytes > 0).map_or(0, M::places)
     }
 
     /// The test, the OTs, a bit and what is carried for each place, totals.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
-        let (places, test) = (self.transferred(), M::predicted_bytes(&self.test));
+        let test = self.test.as_ref().map_or(0..=0, M::predicted_bytes);
         let transfers = self.transfers.as_ref().map_or(0..=0, Ots::<M>::predicted_bytes);
-        let totals = self.totals * size_of::<u64>();
-        let carried = (places.div_ceil(8) + self.carried_bytes() + totals) as u64;
-        test.start() + transfers.start() + carried..=test.end() + transfers.end() + carried
+        let places = self.transferred();
+        let carried = (places + self.unasked) * self.place_bytes + self.totals * size_of::<u64>();
+        let fixed = (places.div_ceil(8) + carried) as u64;
+        test.start() + transfers.start() + fixed..=test.end() + transfers.end() + fixed
     }
 }

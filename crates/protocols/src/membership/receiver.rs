@@ -20,8 +20,8 @@ use crate::tasks::{
 pub struct Receiver<M: MembershipTest, T> {
     request: AggregateRequest,
     place_bytes: usize,
-    carried_bytes: usize,
-    pub(super) test: M::Receiver,
+    /// None where a set is empty.
+    pub(super) test: Option<M::Receiver>,
     pub(super) ot_receiver: OtReceiver<M::Arrows>,
     task: PhantomData<fn() -> T>,
 }
@@ -30,9 +30,8 @@ impl<M: MembershipTest, T> Receiver<M, T> {
     fn set_up(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         // A test may leave some of its set-up to its run.
         let ot_receiver = OtReceiver::setup(params.transfers.as_ref(), ch, rng)?;
-        let test = M::receiver(&params.test, ch, rng)?;
-        let (place_bytes, carried_bytes) = (params.place_bytes, params.carried_bytes());
-        Ok(Self { request: params.request, place_bytes, carried_bytes, test, ot_receiver, task: PhantomData })
+        let test = params.test.as_ref().map(|test| M::receiver(test, ch, rng)).transpose()?;
+        Ok(Self { request: params.request, place_bytes: params.place_bytes, test, ot_receiver, task: PhantomData })
     }
 }
 
@@ -52,7 +51,8 @@ impl<M: For<Intersect>> Party for Receiver<M, Intersect> {
         rng: &mut SecretRng,
     ) -> Result<IntersectReceiverOutput, Abort> {
         input.check(self.request.receiver_items)?;
-        let found = M::test(self.test, &input.items, ch, rng)?;
+        let Some(test) = self.test else { return Ok(IntersectReceiverOutput::default()) };
+        let found = M::test(test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);
         let opened = self.ot_receiver.take_items(&found, ch)?;
         // What lies at all places is looked for, so that the work does not go by the number of common
@@ -84,14 +84,15 @@ impl<M: For<Union>> Party for Receiver<M, Union> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<UnionReceiverOutput, Abort> {
-        let Self { request, place_bytes, carried_bytes, test, ot_receiver, .. } = self;
+        let Self { request, place_bytes, test, ot_receiver, .. } = self;
         input.check(request.receiver_items)?;
-        let found = M::test(test, &input.items, ch, rng)?;
+        let found = match test {
+            Some(test) => M::test(test, &input.items, ch, rng)?,
+            // All items of the sender are new.
+            None => Bits::zeros(request.sender_items),
+        };
         let _phase = ch.phase(Phase::Payload);
-        let cells = ot_receiver.take_records(&found, carried_bytes, place_bytes, ch)?;
-        // Without OTs nothing is common.
-        let places = carried_bytes / place_bytes;
-        let found = if found.len() == places { found } else { Bits::zeros(places) };
+        let cells = ot_receiver.take_records(&found, place_bytes, ch)?;
         let new = new_places(&found, &cells, place_bytes, M::HAS_EMPTY_PLACES);
         let record_bytes = place_bytes - usize::from(M::HAS_EMPTY_PLACES);
         Ok(UnionReceiverOutput { records: NewRecords::new(record_bytes, place_bytes, cells, new) })
@@ -128,7 +129,10 @@ impl<M: For<T>, T: Aggregate> Party for Receiver<M, T> {
         rng: &mut SecretRng,
     ) -> Result<AggregateOutput, Abort> {
         input.check(&self.request, false)?;
-        let found = M::test(self.test, &input.items, ch, rng)?;
+        let found = match self.test {
+            Some(test) => M::test(test, &input.items, ch, rng)?,
+            None => Bits::default(),
+        };
         let results = match (self.request.columns, T::OVER) {
             (0, Over::Common) => vec![found.count_ones() as u64],
             (0, Over::New) => {

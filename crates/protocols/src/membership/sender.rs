@@ -20,8 +20,8 @@ use crate::tasks::{
 pub struct Sender<M: MembershipTest, T> {
     request: AggregateRequest,
     place_bytes: usize,
-    unasked: usize,
-    pub(super) test: M::Sender,
+    /// None where a set is empty.
+    pub(super) test: Option<M::Sender>,
     pub(super) ot_sender: OtSender<M::Arrows>,
     task: PhantomData<fn() -> T>,
 }
@@ -30,15 +30,8 @@ impl<M: MembershipTest, T> Sender<M, T> {
     fn set_up(params: &Params<M>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         // A test may leave some of its set-up to its run.
         let ot_sender = OtSender::setup(params.transfers.as_ref(), ch, rng)?;
-        let test = M::sender(&params.test, ch, rng)?;
-        Ok(Self {
-            request: params.request,
-            place_bytes: params.place_bytes,
-            unasked: params.unasked,
-            test,
-            ot_sender,
-            task: PhantomData,
-        })
+        let test = params.test.as_ref().map(|test| M::sender(test, ch, rng)).transpose()?;
+        Ok(Self { request: params.request, place_bytes: params.place_bytes, test, ot_sender, task: PhantomData })
     }
 }
 
@@ -58,11 +51,12 @@ impl<M: For<Intersect>> Party for Sender<M, Intersect> {
         rng: &mut SecretRng,
     ) -> Result<IntersectSenderOutput, Abort> {
         input.check(self.request.sender_items, 0)?;
-        let order = M::ask(self.test, &input.items, ch, rng)?;
+        let Some(test) = self.test else { return Ok(IntersectSenderOutput::default()) };
+        let order = M::ask(test, &input.items, ch, rng)?;
         let _phase = ch.phase(Phase::Payload);
         // A place without an item is never opened.
         self.ot_sender.give_items(|place| input.items.get(order[place] as usize).copied().unwrap_or(0), ch)?;
-        Ok(IntersectSenderOutput { matches: None })
+        Ok(IntersectSenderOutput::default())
     }
 }
 
@@ -78,8 +72,11 @@ impl<M: For<Union>> Party for Sender<M, Union> {
     fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let record_bytes = self.place_bytes - usize::from(M::HAS_EMPTY_PLACES);
         input.check(self.request.sender_items, record_bytes)?;
-        let asked = M::ask(self.test, &input.items, ch, rng)?;
-        let order = if self.unasked > 0 { Secret::new(random_order(self.unasked, rng)) } else { asked };
+        let order = match self.test {
+            Some(test) => M::ask(test, &input.items, ch, rng)?,
+            // All items are new.
+            None => Secret::new(random_order(input.items.len(), rng)),
+        };
         let _phase = ch.phase(Phase::Payload);
         let mut cells = Vec::with_capacity(order.len() * self.place_bytes);
         for &item in order.iter() {
@@ -109,7 +106,10 @@ impl<M: For<T>, T: Aggregate> Party for Sender<M, T> {
     fn run(self, input: AggregateSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
         let columns = self.request.columns;
         input.check(&self.request)?;
-        let order = M::ask(self.test, &input.items, ch, rng)?;
+        let order = match self.test {
+            Some(test) => M::ask(test, &input.items, ch, rng)?,
+            None => Secret::new(Vec::new()),
+        };
         match (columns, T::OVER) {
             (0, Over::Common) => Ok(()),
             (0, Over::New) => {

@@ -40,7 +40,7 @@ fn told<M: For<Intersect>>(items: impl FnOnce(Vec<u128>) -> Vec<u128> + Send) ->
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let Sender { test, ot_sender, .. } = Sender::<M, Intersect>::setup(&intersection(), ch, rng)?;
-            let order = M::ask(test, &own, ch, rng)?;
+            let order = M::ask(test.unwrap(), &own, ch, rng)?;
             let items = items(order.iter().map(|&item| own.get(item as usize).copied().unwrap_or(0)).collect());
             ot_sender.give_items(|place| items[place], ch)
         },
@@ -73,7 +73,7 @@ fn the_order_is_hidden<M: For<Intersect>>() {
         |ch, rng| Sender::<M, Intersect>::setup(&intersection(), ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
             let Receiver { test, ot_receiver, .. } = Receiver::<M, Intersect>::setup(&intersection(), ch, rng)?;
-            let found = M::test(test, &own, ch, rng)?;
+            let found = M::test(test.unwrap(), &own, ch, rng)?;
             let opened = ot_receiver.take_items(&found, ch)?;
             Ok(found.iter().zip(opened).filter(|(common, _)| *common).map(|(_, item)| item).collect::<Vec<u128>>())
         },
@@ -109,14 +109,14 @@ fn records(first: u128) -> UnionSenderInput {
 /// The bits and the opened cells of a union's receiver that looks at all of them.
 fn cells_of<M: For<Union>>(sent: UnionSenderInput) -> (Vec<bool>, Vec<Vec<u8>>) {
     let params = union::<M>(N, N);
-    let (place_bytes, carried_bytes) = (params.place_bytes, params.carried_bytes());
+    let place_bytes = params.place_bytes;
     let own: Vec<u128> = (0..N as u128).collect();
     let (_, seen) = two_party(
         |ch, rng| Sender::<M, Union>::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
             let Receiver { test, ot_receiver, .. } = Receiver::<M, Union>::setup(&params, ch, rng)?;
-            let found = M::test(test, &own, ch, rng)?;
-            let cells = ot_receiver.take_records(&found, carried_bytes, place_bytes, ch)?;
+            let found = M::test(test.unwrap(), &own, ch, rng)?;
+            let cells = ot_receiver.take_records(&found, place_bytes, ch)?;
             Ok((found.iter().collect(), cells.chunks(place_bytes).map(<[u8]>::to_vec).collect()))
         },
     );
@@ -161,16 +161,16 @@ fn the_receiver_of_a_union_opens_new_records_only() {
 /// Pads of one kind of record are not those of another: strings of equal records all differ.
 fn no_pad_is_used_twice<M: For<Union>>() {
     let params = union::<M>(N, N);
-    let (place_bytes, carried_bytes) = (params.place_bytes, params.carried_bytes());
+    let place_bytes = params.place_bytes;
     let sent = UnionSenderInput { items: (0..N as u128).collect(), records: vec![0; N * RECORD_BYTES] };
     let (_, strings) = two_party(
         |ch, rng| Sender::<M, Union>::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
             let Receiver { test, ot_receiver, .. } = Receiver::<M, Union>::setup(&params, ch, rng)?;
             let others: Vec<u128> = (0..N).map(|_| rng.block()).collect();
-            let found = M::test(test, &others, ch, rng)?;
+            let found = M::test(test.unwrap(), &others, ch, rng)?;
             ot_receiver.choose(&found, ch)?;
-            let mut strings = vec![0; carried_bytes];
+            let mut strings = vec![0; found.len() * place_bytes];
             ch.recv_stream::<Records<M>>(&mut strings)?;
             Ok(strings.chunks(place_bytes).map(<[u8]>::to_vec).collect::<Vec<_>>())
         },
@@ -191,7 +191,7 @@ fn strings_of_equal_records_differ() {
 }
 
 /// A receiver without items gets all records, in another order than the sender's, and no more
-/// bytes than these.
+/// bytes than these and their marks; nothing is sent to one whose partner has no items.
 fn an_empty_receiver_gets_all<M: For<Union>>() {
     let sent = records(0);
     let request = UnionRequest {
@@ -203,6 +203,9 @@ fn an_empty_receiver_gets_all<M: For<Union>>() {
     };
     let run = conformance::<Membership<M, Union>>(&request, sent.clone(), UnionReceiverInput::default());
     assert_ne!(run.receiver.records.open(), sent.records);
+    let bytes = (N * (RECORD_BYTES + usize::from(M::HAS_EMPTY_PLACES))) as u64;
+    assert_eq!(union::<M>(N, 0).predicted_bytes(), bytes..=bytes);
+    assert_eq!(union::<M>(0, N).predicted_bytes(), 0..=0);
 }
 
 #[test]
@@ -224,7 +227,7 @@ fn marked(mark: u8) -> Side<UnionReceiverOutput> {
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let Sender { test, ot_sender, .. } = Sender::<Gmr21, Union>::setup(&params, ch, rng)?;
-            let order = Gmr21::ask(test, &asked.items, ch, rng)?;
+            let order = Gmr21::ask(test.unwrap(), &asked.items, ch, rng)?;
             ot_sender.give_records(vec![mark; order.len() * place_bytes], place_bytes, ch)
         },
         |ch, rng| Receiver::<Gmr21, Union>::setup(&params, ch, rng)?.run(asked.clone(), ch, rng),
@@ -259,7 +262,7 @@ fn values_are_masked<M: For<T>, T: Aggregate>() {
         |ch, rng| Sender::<M, T>::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
             let Receiver { test, ot_receiver, .. } = Receiver::<M, T>::setup(&params, ch, rng)?;
-            let found = M::test(test, &asked.items, ch, rng)?;
+            let found = M::test(test.unwrap(), &asked.items, ch, rng)?;
             let common = ot_receiver.choose(&found, ch)?;
             let (mut padded, mut total) = (vec![0; common.len()], [0]);
             ch.recv_stream::<Values<M>>(&mut padded)?;
@@ -298,7 +301,7 @@ fn counted(counted: u64) -> Side<AggregateOutput> {
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let Sender { test, .. } = Sender::<Czz24, UnionCardinality>::setup(&params, ch, rng)?;
-            Czz24::ask(test, &sent, ch, rng)?;
+            Czz24::ask(test.unwrap(), &sent, ch, rng)?;
             ch.send_stream::<messages::Counted<<Czz24 as MembershipTest>::Arrows>>(&[counted])
         },
         |ch, rng| Receiver::<Czz24, UnionCardinality>::setup(&params, ch, rng)?.run(asked.clone(), ch, rng),

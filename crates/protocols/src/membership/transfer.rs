@@ -106,9 +106,6 @@ impl<A: Arrows> OtSender<A> {
     /// Steps I and II of the intersection: `item` says what lies at a place.
     pub(super) fn give_items(self, item: impl Fn(usize) -> u128, ch: &mut Channel) -> Result<(), Abort> {
         let blocks = self.blocks(ch)?;
-        if blocks.is_empty() {
-            return Ok(());
-        }
         let padded: Vec<u128> = blocks.iter().enumerate().map(|(place, [_, common])| item(place) ^ common).collect();
         ch.send_stream::<Items<A>>(&padded)
     }
@@ -205,24 +202,16 @@ impl<A: Arrows> OtReceiver<A> {
     /// Steps I and II of the intersection: the items at the places of `found`; noise at others.
     pub(super) fn take_items(self, found: &Bits, ch: &mut Channel) -> Result<Vec<u128>, Abort> {
         let mut items = vec![0; self.choose(found, ch)?.len()];
-        if !items.is_empty() {
-            ch.recv_stream::<Items<A>>(&mut items)?;
-        }
+        ch.recv_stream::<Items<A>>(&mut items)?;
         items.iter_mut().zip(self.chosen()).for_each(|(item, pad)| *item ^= pad);
         Ok(items)
     }
 
-    /// Steps I and II of the union: `bytes` of cells of `width` each; noise at the places of `found`.
-    /// The work is the same whatever is found.
-    pub(super) fn take_records(
-        self,
-        found: &Bits,
-        bytes: usize,
-        width: usize,
-        ch: &mut Channel,
-    ) -> Result<Vec<u8>, Abort> {
+    /// Steps I and II of the union: a cell of `width` bytes for each place, noise at those of `found`.
+    /// Without OTs the cells come without pads. The work is the same whatever is found.
+    pub(super) fn take_records(self, found: &Bits, width: usize, ch: &mut Channel) -> Result<Vec<u8>, Abort> {
         self.choose(found, ch)?;
-        let mut cells = vec![0; bytes];
+        let mut cells = vec![0; found.len() * width];
         if !cells.is_empty() {
             ch.recv_stream::<Records<A>>(&mut cells)?;
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::{Extent, SealedPayloads, SetFunctionality, differ};
+use super::{Extent, SealedPayloads, SetFunctionality, check_input, differ};
 
 /// Intersection: the receiver learns which of its items the sender has, with the sender's payloads;
 /// on request the sender learns its own matches too.
@@ -97,17 +97,7 @@ impl IntersectRequest {
 impl IntersectSenderInput {
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, items: usize, payload_bytes: usize) -> Result<(), Unsupported> {
-        if self.items.len() == items && self.payloads.len() == items * payload_bytes {
-            return Ok(());
-        }
-        Err(Unsupported::new(
-            format_args!(
-                "the sender's input has {} items and {} bytes of payload",
-                self.items.len(),
-                self.payloads.len()
-            ),
-            format_args!("give {items} items with {payload_bytes} bytes each, as agreed"),
-        ))
+        check_input("the sender's input", &self.items, &self.payloads, items, payload_bytes)
     }
 }
 

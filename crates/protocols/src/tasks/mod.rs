@@ -3,6 +3,7 @@
 //! cardinalities, sums, and join and compute share.
 
 use vesica_party::{Extra, Leak, Learner};
+use vesica_structures::facts::Unsupported;
 
 mod aggregate;
 mod cardinality;
@@ -44,6 +45,17 @@ pub const SIZES: Leak =
 /// hides their number.
 pub const EXACT_COUNT: Leak =
     Leak { to: Learner::Receiver, what: "the number of common items, exactly", extra: Some(Extra::Count) };
+
+/// Refuses an input that does not have as many items as agreed, or not `width` bytes for each.
+fn check_input(what: &str, items: &[u128], bytes: &[u8], agreed_items: usize, width: usize) -> Result<(), Unsupported> {
+    if items.len() == agreed_items && bytes.len() == agreed_items * width {
+        return Ok(());
+    }
+    Err(Unsupported::new(
+        format_args!("{what} has {} items with {} bytes in all", items.len(), bytes.len()),
+        format_args!("give {agreed_items} items with {width} bytes each, as agreed"),
+    ))
+}
 
 /// An error that names the first place where two lists differ.
 fn differ<T: PartialEq + std::fmt::Debug>(what: &str, expected: &[T], got: &[T]) -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::{Extent, IntersectRequest, SetFunctionality};
+use super::{Extent, IntersectRequest, SetFunctionality, check_input};
 
 /// Circuit PSI (LTSXQ26, Figure 9): the receiver's items lie in bins, and for each bin the parties
 /// get exclusive-or shares of whether its item is common, and of both payloads if it is, else of
@@ -78,13 +78,7 @@ impl SharesRequest {
 impl SharesInput {
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, items: usize, payload_bytes: usize) -> Result<(), Unsupported> {
-        if self.items.len() == items && self.payloads.len() == items * payload_bytes {
-            return Ok(());
-        }
-        Err(Unsupported::new(
-            format_args!("the input has {} items and {} bytes of payload", self.items.len(), self.payloads.len()),
-            format_args!("give {items} items with {payload_bytes} bytes each, as agreed"),
-        ))
+        check_input("the input", &self.items, &self.payloads, items, payload_bytes)
     }
 }
 

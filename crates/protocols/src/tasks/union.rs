@@ -6,7 +6,7 @@ use vesica_mpc::bits::Bits;
 use vesica_party::{Security, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::{Extent, IntersectRequest, SetFunctionality, differ};
+use super::{Extent, IntersectRequest, SetFunctionality, check_input, differ};
 
 /// Union: the receiver gets the records of the sender's items that it does not have. With its own
 /// set, which it knows, that is the union. On request the sender gets the records of the receiver's
@@ -185,17 +185,7 @@ impl UnionRequest {
 impl UnionSenderInput {
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, items: usize, record_bytes: usize) -> Result<(), Unsupported> {
-        if self.items.len() == items && self.records.len() == items * record_bytes {
-            return Ok(());
-        }
-        Err(Unsupported::new(
-            format_args!(
-                "the sender's input has {} items and {} bytes of records",
-                self.items.len(),
-                self.records.len()
-            ),
-            format_args!("give {items} items with {record_bytes} bytes each, as agreed"),
-        ))
+        check_input("the sender's input", &self.items, &self.records, items, record_bytes)
     }
 }
 
@@ -208,17 +198,7 @@ impl UnionReceiverInput {
 
     /// Refuses an input that is not of the agreed sizes, for a protocol in which both learn.
     pub fn check_mutual(&self, items: usize, record_bytes: usize) -> Result<(), Unsupported> {
-        if self.items.len() == items && self.records.len() == items * record_bytes {
-            return Ok(());
-        }
-        Err(Unsupported::new(
-            format_args!(
-                "the receiver's input has {} items and {} bytes of records",
-                self.items.len(),
-                self.records.len()
-            ),
-            format_args!("give {items} items with {record_bytes} bytes each, as agreed"),
-        ))
+        check_input("the receiver's input", &self.items, &self.records, items, record_bytes)
     }
 }
 

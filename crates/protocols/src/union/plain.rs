@@ -7,6 +7,8 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
+use crate::tasks::{NewRecords, UnionReceiverOutput, UnionRequest};
+
 /// Bytes of records that travel at a time, about.
 const BYTES_PER_PIECE: usize = 1 << 18;
 
@@ -36,18 +38,24 @@ pub(super) fn send<S: Stream<Element = u8>>(
     order.chunks(places_per_piece(width)).try_for_each(|order| ch.send_stream::<S>(&cells(records, width, order)))
 }
 
-/// Receives all records, and that each is new.
+/// Receives all records; each is new.
 pub(super) fn receive<S: Stream<Element = u8>>(
-    items: usize,
-    width: usize,
+    request: &UnionRequest,
     ch: &mut Channel,
-) -> Result<(Vec<u8>, Bits), Abort> {
+) -> Result<UnionReceiverOutput, Abort> {
     let _phase = ch.phase(Phase::Payload);
+    let (items, width) = (request.sender_items, request.record_bytes);
     let (piece, mut records) = (places_per_piece(width), Vec::new());
     for first in (0..items).step_by(piece) {
         next::<S>(&mut records, piece.min(items - first) * width, ch)?;
     }
-    Ok((records, Bits::ones(items)))
+    Ok(output(request, (records, Bits::ones(items))))
+}
+
+/// The output of a receiver that has these records, one a place, of which some are new.
+pub(super) fn output(request: &UnionRequest, (records, new): (Vec<u8>, Bits)) -> UnionReceiverOutput {
+    let width = request.record_bytes;
+    UnionReceiverOutput { records: NewRecords::new(width, width, records, new) }
 }
 
 /// Receives as many more bytes of records: the list grows with what arrives.

@@ -69,7 +69,7 @@ impl MembershipTest for Czz24 {
     }
 
     fn places(params: &Params) -> usize {
-        if params.receiver_items == 0 { 0 } else { params.sender_items }
+        params.sender_items
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -107,6 +107,6 @@ impl MembershipTest for Czz24 {
     ) -> Result<Bits, Abort> {
         let points = exchange::receiver::<DoubleBlinding>(items, params.sender_items, &exponent, ch)?;
         let own = digests(DIGEST_CONTEXT, &ch.session(), points.chunks());
-        digests::find::<Digests>(&own, params.digests(), params.digest_bits, ch)
+        digests::find::<Digests>(&own, params.receiver_items, params.digest_bits, ch)
     }
 }

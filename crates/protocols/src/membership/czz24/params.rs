@@ -22,15 +22,10 @@ impl Params {
         Self { sender_items, receiver_items, digest_bits: tags::tag_bits(sender_items, receiver_items) }
     }
 
-    /// Digests of arrow 3: one for each item of the receiver, none where the sender has no items.
-    pub fn digests(&self) -> usize {
-        if self.sender_items == 0 { 0 } else { self.receiver_items }
-    }
-
-    /// `32 (n_s + n_r)` for the points, then digests.
+    /// `32 (n_s + n_r)` for the points, then a digest for each item of the receiver.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let points = exchange::predicted_bytes(self.sender_items, self.receiver_items);
-        let digests = tags::predicted_bytes(self.digests(), self.digest_bits);
+        let digests = tags::predicted_bytes(self.receiver_items, self.digest_bits);
         points + digests.start()..=points + digests.end()
     }
 }

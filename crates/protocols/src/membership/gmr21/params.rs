@@ -35,13 +35,6 @@ pub struct Params {
     /// probability of at most `2^-DISTANCE`: what `sigma` leaves to inner products, which are not
     /// used here.
     pub digest_bits: u32,
-    /// The building blocks; none where a set is empty: then nothing is sent and nothing is common.
-    pub(super) parts: Option<Parts>,
-}
-
-/// The parameters of the building blocks.
-#[derive(Clone, Debug)]
-pub(super) struct Parts {
     pub(super) opprf: opprf::Params,
     pub(super) permutation: permute_share::Params<Gf64>,
     pub(super) vole: silent::params::Params,
@@ -57,11 +50,6 @@ impl Params {
         let bins = cuckoo_bins(sender_items, FailureEvent::HashTable.bits())?;
         let programmed = POSITIONS * receiver_items;
         let sigma = sigma(bins, (programmed as u128).saturating_mul(unit(value_bits(security, programmed))));
-        let digest_bits = DISTANCE + ceil_log2(bins);
-        let mut params = Self { sender_items, receiver_items, bins, sigma, digest_bits, parts: None };
-        if sender_items == 0 || receiver_items == 0 {
-            return Ok(params);
-        }
         if sigma > Gf64::BITS {
             return Err(Unsupported::new(
                 format_args!("permuting values of {sigma} bits, as these sizes take"),
@@ -75,21 +63,26 @@ impl Params {
             security,
             wide: false,
         };
-        params.parts = Some(Parts {
+        let permutation = PermuteShareRequest { len: bins, bits: sigma, security };
+        let vole = CorrelationRequest { len: bins, security, width: Some(sigma) };
+        Ok(Self {
+            sender_items,
+            receiver_items,
+            bins,
+            sigma,
+            digest_bits: DISTANCE + ceil_log2(bins),
             opprf: Programmable::derive(&opprf)?,
-            permutation: SwitchingNetwork::<Gf64>::derive(&PermuteShareRequest { len: bins, bits: sigma, security })?,
-            vole: SilentVole::<Gf64>::derive(&CorrelationRequest { len: bins, security, width: Some(sigma) })?,
-        });
-        Ok(params)
+            permutation: SwitchingNetwork::<Gf64>::derive(&permutation)?,
+            vole: SilentVole::<Gf64>::derive(&vole)?,
+        })
     }
 
     /// Bytes of all messages of the test: the salt, the building blocks, the digests.
     pub fn predicted_bytes(&self) -> u64 {
-        let Some(Parts { opprf, permutation, vole }) = &self.parts else { return 0 };
         let digests = packed_len(self.bins, self.digest_bits) as u64;
-        32 + opprf.predicted_bytes()
-            + permutation.predicted_bytes()
-            + SilentVole::<Gf64>::predicted_bytes(vole).end()
+        32 + self.opprf.predicted_bytes()
+            + self.permutation.predicted_bytes()
+            + SilentVole::<Gf64>::predicted_bytes(&self.vole).end()
             + digests
     }
 }

@@ -13,7 +13,7 @@ use vesica_structures::packing::{packed_len, unpack};
 use vesica_structures::rng::SecretRng;
 
 use super::messages::{Digests, Salt};
-use super::params::{DIGESTS_PER_PIECE, Parts};
+use super::params::DIGESTS_PER_PIECE;
 use super::{Functions, Params};
 use crate::bins::POSITIONS;
 
@@ -28,12 +28,12 @@ pub struct Receiver {
 
 impl Receiver {
     /// Step 1, and all that needs no input.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
         let functions = Functions::derive(ch, params, &salt);
-        let vole = silent::Receiver::<Gf64>::setup(&parts.vole, ch, rng)?.run((), ch, rng)?;
-        let permutation = ch.reversed(|ch| permute_share::Sender::setup(&parts.permutation, ch, rng))?;
-        let opprf = ch.reversed(|ch| opprf::Sender::setup(&parts.opprf, ch, rng))?;
+        let vole = silent::Receiver::<Gf64>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
+        let permutation = ch.reversed(|ch| permute_share::Sender::setup(&params.permutation, ch, rng))?;
+        let opprf = ch.reversed(|ch| opprf::Sender::setup(&params.opprf, ch, rng))?;
         Ok(Self { params: params.clone(), functions, opprf, permutation, vole })
     }
 

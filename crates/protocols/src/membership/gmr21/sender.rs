@@ -15,7 +15,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 use super::messages::{Digests, Salt};
-use super::params::{DIGESTS_PER_PIECE, Parts};
+use super::params::DIGESTS_PER_PIECE;
 use super::{Functions, Params};
 use crate::bins::POSITIONS;
 use crate::membership::NO_ITEM;
@@ -32,14 +32,14 @@ pub struct Sender {
 impl Sender {
     /// Step 1, and all that needs no input. The OPPRF comes last: its receiver leaves some of the
     /// set-up to its run.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
         let functions = Functions::derive(ch, params, &salt);
-        let vole = silent::Sender::<Gf64>::setup(&parts.vole, ch, rng)?.run((), ch, rng)?;
-        let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&parts.permutation, ch, rng))?;
-        let opprf = ch.reversed(|ch| opprf::Receiver::setup(&parts.opprf, ch, rng))?;
+        let vole = silent::Sender::<Gf64>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
+        let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&params.permutation, ch, rng))?;
+        let opprf = ch.reversed(|ch| opprf::Receiver::setup(&params.opprf, ch, rng))?;
         Ok(Self { params: params.clone(), functions, opprf, permutation, vole })
     }
 
@@ -99,14 +99,13 @@ mod tests {
     fn a_place_says_nothing_of_the_bin() {
         let items: Vec<u128> = (1..=400).collect();
         let params = Params::derive(items.len(), items.len()).unwrap();
-        let parts = params.parts.as_ref().unwrap();
         let ((order, positions), found) = two_party(
             |ch, rng| {
-                let sender = Sender::setup(&params, parts, ch, rng)?;
+                let sender = Sender::setup(&params, ch, rng)?;
                 let positions = sender.functions.bins.positions(&items);
                 Ok((sender.ask(&items, ch, rng)?, positions))
             },
-            |ch, rng| Receiver::setup(&params, parts, ch, rng)?.test(&items, ch, rng),
+            |ch, rng| Receiver::setup(&params, ch, rng)?.test(&items, ch, rng),
         );
         let found: Vec<u32> = (0..).zip(found.iter()).filter(|(_, common)| *common).map(|(place, _)| place).collect();
         assert_eq!(found.len(), items.len());

@@ -97,8 +97,8 @@ pub struct Params<S> {
     pub sender_items: usize,
     /// `n_r`.
     pub receiver_items: usize,
-    /// Of the OKVS; none where a set is empty: then nothing is sent and nothing is common.
-    pub shape: Option<S>,
+    /// Of the OKVS.
+    pub shape: S,
 }
 
 /// The sender, set up.
@@ -124,58 +124,51 @@ fn okvs<O: BinaryRows>(shape: O::Shape, ch: &Channel, salt: &[u8; 32]) -> O {
 
 impl<O: BinaryRows> MembershipTest for Zcl23Pk<O> {
     type Params = Params<O::Shape>;
-    type Sender = Option<Sender<O>>;
-    type Receiver = Option<Receiver<O>>;
+    type Sender = Sender<O>;
+    type Receiver = Receiver<O>;
     type Arrows = Transfer;
     const HAS_EMPTY_PLACES: bool = false;
 
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Self::Params, Unsupported> {
-        let is_needed = sender_items > 0 && receiver_items > 0;
-        let shape = is_needed.then(|| O::shape(sender_items, receiver_items)).transpose()?;
-        Ok(Params { sender_items, receiver_items, shape })
+        Ok(Params { sender_items, receiver_items, shape: O::shape(sender_items, receiver_items)? })
     }
 
     fn places(params: &Self::Params) -> usize {
-        if params.shape.is_some() { params.sender_items } else { 0 }
+        params.sender_items
     }
 
     /// The key and the salt, a ciphertext for each cell and for each item of the sender.
     fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64> {
-        let bytes = params
-            .shape
-            .as_ref()
-            .map_or(0, |shape| size_of::<PublicKey>() + CIPHERTEXT_BYTES * (O::cells(shape) + params.sender_items));
-        bytes as u64..=bytes as u64
+        let ciphertexts = O::cells(&params.shape) + params.sender_items;
+        let bytes = (size_of::<PublicKey>() + CIPHERTEXT_BYTES * ciphertexts) as u64;
+        bytes..=bytes
     }
 
     /// Step 1.
     fn sender(params: &Self::Params, ch: &mut Channel, _: &mut SecretRng) -> Result<Self::Sender, Abort> {
-        let Some(shape) = params.shape else { return Ok(None) };
         let PublicKey { point, salt } = ch.recv(())?;
         let key = ciphertexts::element(&point).filter(|key| !key.is_identity());
         let receiver_key = key.ok_or(Abort::PeerMisbehaved(PublicKey::STEP, BAD_POINT))?;
-        Ok(Some(Sender { receiver_key, okvs: okvs(shape, ch, &salt) }))
+        Ok(Sender { receiver_key, okvs: okvs(params.shape, ch, &salt) })
     }
 
     /// Step 1.
     fn receiver(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort> {
-        let Some(shape) = params.shape else { return Ok(None) };
         let secret_key = random_exponent(rng);
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         let point = (RISTRETTO_BASEPOINT_TABLE * &*secret_key).compress().to_bytes();
         ch.send(&PublicKey { point, salt })?;
-        Ok(Some(Receiver { sender_items: params.sender_items, secret_key, okvs: okvs(shape, ch, &salt) }))
+        Ok(Receiver { sender_items: params.sender_items, secret_key, okvs: okvs(params.shape, ch, &salt) })
     }
 
     /// Steps 3 to 5.
     fn ask(
-        sender: Self::Sender,
+        Sender { receiver_key, okvs }: Sender<O>,
         items: &[u128],
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Secret<Vec<u32>>, Abort> {
-        let Some(Sender { receiver_key, okvs }) = sender else { return Ok(Secret::new(Vec::new())) };
         let _phase = ch.phase(Phase::HashItems);
         let table = ciphertexts::receive_table(okvs.table_len(), ch)?;
         let decoded = ciphertexts::decode(&okvs, &table, items, &receiver_key, ch, rng)?;
@@ -186,8 +179,12 @@ impl<O: BinaryRows> MembershipTest for Zcl23Pk<O> {
     }
 
     /// Steps 2, 3, 5 and 6.
-    fn test(receiver: Self::Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
-        let Some(Receiver { sender_items, secret_key, okvs }) = receiver else { return Ok(Bits::default()) };
+    fn test(
+        Receiver { sender_items, secret_key, okvs }: Receiver<O>,
+        items: &[u128],
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Bits, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let zeros = okvs.kernel(items, rng).map_err(|_| {
             Abort::StatisticalFailure("the receiver's items could not be encoded; items must be distinct")

@@ -30,12 +30,12 @@ fn params<O: BinaryRows>() -> Params<O::Shape> {
 fn answers<O: BinaryRows>() -> (Vec<[Point; 2]>, Receiver<O>, Secret<Vec<Scalar>>) {
     let (decoded, (receiver, zeros)) = two_party(
         |ch, rng| {
-            let Sender { receiver_key, okvs } = Zcl23Pk::<O>::sender(&params::<O>(), ch, rng)?.unwrap();
+            let Sender { receiver_key, okvs } = Zcl23Pk::<O>::sender(&params::<O>(), ch, rng)?;
             let table = ciphertexts::receive_table(okvs.table_len(), ch)?;
             ciphertexts::decode(&okvs, &table, &asked(), &receiver_key, ch, rng)
         },
         |ch, rng| {
-            let receiver = Zcl23Pk::<O>::receiver(&params::<O>(), ch, rng)?.unwrap();
+            let receiver = Zcl23Pk::<O>::receiver(&params::<O>(), ch, rng)?;
             let zeros = receiver.okvs.kernel(&own(), rng).unwrap();
             // All nonces are zero: what differs in the answers is what the sender put in.
             let cells = zeros
@@ -97,7 +97,7 @@ fn guesses_at_new_items_can_be_checked() {
 fn a_table_is_encrypted_with_fresh_nonces() {
     let ((table, sums), _) = two_party(
         |ch, rng| {
-            let Sender { okvs, .. } = Zcl23Pk::<Garbled>::sender(&params::<Garbled>(), ch, rng)?.unwrap();
+            let Sender { okvs, .. } = Zcl23Pk::<Garbled>::sender(&params::<Garbled>(), ch, rng)?;
             let table = ciphertexts::receive_table(okvs.table_len(), ch)?;
             let points: Vec<Point> = table.chunks().iter().flat_map(|chunk| chunk.iter().copied()).collect();
             let second = |cell: &u32| ciphertexts::element(&points[2 * *cell as usize + 1]).unwrap();
@@ -134,7 +134,7 @@ fn a_cell_that_is_no_element_is_caught() {
             Zcl23Pk::<Garbled>::ask(sender, &asked(), ch, rng).map(drop)
         },
         |ch, rng| {
-            let receiver = Zcl23Pk::<Garbled>::receiver(&params::<Garbled>(), ch, rng)?.unwrap();
+            let receiver = Zcl23Pk::<Garbled>::receiver(&params::<Garbled>(), ch, rng)?;
             ch.send_stream::<Table>(&vec![[0xff; 32]; 2 * receiver.okvs.table_len()])
         },
     );
@@ -146,7 +146,7 @@ fn an_answer_that_is_no_element_or_neutral_is_caught() {
     for bad in [[0; 32], [0xff; 32]] {
         let (_, receiver) = try_two_party(
             |ch, rng| {
-                let Sender { okvs, .. } = Zcl23Pk::<Garbled>::sender(&params::<Garbled>(), ch, rng)?.unwrap();
+                let Sender { okvs, .. } = Zcl23Pk::<Garbled>::sender(&params::<Garbled>(), ch, rng)?;
                 ciphertexts::receive_table(okvs.table_len(), ch)?;
                 ch.send_stream::<Answers>(&[bad; 2 * N])
             },

@@ -78,8 +78,8 @@ fn store(params: &Params, ch: &Channel, salt: &[u8; 32]) -> Result<Band, Unsuppo
 
 impl MembershipTest for Zcl23Sk {
     type Params = Params;
-    type Sender = Option<Sender>;
-    type Receiver = Option<Receiver>;
+    type Sender = Sender;
+    type Receiver = Receiver;
     type Arrows = Transfer;
     const HAS_EMPTY_PLACES: bool = false;
 
@@ -88,31 +88,26 @@ impl MembershipTest for Zcl23Sk {
     }
 
     fn places(params: &Params) -> usize {
-        if params.matching.is_some() { params.sender_items } else { 0 }
+        params.sender_items
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
         params.predicted_bytes()
     }
 
-    fn sender(params: &Params, ch: &mut Channel, _: &mut SecretRng) -> Result<Option<Sender>, Abort> {
-        params.matching.as_ref().map(|matching| Sender::setup(params, matching, ch)).transpose()
+    fn sender(params: &Params, ch: &mut Channel, _: &mut SecretRng) -> Result<Sender, Abort> {
+        Sender::setup(params, ch)
     }
 
-    fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Receiver>, Abort> {
-        params.matching.as_ref().map(|matching| Receiver::setup(params, matching, ch, rng)).transpose()
+    fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver, Abort> {
+        Receiver::setup(params, ch, rng)
     }
 
-    fn ask(
-        sender: Option<Sender>,
-        items: &[u128],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Secret<Vec<u32>>, Abort> {
-        sender.map_or_else(|| Ok(Secret::new(Vec::new())), |sender| sender.ask(items, ch, rng))
+    fn ask(sender: Sender, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
+        sender.ask(items, ch, rng)
     }
 
-    fn test(receiver: Option<Receiver>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
-        receiver.map_or_else(|| Ok(Bits::default()), |receiver| receiver.test(items, ch, rng))
+    fn test(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+        receiver.test(items, ch, rng)
     }
 }

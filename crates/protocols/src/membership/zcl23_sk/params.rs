@@ -20,8 +20,8 @@ pub struct Params {
     pub indicator_bits: u32,
     /// Bytes of arrow 3.
     pub table_bytes: u64,
-    /// Step 5; none where a set is empty: then nothing is sent and nothing is common.
-    pub(super) matching: Option<lowmc::Params>,
+    /// Step 5.
+    pub(super) matching: lowmc::Params,
 }
 
 /// The rows of a store are as wide as for this many items, if there are fewer: a new item with the
@@ -42,10 +42,6 @@ impl Params {
     /// For sizes beyond the bounds of the parts.
     pub(super) fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
         let indicator_bits = FailureEvent::ZeroDifference.bits() + ceil_log2(sender_items);
-        let mut params = Self { sender_items, receiver_items, indicator_bits, table_bytes: 0, matching: None };
-        if sender_items == 0 || receiver_items == 0 {
-            return Ok(params);
-        }
         if indicator_bits > lowmc::MAX_INDICATOR_BITS {
             return Err(Unsupported::new(
                 format_args!("a test of {sender_items} items against an encrypted indicator"),
@@ -53,15 +49,18 @@ impl Params {
             ));
         }
         let store = store(receiver_items, 0)?;
-        params.table_bytes = table::predicted_bytes(&store.parts(), Gf128::BITS);
-        params.matching = Some(lowmc::Params::new(sender_items, indicator_bits)?);
-        Ok(params)
+        Ok(Self {
+            sender_items,
+            receiver_items,
+            indicator_bits,
+            table_bytes: table::predicted_bytes(&store.parts(), Gf128::BITS),
+            matching: lowmc::Params::new(sender_items, indicator_bits)?,
+        })
     }
 
     /// Bytes of all messages of the test: the salt, the table, step 5.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
-        let Some(matching) = &self.matching else { return 0..=0 };
-        let (matching, sent) = (matching.predicted_bytes(), 32 + self.table_bytes);
+        let (matching, sent) = (self.matching.predicted_bytes(), 32 + self.table_bytes);
         sent + matching.start()..=sent + matching.end()
     }
 }
@@ -92,10 +91,9 @@ mod tests {
     #[test]
     fn a_million_items_send_what_the_circuit_does_and_too_many_are_refused() {
         let params = Params::derive(1 << 20, 1 << 20).unwrap();
-        assert_eq!((params.indicator_bits, params.matching.as_ref().unwrap().ands()), (61, 1202));
+        assert_eq!((params.indicator_bits, params.matching.ands()), (61, 1202));
         let megabytes = *params.predicted_bytes().end() as f64 / 1e6;
         assert!((800.0..900.0).contains(&megabytes), "{megabytes}");
         assert!(Params::derive((1 << 23) + 1, 1).is_err());
-        assert_eq!(Params::derive(0, 5).unwrap().predicted_bytes(), 0..=0);
     }
 }

@@ -24,17 +24,12 @@ pub struct Receiver {
 
 impl Receiver {
     /// Step 1.
-    pub(super) fn setup(
-        params: &Params,
-        matching: &lowmc::Params,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
         let store = store(params, ch, &salt)?;
-        Ok(Self { matching: matching.clone(), indicator_bits: params.indicator_bits, store })
+        Ok(Self { matching: params.matching.clone(), indicator_bits: params.indicator_bits, store })
     }
 
     /// Steps 2, 3, 5 and 6; for each place whether its item is common.

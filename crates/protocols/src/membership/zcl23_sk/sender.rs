@@ -22,9 +22,9 @@ pub struct Sender {
 
 impl Sender {
     /// Step 1.
-    pub(super) fn setup(params: &Params, matching: &lowmc::Params, ch: &mut Channel) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
-        Ok(Self { matching: matching.clone(), store: store(params, ch, &salt)? })
+        Ok(Self { matching: params.matching.clone(), store: store(params, ch, &salt)? })
     }
 
     /// Steps 3 to 5; which item each place holds.

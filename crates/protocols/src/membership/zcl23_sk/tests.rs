@@ -43,7 +43,7 @@ fn new_items_are_found_as_often_as_the_width_says() {
     let asked: Vec<u128> = (1 << 64..).take(4096).collect();
     let mut params = Params::derive(asked.len(), N).unwrap();
     params.indicator_bits = 5;
-    params.matching = Some(vesica_mpc::lowmc::Params::new(asked.len(), 5).unwrap());
+    params.matching = vesica_mpc::lowmc::Params::new(asked.len(), 5).unwrap();
     let found = run(&params, &asked).1.into_iter().filter(|found| *found).count();
     // 128 on average, with a deviation of 11.1.
     assert!((72..184).contains(&found), "{found}");
@@ -56,7 +56,7 @@ fn ciphertexts_of_common_items_all_differ() {
     let params = Params::derive(N, N).unwrap();
     let decoded = [0, 1000].map(|skipped| {
         let (decoded, ()) = two_party(
-            |ch, rng| Zcl23Sk::sender(&params, ch, rng)?.unwrap().decode(&own(), ch).map(|decoded| decoded.to_vec()),
+            |ch, rng| Zcl23Sk::sender(&params, ch, rng)?.decode(&own(), ch).map(|decoded| decoded.to_vec()),
             |ch, rng| encode(&params, skipped, ch, rng),
         );
         decoded
@@ -67,7 +67,7 @@ fn ciphertexts_of_common_items_all_differ() {
 /// The receiver's steps up to the table, with other random values for each number of `skipped` ones,
 /// but always the same salt.
 fn encode(params: &Params, skipped: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-    let receiver = Zcl23Sk::receiver(params, ch, rng)?.unwrap();
+    let receiver = Zcl23Sk::receiver(params, ch, rng)?;
     (0..skipped).for_each(|_| {
         rng.block();
     });

@@ -142,8 +142,8 @@ impl<S> fmt::Debug for Cssw25<S> {
 
 impl<S: ShareTranslation> MembershipTest for Cssw25<S> {
     type Params = Params<S>;
-    type Sender = Option<Sender>;
-    type Receiver = Option<Receiver>;
+    type Sender = Sender;
+    type Receiver = Receiver;
     type Arrows = Transfer;
     const HAS_EMPTY_PLACES: bool = true;
 
@@ -152,32 +152,27 @@ impl<S: ShareTranslation> MembershipTest for Cssw25<S> {
     }
 
     fn places(params: &Params<S>) -> usize {
-        params.places()
+        params.circuit.bins
     }
 
     fn predicted_bytes(params: &Params<S>) -> RangeInclusive<u64> {
         params.predicted_bytes()
     }
 
-    fn sender(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Sender>, Abort> {
-        params.parts.as_ref().map(|parts| Sender::setup(parts, ch, rng)).transpose()
+    fn sender(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender, Abort> {
+        Sender::setup(params, ch, rng)
     }
 
-    fn receiver(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Receiver>, Abort> {
-        params.parts.as_ref().map(|parts| Receiver::setup(parts, ch, rng)).transpose()
+    fn receiver(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver, Abort> {
+        Receiver::setup(params, ch, rng)
     }
 
-    fn ask(
-        sender: Option<Sender>,
-        items: &[u128],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Secret<Vec<u32>>, Abort> {
-        sender.map_or_else(|| Ok(Secret::new(Vec::new())), |sender| sender.ask(items, ch, rng))
+    fn ask(sender: Sender, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
+        sender.ask(items, ch, rng)
     }
 
-    fn test(receiver: Option<Receiver>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
-        receiver.map_or_else(|| Ok(Bits::default()), |receiver| receiver.test(items, ch, rng))
+    fn test(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+        receiver.test(items, ch, rng)
     }
 }
 

@@ -16,12 +16,6 @@ use crate::union::oprf;
 
 /// The parameters that both sides derive from the sizes.
 pub struct Params<S: ShareTranslation = BitNetwork> {
-    /// The building blocks; none where a set is empty: then nothing is sent and nothing is common.
-    pub(super) parts: Option<Parts<S>>,
-}
-
-/// The parameters of the building blocks.
-pub(super) struct Parts<S: ShareTranslation> {
     /// Its value at a new item is the receiver's with half of what circuit PSI leaves of the budget,
     /// and its table cannot be encoded with the other half.
     pub(super) oprf: oprf::Params,
@@ -36,29 +30,20 @@ impl<S: ShareTranslation> Params<S> {
     /// # Errors
     /// For sizes beyond the bounds of the parts.
     pub(super) fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
-        if sender_items == 0 || receiver_items == 0 {
-            return Ok(Self { parts: None });
-        }
         let share = left_bits(sender_items)? + 1;
         let circuit = circuit::derive(sender_items, receiver_items)?;
         let permuted = PermuteBitsRequest { len: circuit.bins, kept: circuit.bins, security: Security::SemiHonest };
-        let parts = Parts {
+        Ok(Self {
             oprf: oprf::Params::derive(sender_items, receiver_items, share, share)?,
             translation: S::derive(&permuted)?,
             circuit,
-        };
-        Ok(Self { parts: Some(parts) })
-    }
-
-    /// Places of the order: all bins.
-    pub fn places(&self) -> usize {
-        self.parts.as_ref().map_or(0, |parts| parts.circuit.bins)
+        })
     }
 
     /// Bytes of all messages of the test: the building blocks, and two bits for each bin.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
-        let Some(Parts { oprf, circuit, translation }) = &self.parts else { return 0..=0 };
-        let fixed = oprf.predicted_bytes() + 2 * self.places().div_ceil(8) as u64;
+        let Self { oprf, circuit, translation } = self;
+        let fixed = oprf.predicted_bytes() + 2 * circuit.bins.div_ceil(8) as u64;
         let (circuit, translation) = (Circuit::predicted_bytes(circuit), S::predicted_bytes(translation));
         fixed + circuit.start() + translation.start()..=fixed + circuit.end() + translation.end()
     }
@@ -78,7 +63,7 @@ mod tests {
     #[test]
     fn the_oprf_takes_what_circuit_psi_leaves_and_not_more() {
         for (n_s, n_r) in [(1, 1), (1 << 10, 7), (1 << 14, 1 << 14), (1 << 20, 1 << 20), (1_234_567, 54_321)] {
-            let oprf = Params::<BitNetwork>::derive(n_s, n_r).unwrap().parts.unwrap().oprf;
+            let oprf = Params::<BitNetwork>::derive(n_s, n_r).unwrap().oprf;
             let power = |bits: u32| f64::exp2(-f64::from(bits));
             let left = power(left_bits(n_s).unwrap());
             let failures = |value_bits| power(oprf.encoding_bits) + n_s as f64 * power(value_bits);
@@ -90,7 +75,7 @@ mod tests {
     #[test]
     fn the_number_of_transfers_goes_by_the_senders_items_only() {
         for n_s in [1, 1000, 1 << 14] {
-            let places = [1, 77, 1 << 16].map(|n_r| Params::<BitNetwork>::derive(n_s, n_r).unwrap().places());
+            let places = [1, 77, 1 << 16].map(|n_r| Params::<BitNetwork>::derive(n_s, n_r).unwrap().circuit.bins);
             assert!(places[0] > n_s && places == [places[0]; 3], "{n_s}: {places:?}");
         }
     }
@@ -102,7 +87,7 @@ mod tests {
         let request =
             UnionRequest { sender_items: n, receiver_items: n, security, record_bytes: 16, both_learn: false };
         let params = Membership::<Cssw25, Union>::derive(&request).unwrap();
-        assert_eq!((params.test.places(), params.transferred()), (1_363_149, 1_363_149));
+        assert_eq!(params.transferred(), 1_363_149);
         let bytes = params.predicted_bytes();
         // Table 2 of the paper.
         assert!(*bytes.end() <= 252_190_000, "{bytes:?}");

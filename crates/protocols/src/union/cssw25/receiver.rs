@@ -4,8 +4,7 @@ use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel};
 use vesica_structures::rng::SecretRng;
 
-use super::params::Parts;
-use super::{ShareTranslation, combine};
+use super::{Params, ShareTranslation, combine};
 use crate::circuit_psi::Matching;
 use crate::union::circuit::Circuit;
 use crate::union::oprf;
@@ -25,15 +24,15 @@ pub(super) struct AfterOprf {
 impl Receiver {
     /// Step 1, share translation, and all that needs no input.
     pub(super) fn setup<S: ShareTranslation>(
-        parts: &Parts<S>,
+        params: &Params<S>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
         Ok(Self {
-            oprf: oprf::Receiver::setup(&parts.oprf, ch, rng)?,
+            oprf: oprf::Receiver::setup(&params.oprf, ch, rng)?,
             rest: AfterOprf {
-                combine: combine::Receiver::setup::<S>(&parts.translation, parts.circuit.bins, ch, rng)?,
-                circuit: ch.reversed(|ch| Circuit::sender(&parts.circuit, ch, rng))?,
+                combine: combine::Receiver::setup::<S>(&params.translation, params.circuit.bins, ch, rng)?,
+                circuit: ch.reversed(|ch| Circuit::sender(&params.circuit, ch, rng))?,
             },
         })
     }

@@ -5,8 +5,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::params::Parts;
-use super::{ShareTranslation, combine};
+use super::{Params, ShareTranslation, combine};
 use crate::circuit_psi::Matching;
 use crate::membership::NO_ITEM;
 use crate::union::circuit::Circuit;
@@ -22,26 +21,26 @@ pub struct Sender {
 impl Sender {
     /// Step 1, share translation, and all that needs no input.
     pub(super) fn setup<S: ShareTranslation>(
-        parts: &Parts<S>,
+        params: &Params<S>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
-        let order = Secret::new(random_order(parts.circuit.bins, rng));
-        Self::setup_in_order(parts, order, ch, rng)
+        let order = Secret::new(random_order(params.circuit.bins, rng));
+        Self::setup_in_order(params, order, ch, rng)
     }
 
     /// The set-up with a given order of all bins. Circuit PSI comes last: its receiver leaves some of
     /// the set-up to its run.
     pub(super) fn setup_in_order<S: ShareTranslation>(
-        parts: &Parts<S>,
+        params: &Params<S>,
         order: Secret<Vec<u32>>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
         Ok(Self {
-            oprf: oprf::Sender::setup(&parts.oprf, ch, rng)?,
-            combine: combine::Sender::setup::<S>(&parts.translation, order, ch, rng)?,
-            circuit: ch.reversed(|ch| Circuit::receiver(&parts.circuit, ch, rng))?,
+            oprf: oprf::Sender::setup(&params.oprf, ch, rng)?,
+            combine: combine::Sender::setup::<S>(&params.translation, order, ch, rng)?,
+            circuit: ch.reversed(|ch| Circuit::receiver(&params.circuit, ch, rng))?,
         })
     }
 

@@ -20,20 +20,19 @@ pub(in crate::union) enum Order {
 /// The receiver's view of a run on these sets.
 pub(in crate::union) fn view(sets: &Sets, order: Order) -> View {
     let params = Params::<BitNetwork>::derive(sets.sender.len(), sets.receiver.len()).unwrap();
-    let parts = params.parts.as_ref().unwrap();
     let (held, (found, own_bins, new_bins)) = two_party(
         |ch, rng| {
             let sender = match order {
-                Order::Uniform => Sender::setup(parts, ch, rng)?,
+                Order::Uniform => Sender::setup(&params, ch, rng)?,
                 Order::AsBins => {
-                    let bins = Secret::new((0..parts.circuit.bins as u32).collect());
-                    Sender::setup_in_order(parts, bins, ch, rng)?
+                    let bins = Secret::new((0..params.circuit.bins as u32).collect());
+                    Sender::setup_in_order(&params, bins, ch, rng)?
                 }
             };
             sender.ask(&sets.sender, ch, rng)
         },
         |ch, rng| {
-            let Receiver { oprf, rest } = Receiver::setup(parts, ch, rng)?;
+            let Receiver { oprf, rest } = Receiver::setup(&params, ch, rng)?;
             let values = oprf.ask(&sets.receiver, ch)?;
             // At new items it has no value of the OPRF: it can take the items themselves.
             let [own_bins, new_bins] = [&values[..], &sets.new_items()].map(|items| rest.circuit.positions(items));
@@ -45,7 +44,7 @@ pub(in crate::union) fn view(sets: &Sets, order: Order) -> View {
         NO_ITEM => Shown::Empty,
         _ => Shown::New,
     });
-    View { bins: parts.circuit.bins, shown: shown.collect(), own_bins, new_bins }
+    View { bins: params.circuit.bins, shown: shown.collect(), own_bins, new_bins }
 }
 
 /// Every bin is a place, whatever is common.
@@ -57,6 +56,6 @@ fn places_of_each_kind_are_as_many_as_the_sizes_say() {
         let shown = view(&sets, Order::Uniform).shown;
         let count = |kind| shown.iter().filter(|&&shown| shown == kind).count();
         assert_eq!((count(Shown::Common), count(Shown::New)), (common, 100 - common));
-        assert_eq!(shown.len(), Params::<BitNetwork>::derive(100, 150).unwrap().places());
+        assert_eq!(shown.len(), Params::<BitNetwork>::derive(100, 150).unwrap().circuit.bins);
     }
 }

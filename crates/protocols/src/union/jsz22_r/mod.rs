@@ -78,8 +78,8 @@ pub enum Jsz22R {}
 
 impl MembershipTest for Jsz22R {
     type Params = Params;
-    type Sender = Option<Sender>;
-    type Receiver = Option<Receiver>;
+    type Sender = Sender;
+    type Receiver = Receiver;
     type Arrows = Transfer;
     const HAS_EMPTY_PLACES: bool = false;
 
@@ -88,7 +88,7 @@ impl MembershipTest for Jsz22R {
     }
 
     fn places(params: &Params) -> usize {
-        if params.parts.is_some() { params.sender_items } else { 0 }
+        params.sender_items
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -96,25 +96,20 @@ impl MembershipTest for Jsz22R {
         bytes..=bytes
     }
 
-    fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Sender>, Abort> {
-        params.parts.as_ref().map(|parts| Sender::setup(params, parts, ch, rng)).transpose()
+    fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender, Abort> {
+        Sender::setup(params, ch, rng)
     }
 
-    fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Receiver>, Abort> {
-        params.parts.as_ref().map(|parts| Receiver::setup(params, parts, ch, rng)).transpose()
+    fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver, Abort> {
+        Receiver::setup(params, ch, rng)
     }
 
-    fn ask(
-        sender: Option<Sender>,
-        items: &[u128],
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Secret<Vec<u32>>, Abort> {
-        sender.map_or_else(|| Ok(Secret::new(Vec::new())), |sender| sender.ask(items, ch, rng))
+    fn ask(sender: Sender, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<u32>>, Abort> {
+        sender.ask(items, ch, rng)
     }
 
-    fn test(receiver: Option<Receiver>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
-        receiver.map_or_else(|| Ok(Bits::default()), |receiver| receiver.test(items, ch, rng))
+    fn test(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
+        receiver.test(items, ch, rng)
     }
 }
 

@@ -23,8 +23,8 @@ pub struct Params {
     /// Width of a value of arrow 3: one of `3 n_s` is equal to one of the receiver's `b`, other than
     /// that of its own point, within the share of [`FailureEvent::TagCollision`].
     pub digest_bits: u32,
-    /// The building blocks; none where a set is empty: then nothing is sent and nothing is common.
-    pub(super) parts: Option<Parts>,
+    /// The building blocks.
+    pub(super) parts: Parts,
 }
 
 impl Params {
@@ -36,18 +36,14 @@ impl Params {
         let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
         let points = POSITIONS * sender_items;
         let digest_bits = FailureEvent::TagCollision.bits() + ceil_log2(points) + ceil_log2(bins);
-        let mut params = Self { sender_items, receiver_items, bins, digest_bits, parts: None };
-        if sender_items > 0 && receiver_items > 0 {
-            params.parts = Some(Parts::derive(points, bins, Security::SemiHonest)?);
-        }
-        Ok(params)
+        let parts = Parts::derive(points, bins, Security::SemiHonest)?;
+        Ok(Self { sender_items, receiver_items, bins, digest_bits, parts })
     }
 
     /// Bytes of all messages of the test: the building blocks, and three values an item.
     pub fn predicted_bytes(&self) -> u64 {
-        let Some(Parts { oprf, permutation }) = &self.parts else { return 0 };
         let values = packed_len(POSITIONS * self.sender_items, self.digest_bits) as u64;
-        oprf.predicted_bytes() + permutation.predicted_bytes() + values
+        self.parts.oprf.predicted_bytes() + self.parts.permutation.predicted_bytes() + values
     }
 }
 

@@ -15,7 +15,7 @@ use super::messages::Values;
 use super::params::ITEMS_PER_PIECE;
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
-use crate::union::jsz22::{self, Parts};
+use crate::union::jsz22;
 use crate::union::oprf;
 
 /// The receiver, set up.
@@ -28,10 +28,10 @@ pub struct Receiver {
 
 impl Receiver {
     /// Step 1, and all that needs no input.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let oprf = oprf::Receiver::setup(&parts.oprf, ch, rng)?;
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let oprf = oprf::Receiver::setup(&params.parts.oprf, ch, rng)?;
         let bins = bins(ch, params, oprf.salt());
-        let permutation = ch.reversed(|ch| permute_share::Sender::setup(&parts.permutation, ch, rng))?;
+        let permutation = ch.reversed(|ch| permute_share::Sender::setup(&params.parts.permutation, ch, rng))?;
         Ok(Self { params: params.clone(), bins, oprf, permutation })
     }
 

@@ -13,7 +13,6 @@ use super::params::ITEMS_PER_PIECE;
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
 use crate::ecdh::shuffled;
-use crate::union::jsz22::Parts;
 use crate::union::oprf;
 
 /// The sender, set up.
@@ -26,10 +25,10 @@ pub struct Sender {
 
 impl Sender {
     /// Step 1, and all that needs no input.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let oprf = oprf::Sender::setup(&parts.oprf, ch, rng)?;
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let oprf = oprf::Sender::setup(&params.parts.oprf, ch, rng)?;
         let bins = bins(ch, params, oprf.salt());
-        let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&parts.permutation, ch, rng))?;
+        let permutation = ch.reversed(|ch| permute_share::Receiver::setup(&params.parts.permutation, ch, rng))?;
         Ok(Self { params: params.clone(), bins, oprf, permutation })
     }
 

@@ -11,12 +11,11 @@ const N: usize = 600;
 /// values came up, and at which place of the permuted table.
 fn seen() -> Vec<(u32, u8, usize, usize, usize)> {
     let params = Params::derive(N, N).unwrap();
-    let parts = params.parts.as_ref().unwrap();
     let items: Vec<u128> = (1..=N as u128).collect();
     let (order, (table, own, values)) = two_party(
-        |ch, rng| Sender::setup(&params, parts, ch, rng)?.ask(&items, ch, rng),
+        |ch, rng| Sender::setup(&params, ch, rng)?.ask(&items, ch, rng),
         |ch, rng| {
-            let (table, own) = Receiver::setup(&params, parts, ch, rng)?.share(&items, ch, rng)?;
+            let (table, own) = Receiver::setup(&params, ch, rng)?.share(&items, ch, rng)?;
             let mut values = Vec::new();
             receiver::receive(&params, ch, |_, piece| values.extend_from_slice(piece))?;
             Ok((table, own, values))

@@ -16,7 +16,7 @@ use super::messages::{Records, Shares, Tags, Values};
 use super::pads::Pads;
 use super::{Params, bins};
 use crate::bins::{Hashes, POSITIONS};
-use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
+use crate::tasks::{UnionReceiverInput, UnionReceiverOutput};
 use crate::union::jsz22::{self, Parts};
 use crate::union::{oprf, plain};
 
@@ -154,15 +154,9 @@ impl Party for Receiver {
     ) -> Result<UnionReceiverOutput, Abort> {
         let Self { params, set_up } = self;
         input.check(params.request.receiver_items)?;
-        let width = params.request.record_bytes;
-        let (records, new) = match set_up {
-            Some(set_up) => {
-                let answered = set_up.answer(&params, &input.items, ch, rng)?;
-                let keys = keys(answered, ch, rng)?;
-                take(&params, &keys, ch)?
-            }
-            None => plain::receive::<Records>(params.request.sender_items, width, ch)?,
-        };
-        Ok(UnionReceiverOutput { records: NewRecords::new(width, width, records, new) })
+        let Some(set_up) = set_up else { return plain::receive::<Records>(&params.request, ch) };
+        let answered = set_up.answer(&params, &input.items, ch, rng)?;
+        let keys = keys(answered, ch, rng)?;
+        Ok(plain::output(&params.request, take(&params, &keys, ch)?))
     }
 }

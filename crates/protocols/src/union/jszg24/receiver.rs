@@ -13,7 +13,7 @@ use super::messages::{Flips, Records, Tags};
 use super::params::Parts;
 use super::{PAD_CONTEXT, Params};
 use crate::circuit_psi::Matching;
-use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
+use crate::tasks::{UnionReceiverInput, UnionReceiverOutput};
 use crate::union::circuit::Circuit;
 use crate::union::pads::Pads;
 use crate::union::{bit_streams, jsz22, plain};
@@ -110,14 +110,8 @@ impl Party for Receiver {
     ) -> Result<UnionReceiverOutput, Abort> {
         let Self { params, set_up } = self;
         input.check(params.request.receiver_items)?;
-        let width = params.request.record_bytes;
-        let (records, new) = match set_up {
-            Some(set_up) => {
-                let keys = set_up.compare(&input.items, ch, rng)?.turn(ch)?.permute(ch, rng)?;
-                take(&params, &keys, ch)?
-            }
-            None => plain::receive::<Records>(params.request.sender_items, width, ch)?,
-        };
-        Ok(UnionReceiverOutput { records: NewRecords::new(width, width, records, new) })
+        let Some(set_up) = set_up else { return plain::receive::<Records>(&params.request, ch) };
+        let keys = set_up.compare(&input.items, ch, rng)?.turn(ch)?.permute(ch, rng)?;
+        Ok(plain::output(&params.request, take(&params, &keys, ch)?))
     }
 }

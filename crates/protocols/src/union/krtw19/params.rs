@@ -38,13 +38,6 @@ pub struct Params {
     /// Width of a value of arrow 3: at one of the places two that should differ are equal within the
     /// share of [`FailureEvent::TagCollision`].
     pub digest_bits: u32,
-    /// The OPRFs; none where a set is empty: then nothing is sent and nothing is common.
-    pub(super) parts: Option<Parts>,
-}
-
-/// The parameters of the building blocks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
     /// The OPRF of the membership test: the receiver has the keys.
     pub(super) membership: kkrt16::Params,
     /// The OPRF of the equality test: the sender has the keys.
@@ -59,26 +52,29 @@ impl Params {
     pub(super) fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
         let larger = sender_items.max(receiver_items);
         let bins = fewest_bins(larger, CAPACITY.min(larger.next_power_of_two()), OVERFLOW_BITS);
-        let load = |items| if bins == 0 { 0 } else { max_load(items, 1, bins, OVERFLOW_BITS) };
+        let load = |items| max_load(items, 1, bins, OVERFLOW_BITS);
         let (places_per_bin, coefficients) = (load(sender_items), load(receiver_items).next_power_of_two());
         let places = bins * places_per_bin;
-        let digest_bits = FailureEvent::TagCollision.bits() + ceil_log2(places);
-        let mut params =
-            Self { sender_items, receiver_items, bins, places_per_bin, coefficients, digest_bits, parts: None };
-        if sender_items > 0 && receiver_items > 0 {
-            let tested = places_per_bin * receiver_items;
-            let oprf = |evaluations| {
-                Kkrt16::derive(&BatchPrfRequest {
-                    instances: places,
-                    evaluations,
-                    evaluations_in_all: tested + places,
-                    blocks: 1,
-                    security: Security::SemiHonest,
-                })
-            };
-            params.parts = Some(Parts { membership: oprf(tested)?, equality: oprf(places)? });
-        }
-        Ok(params)
+        let tested = places_per_bin * receiver_items;
+        let oprf = |evaluations| {
+            Kkrt16::derive(&BatchPrfRequest {
+                instances: places,
+                evaluations,
+                evaluations_in_all: tested + places,
+                blocks: 1,
+                security: Security::SemiHonest,
+            })
+        };
+        Ok(Self {
+            sender_items,
+            receiver_items,
+            bins,
+            places_per_bin,
+            coefficients,
+            digest_bits: FailureEvent::TagCollision.bits() + ceil_log2(places),
+            membership: oprf(tested)?,
+            equality: oprf(places)?,
+        })
     }
 
     /// Places of the sender.
@@ -88,14 +84,13 @@ impl Params {
 
     /// Bins of which the polynomials travel at a time.
     pub(super) fn bins_per_piece(&self) -> usize {
-        COEFFICIENTS_PER_PIECE.div_ceil((self.places_per_bin * self.coefficients).max(1))
+        COEFFICIENTS_PER_PIECE.div_ceil(self.places_per_bin * self.coefficients)
     }
 
     /// Bytes of all messages of the test: the salt, the OPRFs, a polynomial and a value for each place.
     pub fn predicted_bytes(&self) -> u64 {
-        let Some(Parts { membership, equality }) = &self.parts else { return 0 };
         let of_places = 16 * self.places() * self.coefficients + packed_len(self.places(), self.digest_bits);
-        let oprfs = Kkrt16::predicted_bytes(membership).end() + Kkrt16::predicted_bytes(equality).end();
+        let oprfs = Kkrt16::predicted_bytes(&self.membership).end() + Kkrt16::predicted_bytes(&self.equality).end();
         32 + oprfs + of_places as u64
     }
 }

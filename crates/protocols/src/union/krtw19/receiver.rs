@@ -12,7 +12,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Polynomials, Salt, Values};
-use super::params::{Parts, VALUES_PER_PIECE};
+use super::params::VALUES_PER_PIECE;
 use super::{Bins, OVERFLOW, Params};
 
 /// The receiver, set up.
@@ -25,10 +25,10 @@ pub struct Receiver {
 
 impl Receiver {
     /// Step 1, and all that needs no input.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
-        let membership = ch.reversed(|ch| kkrt16::Sender::setup(&parts.membership, ch, rng))?;
-        let equality = kkrt16::Receiver::setup(&parts.equality, ch, rng)?;
+        let membership = ch.reversed(|ch| kkrt16::Sender::setup(&params.membership, ch, rng))?;
+        let equality = kkrt16::Receiver::setup(&params.equality, ch, rng)?;
         Ok(Self { params: params.clone(), salt, membership, equality })
     }
 

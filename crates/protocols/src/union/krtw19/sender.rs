@@ -13,7 +13,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 use super::messages::{Polynomials, Salt, Values};
-use super::params::{Parts, VALUES_PER_PIECE};
+use super::params::VALUES_PER_PIECE;
 use super::{Bins, Params};
 use crate::membership::NO_ITEM;
 
@@ -27,12 +27,12 @@ pub struct Sender {
 
 impl Sender {
     /// Step 1, and all that needs no input.
-    pub(super) fn setup(params: &Params, parts: &Parts, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
-        let membership = ch.reversed(|ch| kkrt16::Receiver::setup(&parts.membership, ch, rng))?;
-        let equality = kkrt16::Sender::setup(&parts.equality, ch, rng)?;
+        let membership = ch.reversed(|ch| kkrt16::Receiver::setup(&params.membership, ch, rng))?;
+        let equality = kkrt16::Sender::setup(&params.equality, ch, rng)?;
         Ok(Self { params: params.clone(), salt, membership, equality })
     }
 

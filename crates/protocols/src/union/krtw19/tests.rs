@@ -14,13 +14,12 @@ const N: usize = 2000;
 /// The receiver's items with the number of matches that it sees in their bin, and that bin's load.
 fn seen(common: usize) -> Vec<(u32, usize, usize)> {
     let params = Params::derive(N, N).unwrap();
-    let parts = params.parts.as_ref().unwrap();
     let sent: Vec<u128> = (0..N as u128).collect();
     let own: Vec<u128> = (0..common as u128).chain((1 << 64..).take(N - common)).collect();
     let (_, (bins, found)) = two_party(
-        |ch, rng| Sender::setup(&params, parts, ch, rng)?.ask(&sent, ch, rng),
+        |ch, rng| Sender::setup(&params, ch, rng)?.ask(&sent, ch, rng),
         |ch, rng| {
-            let receiver = Receiver::setup(&params, parts, ch, rng)?;
+            let receiver = Receiver::setup(&params, ch, rng)?;
             let bins = Bins::new(ch, &params, &receiver.salt, &own, params.coefficients)?;
             Ok((bins, receiver.test(&own, ch, rng)?))
         },
@@ -52,11 +51,10 @@ fn the_receiver_rules_items_out_by_bins_without_a_match() {
 #[test]
 fn places_of_a_bin_are_in_a_random_order() {
     let params = Params::derive(N, N).unwrap();
-    let parts = params.parts.as_ref().unwrap();
     let items: Vec<u128> = (0..N as u128).collect();
     let (places, found) = two_party(
-        |ch, rng| Sender::setup(&params, parts, ch, rng)?.ask(&items, ch, rng),
-        |ch, rng| Receiver::setup(&params, parts, ch, rng)?.test(&items, ch, rng),
+        |ch, rng| Sender::setup(&params, ch, rng)?.ask(&items, ch, rng),
+        |ch, rng| Receiver::setup(&params, ch, rng)?.test(&items, ch, rng),
     );
     let held: Vec<u32> = places.iter().copied().filter(|&item| item != crate::membership::NO_ITEM).collect();
     assert_eq!(held.iter().collect::<HashSet<_>>().len(), N);

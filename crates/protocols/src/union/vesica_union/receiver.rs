@@ -11,7 +11,7 @@ use super::messages::{Flips, Records, Tags};
 use super::params::Parts;
 use super::{PAD_CONTEXT, Params};
 use crate::circuit_psi::Matching;
-use crate::tasks::{NewRecords, UnionReceiverInput, UnionReceiverOutput};
+use crate::tasks::{UnionReceiverInput, UnionReceiverOutput};
 use crate::union::circuit::Circuit;
 use crate::union::pads::Pads;
 use crate::union::{bit_streams, oprf, plain};
@@ -123,16 +123,10 @@ impl Party for Receiver {
     ) -> Result<UnionReceiverOutput, Abort> {
         let Self { params, set_up } = self;
         input.check(params.request.receiver_items)?;
-        let (records, new) = match set_up {
-            Some(set_up) => {
-                let shared = set_up.share(&params, &input.items, ch, rng)?;
-                let _phase = ch.phase(Phase::Payload);
-                let ots = shared.flip(ch)?;
-                take(&params, &ots, ch)?
-            }
-            None => plain::receive::<Records>(params.request.sender_items, params.request.record_bytes, ch)?,
-        };
-        let width = params.request.record_bytes;
-        Ok(UnionReceiverOutput { records: NewRecords::new(width, width, records, new) })
+        let Some(set_up) = set_up else { return plain::receive::<Records>(&params.request, ch) };
+        let shared = set_up.share(&params, &input.items, ch, rng)?;
+        let _phase = ch.phase(Phase::Payload);
+        let ots = shared.flip(ch)?;
+        Ok(plain::output(&params.request, take(&params, &ots, ch)?))
     }
 }
