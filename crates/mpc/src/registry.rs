@@ -12,9 +12,9 @@ use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
 use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::permute_share::SwitchingNetwork;
-use crate::permute_share::bits::BitNetwork;
 use crate::permute_share::bits::circuit::SwitchCircuit;
 use crate::permute_share::bits::opv::PuncturedVectors;
+use crate::permute_share::bits::{Benes, BitNetwork};
 use crate::random_one_of_n_ot::OneOfN;
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
@@ -49,7 +49,13 @@ registries! {
     /// Protocols for inner products modulo 2^64.
     inner_product: InnerProduct = [inner_product::InnerProduct];
     /// Protocols for permuting and sharing single bits.
-    permute_share_1: PermuteShareBits = [BitNetwork, PuncturedVectors, SwitchCircuit];
+    permute_share_1: PermuteShareBits = [
+        BitNetwork,
+        BitNetwork<Benes>,
+        PuncturedVectors,
+        SwitchCircuit,
+        SwitchCircuit<Benes>,
+    ];
     /// Protocols for permuting and sharing values of up to 64 bits.
     permute_share_64: PermuteShare<Gf64> = [SwitchingNetwork<Gf64>];
     /// Protocols for permuting and sharing values of up to 128 bits.

@@ -50,7 +50,7 @@ use std::ops::RangeInclusive;
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::{Cell, Gf64, Value};
-use vesica_structures::permutation::route;
+use vesica_structures::permutation::{Network, route};
 use vesica_structures::secret::Secret;
 
 use crate::silent::bulk;
@@ -106,9 +106,9 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
 }
 
 /// The settings of the network for an order of `len` values.
-fn settings(order: Vec<u32>, len: usize) -> Result<Secret<Vec<bool>>, Unsupported> {
+fn settings(network: Network, order: Vec<u32>, len: usize) -> Result<Secret<Vec<bool>>, Unsupported> {
     let order = Secret::new(order);
-    Some(&*order).filter(|order| order.len() == len).and_then(|order| route(order).ok()).ok_or_else(|| {
+    Some(&*order).filter(|order| order.len() == len).and_then(|order| route(network, order).ok()).ok_or_else(|| {
         Unsupported::new("an order that does not name each value once", format_args!("give one of {len} values"))
     })
 }

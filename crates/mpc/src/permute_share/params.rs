@@ -6,10 +6,13 @@ use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Value;
 use vesica_structures::packing::packed_len;
-use vesica_structures::permutation::switches;
+use vesica_structures::permutation::Network;
 
 use crate::silent::bulk;
 use crate::tasks::PermuteShareRequest;
+
+/// The network of values wider than a bit.
+pub(super) const NETWORK: Network = Network::Waksman;
 
 /// A bound on the switches of a run: the sender holds two elements of each. 2^23 values are within
 /// it.
@@ -51,13 +54,13 @@ impl<V: Value> Params<V> {
                 format_args!("ask for 1 to {}", V::BITS),
             ));
         }
-        let ots = bulk::Params::derive(switches(len), 1, MAX_SWITCHES)?;
+        let ots = bulk::Params::derive(NETWORK.switches(len), 1, MAX_SWITCHES)?;
         Ok(Self { len, bits, ots, element: PhantomData })
     }
 
     /// Switches of the network.
     pub fn switches(&self) -> usize {
-        switches(self.len)
+        NETWORK.switches(self.len)
     }
 
     /// Refuses another number of random OTs than there are switches.

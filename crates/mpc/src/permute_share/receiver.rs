@@ -9,7 +9,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips, Masked};
-use super::params::ELEMENTS_PER_PIECE;
+use super::params::{ELEMENTS_PER_PIECE, NETWORK};
 use super::{Params, settings, times};
 use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
 use crate::tasks::{OtChosen, Permuted, low};
@@ -65,7 +65,7 @@ impl<V: Value> Party for Receiver<V> {
     fn run(self, order: Vec<u32>, ch: &mut Channel, _: &mut SecretRng) -> Result<Permuted<V>, Abort> {
         let Self { params, choices, pads } = self;
         let _phase = ch.phase(Phase::Permute);
-        let settings = settings(order, params.len)?;
+        let settings = settings(NETWORK, order, params.len)?;
 
         // Step 1.
         if !settings.is_empty() {
@@ -78,7 +78,7 @@ impl<V: Value> Party for Receiver<V> {
 
         // Step 2.
         let mut wires = Secret::new(vec![V::default(); params.len]);
-        let mut runs = Runs::of(params.len);
+        let mut runs = Runs::of(NETWORK, params.len);
         for (pads, settings) in pads.chunks(ELEMENTS_PER_PIECE).zip(settings.chunks(ELEMENTS_PER_PIECE)) {
             let corrections = receive::<Corrections, V>(pads.len(), params.bits, ch)?;
             let mut done = 0;

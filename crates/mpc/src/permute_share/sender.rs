@@ -9,7 +9,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips, Masked};
-use super::params::ELEMENTS_PER_PIECE;
+use super::params::{ELEMENTS_PER_PIECE, NETWORK};
 use super::{Params, times};
 use crate::silent::bulk::{self, ELEMENTS_PER_KEY};
 use crate::tasks::{OtPairs, ToPermute, low};
@@ -75,7 +75,7 @@ impl<V: Value> Party for Sender<V> {
 
         // Step 2.
         let mut wires = Secret::new(input.values.clone());
-        let mut runs = Runs::of(params.len);
+        let mut runs = Runs::of(NETWORK, params.len);
         let mut corrections = Vec::with_capacity(ELEMENTS_PER_PIECE.min(pads.len()));
         let mut packed = Vec::with_capacity(packed_len(ELEMENTS_PER_PIECE.min(params.len), params.bits));
         for (pads, flips) in pads.chunks(ELEMENTS_PER_PIECE).zip(flips.chunks(ELEMENTS_PER_PIECE / 8)) {

@@ -140,7 +140,7 @@ fn permute_and_share() {
 #[test]
 fn permute_and_share_bits() {
     let len = 5;
-    let params = BitNetwork::derive(&PermuteBitsRequest { len, kept: len, security: SEMI_HONEST }).unwrap();
+    let params = <BitNetwork>::derive(&PermuteBitsRequest { len, kept: len, security: SEMI_HONEST }).unwrap();
     let orders = (0..5u32.pow(5)).map(|code| (0..5).map(|i| code / 5u32.pow(i) % 5).collect::<Vec<u32>>());
     let is_order = |order: &Vec<u32>| (0..5).all(|i| order.contains(&i));
     let mut dealer = InsecureDealer::new(SEED);

@@ -1,9 +1,9 @@
 //! Bits come out in the receiver's order, as many as asked for, in shares that hide it and them.
 
 use vesica_mpc::bits::Bits;
-use vesica_mpc::permute_share::bits::BitNetwork;
 use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
 use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
+use vesica_mpc::permute_share::bits::{Benes, BitNetwork};
 use vesica_mpc::tasks::{BitsToPermute, PermuteBitsRequest, PermuteShareBits};
 use vesica_party::{Abort, Party, Phase, Protocol, Security, Task};
 use vesica_structures::rng::SecretRng;
@@ -40,6 +40,7 @@ fn permutes<P: Protocol<Task = PermuteShareBits>>() {
 #[test]
 fn switches_by_ot_permute() {
     permutes::<BitNetwork>();
+    permutes::<BitNetwork<Benes>>();
 }
 
 #[test]
@@ -50,6 +51,7 @@ fn punctured_vectors_permute() {
 #[test]
 fn switches_in_a_circuit_permute() {
     permutes::<SwitchCircuit>();
+    permutes::<SwitchCircuit<Benes>>();
 }
 
 /// The receiver's shares under zero shares of the sender: the bits in the order.
@@ -83,8 +85,10 @@ fn reaches_every_order_of_four<P: Protocol<Task = PermuteShareBits>>() {
 #[test]
 fn every_order_of_four_bits_is_reached() {
     reaches_every_order_of_four::<BitNetwork>();
+    reaches_every_order_of_four::<BitNetwork<Benes>>();
     reaches_every_order_of_four::<PuncturedVectors>();
     reaches_every_order_of_four::<SwitchCircuit>();
+    reaches_every_order_of_four::<SwitchCircuit<Benes>>();
 }
 
 /// The order alone says what the receiver's shares are if the sender's are zero.
@@ -113,6 +117,9 @@ fn the_bytes_are_those_of_the_formula() {
     assert_eq!(bytes(8, 8) - bytes(8, 0), 1);
     let megabytes = bytes(BINS, 1 << 20) as f64 / 1e6;
     assert!((8.0..9.0).contains(&megabytes), "{megabytes}");
+    let benes = |len, kept| *row::<BitNetwork<Benes>>().predicted_bytes(&request(len, kept)).unwrap().end();
+    // 352 switches instead of 321: 44 bytes each way instead of 41.
+    assert_eq!(benes(64, 64) - bytes(64, 64), 6);
 
     let bytes = |len, kept| *row::<PuncturedVectors>().predicted_bytes(&request(len, kept)).unwrap().end();
     // Three layers of eight vectors: 6 bytes each way, and 24 links.
@@ -124,13 +131,18 @@ fn the_bytes_are_those_of_the_formula() {
     assert_eq!((bytes(0, 0), bytes(1, 0), bytes(1, 1), bytes(8, 8) - bytes(8, 0)), (0, 0, 1, 1));
     let megabytes = bytes(BINS, BINS) as f64 / 1e6;
     assert!((18.0..21.0).contains(&megabytes), "{megabytes}");
+    let benes = |len, kept| *row::<SwitchCircuit<Benes>>().predicted_bytes(&request(len, kept)).unwrap().end();
+    // One layer has 80 switches instead of 64: five words more.
+    assert_eq!(benes(160, 160) - bytes(160, 160), 40);
 }
 
 #[test]
 fn what_cannot_be_served_is_refused() {
     refuses::<BitNetwork>();
+    refuses::<BitNetwork<Benes>>();
     refuses::<PuncturedVectors>();
     refuses::<SwitchCircuit>();
+    refuses::<SwitchCircuit<Benes>>();
 }
 
 fn refuses<P: Protocol<Task = PermuteShareBits>>() {
@@ -190,8 +202,10 @@ fn all_messages_look_random() {
 fn a_million_bits_take_this_long() {
     for _ in 0..3 {
         takes_this_long::<BitNetwork>();
+        takes_this_long::<BitNetwork<Benes>>();
         takes_this_long::<PuncturedVectors>();
         takes_this_long::<SwitchCircuit>();
+        takes_this_long::<SwitchCircuit<Benes>>();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The settings of a network for an order: Waksman's looping algorithm.
 
-use super::switches;
+use super::Network;
 use crate::secret::Secret;
 
 /// Numbers that are not each of `0..len` once.
@@ -14,7 +14,8 @@ const MANY: usize = 1 << 15;
 /// A place that nothing was found for yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Settings for which output `j` is input `order[j]`.
+/// Settings of a network for which output `j` is input `order[j]`. Those of a Benes network are
+/// those of Waksman's, and "not crossed" for the switches that Waksman's lacks.
 ///
 /// Its memory accesses depend on the order; a program on the same machine that watches caches may
 /// learn it.
@@ -24,7 +25,7 @@ const UNKNOWN: u32 = u32::MAX;
 ///
 /// # Panics
 /// If there are `2^32 - 1` wires or more.
-pub fn route(order: &[u32]) -> Result<Secret<Vec<bool>>, NotAnOrder> {
+pub fn route(network: Network, order: &[u32]) -> Result<Secret<Vec<bool>>, NotAnOrder> {
     let wires = order.len();
     assert!(wires < UNKNOWN as usize, "wires are numbered by 32 bits");
     let filled = |value| Secret::new(vec![value; wires]);
@@ -36,9 +37,9 @@ pub fn route(order: &[u32]) -> Result<Secret<Vec<bool>>, NotAnOrder> {
         }
     }
     let (mut next_inputs, mut next_outputs) = (filled(UNKNOWN), filled(UNKNOWN));
-    let mut settings = Secret::new(vec![false; switches(wires)]);
+    let mut settings = Secret::new(vec![false; network.switches(wires)]);
     let own = Order { inputs: &mut inputs, outputs: &mut outputs };
-    route_block(own, Order { inputs: &mut next_inputs, outputs: &mut next_outputs }, &mut settings);
+    route_block(network, own, Order { inputs: &mut next_inputs, outputs: &mut next_outputs }, &mut settings);
     Ok(settings)
 }
 
@@ -59,7 +60,7 @@ impl<'a> Order<'a> {
 
 /// Routes a block; `next` is overwritten by the orders of its two blocks, and `own` by theirs in
 /// turn.
-fn route_block(own: Order<'_>, mut next: Order<'_>, settings: &mut [bool]) {
+fn route_block(network: Network, own: Order<'_>, mut next: Order<'_>, settings: &mut [bool]) {
     let wires = own.inputs.len();
     if wires <= 2 {
         if let Some(crosses) = settings.first_mut() {
@@ -69,12 +70,12 @@ fn route_block(own: Order<'_>, mut next: Order<'_>, settings: &mut [bool]) {
     }
     let half = wires.div_ceil(2);
     let (ins, rest) = settings.split_at_mut(wires - half);
-    let (upper, rest) = rest.split_at_mut(switches(half));
-    let (lower, outs) = rest.split_at_mut(switches(wires - half));
+    let (upper, rest) = rest.split_at_mut(network.switches(half));
+    let (lower, outs) = rest.split_at_mut(network.switches(wires - half));
 
     next.inputs[..half].fill(UNKNOWN);
-    // The last output of the upper block is fixed; what it leaves open are loops, each of which may
-    // begin anywhere.
+    // The last output of the upper block is output `half - 1`; what that leaves open are loops, each of
+    // which may begin anywhere.
     trace(half - 1, &own, &mut next, ins, outs);
     for output in 0..half - 1 {
         if next.inputs[output] == UNKNOWN {
@@ -84,7 +85,8 @@ fn route_block(own: Order<'_>, mut next: Order<'_>, settings: &mut [bool]) {
 
     let [own_upper, own_lower] = own.split_at(half);
     let [next_upper, next_lower] = next.split_at(half);
-    let (upper, lower) = (|| route_block(next_upper, own_upper, upper), || route_block(next_lower, own_lower, lower));
+    let upper = || route_block(network, next_upper, own_upper, upper);
+    let lower = || route_block(network, next_lower, own_lower, lower);
     if wires >= MANY {
         rayon::join(upper, lower);
     } else {

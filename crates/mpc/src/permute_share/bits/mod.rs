@@ -21,6 +21,10 @@
 //! under masks that nobody uses. The network is the whole one nevertheless: every order of all
 //! values has its settings.
 //!
+//! **The network** is Waksman's, or that of Benes, some of whose switches never cross
+//! ([`vesica_structures::permutation`]). Which ones is known beforehand, and `d` is uniform whatever
+//! `s` is, so that it shows nothing of the order.
+//!
 //! **The pads** are random tables of two bits from silent VOLE, as [`crate::random_one_of_n_ot`]
 //! makes them for choices of one bit: `k_j` is the lowest bit of `H(b + delta j)`, and the receiver
 //! has `c` and `a = b + delta c`. `H` breaks the correlation: the other bit of a table is one bit
@@ -39,10 +43,12 @@ mod receiver;
 mod sender;
 mod words;
 
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::permutation::Network;
 
 use crate::permute_share::MS13;
 use crate::random_one_of_n_ot::OneOfN;
@@ -52,24 +58,59 @@ pub use params::Params;
 pub use receiver::{Receiver, Routed};
 pub use sender::Sender;
 
+/// A [`Network`] as a type: what tells rows apart.
+pub trait Shape: 'static {
+    /// The network.
+    const NETWORK: Network;
+}
+
+/// Waksman's network.
+#[derive(Debug)]
+pub enum Waksman {}
+
+impl Shape for Waksman {
+    const NETWORK: Network = Network::Waksman;
+}
+
+/// The network of Benes.
+#[derive(Debug)]
+pub enum Benes {}
+
+impl Shape for Benes {
+    const NETWORK: Network = Network::Benes;
+}
+
 /// Permute and share for single bits.
 #[derive(Debug)]
-pub enum BitNetwork {}
+pub struct BitNetwork<N = Waksman>(PhantomData<fn() -> N>);
 
-impl Protocol for BitNetwork {
+impl<N: Shape> Protocol for BitNetwork<N> {
     const ENTRY: Entry = Entry {
-        id: "permute-share-1",
+        id: match N::NETWORK {
+            Network::Waksman => "permute-share-1",
+            Network::Benes => "permute-share-1-benes",
+        },
         aliases: &[],
         variants: &[],
         task: PermuteShareBits::NAME,
         paper: MS13,
-        status: Status::Recommended,
+        status: match N::NETWORK {
+            Network::Waksman => Status::Recommended,
+            Network::Benes => Status::Sound,
+        },
         cost: CostClass::Symmetric,
         deviations: &[
             "one random table of two bits a switch, whose choice is corrected by one bit, instead of a chosen OT of \
              two elements: both outputs get the same share of what the switch adds to them",
             "the sender chooses its shares, which costs one bit a value and makes them fresh whatever the network did",
-            "Waksman's network for any number of wires, instead of a Benes network of a power of two",
+            match N::NETWORK {
+                Network::Waksman => {
+                    "Waksman's network for any number of wires, instead of a Benes network of a power of two"
+                }
+                Network::Benes => {
+                    "a Benes network for any number of wires (Chang, Melhem 1997), instead of one of a power of two"
+                }
+            },
         ],
         modes: &[Mode { rounds: Rounds::between(3, 5), ..<OneOfN as Protocol>::ENTRY.modes[0] }],
     };
@@ -79,7 +120,7 @@ impl Protocol for BitNetwork {
     type Receiver = Receiver;
 
     fn derive(request: &PermuteBitsRequest) -> Result<Params, Unsupported> {
-        Params::derive(request)
+        Params::derive(request, N::NETWORK)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -99,7 +140,7 @@ mod tests {
     #[test]
     fn the_pad_that_the_receiver_lacks_is_a_bit_of_its_own() {
         let len = 10_000;
-        let params = BitNetwork::derive(&PermuteBitsRequest { len, kept: len, security: Security::SemiHonest });
+        let params = <BitNetwork>::derive(&PermuteBitsRequest { len, kept: len, security: Security::SemiHonest });
         let params = params.unwrap();
         let (sender, receiver) =
             two_party(|ch, rng| Sender::setup(&params, ch, rng), |ch, rng| Receiver::setup(&params, ch, rng));

@@ -2,7 +2,7 @@
 
 use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
-use vesica_structures::permutation::switches;
+use vesica_structures::permutation::Network;
 
 use crate::permute_share::params::MAX_SWITCHES;
 use crate::silent::bulk;
@@ -30,6 +30,7 @@ pub(super) fn check(request: &PermuteBitsRequest) -> Result<(), Unsupported> {
 /// What both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
+    pub(super) network: Network,
     /// Bits that are permuted.
     pub len: usize,
     /// How many come out.
@@ -45,15 +46,16 @@ impl Params {
     /// Against malicious parties (nothing proves that the sender's corrections belong to one
     /// vector), if more bits are to come out than there are, and for networks of more than 2^28
     /// switches.
-    pub fn derive(request: &PermuteBitsRequest) -> Result<Self, Unsupported> {
+    pub fn derive(request: &PermuteBitsRequest, network: Network) -> Result<Self, Unsupported> {
         check(request)?;
         let &PermuteBitsRequest { len, kept, .. } = request;
-        Ok(Self { len, kept, tables: bulk::Params::derive(switches(len), WIDTH, MAX_SWITCHES)? })
+        let tables = bulk::Params::derive(network.switches(len), WIDTH, MAX_SWITCHES)?;
+        Ok(Self { network, len, kept, tables })
     }
 
     /// Switches of the network.
     pub fn switches(&self) -> usize {
-        switches(self.len)
+        self.network.switches(self.len)
     }
 
     /// Refuses another number of random tables than there are switches, or tables of other sizes.

@@ -95,7 +95,8 @@ impl Receiver {
     /// # Errors
     /// If the order does not name each bit once.
     pub fn route(self, order: Vec<u32>) -> Result<Routed, Unsupported> {
-        let settings = Words::from_lowest(&settings(order, self.params.len)?, u64::from);
+        let Params { network, len, .. } = self.params;
+        let settings = Words::from_lowest(&settings(network, order, len)?, u64::from);
         Ok(Routed { receiver: self, settings })
     }
 }
@@ -117,7 +118,7 @@ impl Routed {
         // Step 2.
         let corrections = Words::receive::<Corrections>(switches, ch)?;
         let mut wires = Words::zeros(params.len);
-        let (mut runs, mut at) = (Runs::of(params.len), 0);
+        let (mut runs, mut at) = (Runs::of(params.network, params.len), 0);
         while let Some(run) = runs.next_up_to(64) {
             let used = u64::MAX >> (64 - run.len);
             let sum = corrections.word_at(at) ^ wires.word_at(run.upper) ^ wires.word_at(run.lower);

@@ -84,7 +84,7 @@ impl Party for Sender {
         // Step 2.
         let mut wires = Words::of(&input.values);
         let mut corrections = Words::zeros(switches);
-        let (mut runs, mut at) = (Runs::of(params.len), 0);
+        let (mut runs, mut at) = (Runs::of(params.network, params.len), 0);
         while let Some(run) = runs.next_up_to(64) {
             let used = u64::MAX >> (64 - run.len);
             let both = both.word_at(at);

@@ -55,7 +55,7 @@ impl Params {
         let circuit = circuit::derive(sender_items, receiver_items)?;
         params.parts = Some(Parts {
             oprf: oprf::Params::derive(sender_items, receiver_items, left + 2, left + 1)?,
-            permutation: BitNetwork::derive(&PermuteBitsRequest { len: circuit.bins, kept: sender_items, security })?,
+            permutation: <BitNetwork>::derive(&PermuteBitsRequest { len: circuit.bins, kept: sender_items, security })?,
             circuit,
             ots: SilentOt::derive(&CorrelationRequest { len: sender_items, security, width: None })?,
         });

@@ -1,7 +1,7 @@
-//! Permute and share for single bits by a Boolean circuit: Waksman's network of switches, each an AND
-//! gate, evaluated by [`crate::gmw`]. Huang, Evans and Katz (NDSS 2012) shuffle so, with garbled
-//! circuits; Chandran, Schneider, Stillger and Weinert (ASIACCS 2025, sections 6.3.1 and 6.3.2)
-//! shuffle shares so, and make their share translation from it.
+//! Permute and share for single bits by a Boolean circuit: a network of switches, each an AND gate,
+//! evaluated by [`crate::gmw`]. Huang, Evans and Katz (NDSS 2012) shuffle so, with garbled circuits;
+//! Chandran, Schneider, Stillger and Weinert (ASIACCS 2025, sections 6.3.1 and 6.3.2) shuffle shares
+//! so, and make their share translation from it.
 //!
 //! ```text
 //!   Sender: bits v, chosen shares z                                   Receiver: order pi
@@ -20,7 +20,8 @@
 //!
 //! A switch swaps its wires if `s = 1`, since it then adds `u + l` to both. GMW's shares of `t` are
 //! fresh, and nothing is opened but `w` under `z`, which is uniform. To the sender, the settings are
-//! inputs of the other side.
+//! inputs of the other side. That some of them are always 0 in a Benes network
+//! ([`vesica_structures::permutation`]) is known beforehand, and shows nothing of the order.
 //!
 //! Against [the network of OTs](super), a gate does not use that one side knows the setting: it takes
 //! five bits instead of two, and a round for each of the `2 ceil(log2 n) - 1` layers.
@@ -31,14 +32,17 @@ mod params;
 mod receiver;
 mod sender;
 
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::permutation::Network;
 use vesica_structures::rng::SecretRng;
 
 use self::layers::{each_run, width};
 use super::words::Words;
+use super::{Shape, Waksman};
 use crate::bits::Bits;
 use crate::gmw::Evaluator;
 use crate::random_one_of_n_ot::OneOfN;
@@ -50,11 +54,14 @@ pub use sender::Sender;
 
 /// Permute and share for single bits by a circuit of switches.
 #[derive(Debug)]
-pub enum SwitchCircuit {}
+pub struct SwitchCircuit<N = Waksman>(PhantomData<fn() -> N>);
 
-impl Protocol for SwitchCircuit {
+impl<N: Shape> Protocol for SwitchCircuit<N> {
     const ENTRY: Entry = Entry {
-        id: "permute-share-1-circuit",
+        id: match N::NETWORK {
+            Network::Waksman => "permute-share-1-circuit",
+            Network::Benes => "permute-share-1-circuit-benes",
+        },
         aliases: &[],
         variants: &[],
         task: PermuteShareBits::NAME,
@@ -67,7 +74,12 @@ impl Protocol for SwitchCircuit {
         cost: CostClass::Symmetric,
         deviations: &[
             "GMW instead of garbled circuits, with a random table of four bits for each gate instead of triples",
-            "Waksman's network for any number of wires, instead of one of a power of two",
+            match N::NETWORK {
+                Network::Waksman => "Waksman's network for any number of wires, instead of one of a power of two",
+                Network::Benes => {
+                    "a Benes network for any number of wires (Chang, Melhem 1997), instead of Waksman's of a power of two"
+                }
+            },
         ],
         modes: &[Mode { rounds: Rounds::between(11, 43), ..<OneOfN as Protocol>::ENTRY.modes[0] }],
     };
@@ -77,7 +89,7 @@ impl Protocol for SwitchCircuit {
     type Receiver = Receiver;
 
     fn derive(request: &PermuteBitsRequest) -> Result<Params, Unsupported> {
-        Params::derive(request)
+        Params::derive(request, N::NETWORK)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -86,19 +98,20 @@ impl Protocol for SwitchCircuit {
     }
 }
 
-/// All layers on shares of `len` wires; without settings the own share of them is zero.
+/// All layers on shares of the wires; without settings the own share of them is zero.
 fn switch_all(
+    params: &Params,
     layers: Vec<Evaluator>,
     settings: Option<&Words>,
-    len: usize,
     wires: &mut Words,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
+    let &Params { network, len, .. } = params;
     for (layer, evaluator) in layers.into_iter().enumerate() {
-        let width = width(len, layer);
+        let width = width(network, len, layer);
         let (mut own_settings, mut sums, mut at) = (Words::zeros(width), Words::zeros(width), 0);
-        each_run(len, layer, |run, first| {
+        each_run(network, len, layer, |run, first| {
             let used = u64::MAX >> (64 - run.len);
             own_settings.add(at, settings.map_or(0, |settings| settings.word_at(first) & used));
             sums.add(at, (wires.word_at(run.upper) ^ wires.word_at(run.lower)) & used);
@@ -107,7 +120,7 @@ fn switch_all(
         let added = evaluator.run(vec![own_settings.first(width), sums.first(width)], ch, rng)?;
         let added = Words::of(added.first().unwrap_or(&Bits::default()));
         let mut at = 0;
-        each_run(len, layer, |run, _| {
+        each_run(network, len, layer, |run, _| {
             let added = added.word_at(at) & (u64::MAX >> (64 - run.len));
             wires.add(run.upper, added);
             wires.add(run.lower, added);

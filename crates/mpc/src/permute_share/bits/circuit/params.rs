@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use vesica_party::{Protocol, Security};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::permutation::switches;
+use vesica_structures::permutation::Network;
 
 use super::layers::{layers, width};
 use crate::gmw::{self, Builder, Circuit};
 use crate::permute_share::bits::params::check;
 use crate::permute_share::params::MAX_SWITCHES;
-use crate::random_one_of_n_ot::OneOfN;
 use crate::silent::bulk;
-use crate::tasks::{CorrelationRequest, PermuteBitsRequest};
+use crate::tasks::PermuteBitsRequest;
 
 /// Variables of an AND gate's polynomial.
 const WIDTH: u32 = 2;
@@ -20,6 +18,7 @@ const WIDTH: u32 = 2;
 /// What both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
+    pub(super) network: Network,
     /// Bits that are permuted.
     pub len: usize,
     /// How many come out.
@@ -34,31 +33,29 @@ impl Params {
     /// # Errors
     /// Against malicious parties, if more bits are to come out than there are, and for networks of
     /// more than 2^28 switches.
-    pub fn derive(request: &PermuteBitsRequest) -> Result<Self, Unsupported> {
+    pub fn derive(request: &PermuteBitsRequest, network: Network) -> Result<Self, Unsupported> {
         check(request)?;
         let &PermuteBitsRequest { len, kept, .. } = request;
-        let switches = switches(len);
-        if switches > MAX_SWITCHES {
-            return Err(Unsupported::new(
-                format_args!("a network of {switches} switches"),
-                format_args!("permute fewer than {len} values"),
-            ));
-        }
-        let tables =
-            OneOfN::derive(&CorrelationRequest { len: switches, security: Security::SemiHonest, width: Some(WIDTH) })?;
-        Ok(Self { len, kept, tables })
+        let tables = bulk::Params::derive(network.switches(len), WIDTH, MAX_SWITCHES)?;
+        Ok(Self { network, len, kept, tables })
     }
 
     /// The evaluation of each layer: a circuit of one AND gate, of which each switch is an instance.
     pub(super) fn evaluations(&self) -> impl Iterator<Item = Result<gmw::Params, Unsupported>> {
-        let (circuit, len) = (Arc::new(switch()), self.len);
-        (0..layers(len)).map(move |layer| gmw::Params::new(circuit.clone(), width(len, layer)))
+        let circuit = Arc::new(switch());
+        self.widths().map(move |width| gmw::Params::new(circuit.clone(), width))
+    }
+
+    /// Switches of each layer.
+    fn widths(&self) -> impl Iterator<Item = usize> + use<> {
+        let Self { network, len, .. } = *self;
+        (0..layers(len)).map(move |layer| width(network, len, layer))
     }
 
     /// Bytes of all messages: for each switch a table, for each 64 switches of a layer, rounded up,
     /// five words, and a bit for each bit that comes out.
     pub fn predicted_bytes(&self) -> u64 {
-        let words = (0..layers(self.len)).map(|layer| width(self.len, layer).div_ceil(64)).sum::<usize>();
+        let words = self.widths().map(|width| width.div_ceil(64)).sum::<usize>();
         self.tables.predicted_bytes() + (5 * 8 * words + self.kept.div_ceil(8)) as u64
     }
 }

@@ -39,9 +39,9 @@ impl Party for Receiver {
     fn run(self, order: Vec<u32>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
         let Self { params, layers } = self;
         let _phase = ch.phase(Phase::Permute);
-        let settings = Words::from_lowest(&settings(order, params.len)?, u64::from);
+        let settings = Words::from_lowest(&settings(params.network, order, params.len)?, u64::from);
         let mut wires = Words::zeros(params.len);
-        switch_all(layers, Some(&settings), params.len, &mut wires, ch, rng)?;
+        switch_all(&params, layers, Some(&settings), &mut wires, ch, rng)?;
         let masked = Words::receive::<Masked>(params.kept, ch)?;
         wires.add_all(&masked.first(params.kept));
         Ok(wires.first(params.kept))

@@ -39,7 +39,7 @@ impl Party for Sender {
         input.check(params.len, params.kept)?;
         let _phase = ch.phase(Phase::Permute);
         let mut wires = Words::of(&input.values);
-        switch_all(layers, None, params.len, &mut wires, ch, rng)?;
+        switch_all(&params, layers, None, &mut wires, ch, rng)?;
         wires.add_all(&input.shares);
         wires.send::<Masked>(params.kept, ch)
     }
