@@ -15,6 +15,7 @@ use crate::permute_share::SwitchingNetwork;
 use crate::permute_share::bits::BitNetwork;
 use crate::permute_share::bits::circuit::SwitchCircuit;
 use crate::permute_share::bits::opv::PuncturedVectors;
+use crate::permute_share::bits::prf::WeakPrf;
 use crate::random_one_of_n_ot::OneOfN;
 use crate::share_conversion::{self, Multiplexer};
 use crate::silent::SilentVole;
@@ -49,7 +50,7 @@ registries! {
     /// Protocols for inner products modulo 2^64.
     inner_product: InnerProduct = [inner_product::InnerProduct];
     /// Protocols for permuting and sharing single bits.
-    permute_share_1: PermuteShareBits = [BitNetwork, PuncturedVectors, SwitchCircuit];
+    permute_share_1: PermuteShareBits = [BitNetwork, PuncturedVectors, SwitchCircuit, WeakPrf];
     /// Protocols for permuting and sharing values of up to 64 bits.
     permute_share_64: PermuteShare<Gf64> = [SwitchingNetwork<Gf64>];
     /// Protocols for permuting and sharing values of up to 128 bits.

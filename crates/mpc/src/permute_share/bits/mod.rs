@@ -35,6 +35,7 @@
 pub mod circuit;
 pub mod opv;
 mod params;
+pub mod prf;
 mod receiver;
 mod sender;
 mod words;
