@@ -14,6 +14,7 @@ use crate::peqt::{AndTreeEquality, CubicEquality};
 use crate::permute_share::SwitchingNetwork;
 use crate::permute_share::bits::circuit::SwitchCircuit;
 use crate::permute_share::bits::opv::PuncturedVectors;
+use crate::permute_share::bits::prf::WeakPrf;
 use crate::permute_share::bits::{Benes, BitNetwork};
 use crate::random_one_of_n_ot::OneOfN;
 use crate::share_conversion::{self, Multiplexer};
@@ -55,6 +56,7 @@ registries! {
         PuncturedVectors,
         SwitchCircuit,
         SwitchCircuit<Benes>,
+        WeakPrf,
     ];
     /// Protocols for permuting and sharing values of up to 64 bits.
     permute_share_64: PermuteShare<Gf64> = [SwitchingNetwork<Gf64>];

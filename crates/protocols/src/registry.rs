@@ -2,6 +2,7 @@
 
 use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
 use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
+use vesica_mpc::permute_share::bits::prf::WeakPrf;
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::variants::resolve;
 use vesica_party::{Entry, Registered, registries};
@@ -63,7 +64,11 @@ registries! {
         Pt26,
         Membership<Czz24, Union>,
         Membership<Gmr21, Union>,
-        Membership<Cssw25, Union> => [Membership<Cssw25<PuncturedVectors>, Union>, Membership<Cssw25<SwitchCircuit>, Union>],
+        Membership<Cssw25, Union> => [
+            Membership<Cssw25<PuncturedVectors>, Union>,
+            Membership<Cssw25<SwitchCircuit>, Union>,
+            Membership<Cssw25<WeakPrf>, Union>,
+        ],
         Membership<Zcl23Pk<Garbled>, Union>,
         Membership<Zcl23Sk, Union>,
         Membership<Zcl23Pk<NarrowBand>, Union>,

@@ -3,6 +3,7 @@
 use vesica_mpc::bits::Bits;
 use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
 use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
+use vesica_mpc::permute_share::bits::prf::WeakPrf;
 use vesica_mpc::permute_share::bits::{Benes, BitNetwork};
 use vesica_mpc::tasks::{BitsToPermute, PermuteBitsRequest, PermuteShareBits};
 use vesica_party::{Abort, Party, Phase, Protocol, Security, Task};
@@ -52,6 +53,11 @@ fn punctured_vectors_permute() {
 fn switches_in_a_circuit_permute() {
     permutes::<SwitchCircuit>();
     permutes::<SwitchCircuit<Benes>>();
+}
+
+#[test]
+fn a_weak_prf_permutes() {
+    permutes::<WeakPrf>();
 }
 
 /// The receiver's shares under zero shares of the sender: the bits in the order.
@@ -134,6 +140,13 @@ fn the_bytes_are_those_of_the_formula() {
     let benes = |len, kept| *row::<SwitchCircuit<Benes>>().predicted_bytes(&request(len, kept)).unwrap().end();
     // One layer has 80 switches instead of 64: five words more.
     assert_eq!(benes(160, 160) - bytes(160, 160), 40);
+
+    let bytes = |len, kept| *row::<WeakPrf>().predicted_bytes(&request(len, kept)).unwrap().end();
+    // A bit of each value and of each that comes out, once any does; evaluations are filled up to 320.
+    assert_eq!((bytes(0, 0), bytes(800, 0), bytes(800, 8) - bytes(800, 1)), (0, 0, 0));
+    assert_eq!((bytes(1600, 8) - bytes(800, 8), bytes(800, 320) - bytes(800, 8)), (100, 39));
+    let megabytes = bytes(BINS, BINS) as f64 / 1e6;
+    assert!((185.0..195.0).contains(&megabytes), "{megabytes}");
 }
 
 #[test]
@@ -143,6 +156,7 @@ fn what_cannot_be_served_is_refused() {
     refuses::<PuncturedVectors>();
     refuses::<SwitchCircuit>();
     refuses::<SwitchCircuit<Benes>>();
+    refuses::<WeakPrf>();
 }
 
 fn refuses<P: Protocol<Task = PermuteShareBits>>() {
@@ -176,6 +190,7 @@ fn faults_end_both_sides() {
     faults::<BitNetwork>(&request(70, 50), &sent, &order);
     faults::<PuncturedVectors>(&request(70, 50), &sent, &order);
     faults::<SwitchCircuit>(&request(7, 5), &random(7, 5).0, &random(7, 5).1);
+    faults::<WeakPrf>(&request(70, 50), &sent, &order);
 }
 
 /// Whatever the bits and the order are: here all are zero, and stay where they are.
@@ -192,8 +207,20 @@ fn all_messages_look_random() {
     for step in 1..=3 {
         assert_uniform(&transcript.of("permute-share-1-opv", step), &format!("punctured vectors, step {step}"));
     }
-    let transcript = transcript_of(row::<SwitchCircuit>(), &of, sent, order);
+    let transcript = transcript_of(row::<SwitchCircuit>(), &of, sent.clone(), order.clone());
     assert_uniform(&transcript.of("permute-share-1-circuit", 1), "the last step of the circuit");
+    let transcript = transcript_of(row::<WeakPrf>(), &of, sent, order);
+    for step in 2..=4 {
+        assert_uniform(&transcript.of("permute-share-1-prf", step), &format!("weak PRF, step {step}"));
+    }
+    // Step 1 is of numbers below 243, each for a lane of one key bit.
+    let mut counts = [0u32; 256];
+    let numbers = transcript.of("permute-share-1-prf", 1);
+    numbers.iter().for_each(|&number| counts[usize::from(number)] += 1);
+    let expected = numbers.len() as f64 / 243.0;
+    let square: f64 = counts[..243].iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+    // 242 degrees of freedom: a mean of 242 and a deviation of 22.
+    assert!((104.0..380.0).contains(&square) && counts[243..] == [0; 13], "{square}");
 }
 
 /// Prints what docs/parameters/permutations.md says of the bits of 2^20 items.
@@ -206,6 +233,7 @@ fn a_million_bits_take_this_long() {
         takes_this_long::<PuncturedVectors>();
         takes_this_long::<SwitchCircuit>();
         takes_this_long::<SwitchCircuit<Benes>>();
+        takes_this_long::<WeakPrf>();
     }
 }
 

@@ -39,6 +39,7 @@
 pub mod circuit;
 pub mod opv;
 mod params;
+pub mod prf;
 mod receiver;
 mod sender;
 mod words;

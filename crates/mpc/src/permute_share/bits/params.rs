@@ -3,6 +3,7 @@
 use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::permutation::Network;
+use vesica_structures::secret::Secret;
 
 use crate::permute_share::params::MAX_SWITCHES;
 use crate::silent::bulk;
@@ -25,6 +26,16 @@ pub(super) fn check(request: &PermuteBitsRequest) -> Result<(), Unsupported> {
         ));
     }
     Ok(())
+}
+
+/// Refuses an order that does not name each of `len` bits once.
+pub(super) fn check_order(order: &[u32], len: usize) -> Result<(), Unsupported> {
+    let mut named = Secret::new(vec![false; len]);
+    let is_new = |&bit: &u32| named.get_mut(bit as usize).is_some_and(|named| !std::mem::replace(named, true));
+    if order.len() == len && order.iter().all(is_new) {
+        return Ok(());
+    }
+    Err(Unsupported::new("an order that does not name each value once", format_args!("give one of {len} values")))
 }
 
 /// What both sides derive from the request.

@@ -85,6 +85,7 @@ mod tests {
     use vesica_mpc::permute_share::bits::BitNetwork;
     use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
     use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
+    use vesica_mpc::permute_share::bits::prf::WeakPrf;
     use vesica_mpc::tasks::PermuteBitsRequest;
     use vesica_party::Security;
     use vesica_structures::shuffle::random_order;
@@ -111,5 +112,6 @@ mod tests {
         permutes::<BitNetwork>();
         permutes::<PuncturedVectors>();
         permutes::<SwitchCircuit>();
+        permutes::<WeakPrf>();
     }
 }

@@ -31,7 +31,7 @@
 //! | `F_k(x)`, `F_k(y)` (Figure 2) | steps 1 and 2, `union::oprf` | the OPRF before the hashing; the sender has the key |
 //! | circuit PSI (Figure 7), `T_X` | `union::circuit`, `Matched::items` | the table is the sender's |
 //! | combine and permute (Figures 8, 12) | `combine`, steps 3 and 4 | the order is the sender's |
-//! | share translation (Figure 13) | [`ShareTranslation`], in the set-up | three instantiations; the paper has one more, from a weak PRF |
+//! | share translation (Figure 13) | [`ShareTranslation`], in the set-up | the paper's three instantiations, and Waksman's network by OTs |
 //! | `{T_X[pi(i)], bottom}` (Figure 10) | steps 5 and 6 | an OT for each bin |
 //!
 //! # Empty bins
@@ -103,6 +103,7 @@ use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::bits::BitNetwork;
 use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
 use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
+use vesica_mpc::permute_share::bits::prf::WeakPrf;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
@@ -199,6 +200,11 @@ const SHUFFLE: Choice = Choice {
             ..ChoiceValue::new("circuit", "permute-share-1-circuit: Waksman's network, an AND gate for each switch.")
                 .deviating(CIRCUIT)
         },
+        ChoiceValue {
+            modes: Some(PRF_MODES),
+            ..ChoiceValue::new("prf", "permute-share-1-prf: oblivious evaluation of a weak PRF at each bin.")
+                .deviating(PRF)
+        },
     ],
 };
 
@@ -211,10 +217,18 @@ const OPV: &[&str] =
      permutation."];
 const CIRCUIT: &[&str] =
     &["Share translation is permute-share-1-circuit: Waksman's network in GMW, as in the paper's section 6.3.2."];
+const PRF: &[&str] =
+    &["Share translation is permute-share-1-prf: permutation correlations, with 64 trits a bin instead of 256."];
 
 const MODES: &[Mode] = &semi_honest(Rounds::between(23, 39), ASSUMPTIONS, BESIDE_UNION);
 /// A round for each layer of switches.
 const CIRCUIT_MODES: &[Mode] = &semi_honest(Rounds::between(39, 79), ASSUMPTIONS, BESIDE_UNION);
+/// The weak PRF, and a round more for its key.
+const PRF_MODES: &[Mode] = &semi_honest(
+    Rounds::between(25, 41),
+    assumptions![ASSUMPTIONS, <WeakPrf as Protocol>::ENTRY.modes[0].assumptions],
+    BESIDE_UNION,
+);
 
 impl For<Union> for Cssw25 {
     const ENTRY: Entry = Entry {
@@ -258,5 +272,14 @@ impl For<Union> for Cssw25<SwitchCircuit> {
         "cssw25:shuffle=circuit",
         deviations![BASE.deviations, SHUFFLE.values[0] => SHUFFLE.values[2]],
         CIRCUIT_MODES,
+    );
+}
+
+/// `cssw25:shuffle=prf`.
+impl For<Union> for Cssw25<WeakPrf> {
+    const ENTRY: Entry = BASE.variant(
+        "cssw25:shuffle=prf",
+        deviations![BASE.deviations, SHUFFLE.values[0] => SHUFFLE.values[3]],
+        PRF_MODES,
     );
 }

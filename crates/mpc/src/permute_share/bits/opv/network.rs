@@ -24,6 +24,7 @@
 use vesica_structures::facts::Unsupported;
 use vesica_structures::secret::Secret;
 
+use super::super::params::check_order;
 use super::super::words::Words;
 
 /// Wires of a permutation.
@@ -93,14 +94,7 @@ fn each_block(start: usize, wires: usize, depth: usize, work: &mut impl FnMut(us
 /// If the order does not name each of `wires` wires once.
 pub(super) fn route(order: Vec<u32>, wires: usize) -> Result<Words, Unsupported> {
     let mut order = Secret::new(order);
-    let mut named = Secret::new(vec![false; wires]);
-    let is_new = |&wire: &u32| named.get_mut(wire as usize).is_some_and(|named| !std::mem::replace(named, true));
-    if order.len() != wires || !order.iter().all(is_new) {
-        return Err(Unsupported::new(
-            "an order that does not name each value once",
-            format_args!("give one of {wires} values"),
-        ));
-    }
+    check_order(&order, wires)?;
     let all = layers(wires) * wires;
     let mut router = Router {
         wires,
