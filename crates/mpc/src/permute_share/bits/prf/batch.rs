@@ -48,8 +48,8 @@ impl Batch {
         }
     }
 
-    /// Where the trits of a key bit begin in its stream. No two streams have a counter in common,
-    /// so that a guess at the key of one of them is a guess at no other one.
+    /// Where the trits of a key bit begin in its two streams. Streams of different key bits have no
+    /// counter in common, so that a guess at the key of one of them is a guess at no other one.
     pub fn counter(&self, key_bit: u128) -> u128 {
         key_bit << 96 | (self.first as u128) << 32
     }

@@ -14,7 +14,7 @@
 //!
 //! Indices of a table are added bit by bit. `T[c] = T[a + d]` is `f(a) + r` where `a = 0`, and the
 //! third message makes it so for other `a`. The receiver lacks the two further entries of the table
-//! that hide what came; `r` is uniform, and nothing opens it.
+//! that hide what came; `r` is uniform, and only the sum of all 64 of an evaluation is ever opened.
 //!
 //! A trit takes four bits of messages and a random table of four bits. As a circuit it would be two
 //! AND gates, each of five bits in GMW: for trits `a_0 + 2 a_1` and `b_0 + 2 b_1` the lowest bit of

@@ -52,9 +52,10 @@ impl Function {
         for stripe in 0..STRIPES {
             for part in 0..WORDS / 2 {
                 for lane in 0..128 {
-                    let input = batch.evaluation(stripe, 128 * part + lane);
-                    let input = input.map_or([0; TILES], |evaluation| self.input(index(evaluation)));
+                    let evaluation = batch.evaluation(stripe, 128 * part + lane);
+                    let mut input = evaluation.map_or([0; TILES], |evaluation| self.input(index(evaluation)));
                     tiles.iter_mut().zip(input).for_each(|(tile, block)| tile[lane] = block);
+                    input.zeroize();
                 }
                 tiles.iter_mut().for_each(transpose_128x128);
                 for (planes, lanes) in planes.iter_mut().zip(tiles.as_flattened()) {

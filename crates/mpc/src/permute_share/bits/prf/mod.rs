@@ -49,9 +49,12 @@
 //! rows over F_2 and 128 bits of output. Only one bit of it is used. Output bits can be added up by
 //! everybody, so that the function is as good a weak PRF with `B` in systematic form, as in the
 //! authors' implementation. Half of `B` is then the identity matrix; some row has 64 ones, but for
-//! one `B` of a thousand (a test of `params.rs` computes that). The row's output bit needs 64 trits
-//! of 256. The rows of `A` that make them are uniform, since `B` says nothing of `A`. So whoever
-//! tells `F` from random bits also tells the paper's function, and other trits need not be made.
+//! one `B` of ten thousand (a test of `params.rs` computes that). The row's output bit needs 64
+//! trits of 256. The rows of `A` that make them are uniform, since `B` says nothing of `A`. So
+//! whoever tells `F` from random bits also tells the paper's function for uniform `A` and `B`, and
+//! other trits need not be made. A code word of `B` with yet fewer ones would pass the same
+//! argument; we take no such step, since what is assumed of `F` itself is then assumed of fewer and
+//! fewer trits. docs/parameters/permutations.md says what is known of 64.
 //!
 //! **What the sender sees.** Of each pair of seeds it lacks one, so that the trits of arrow 1 are
 //! pseudo-random to it, whatever `x` is. No place of a stream serves twice. The choices that mask
@@ -63,14 +66,17 @@
 //! thereby the key, show in nothing but the values `F_k(x_j)` of arrow 4. `F` is a weak PRF, the
 //! inputs are uniform and there is one for each bit, so that the first part of arrow 4 is
 //! pseudo-random, whatever `v` is. A simulator draws it at random, and takes for the second part
-//! what leads to the receiver's output.
+//! what leads to the receiver's output. A receiver that knows some of `v` knows some values of `F`:
+//! in `cssw25` it does, those of empty bins, a quarter of all. What hides the rest is that `F` is a
+//! weak PRF, of which known values say nothing about others.
 //!
 //! **Inputs** are 512 bits of AES each, at distinct blocks under a key that hashes the messages of
 //! both sides. As AES is modelled as a random permutation, they are uniform and known to both
 //! sides; 2^24 blocks are told from uniform ones with 2^-81. A weak PRF needs no more: nobody
 //! chooses an input.
 //!
-//! **One key a run.** The choices of the OTs are the key, 512 random bits. With the run end the
+//! **One key a run.** The choices of the OTs are the key, 512 pseudo-random bits (see
+//! [`crate::ot_extension`] for what a search for them takes). With the run end the
 //! key, the seeds, the inputs and `A`. There are fewer than 2^22 inputs to a key, and one bit of
 //! output for each.
 //!
@@ -78,8 +84,8 @@
 //! nor that the sender's answers belong to its key. A receiver that chose inputs could learn the
 //! key.
 //!
-//! **Time and addresses.** The receiver reads bits of arrow 4 in its order, as it does in the other
-//! networks.
+//! **Time and addresses.** The receiver reads bits of arrow 4 in its order, and checks the order at
+//! addresses that follow from it, as it does in the other networks.
 
 mod batch;
 mod convert;

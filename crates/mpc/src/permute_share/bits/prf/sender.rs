@@ -74,7 +74,8 @@ impl Party for Sender {
         bits.add_all(&input.values);
         bits.add_all_at(len, &input.shares);
 
-        let (mut space, mut answers) = (Space::new(), Vec::new());
+        let all_answers = Batch::all(kept).map(|batch| MIDDLE * batch.all_words()).sum();
+        let (mut space, mut answers) = (Space::new(), Vec::with_capacity(all_answers));
         let mut numbers = Vec::new();
         for batch in Batch::all(kept) {
             // Step 1.
@@ -88,8 +89,10 @@ impl Party for Sender {
                 (0..).zip(seeds.iter()).zip(space.inputs.iter_mut()).zip(received)
             {
                 let (mut own, sent) = (random(*seed, batch.counter(j), batch.words), unpack(numbers));
-                *trits = std::array::from_fn(|stripe| sum(&own[stripe], &masked(&sent[stripe], mask)));
+                let mut products = sent.map(|stripe| masked(&stripe, mask));
+                *trits = std::array::from_fn(|stripe| sum(&own[stripe], &products[stripe]));
                 own.zeroize();
+                products.zeroize();
             }
 
             // Step 2.

@@ -93,7 +93,8 @@ pub(super) fn unpack(numbers: &[u8]) -> [Trits; STRIPES] {
 
 /// Uniform trits in the first `words` words of each stripe: numbers below 243 among the bytes of
 /// AES under `key`, from the counter `first` on, of which fewer than 2^32 are used. Other bytes are
-/// passed over, which takes no branch; how many there are says nothing of those that are taken.
+/// passed over without a branch for each; how many there are, which the number of draws shows, says nothing
+/// of those that are taken.
 pub(super) fn random(key: u128, first: u128, words: usize) -> [Trits; STRIPES] {
     /// Blocks that nearly always have enough such bytes for a full batch: 19 of 20 bytes are.
     const BLOCKS: usize = 9 * WORDS / 2;
