@@ -136,7 +136,6 @@ impl Protocol for WeakPrf {
              form, which has as many ones",
             "a uniform matrix A for each run, instead of the fixed structured one of the authors' implementation",
             "inputs of 512 pseudo-random bits, instead of shorter ones that are expanded",
-            "trits travel five a byte",
             "parities by a random table of four bits a trit, whose choice is corrected by two bits, and of which two \
              more bits are sent",
             "the sender chooses its shares, which costs one bit a value",
