@@ -114,6 +114,8 @@ pub mod params;
 mod peeling;
 mod receiver;
 mod records;
+#[cfg(test)]
+mod secrecy;
 mod sender;
 #[cfg(test)]
 mod tests;
