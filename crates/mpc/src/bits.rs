@@ -112,15 +112,21 @@ impl BitXorAssign<&Bits> for Bits {
 
 impl FromIterator<bool> for Bits {
     fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
-        let mut packed = Self::default();
-        for bit in bits {
-            if packed.len.is_multiple_of(64) {
-                packed.words.push(0);
+        let mut bits = bits.into_iter();
+        let (mut words, mut len) = (Vec::with_capacity(bits.size_hint().0.div_ceil(64)), 0);
+        loop {
+            let (mut word, before) = (0, len);
+            for bit in bits.by_ref().take(64) {
+                word |= u64::from(bit) << (len - before);
+                len += 1;
             }
-            packed.len += 1;
-            packed.set(packed.len - 1, bit);
+            if len > before {
+                words.push(word);
+            }
+            if len < before + 64 {
+                return Self { words, len };
+            }
         }
-        packed
     }
 }
 

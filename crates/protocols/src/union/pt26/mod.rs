@@ -114,11 +114,13 @@ pub mod params;
 mod peeling;
 mod receiver;
 mod records;
+#[cfg(test)]
+mod secrecy;
 mod sender;
 #[cfg(test)]
 mod tests;
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
@@ -127,11 +129,11 @@ use vesica_party::{
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
-use vesica_structures::packing::{packed_len, unpack};
+use vesica_structures::packing::{pack, packed_len, unpack};
 use vesica_structures::secret::Secret;
 
 use self::messages::Digest;
-use self::peeling::{Hashes, Peeling};
+use self::peeling::{Hashes, Left, MANY, Peeling};
 use crate::tasks::{SIZES, Union, UnionRequest};
 
 pub use params::Params;
@@ -198,22 +200,25 @@ impl Protocol for Pt26 {
 /// Tests that travel at a time: whole bytes, however wide they are.
 const TESTS_PER_PIECE: usize = 1 << 13;
 
-/// Bytes that are hashed at a time, about.
-const DIGEST_PIECE: usize = 1 << 14;
+/// Bytes that are hashed at a time.
+const DIGEST_PIECE: usize = 1 << 16;
 
-/// All rounds of all tables. `round` gets the table, the number of the round's first test, and which
-/// of this side's items have not come out; it says how many items of the union come out.
+/// What a partner does that shows more items than both sides declared.
+const TOO_MANY: &str = "more items come out of the tables than both sides have";
+
+/// All rounds of all tables. `round` gets the table, the number of the round's first test, and what
+/// has not come out.
 fn rounds(
     params: &Params,
     hashes: &Hashes,
     items: &[u128],
     ch: &mut Channel,
-    mut round: impl FnMut(&mut Peeling<'_>, usize, &mut [bool], &mut Channel) -> Result<usize, Abort>,
+    mut round: impl FnMut(&mut Peeling<'_>, usize, &mut Left, &mut Channel) -> Result<(), Abort>,
 ) -> Result<(), Abort> {
     let mut is_done = params.tables.is_empty();
     let names = hashes.names(items);
-    let mut left = Secret::new(vec![true; items.len()]);
-    let (mut tests, mut peeled) = (0, 0);
+    let mut left = Left { own: Secret::new(vec![true; items.len()]), room: params.most_items() };
+    let mut tests = 0;
     for (number, table) in params.tables.iter().enumerate() {
         let phase = ch.phase(Phase::HashItems);
         let mut peeling = Peeling::new(params, number, hashes, &names, &left);
@@ -224,46 +229,67 @@ fn rounds(
             if tests > params.tests {
                 return Err(Abort::StatisticalFailure("there are more bins to test than there are OTs for"));
             }
-            peeled += round(&mut peeling, first, &mut left, ch)?;
-            if peeled > params.most_items() {
-                return Err(Abort::StatisticalFailure("more items came out of a table than both sides have"));
-            }
+            round(&mut peeling, first, &mut left, ch)?;
         }
         is_done = peeling.is_done();
     }
     // The first is known to both sides, and so does not show whose items they are.
-    if !is_done || left.iter().any(|&left| left) {
+    if !is_done || left.own.iter().any(|&left| left) {
         return Err(Abort::StatisticalFailure("some items do not come out of the tables"));
     }
     Ok(())
 }
 
 /// The digest of arrow 5. Both sides know what goes into it.
-fn digest(found: &[Option<u128>]) -> Digest {
+fn digest(found: &[u128]) -> Digest {
+    const ENTRY: usize = 4 + size_of::<u128>();
     let mut hasher = blake3::Hasher::new_derive_key("vesica v1 pt26 2026 names in open bins");
-    let mut bytes = Secret::new(Vec::new());
-    for (test, name) in (0u32..).zip(found).filter_map(|(test, name)| Some((test, (*name)?))) {
-        bytes.extend(test.to_le_bytes());
-        bytes.extend(name.to_le_bytes());
-        if bytes.len() >= DIGEST_PIECE {
-            hasher.update(&bytes);
-            bytes.clear();
+    let mut bytes = Secret::new(vec![0; DIGEST_PIECE]);
+    for (tests, found) in (0u32..).step_by(DIGEST_PIECE / ENTRY).zip(found.chunks(DIGEST_PIECE / ENTRY)) {
+        let mut len = 0;
+        for (test, &name) in (tests..).zip(found) {
+            bytes[len..][..4].copy_from_slice(&test.to_le_bytes());
+            bytes[len + 4..][..ENTRY - 4].copy_from_slice(&name.to_le_bytes());
+            len += if name == MANY { 0 } else { ENTRY };
         }
+        hasher.update(&bytes[..len]);
     }
     let mut digest = [0; 16];
-    hasher.update(&bytes).finalize_xof().fill(&mut digest);
+    hasher.finalize_xof().fill(&mut digest);
     Digest(digest)
+}
+
+/// Space for what belongs to the tests of a piece.
+fn space() -> Secret<Vec<u128>> {
+    Secret::new(vec![0; TESTS_PER_PIECE])
+}
+
+/// The tests of a round, piece by piece.
+fn pieces(tests: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..tests).step_by(TESTS_PER_PIECE).map(move |start| start..tests.min(start + TESTS_PER_PIECE))
+}
+
+/// Sends the low `width` bits of each value, packed.
+fn send_packed<S: Stream<Element = u8>>(
+    values: &[u128],
+    width: u32,
+    packed: &mut Vec<u8>,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    packed.clear();
+    pack(bytemuck::cast_slice::<u128, Gf128>(values), width, packed);
+    ch.send_stream::<S>(packed)
 }
 
 /// Receives packed values of `width` bits.
 fn receive_packed<S: Stream<Element = u8>>(
-    len: usize,
+    values: &mut [u128],
     width: u32,
+    packed: &mut Vec<u8>,
     ch: &mut Channel,
-) -> Result<Secret<Vec<Gf128>>, Abort> {
-    let mut values = Secret::new(vec![Gf128::default(); len]);
-    let mut packed = vec![0; packed_len(len, width)];
-    ch.recv_stream::<S>(&mut packed)?;
-    unpack(&packed, width, &mut values).ok_or(Abort::PeerMisbehaved(S::STEP, "bits beyond the last value"))?;
-    Ok(values)
+) -> Result<(), Abort> {
+    packed.resize(packed_len(values.len(), width), 0);
+    ch.recv_stream::<S>(packed)?;
+    let values = bytemuck::cast_slice_mut::<u128, Gf128>(values);
+    unpack(packed, width, values).ok_or(Abort::PeerMisbehaved(S::STEP, "bits beyond the last value"))
 }

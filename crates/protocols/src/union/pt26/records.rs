@@ -34,12 +34,14 @@ impl Records {
         ch: &mut Channel,
     ) -> Result<(), Abort> {
         let _phase = ch.phase(Phase::Payload);
+        let mut cells = Vec::new();
         for peeled in peeled.chunks(places_per_piece(self.width)) {
-            let mut cells = vec![0; peeled.len() * self.width];
+            cells.clear();
+            cells.resize(peeled.len() * self.width, 0);
             for (cell, peeled) in cells.chunks_exact_mut(self.width).zip(peeled) {
                 // The work is the same for a record that this side lacks.
                 let (item, mask) = if peeled.item == NOT_OWN { (0, 0) } else { (peeled.item as usize, u8::MAX) };
-                let record = self.own.iter().skip(item * self.width);
+                let record = self.own.get(item * self.width..).unwrap_or_default();
                 cell.iter_mut().zip(record).for_each(|(byte, own)| *byte = own & mask);
             }
             pads.add(&mut cells, self.width, tests(peeled, first, &block));

@@ -5,7 +5,6 @@ use vesica_mpc::tasks::{OtChosen, VoleSender};
 use vesica_mpc::{silent, silent_ot};
 use vesica_party::{Abort, Channel, Fixed, Party, Phase, Stream};
 use vesica_structures::fields::{Gf128, Value};
-use vesica_structures::packing::{pack, packed_len};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -15,10 +14,10 @@ use super::messages::{
     Digest, Flips, Points, ReceiverNames, ReceiverRecords, Results, Salt, SenderNames, SenderRecords, Values,
 };
 use super::pads::{For, Pads};
-use super::params::Parts;
-use super::peeling::{Content, Hashes, Peeling, low};
+use super::params::{Parts, Table};
+use super::peeling::{Hashes, Left, MANY, Peeling, low, select};
 use super::records::Records;
-use super::{Params, TESTS_PER_PIECE, digest, receive_packed, rounds};
+use super::{Params, TOO_MANY, digest, pieces, receive_packed, rounds, send_packed, space};
 use crate::tasks::{NewRecords, UnionSenderInput, UnionSenderOutput};
 use crate::union::bit_streams;
 
@@ -30,9 +29,9 @@ pub struct Sender {
 
 /// The result of the set-up, if there is an item at all.
 pub(super) struct SetUp {
-    salt: [u8; 32],
-    ots: OtChosen,
-    vole: VoleSender,
+    pub(super) salt: [u8; 32],
+    pub(super) ots: OtChosen,
+    pub(super) vole: VoleSender,
 }
 
 impl SetUp {
@@ -51,7 +50,10 @@ impl SetUp {
         let hashes = Hashes::new(ch, params, &salt);
         let pads = hashes.pads.map(Pads);
         let records = Records::new(records, params.request.record_bytes);
-        (hashes, Run { params, ots, vole, pads, records })
+        // A round tests no bin twice.
+        let most_tests = params.tables.iter().map(Table::bins).max().unwrap_or(0);
+        let heard = Secret::new(Vec::with_capacity(most_tests));
+        (hashes, Run { params, ots, vole, pads, records, heard, space: Space::new() })
     }
 }
 
@@ -64,104 +66,124 @@ pub(super) struct Run<'a> {
     /// Pads of OT blocks, and of the VOLE's elements.
     pads: [Pads; 2],
     records: Records,
+    /// For each test of a round what the receiver says of its bin where this side has nothing, else
+    /// nothing; then `A'`, and in the end what the union's bin holds.
+    heard: Secret<Vec<u128>>,
+    space: Space,
+}
+
+/// Work space for the tests of a piece.
+struct Space {
+    packed: Vec<u8>,
+    own: Secret<Vec<u128>>,
+    random: Secret<Vec<u128>>,
+    inner: Secret<Vec<u128>>,
+    pads: Secret<Vec<u128>>,
+}
+
+impl Space {
+    fn new() -> Self {
+        Self { packed: Vec::new(), own: space(), random: space(), inner: space(), pads: space() }
+    }
 }
 
 impl Run<'_> {
-    /// A round whose tests are numbered from `first` on; the number of items that came out.
+    /// A round whose tests are numbered from `first` on.
     pub(super) fn round(
         &mut self,
         peeling: &mut Peeling<'_>,
         first: usize,
-        left: &mut [bool],
+        left: &mut Left,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<usize, Abort> {
+    ) -> Result<(), Abort> {
         let phase = ch.phase(Phase::Equality);
-        let tests = peeling.tests();
-        let choices = &self.ots.choices[first..][..tests];
-        let is_empty = |test: usize| peeling.content(test) == Content::Empty;
-        let flips: Bits = choices.iter().enumerate().map(|(test, choice)| choice ^ is_empty(test)).collect();
+        let choices = &self.ots.choices[first..];
+        let flips: Bits = peeling.are_empty().zip(choices).map(|(is_empty, choice)| choice ^ is_empty).collect();
         bit_streams::send::<Flips>(&flips, ch)?;
+        self.listen(peeling, first, ch)?;
+        self.answer(peeling, first, ch, rng)?;
 
-        let heard = self.answer(peeling, first, ch, rng)?;
-
-        let results = bit_streams::receive::<Results>(tests, ch)?;
+        let results = bit_streams::receive::<Results>(peeling.tests(), ch)?;
         drop(phase);
         let phase = ch.phase(Phase::Match);
-        let mut found = Vec::with_capacity(tests);
-        for (test, (is_open, &heard)) in results.iter().zip(heard.iter()).enumerate() {
-            let name = match peeling.content(test) {
-                Content::Many if is_open => {
-                    return Err(Abort::PeerMisbehaved(Results::STEP, "it opens a bin of several items"));
-                }
-                Content::Empty => heard,
-                Content::One(_) | Content::Many => peeling.name(test),
-            };
-            found.push(is_open.then_some(name));
+        let mut is_full = false;
+        for (found, is_open) in self.heard.iter_mut().zip(results.iter()) {
+            is_full |= is_open && *found == MANY;
+            *found = select(is_open, *found, MANY);
         }
-        if ch.recv::<Digest>(())? != digest(&found) {
+        if is_full {
+            return Err(Abort::PeerMisbehaved(Results::STEP, "it opens a bin of several items"));
+        }
+        if ch.recv::<Digest>(())? != digest(&self.heard) {
             return Err(Abort::PeerMisbehaved(<Digest as Fixed>::STEP, "the tables of both sides differ"));
         }
-        let peeled = peeling.peel(&found, left);
+        let peeled = peeling.peel(&self.heard, left).ok_or(Abort::PeerMisbehaved(Results::STEP, TOO_MANY))?;
         drop(phase);
         let Self { ots, vole, pads, records, .. } = self;
         records.take::<ReceiverRecords>(&peeled, first, &pads[0], |test| ots.chosen[test], ch)?;
-        records.give::<SenderRecords>(&peeled, first, &pads[1], |test| vole.b[test].0, ch)?;
-        Ok(peeled.len())
+        records.give::<SenderRecords>(&peeled, first, &pads[1], |test| vole.b[test].0, ch)
     }
 
-    /// Arrows 3 and 4; what the receiver says of the bins in which this side has nothing, zero for
-    /// others.
+    /// Arrow 3.
+    fn listen(&mut self, peeling: &Peeling<'_>, first: usize, ch: &mut Channel) -> Result<(), Abort> {
+        let Self { params, ots, vole, pads: [of_ots, _], heard: all_heard, space, .. } = self;
+        let Params { name_bits, point_bits, .. } = **params;
+        let tests = peeling.tests();
+        all_heard.resize(tests, 0);
+        let mut are_empty = peeling.are_empty();
+        for piece in pieces(tests) {
+            let number = first + piece.start;
+            let Space { packed, own: points, pads, .. } = &mut *space;
+            let [points, pads] = [points, pads].map(|space| &mut space[..piece.len()]);
+            let heard = &mut all_heard[piece];
+            receive_packed::<ReceiverNames>(heard, name_bits, packed, ch)?;
+            receive_packed::<Points>(points, point_bits, packed, ch)?;
+            of_ots.of(&ots.chosen[number..][..heard.len()], number, For::Name, pads);
+            for ((heard, pad), is_empty) in heard.iter_mut().zip(pads).zip(are_empty.by_ref()) {
+                *heard = select(is_empty, (*heard ^ *pad) & low(name_bits), 0);
+            }
+            let points: &[Gf128] = bytemuck::cast_slice(points);
+            Gf128::scale_add(&mut vole.b[number..][..points.len()], vole.delta, points);
+        }
+        Ok(())
+    }
+
+    /// Arrow 4, when all of arrow 3 has come: the receiver reads nothing before. It works on one piece
+    /// while this side makes the next.
     fn answer(
         &mut self,
         peeling: &Peeling<'_>,
         first: usize,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<Secret<Vec<u128>>, Abort> {
-        let Self { params, ots, vole, pads: [of_ots, of_vole], .. } = self;
+    ) -> Result<(), Abort> {
+        let Self { params, vole, pads: [_, of_vole], heard: all_heard, space, .. } = self;
         let Params { name_bits, point_bits, value_bits, .. } = **params;
-        let tests = peeling.tests();
-        let mut all_heard = Secret::new(Vec::with_capacity(tests));
-        let (mut names, mut values) = (Vec::new(), Vec::new());
-        for start in (0..tests).step_by(TESTS_PER_PIECE) {
-            let len = TESTS_PER_PIECE.min(tests - start);
-            let number = first + start;
-            let mut heard = receive_packed::<ReceiverNames>(len, name_bits, ch)?;
-            let masked = receive_packed::<Points>(len, point_bits, ch)?;
-            let pads = of_ots.of(&ots.chosen[number..][..len], number, For::Name);
-            let mut points = Secret::new(vec![Gf128::default(); len]);
-            let mut own = Secret::new(vec![Gf128::default(); len]);
-            let of_tests = heard.iter_mut().zip(pads.iter()).zip(points.iter_mut().zip(own.iter_mut()));
-            for (test, ((heard, pad), (point, own))) in (start..).zip(of_tests) {
-                let random = rng.block();
-                own.0 = peeling.name(test);
-                let said = (heard.0 ^ pad) & low(name_bits);
-                let (is_heard, what) = match peeling.content(test) {
-                    Content::Empty => (u128::MAX, said),
-                    Content::One(_) => (0, own.0),
-                    Content::Many => (0, random),
-                };
-                heard.0 = said & is_heard;
-                point.0 = what & low(point_bits);
+        for piece in pieces(peeling.tests()) {
+            let number = first + piece.start;
+            let Space { packed, own, random, inner, pads } = &mut *space;
+            let [own, random, inner, pads] = [own, random, inner, pads].map(|space| &mut space[..piece.len()]);
+            peeling.say(piece.clone(), own);
+            rng.fill_bytes(bytemuck::cast_slice_mut(random));
+            inner.copy_from_slice(bytemuck::cast_slice(&vole.b[number..][..piece.len()]));
+
+            let points = random;
+            for ((heard, &own), point) in all_heard[piece].iter_mut().zip(&*own).zip(&mut *points) {
+                // Where this side has something, it has heard nothing.
+                *heard |= own;
+                *point = select(own == MANY, u128::from_le(*point), *heard) & low(point_bits);
             }
-            let inner = &mut vole.b[number..][..len];
-            Gf128::scale_add(inner, vole.delta, &masked);
-            let at_zero = of_vole.of(bytemuck::cast_slice(inner), number, For::Name);
-            own.iter_mut().zip(at_zero.iter()).for_each(|(own, pad)| own.0 ^= pad);
-            let mut at_points = Secret::new(inner.to_vec());
-            Gf128::scale_add(&mut at_points, vole.delta, &points);
-            let at_points = of_vole.of(bytemuck::cast_slice(&at_points), number, For::Value);
-            pack(&own, name_bits, &mut names);
-            pack(bytemuck::cast_slice::<u128, Gf128>(&at_points), value_bits, &mut values);
-            all_heard.extend(heard.iter().map(|heard| heard.0));
+            of_vole.of(inner, number, For::Name, pads);
+            own.iter_mut().zip(&*pads).for_each(|(own, pad)| *own ^= pad);
+            send_packed::<SenderNames>(own, name_bits, packed, ch)?;
+
+            let points: &[Gf128] = bytemuck::cast_slice(points);
+            Gf128::scale_add(bytemuck::cast_slice_mut(inner), vole.delta, points);
+            of_vole.of(inner, number, For::Value, pads);
+            send_packed::<Values>(pads, value_bits, packed, ch)?;
         }
-        let mut values = values.chunks(packed_len(TESTS_PER_PIECE, value_bits));
-        for names in names.chunks(packed_len(TESTS_PER_PIECE, name_bits)) {
-            ch.send_stream::<SenderNames>(names)?;
-            ch.send_stream::<Values>(values.next().unwrap_or_default())?;
-        }
-        Ok(all_heard)
+        Ok(())
     }
 }
 

@@ -1,20 +1,23 @@
 //! What is special to peeling.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use vesica_party::{Party, Protocol, Security};
+use vesica_party::transport::memory;
+use vesica_party::{Party, Protocol, Security, Step};
 use vesica_structures::facts::LAMBDA;
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::{conformance, try_two_party, two_party};
+use vesica_testkit::{Recording, conformance, options, record, try_two_party, two_party, two_party_over};
 
+use super::messages::{ReceiverRecords, SenderRecords};
 use super::params::{FEW, TABLE_BITS, Table};
-use super::peeling::{Content, Hashes, Peeling};
+use super::peeling::{Hashes, Left, Peeled, Peeling};
 use super::*;
 use crate::tasks::{UnionReceiverInput, UnionSenderInput};
 
-const RECORD_BYTES: usize = 20;
+/// Not a whole number of blocks.
+pub(super) const RECORD_BYTES: usize = 40;
 
-fn request(sender_items: usize, receiver_items: usize) -> UnionRequest {
+pub(super) fn request(sender_items: usize, receiver_items: usize) -> UnionRequest {
     let security = Security::SemiHonest;
     UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: true }
 }
@@ -30,7 +33,10 @@ fn side(items: impl Iterator<Item = u64>, mark: u8) -> (Vec<u128>, Vec<u8>) {
     (items.iter().map(|&item| u128::from(item)).collect(), items.iter().flat_map(record).collect())
 }
 
-fn inputs(sent: impl Iterator<Item = u64>, asked: impl Iterator<Item = u64>) -> (UnionSenderInput, UnionReceiverInput) {
+pub(super) fn inputs(
+    sent: impl Iterator<Item = u64>,
+    asked: impl Iterator<Item = u64>,
+) -> (UnionSenderInput, UnionReceiverInput) {
     let ((sent, of_sender), (asked, of_receiver)) = (side(sent, 1), side(asked, 2));
     (UnionSenderInput { items: sent, records: of_sender }, UnionReceiverInput { items: asked, records: of_receiver })
 }
@@ -79,6 +85,140 @@ fn a_receiver_without_its_records_is_refused() {
     assert!(matches!(receiver.result, Err(vesica_party::Abort::Unsupported(_))));
 }
 
+/// Pairs of items that have the same bins in the first table, which therefore never shows them.
+fn twins(params: &Params, hashes: &Hashes, pairs: usize) -> Vec<[u64; 2]> {
+    let (mut bins_of, parts) = (hashes.bins_of(params, 0), params.tables[0].parts);
+    let (mut seen, mut twins) = (HashMap::new(), Vec::new());
+    for first in (0..1 << 18).step_by(256) {
+        let numbers: Vec<u64> = (first..first + 256).collect();
+        let names = hashes.names(&numbers.iter().map(|&number| number.into()).collect::<Vec<u128>>());
+        for (number, bins) in numbers.into_iter().zip(bins_of.of(&names).chunks(parts)) {
+            if let Some(twin) = seen.remove(bins) {
+                twins.push([twin, number]);
+            } else {
+                seen.insert(bins.to_vec(), number);
+            }
+        }
+    }
+    twins.truncate(pairs);
+    assert_eq!(twins.len(), pairs);
+    twins
+}
+
+/// Nearly as many items as the last table takes never come out of the first one: of the sender, of
+/// the receiver, of both, in pairs of all kinds. They come out of the last one, after all others.
+#[test]
+fn items_that_the_first_table_leaves_come_out_of_the_last() {
+    const N: usize = 300;
+    let params = Pt26::derive(&request(N, N)).unwrap();
+    // Both sides draw the same salt in every run of this test.
+    let sets = |hashes: &Hashes| {
+        let twins = twins(&params, hashes, 60);
+        // Bit 0 is the sender's, bit 1 the receiver's.
+        let kinds = (0..).map(|pair| [1 + pair % 3, 1 + pair / 3 % 3]);
+        let twins: Vec<(u64, u32)> = twins.iter().flatten().copied().zip(kinds.flatten()).collect();
+        let side = |bit: u32, others: u64| {
+            let own: Vec<u64> = twins.iter().filter(|(_, kind)| kind >> bit & 1 == 1).map(|&(item, _)| item).collect();
+            let rest = N - own.len();
+            let items: Vec<u64> = own.into_iter().chain((others..).take(rest)).collect();
+            items
+        };
+        // Of the other items some are common as well.
+        let (sent, asked) = (side(0, 1 << 20), side(1, (1 << 20) + 100));
+        let union: Vec<u64> = sent.iter().chain(&asked).copied().collect::<HashSet<u64>>().into_iter().collect();
+        let names = hashes.names(&union.iter().map(|&item| item.into()).collect::<Vec<u128>>());
+        let mut left = Left { own: Secret::new(vec![true; union.len()]), room: union.len() };
+        let mut peeling = Peeling::new(&params, 0, hashes, &names, &left);
+        while !peel_own(&mut peeling, &mut left).is_empty() {}
+        let left: HashSet<u64> =
+            union.iter().zip(left.own.iter()).filter(|(_, left)| **left).map(|(item, _)| *item).collect();
+        assert!(left.len() <= FEW && twins.iter().all(|(item, _)| left.contains(item)));
+        (sent, asked, left)
+    };
+    let (sender, receiver) = two_party(
+        |ch, rng| {
+            let Sender { params, set_up } = Sender::setup(&params, ch, rng)?;
+            let set_up = set_up.unwrap();
+            let sets = sets(&Hashes::new(ch, &params, &set_up.salt));
+            let (sent, _) = inputs(sets.0.iter().copied(), std::iter::empty());
+            Ok((Sender { params, set_up: Some(set_up) }.run(sent, ch, rng)?, sets))
+        },
+        |ch, rng| {
+            let Receiver { params, set_up } = Receiver::setup(&params, ch, rng)?;
+            let set_up = set_up.unwrap();
+            let (_, asked, _) = sets(&Hashes::new(ch, &params, &set_up.salt));
+            let (_, asked) = inputs(std::iter::empty(), asked.iter().copied());
+            Receiver { params, set_up: Some(set_up) }.run(asked, ch, rng)
+        },
+    );
+    let (sender, (sent, asked, left)) = sender;
+    for (records, mark, own, others) in
+        [(sender.records.unwrap().open(), 2, &sent, &asked), (receiver.records.open(), 1, &asked, &sent)]
+    {
+        let own: HashSet<u64> = own.iter().copied().collect();
+        let mut new: Vec<u64> = others.iter().copied().filter(|item| !own.contains(item)).collect();
+        new.sort_unstable();
+        let last = new.iter().filter(|item| left.contains(item)).count();
+        assert!(last >= FEW / 4);
+        let (first, last) = records.split_at(records.len() - last * RECORD_BYTES);
+        assert!(numbers(first.to_vec(), mark).iter().all(|item| !left.contains(item)));
+        assert!(numbers(last.to_vec(), mark).iter().all(|item| left.contains(item)));
+        assert_eq!(numbers(records, mark), new);
+    }
+}
+
+/// A partner that puts more items into its table than it declared is noticed as soon as more come
+/// out than both sides declared, and gets no record of that round.
+#[test]
+fn who_shows_more_items_than_it_declared_gets_no_records() {
+    let (n, shown) = (40, 500);
+    let honest = request(n, n);
+    let params = Pt26::derive(&honest).unwrap();
+    let own = || inputs(0..n as u64, 0..n as u64);
+    let too_many = || inputs(1000..1000 + shown as u64, 1000..1000 + shown as u64);
+    // What a cheat goes by, once it has the functions of the declared sizes.
+    let cheat = |params: &Params| {
+        let request = UnionRequest { sender_items: shown, receiver_items: shown, ..honest };
+        Params { request, ..params.clone() }
+    };
+    let is_refused = |result: Option<Abort>, by: &Recording, records: Step| {
+        let refused = matches!(result, Some(Abort::PeerMisbehaved(_, fault)) if fault == TOO_MANY);
+        assert!(refused && by.transcript().of(records.protocol, records.number).is_empty());
+    };
+
+    let (ends, recording) = record(memory::pair());
+    let (sender, _) = two_party_over(
+        ends,
+        options(),
+        |ch, rng| Sender::setup(&params, ch, rng)?.run(own().0, ch, rng),
+        |ch, rng| {
+            let Receiver { params, set_up } = Receiver::setup(&params, ch, rng)?;
+            let UnionReceiverInput { items, records } = too_many().1;
+            let (hashes, mut run) = set_up.unwrap().start(&params, records, ch);
+            rounds(&cheat(&params), &hashes, &items, ch, |peeling, first, left, ch| {
+                run.round(peeling, first, left, ch, rng)
+            })
+        },
+    );
+    is_refused(sender.result.err(), &recording, SenderRecords::STEP);
+
+    let (ends, recording) = record(memory::pair());
+    let (_, receiver) = two_party_over(
+        ends,
+        options(),
+        |ch, rng| {
+            let Sender { params, set_up } = Sender::setup(&params, ch, rng)?;
+            let UnionSenderInput { items, records } = too_many().0;
+            let (hashes, mut run) = set_up.unwrap().start(&params, records, ch);
+            rounds(&cheat(&params), &hashes, &items, ch, |peeling, first, left, ch| {
+                run.round(peeling, first, left, ch, rng)
+            })
+        },
+        |ch, rng| Receiver::setup(&params, ch, rng)?.run(own().1, ch, rng),
+    );
+    is_refused(receiver.result.err(), &recording, ReceiverRecords::STEP);
+}
+
 /// What both sides see: for each round its bins, and then for each bin the round that opened it.
 type Opened = Vec<(Vec<u32>, Vec<u8>)>;
 
@@ -88,24 +228,30 @@ fn noted(
     hashes: &Hashes,
     items: &[u128],
     ch: &mut Channel,
-    mut round: impl FnMut(&mut Peeling<'_>, usize, &mut [bool], &mut Channel) -> Result<usize, Abort>,
+    mut round: impl FnMut(&mut Peeling<'_>, usize, &mut Left, &mut Channel) -> Result<(), Abort>,
 ) -> Result<Opened, Abort> {
     let mut opened = Opened::new();
     rounds(params, hashes, items, ch, |peeling, first, left, ch| {
         let list = peeling.list().to_vec();
-        let count = round(peeling, first, left, ch)?;
-        opened.push((list, peeling.opened().to_vec()));
-        Ok(count)
+        round(peeling, first, left, ch)?;
+        opened.push((list, peeling.opened()));
+        Ok(())
     })?;
     Ok(opened)
+}
+
+/// Peels a table that is the union's own: what came out.
+fn peel_own(peeling: &mut Peeling<'_>, left: &mut Left) -> Vec<Peeled> {
+    let mut found = vec![0; peeling.tests()];
+    peeling.say(0..peeling.tests(), &mut found);
+    peeling.peel(&found, left).unwrap()
 }
 
 /// The same by the definition, on the table of the union.
 fn of_union(params: &Params, hashes: &Hashes, union: &[u128], ch: &mut Channel) -> Result<Opened, Abort> {
     noted(params, hashes, union, ch, |peeling, _, left, _| {
-        let is_open = |&test: &usize| peeling.content(test) != Content::Many;
-        let found: Vec<_> = (0..peeling.tests()).map(|test| is_open(&test).then(|| peeling.name(test))).collect();
-        Ok(peeling.peel(&found, left).len())
+        peel_own(peeling, left);
+        Ok(())
     })
 }
 
@@ -224,16 +370,13 @@ fn peeled(items: usize, seed: u64) -> (usize, usize, usize) {
             let hashes = Hashes::new(ch, &params, &[7; 32]);
             let items: Vec<u128> = (0..items).map(|_| rng.block()).collect();
             let names = hashes.names(&items);
-            let mut left = vec![true; items.len()];
+            let mut left = Left { own: Secret::new(vec![true; items.len()]), room: items.len() };
             let mut peeling = Peeling::new(&params, 0, &hashes, &names, &left);
             let (mut rounds, mut tests) = (0, 0);
             loop {
                 tests += peeling.tests();
-                let is_open = |&test: &usize| peeling.content(test) != Content::Many;
-                let found: Vec<_> =
-                    (0..peeling.tests()).map(|test| is_open(&test).then(|| peeling.name(test))).collect();
-                if peeling.peel(&found, &mut left).is_empty() {
-                    return Ok((rounds, tests, left.iter().filter(|&&left| left).count()));
+                if peel_own(&mut peeling, &mut left).is_empty() {
+                    return Ok((rounds, tests, left.own.iter().filter(|&&left| left).count()));
                 }
                 rounds += 1;
             }
