@@ -221,8 +221,8 @@ pub struct JoinArgs {
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
     /// the sender's padding hides nothing, since the receiver recognises the dummies. In a union with
     /// --both-learn, neither side's padding hides anything. In a union-cardinality, the sender's
-    /// padding leaves the receiver an estimate after one run, and the exact number after two, or with a
-    /// protocol that --allow-count permits
+    /// padding leaves the receiver an estimate of the sender's number of keys. A single run with a
+    /// made-up key shows it exactly, and so does a protocol that --allow-count permits
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that declares more keys than this. A malicious receiver can test up to 3.4
