@@ -62,10 +62,10 @@ pub struct ReceiveArgs {
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
     /// which each value of your partner is multiplied. union-sum: your columns, in the order of
-    /// your partner's. Each result is the sum of one of them over all of your keys, plus the sum of your
-    /// partner's column over the keys that only your partner has. If you name none, each result
-    /// is only the sum over the keys that only your partner has. shares: your columns to share. Not for other tasks. Put a name with a comma in double quotes:
-    /// '"Sales, net",score'
+    /// your partner's. Each result is the sum of one of them over all of your keys, plus the sum of
+    /// your partner's column over the keys that only your partner has. If you name none, each
+    /// result is only the sum over the keys that only your partner has. shares: your columns to
+    /// share. Not for other tasks. Put a name with a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
@@ -91,8 +91,8 @@ pub struct SendArgs {
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
     /// gets for keys that are new to it. sum, union-sum, join-and-compute: columns of integers or
-    /// decimals to compute with. shares: such columns to share. cardinality: none. Put a name with a comma in
-    /// double quotes, and double a quote in it: '"Sales, net",score'
+    /// decimals to compute with. shares: such columns to share. cardinality: none. Put a name with
+    /// a comma in double quotes, and double a quote in it: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
@@ -100,7 +100,8 @@ pub struct SendArgs {
     pub max_groups: u32,
     /// Tasks whose result is numbers: add discrete Laplace noise, so that the results are
     /// epsilon-differentially private in any single key of yours, with this epsilon for the whole
-    /// run. It does not hide how many keys you have (--pad-to does)
+    /// run. Noise does not change the number of keys that you declare: --pad-to hides that, and
+    /// less of it in a union-cardinality
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
     /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
@@ -173,8 +174,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "COLUMN=DIGITS", help_heading = "Computation")]
     pub scale: Vec<String>,
     /// The range of a column of --payload. A value outside is moved to the nearer end; only your
-    /// own report says how many values were moved. Your partner learns the range. Without a range, results may
-    /// wrap around
+    /// own report says how many values were moved. Your partner learns the range. Without a range,
+    /// results may wrap around
     #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true, help_heading = "Computation")]
     pub clamp: Vec<String>,
     /// For a column of your partner: refuse the run unless your partner gave exactly this --clamp
@@ -184,8 +185,8 @@ pub struct JoinArgs {
     /// of the first row, `sum` (numbers only) adds up the values of all rows, equal ones too
     #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
     pub payload_duplicates: String,
-    /// Tasks cardinality, sum and join-and-compute: withhold the result of a group with fewer common
-    /// keys than this. Both sides must say the same
+    /// Tasks cardinality, sum and join-and-compute: withhold the result of a group with fewer
+    /// common keys than this. Both sides must say the same
     #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
     /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
@@ -209,24 +210,26 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// intersect: let the sender learn its matches too. union: also give the sender the receiver's
-    /// keys that it does not have. This is not fair: one side gets its result first, in most protocols
-    /// the receiver, and may stop before the other has its own. Both sides must say it
+    /// keys that it does not have. This is not fair: one side gets its result first, in most
+    /// protocols the receiver, and may stop before the other has its own. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
-    /// Union: refuse a side whose longest key and longest payload together take more bytes than this
-    /// limit. A higher limit costs nothing: records are padded to what the longest key and payload
-    /// take [default: 256]
+    /// Union: refuse a side whose longest key and longest payload together take more bytes than
+    /// this limit. A higher limit costs nothing: records are padded to what the longest key and
+    /// payload take [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
-    /// the sender's padding hides nothing, since the receiver recognises the dummies. In a union with
-    /// --both-learn, neither side's padding hides anything. In a union-cardinality, the sender's
-    /// padding leaves the receiver an estimate of the sender's number of keys. A single run with a
-    /// made-up key shows it exactly, and so does a protocol that --allow-count permits
+    /// the sender's padding hides nothing, since the receiver recognises the dummies. In a union
+    /// with --both-learn, neither side's padding hides anything. In a union-cardinality, the
+    /// sender's padding leaves the receiver an estimate of the sender's number of keys. A receiver
+    /// whose whole table is one made-up key learns that number exactly, unless --epsilon adds
+    /// noise. So does any receiver in a protocol that --allow-count permits
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// Refuse a partner that declares more keys than this. A malicious receiver can test up to 3.4
-    /// times as many keys as it declares, and more than that if it declares fewer than about 150
+    /// Refuse a partner that declares more keys than this. With 2^80 work, a malicious receiver can
+    /// test up to 3.4 times as many keys as it declares, and more if it declares fewer than about
+    /// 150
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
     /// Refuse a run in which this process may take more memory than this, its table included.
