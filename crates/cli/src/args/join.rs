@@ -100,8 +100,8 @@ pub struct SendArgs {
     pub max_groups: u32,
     /// Tasks whose result is numbers: add discrete Laplace noise, so that the results are
     /// epsilon-differentially private in any single key of yours, with this epsilon for the whole
-    /// run. Noise does not change the number of keys that you declare: --pad-to hides that, and
-    /// less of it in a union-cardinality
+    /// run. Noise does not hide how many keys you have. --pad-to does, but in a union-cardinality it
+    /// still leaves your partner an estimate
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
     /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
@@ -223,8 +223,8 @@ pub struct JoinArgs {
     /// the sender's padding hides nothing, since the receiver recognises the dummies. In a union
     /// with --both-learn, neither side's padding hides anything. In a union-cardinality, the
     /// sender's padding leaves the receiver an estimate of the sender's number of keys. A receiver
-    /// whose whole table is one made-up key learns that number exactly, unless --epsilon adds
-    /// noise. So does any receiver in a protocol that --allow-count permits
+    /// whose whole table is one made-up key learns that number exactly, unless --epsilon adds noise.
+    /// In a protocol that --allow-count permits, every receiver learns it exactly
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that declares more keys than this. With 2^80 work, a malicious receiver can
