@@ -62,8 +62,8 @@ pub struct ReceiveArgs {
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
     /// which each value of your partner is multiplied. union-sum: your columns; the first goes with
-    /// your partner's first, and so on. Each result adds two sums: that of your column over all of
-    /// your keys, and that of your partner's matching column over the keys that only your partner
+    /// your partner's first, and so on. Each result is your column summed over all of your keys,
+    /// plus your partner's column in the same position summed over the keys that only your partner
     /// has. If you name none, each result is only the sum over the keys that only your partner has.
     /// shares: your columns to share. Not for other tasks. Put a name with a comma in double
     /// quotes: '"Sales, net",score'
@@ -223,10 +223,7 @@ pub struct JoinArgs {
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
     /// the sender's padding hides nothing, since the receiver recognises the dummies. In a union
     /// with --both-learn, neither side's padding hides anything. In a union-cardinality, the
-    /// sender's padding leaves the receiver an estimate of the sender's number of keys. There, a
-    /// receiver whose whole table is one made-up key learns the sender's number exactly, unless
-    /// --epsilon adds noise. With a protocol that --allow-count permits, every receiver learns it
-    /// exactly
+    /// sender's padding hides less; docs/tasks.md says what the receiver still learns
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that declares more keys than this. With 2^80 work, a malicious receiver can
