@@ -28,7 +28,7 @@ Examples:
     ... --task sum --security semi-honest --output sum.csv
   Count the keys that you and your partner have together, each key once:
     ... --task union-cardinality --security semi-honest --output count.csv
-  Sum your column spent, and your partner's column over the keys that only your partner has:
+  Get one number: your column `spent` summed over your keys, plus your partner's column summed over the keys that only your partner has:
     ... --task union-sum --security semi-honest --payload spent --scale spent=2 --output sum.csv
 docs/tasks.md says what each task computes and reveals.";
 
