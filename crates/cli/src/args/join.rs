@@ -60,13 +60,13 @@ pub struct ReceiveArgs {
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
-    /// others, the run is refused [default: take what it gives]. join-and-compute: your column by
-    /// which each value of your partner is multiplied. union-sum: your columns; the first goes with
-    /// your partner's first, and so on. Each result is your column summed over all of your keys,
-    /// plus your partner's column in the same position summed over the keys that only your partner
-    /// has. If you name none, each result is only the sum over the keys that only your partner has.
-    /// shares: your columns to share. Not for other tasks. Put a name with a comma in double
-    /// quotes: '"Sales, net",score'
+    /// others, the run is refused [default: take what it gives]. join-and-compute: one column of
+    /// yours; each value that your partner gives is multiplied by the value in it. union-sum: your
+    /// columns; the first goes with your partner's first, and so on. Each result is your column
+    /// summed over all of your keys, plus your partner's column in the same position summed over
+    /// the keys that only your partner has. If you name none, each result is only the sum over the
+    /// keys that only your partner has. shares: your columns to share. Not for other tasks. Put a
+    /// name with a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
