@@ -206,8 +206,8 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
     /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
-    /// exact number of common keys, and in a union-cardinality how many keys the sender has,
-    /// whatever its --pad-to. Both sides must say it
+    /// exact number of common keys. In a union-cardinality, these also show it exactly how many
+    /// keys the sender has, even if the sender uses --pad-to. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// intersect: let the sender learn its matches too. union: also give the sender the receiver's
