@@ -61,12 +61,12 @@ pub struct ReceiveArgs {
     pub join: JoinName,
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: one column of
-    /// yours; each value that your partner gives is multiplied by the value in it. union-sum: your
-    /// columns; the first goes with your partner's first, and so on. Each result is your column
-    /// summed over all of your keys, plus your partner's column in the same position summed over
-    /// the keys that only your partner has. If you name none, each result is only the sum over the
-    /// keys that only your partner has. shares: your columns to share. Not for other tasks. Put a
-    /// name with a comma in double quotes: '"Sales, net",score'
+    /// yours; for each common key, every value that your partner gives is multiplied by your value
+    /// in this column. union-sum: your columns; the first goes with your partner's first, and so
+    /// on. Each result is your column summed over all of your keys, plus your partner's column in
+    /// the same position summed over the keys that only your partner has. If you name none, each
+    /// result is only the sum over the keys that only your partner has. shares: your columns to
+    /// share. Not for other tasks. Put a name with a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
@@ -211,8 +211,9 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// intersect: let the sender learn its matches too. union: also give the sender the receiver's
-    /// keys that it does not have. This is not fair: one side gets its result first, in most
-    /// protocols the receiver, and may stop before the other has its own. Both sides must say it
+    /// keys that it does not have. This is not fair: one side (in most protocols the receiver) gets
+    /// its result first, and may then stop before the other side gets its own. Both sides must say
+    /// it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Union: refuse a side whose longest key and longest payload together take more bytes than
