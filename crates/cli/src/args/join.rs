@@ -217,8 +217,8 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Union: refuse a side whose longest key and longest payload together take more bytes than
-    /// this limit. A higher limit costs nothing: records are padded to what the longest key and
-    /// payload take [default: 256]
+    /// this limit. A higher limit alone costs nothing: records are padded to the longest key and
+    /// payload that occur, and not to the limit [default: 256]
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
