@@ -210,10 +210,10 @@ pub struct JoinArgs {
     /// keys the sender has, even if the sender uses --pad-to. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
-    /// intersect: let the sender learn its matches too. union: also give the sender the receiver's
-    /// keys that it does not have. This is not fair: one side (in most protocols the receiver) gets
-    /// its result first, and may then stop before the other side gets its own. Both sides must say
-    /// it
+    /// intersect: let the sender learn its matches too. union: also give the sender those keys of
+    /// the receiver that the sender does not have. This is not fair: one side (in most protocols
+    /// the receiver) gets its result first, and may then stop before the other side gets its own.
+    /// Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub both_learn: bool,
     /// Union: refuse a side whose longest key and longest payload together take more bytes than
