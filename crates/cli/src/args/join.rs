@@ -83,8 +83,9 @@ pub struct ReceiveArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = SEND_EXAMPLES)]
 pub struct SendArgs {
-    /// With --both-learn: where to write your matching rows, or with --task union your rows and
-    /// your partner's keys that you do not have. With --task shares: where to write your shares
+    /// With --both-learn: where to write your matching rows; if the task is a union, where to write
+    /// your rows and those keys of your partner that you do not have. With --task shares: where to
+    /// write your shares
     #[arg(long, value_name = "FILE")]
     pub output: Option<String>,
     /// With --both-learn: which of your rows to write. A union writes all
