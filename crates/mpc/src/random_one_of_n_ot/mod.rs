@@ -24,9 +24,9 @@ use crate::silent::bulk;
 use crate::tasks::{CorrelationRequest, RandomOneOfNOt};
 
 pub use receiver::Receiver;
-pub(crate) use receiver::next_entries;
+pub(crate) use receiver::each_batch_of_entries;
 pub use sender::Sender;
-pub(crate) use sender::next_tables;
+pub(crate) use sender::each_batch_of_tables;
 
 /// The widest choice, in bits.
 pub const MAX_WIDTH: u32 = bulk::MAX_WIDTH;

@@ -2,6 +2,7 @@
 
 use vesica_party::{Abort, Channel, Party};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use crate::silent::bulk;
 use crate::tasks::Lookups;
@@ -33,8 +34,30 @@ impl Party for Receiver {
     }
 }
 
+/// Makes all entries, a batch at a time, and gives each batch to `keep` with the number of its first
+/// entry. They are wiped afterwards.
+pub(crate) fn each_batch_of_entries(
+    params: &bulk::Params,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+    mut keep: impl FnMut(usize, &[u8]),
+) -> Result<(), Abort> {
+    if params.len == 0 {
+        return Ok(());
+    }
+    let mut vole = bulk::Receiver::setup(params, ch, rng)?;
+    let batch = params.batch_len();
+    let mut entries = Secret::new(vec![0; batch.min(params.len)]);
+    for first in (0..params.len).step_by(batch) {
+        let entries = &mut entries[..batch.min(params.len - first)];
+        next_entries(&mut vole, entries, ch)?;
+        keep(first, entries);
+    }
+    Ok(())
+}
+
 /// The entries of the next batch: the choice in the low bits, the table's bit there in the highest.
-pub(crate) fn next_entries(vole: &mut bulk::Receiver, entries: &mut [u8], ch: &mut Channel) -> Result<(), Abort> {
+fn next_entries(vole: &mut bulk::Receiver, entries: &mut [u8], ch: &mut Channel) -> Result<(), Abort> {
     let c = vole.next_batch(entries, ch, |pi, a, entries| {
         let mut bits = [0; 64];
         for (a, entries) in a.chunks(bits.len()).zip(entries.chunks_mut(bits.len())) {

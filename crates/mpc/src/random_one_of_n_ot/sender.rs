@@ -35,13 +35,30 @@ impl Party for Sender {
     }
 }
 
-/// The tables of the next batch, for choices of `width` bits.
-pub(crate) fn next_tables(
-    vole: &mut bulk::Sender,
-    width: u32,
-    tables: &mut [u16],
+/// Makes all tables, a batch at a time, and gives each batch to `keep` with the number of its first
+/// table. They are wiped afterwards.
+pub(crate) fn each_batch_of_tables(
+    params: &bulk::Params,
     ch: &mut Channel,
+    rng: &mut SecretRng,
+    mut keep: impl FnMut(usize, &[u16]),
 ) -> Result<(), Abort> {
+    if params.len == 0 {
+        return Ok(());
+    }
+    let mut vole = bulk::Sender::setup(params, ch, rng)?;
+    let batch = params.batch_len();
+    let mut tables = Secret::new(vec![0; batch.min(params.len)]);
+    for first in (0..params.len).step_by(batch) {
+        let tables = &mut tables[..batch.min(params.len - first)];
+        next_tables(&mut vole, params.width, tables, ch)?;
+        keep(first, tables);
+    }
+    Ok(())
+}
+
+/// The tables of the next batch, for choices of `width` bits.
+fn next_tables(vole: &mut bulk::Sender, width: u32, tables: &mut [u16], ch: &mut Channel) -> Result<(), Abort> {
     let offsets = (0..1 << width).map(|j| (vole.delta() * Gf128(j)).0);
     let offsets: Secret<Vec<u128>> = Secret::new(offsets.collect());
     vole.next_batch(tables, ch, |pi, b, tables| pi.mmo_tables(b, &offsets, tables))

@@ -4,15 +4,13 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::permutation::Runs;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
 use super::Params;
 use super::words::Words;
 use crate::bits::Bits;
 use crate::permute_share::messages::{Corrections, Flips, Masked};
 use crate::permute_share::settings;
-use crate::random_one_of_n_ot;
-use crate::silent::bulk;
+use crate::random_one_of_n_ot::each_batch_of_entries;
 use crate::tasks::Lookups;
 
 /// The receiver, set up.
@@ -66,17 +64,10 @@ impl Party for Receiver {
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let switches = params.switches();
         let mut pads = Self { params: *params, choices: Words::zeros(switches), pads: Words::zeros(switches) };
-        if switches > 0 {
-            let mut vole = bulk::Receiver::setup(&params.tables, ch, rng)?;
-            let batch = params.tables.batch_len();
-            let mut entries = Secret::new(vec![0; batch.min(switches)]);
-            for first in (0..switches).step_by(batch) {
-                let entries = &mut entries[..batch.min(switches - first)];
-                random_one_of_n_ot::next_entries(&mut vole, entries, ch)?;
-                pads.choices.fill(first, entries, choice);
-                pads.pads.fill(first, entries, pad);
-            }
-        }
+        each_batch_of_entries(&params.tables, ch, rng, |first, entries| {
+            pads.choices.fill(first, entries, choice);
+            pads.pads.fill(first, entries, pad);
+        })?;
         Ok(pads)
     }
 

@@ -4,14 +4,11 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::permutation::Runs;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
 use super::Params;
-use super::params::WIDTH;
 use super::words::Words;
 use crate::permute_share::messages::{Corrections, Flips, Masked};
-use crate::random_one_of_n_ot;
-use crate::silent::bulk;
+use crate::random_one_of_n_ot::each_batch_of_tables;
 use crate::tasks::{BitsToPermute, Tables};
 
 /// The sender, set up.
@@ -58,17 +55,10 @@ impl Party for Sender {
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let switches = params.switches();
         let mut pads = Self { params: *params, zero: Words::zeros(switches), both: Words::zeros(switches) };
-        if switches > 0 {
-            let mut vole = bulk::Sender::setup(&params.tables, ch, rng)?;
-            let batch = params.tables.batch_len();
-            let mut tables = Secret::new(vec![0; batch.min(switches)]);
-            for first in (0..switches).step_by(batch) {
-                let tables = &mut tables[..batch.min(switches - first)];
-                random_one_of_n_ot::next_tables(&mut vole, WIDTH, tables, ch)?;
-                pads.zero.fill(first, tables, zero);
-                pads.both.fill(first, tables, both);
-            }
-        }
+        each_batch_of_tables(&params.tables, ch, rng, |first, tables| {
+            pads.zero.fill(first, tables, zero);
+            pads.both.fill(first, tables, both);
+        })?;
         Ok(pads)
     }
 

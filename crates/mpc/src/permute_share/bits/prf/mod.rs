@@ -42,8 +42,8 @@
 //! | `A`, `B`, `C` of a correlation `pi(A) = B + C` | `F_k(x)`, `y`, `y'` |
 //! | `a`, `b`, `Delta` of CSSW25 | `v`, `z`, the receiver's output |
 //!
-//! The paper makes the correlation first, and has random bits in the place of `v` and `z`. Here
-//! both are inputs, and arrow 4 turns one into the other.
+//! The paper makes a correlation of random bits first: `v` and `z` are random there, and inputs
+//! come in later. Here `v` and `z` are inputs from the start, which arrow 4 brings in.
 //!
 //! **One bit of the function.** The paper's function has 256 trits, a uniform matrix `B` of 128
 //! rows over F_2 and 128 bits of output. Only one bit of it is used. Output bits can be added up by

@@ -15,8 +15,7 @@ use crate::bits::Bits;
 use crate::ot_extension;
 use crate::permute_share::bits::params::check_order;
 use crate::permute_share::bits::words::Words;
-use crate::random_one_of_n_ot;
-use crate::silent::bulk;
+use crate::random_one_of_n_ot::each_batch_of_entries;
 use crate::tasks::OtPairs;
 
 /// The receiver, set up.
@@ -49,18 +48,14 @@ impl Party for Receiver {
         let key = ch.reversed(|ch| ot_extension::sender(&KEY, ch, rng))?;
         let seeds = key.pairs(KEY_BITS);
 
-        let mut vole = bulk::Receiver::setup(&params.tables, ch, rng)?;
-        let (len, batch) = (params.tables.len, params.tables.batch_len());
+        let len = params.tables.len;
         let (mut choices, mut chosen) = ([(); 2].map(|()| Words::zeros(len)), Words::zeros(len));
-        let mut made = Secret::new(vec![0; batch.min(len)]);
-        for first in (0..len).step_by(batch) {
-            let made = &mut made[..batch.min(len - first)];
-            random_one_of_n_ot::next_entries(&mut vole, made, ch)?;
+        each_batch_of_entries(&params.tables, ch, rng, |first, made| {
             for (bit, choices) in choices.iter_mut().enumerate() {
                 choices.fill(first, made, |entry: u8| (entry >> bit).into());
             }
             chosen.fill(first, made, |entry| (entry >> 7).into());
-        }
+        })?;
         let parts = Parts { function: Function::new(key.binding), seeds, choices, chosen };
         Ok(Self { params: *params, parts: Some(parts) })
     }

@@ -9,12 +9,11 @@ use super::batch::{Batch, STRIPES, WORDS};
 use super::convert::answer;
 use super::function::{Function, Space, key_masks};
 use super::messages::{Answers, Inputs, Masked, Turns};
-use super::params::{KEY, KEY_BITS, MIDDLE, Params, WIDTH};
+use super::params::{KEY, KEY_BITS, MIDDLE, Params};
 use super::trits::{NUMBERS, masked, random, sum, unpack};
 use crate::ot_extension;
 use crate::permute_share::bits::words::Words;
-use crate::random_one_of_n_ot;
-use crate::silent::bulk;
+use crate::random_one_of_n_ot::each_batch_of_tables;
 use crate::tasks::BitsToPermute;
 
 /// The sender, set up.
@@ -48,17 +47,12 @@ impl Party for Sender {
         let seeds = key.chosen(KEY_BITS);
         let bits = std::mem::replace(&mut key.bits, Secret::new(Vec::new()));
 
-        let mut vole = bulk::Sender::setup(&params.tables, ch, rng)?;
-        let (len, batch) = (params.tables.len, params.tables.batch_len());
-        let mut tables = [(); 4].map(|()| Words::zeros(len));
-        let mut made = Secret::new(vec![0; batch.min(len)]);
-        for first in (0..len).step_by(batch) {
-            let made = &mut made[..batch.min(len - first)];
-            random_one_of_n_ot::next_tables(&mut vole, WIDTH, made, ch)?;
+        let mut tables = [(); 4].map(|()| Words::zeros(params.tables.len));
+        each_batch_of_tables(&params.tables, ch, rng, |first, made| {
             for (entry, tables) in tables.iter_mut().enumerate() {
                 tables.fill(first, made, |table: u16| (table >> entry).into());
             }
-        }
+        })?;
         let parts = Parts { function: Function::new(key.binding), key: bits, seeds, tables };
         Ok(Self { params: *params, parts: Some(parts) })
     }
