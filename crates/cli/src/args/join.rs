@@ -34,8 +34,8 @@ docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
 Examples:
-  Connect, and let your partner learn which of its rows your table has. You are the partner in the examples of
-  receive, so your files here are theirs.parquet and them.key:
+  Connect, and let your partner learn which of its rows your table has. Your table here is theirs.parquet, and your
+  identity them.key, because `vesica receive --help` shows what your partner types:
     vesica send --input theirs.parquet --key mail --connect host:7400 --identity them.key --peer us.pub
   Give two columns with each match, and nothing of other rows:
     ... --payload segment,score
