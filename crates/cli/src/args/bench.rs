@@ -61,7 +61,8 @@ pub struct BenchArgs {
     /// Skip the warm-up, for runs over a slow link
     #[arg(long)]
     pub cold: bool,
-    /// Time whole commands: `receive` and `send` on two CSV files over TLS, with their own threads
+    /// Time whole commands: `receive` and `send` on two CSV files over TLS, with as many threads as
+    /// they take by default
     #[arg(long, conflicts_with_all = ["in_process", "link", "item_bytes", "payload_bytes", "threads"])]
     pub commands: bool,
     /// With --commands: bytes of a key, or LEAST..MOST for lengths in between

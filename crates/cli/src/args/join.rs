@@ -34,9 +34,8 @@ docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
 Examples:
-  Connect, and let your partner learn which of its rows your table has. Your table here is theirs.parquet, and your
-  identity them.key, because `vesica receive --help` shows what your partner types:
-    vesica send --input theirs.parquet --key mail --connect host:7400 --identity them.key --peer us.pub
+  Connect, and let your partner learn which of its rows are in ours.parquet, too:
+    vesica send --input ours.parquet --key mail --connect host:7400 --identity us.key --peer them.pub
   Give two columns with each match, and nothing of other rows:
     ... --payload segment,score
   Hide the exact number of keys:

@@ -1,14 +1,7 @@
 //! The tasks: one module a task, which holds all that the engine knows of it.
 //!
 //! [`TASKS`] is the list that the command line, the handshake, plans, benchmarks, receipts and
-//! tests walk over. To add a task:
-//!
-//! 1. Write its ideal functionality with its request and options in a module of
-//!    `vesica_protocols::tasks`, and give it a registry.
-//! 2. Write its `Job` in a module here: what a side proposes, how two proposals settle, what it
-//!    takes from a table, inputs, results, what it reveals, costs, and made-up inputs with their
-//!    check.
-//! 3. Add it to [`TASKS`].
+//! tests walk over. ARCHITECTURE.md says how to add a task.
 //!
 //! `aggregate` is what all tasks share whose result is numbers. `insecure_new_rows` is a toy
 //! task of the tests.
