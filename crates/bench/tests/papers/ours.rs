@@ -6,7 +6,7 @@ use std::fmt::Write;
 use vesica::plan::{Prediction, Prices};
 use vesica::task::{self, AnyTask, SampleWorkload};
 use vesica_bench::Network;
-use vesica_party::Security;
+use vesica_party::{Entry, Security};
 use vesica_protocols::tasks::Extent;
 
 use super::super::{PhaseCost, Run, SidePhases};
@@ -101,14 +101,14 @@ impl Runs {
             .find(id)
             .ok()
             .flatten()
-            .is_none_or(|entry| self.workload(security, sizes).predicted_bytes(entry).is_ok())
+            .is_none_or(|entry| self.workload(entry, security, sizes).predicted_bytes(entry).is_ok())
     }
 
     /// The text of a cell.
     pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> String {
         let sizes = column.log.map(|log| (log, log)).or(sizes).expect("sizes of the row or the column");
         let Ok(Some(entry)) = self.task.find(id) else { return "not in this release".into() };
-        let predicted = self.workload(security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
+        let predicted = self.workload(entry, security, sizes).predicted_bytes(entry).map(|bytes| *bytes.end() as f64);
         match column.what {
             What::Bits => predicted
                 .map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
@@ -165,9 +165,9 @@ impl Runs {
         Some(Time { seconds: run.spread().median + bits / rate as f64 - bits / other as f64, is_measured: false })
     }
 
-    fn workload(&self, security: Security, (sender, receiver): (u32, u32)) -> Box<dyn SampleWorkload> {
+    fn workload(&self, entry: &Entry, security: Security, (sender, receiver): (u32, u32)) -> Box<dyn SampleWorkload> {
         let extent = Extent::new(1 << sender, 1 << receiver, security);
-        self.task.workload(&extent, &self.task.least_amounts()).expect("the least")
+        self.task.workload(&extent, &self.task.least_amounts_of(entry)).expect("the least")
     }
 
     /// What each phase takes: seconds over each of the links and megabytes. Empty without a run.
