@@ -89,6 +89,13 @@ impl Code {
         least.div_ceil(8)..=(least + self.quotients(previous)).div_ceil(8)
     }
 
+    /// Of a part of `values` random values: the bits that it takes in any case, and the mean of those
+    /// that its quotients take besides.
+    pub fn bits_of(self, values: usize) -> (usize, usize) {
+        let quotients = (self.quotients(0) as u128 * values as u128 / self.count.max(1) as u128) as usize;
+        (values * (self.remainder_bits as usize + 1), quotients)
+    }
+
     /// Appends the part of `values`, which ascend (equal neighbours are allowed) from `previous`
     /// on.
     ///

@@ -1,11 +1,14 @@
 //! The sort of tags, and the search for own tags among the other party's while these come. Both are
 //! fast for pseudo-random tags. On any other tags they stay correct, and as fast as a
-//! general-purpose sort and a binary search.
+//! general-purpose sort and a binary search. [`CodedTags`] is a list that is kept, in its code, and
+//! searched again and again.
 
 mod buckets;
+mod coded;
 mod find;
 mod sort;
 
+pub use coded::{CodedTags, Place};
 pub use find::{Found, TagFinder};
 pub use sort::{SortedRuns, TagSorter};
 
