@@ -109,6 +109,10 @@ pub trait Server: Sized + Send + Sync + 'static {
     /// written and read again.
     fn state_id(&self) -> StateId;
 
+    /// The parameters that it was prepared with. A state with others than the service's is never
+    /// served.
+    fn params(&self) -> &Self::Params;
+
     /// The server's half of [`Client::enrol`] for a client that is [`New`](Standing::New), of
     /// [`Client::rejoin`] for another one.
     fn admit(
@@ -162,6 +166,13 @@ pub trait Client: Sized + Send + 'static {
         Ok(())
     }
 
+    /// Whether it may ask this. Called before anything leaves for the query, so that a refusal ends
+    /// no connection.
+    fn check(&self, query: &Self::Query) -> Result<(), Abort> {
+        let _ = query;
+        Ok(())
+    }
+
     /// Asks. After a failure the client must still be usable over another connection.
     fn query(
         &mut self,
@@ -188,7 +199,9 @@ pub struct Query {
 pub enum ClientIdentity {
     /// By the key whose private half it holds, which it has proved in the TLS handshake.
     Key(PublicKey),
-    /// Not at all: over plain TCP, or within one process.
+    /// Not by a key: over plain TCP, or within one process. A client that joins again still names
+    /// the state that it knows ([`Standing`]), by which a server that gives a state of its own to each
+    /// client knows it again.
     Anonymous,
 }
 

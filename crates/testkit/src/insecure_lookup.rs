@@ -175,6 +175,10 @@ impl Server for LookupServer {
         self.id
     }
 
+    fn params(&self) -> &usize {
+        &self.items_per_query
+    }
+
     fn admit(
         &self,
         client: &ClientIdentity,
@@ -237,6 +241,13 @@ impl Client for LookupClient {
     fn enrol(items: &usize, ch: &mut Channel, _: &mut SecretRng) -> Result<Self, Abort> {
         let SetSize(set_size) = ch.recv(())?;
         Ok(Self { set_size, items_per_query: *items })
+    }
+
+    fn check(&self, asked: &Vec<u64>) -> Result<(), Abort> {
+        if asked.len() == self.items_per_query {
+            return Ok(());
+        }
+        Err(Unsupported::new("a query of another size", "ask for as many items as agreed").into())
     }
 
     fn query(&mut self, number: u64, asked: Vec<u64>, ch: &mut Channel, _: &mut SecretRng) -> Result<Vec<bool>, Abort> {

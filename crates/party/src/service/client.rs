@@ -7,28 +7,39 @@ use vesica_structures::rng::SecretRng;
 use super::conversation::{self, Answered, Join, Next, Welcome};
 use super::serve::stopped;
 use super::{Client, Service, Standing, State, StateError, StateId, StateReader, StateWriter};
-use crate::{Abort, Channel, Fixed, Tally};
+use crate::{Abort, Channel, Fixed, Tally, exit_code};
 
 /// What a client keeps from one connection to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enrolled<C> {
     /// The server's state that the client was enrolled with.
     pub state: StateId,
+    /// A hash of the service and the parameters that the client was enrolled with.
+    pub terms: [u8; 32],
     /// The client itself.
     pub client: C,
 }
+
+/// What tells the state of an enrolled client from that of a client alone, which has the same
+/// format's name.
+const ENROLLED: [u8; 8] = *b"enrolled";
 
 impl<C: State> State for Enrolled<C> {
     const FORMAT: &'static str = C::FORMAT;
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.bytes(&ENROLLED)?;
         out.bytes(&self.state.to_bytes())?;
+        out.bytes(&self.terms)?;
         self.client.write(out)
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        if bytes.array()? != ENROLLED {
+            return Err(StateError::Damaged("it holds no enrolled client"));
+        }
         let state = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("it names no state of a server"))?;
-        Ok(Self { state, client: C::read(bytes)? })
+        Ok(Self { state, terms: bytes.array()?, client: C::read(bytes)? })
     }
 }
 
@@ -53,7 +64,7 @@ impl<S: Service> ServiceClient<S> {
     pub fn enrol(mut ch: Channel, params: S::Params, mut rng: SecretRng) -> Result<Self, Abort> {
         let joined = join::<S>(None, &params, &mut ch, &mut rng).and_then(|present| {
             let client = S::Client::enrol(&params, &mut ch, &mut rng)?;
-            Ok((present, Enrolled { state: present, client }))
+            Ok((present, Enrolled { state: present, terms: conversation::terms::<S>(&params), client }))
         });
         match joined {
             Ok((present, enrolled)) => Ok(Self { ch, rng, params, enrolled, present, asked: 0, stops: false }),
@@ -67,7 +78,9 @@ impl<S: Service> ServiceClient<S> {
     /// Joins with what an earlier enrolment left.
     ///
     /// # Errors
-    /// As [`enrol`](Self::enrol). The caller has `enrolled` back with the error, to try again with.
+    /// As [`enrol`](Self::enrol), and where the client was enrolled with another service or with other
+    /// parameters: a server could otherwise go on with those of then, and nobody would notice. The
+    /// caller has `enrolled` back with the error, to try again with.
     pub fn rejoin(
         ch: Channel,
         params: S::Params,
@@ -75,8 +88,10 @@ impl<S: Service> ServiceClient<S> {
         rng: SecretRng,
     ) -> Result<Self, (Abort, Enrolled<S::Client>)> {
         let present = enrolled.state;
+        let agreed = enrolled.terms == conversation::terms::<S>(&params);
         let mut joining = Self { ch, rng, params, enrolled, present, asked: 0, stops: false };
-        match joining.join_again() {
+        let joined = if agreed { joining.join_again() } else { Err(other_terms()) };
+        match joined {
             Ok(()) => Ok(joining),
             Err(failure) => {
                 joining.ch.abort(&failure);
@@ -85,10 +100,12 @@ impl<S: Service> ServiceClient<S> {
         }
     }
 
-    /// Asks. If the server has replaced its state, the client first joins the new one.
+    /// Asks. If the server has replaced its state, the client first joins the new one; a caller to
+    /// whom that matters asks [`is_current`](Self::is_current) before.
     ///
     /// # Errors
-    /// Whatever ends the connection; what the client keeps survives it, see [`leave`](Self::leave).
+    /// Whatever ends the connection; what the client keeps survives it, see [`leave`](Self::leave). A
+    /// query that the client itself refuses ends nothing: the next one may be asked.
     pub fn query(&mut self, query: <S::Client as Client>::Query) -> Result<<S::Client as Client>::Output, Abort> {
         if self.stops {
             return Err(stopped());
@@ -96,6 +113,7 @@ impl<S: Service> ServiceClient<S> {
         if !self.is_current() {
             self.join_again()?;
         }
+        self.enrolled.client.check(&query)?;
         self.ch.send(&Next::QUERY)?;
         let output = self.enrolled.client.query(self.asked, query, &mut self.ch, &mut self.rng)?;
         self.asked += 1;
@@ -135,6 +153,14 @@ impl<S: Service> ServiceClient<S> {
         self.enrolled.state = present;
         self.present = present;
         Ok(())
+    }
+}
+
+fn other_terms() -> Abort {
+    Abort::Local {
+        code: exit_code::MISMATCH,
+        fault: "this client was enrolled with another service, or with other parameters".into(),
+        mend: "enrol anew, or ask with the parameters of then".into(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! A server that answers many clients at once, each on a thread of its own.
 //!
-//! Nothing that a client does or fails to do reaches another one: a client that stalls runs into a
-//! time limit, one that breaks a message is told and disconnected, and a panic in a service's code
-//! ends the connection on which it happened. Clients beyond the bound wait to be accepted.
+//! A client shares the machine with others, and nothing else: one that stalls runs into a time
+//! limit, one that breaks a message is told and disconnected, one may enrol once on a connection for
+//! each state, and a panic in a service's code ends the connection on which it happened. Clients
+//! beyond the bound wait to be accepted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -345,6 +346,9 @@ impl<S: Service> Attendance<'_, S> {
                 return Err(stopped());
             }
             match next.parse() {
+                Some(Request::Join) if joined.as_ref().is_some_and(|joined| !joined.told_of_another) => {
+                    return Err(Abort::PeerMisbehaved(Next::STEP, "it joined a state that it had joined"));
+                }
                 Some(Request::Join) => {
                     joined = Some(ch.within("joining", self.limits.joining, |ch| self.join(&client, ch, &mut rng))?);
                 }
@@ -372,6 +376,13 @@ impl<S: Service> Attendance<'_, S> {
             ));
         }
         let server = self.state.current();
+        if S::terms(server.params()) != S::terms(self.params) {
+            return Err(local(
+                exit_code::INTERNAL,
+                "the server's state was prepared for other parameters than the service has",
+                "tell whoever runs the server to prepare the set anew",
+            ));
+        }
         let state = server.state_id();
         let welcome = Welcome { state: state.to_bytes(), nonce: rng.block().to_le_bytes() };
         ch.send(&welcome)?;

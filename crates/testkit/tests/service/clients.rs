@@ -273,6 +273,50 @@ fn stopping_ends_idle_clients_at_once_and_waits_for_queries() {
     assert!(connector.connect().is_ok(), "the place stands, for another server");
 }
 
+#[test]
+fn a_query_that_is_refused_ends_no_connection() {
+    let (acceptor, connector) = in_memory(8);
+    let state = Published::new(prepared(&[1]));
+    let ((), told) = with_server(&acceptor, &state, &limits(), |_| {
+        let mut toy = enrol(connector.connect().expect("room"));
+        let refusal = toy.query(vec![1]).expect_err("too small").to_string();
+        assert!(refusal.contains("a query of another size"), "{refusal}");
+        assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
+        toy.leave().1.expect("a clean end");
+    });
+    assert!(told.failures.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_client_enrols_once_on_a_connection() {
+    let (acceptor, connector) = in_memory(8);
+    let state = Published::new(prepared(&[1]));
+    with_server(&acceptor, &state, &limits(), |_| {
+        let mut greedy = enrol_raw(connector.connect().expect("room"));
+        greedy.send(&Raw(1)).expect("sent");
+        let refusal = greedy.recv::<Reply>(()).expect_err("refused").to_string();
+        assert!(refusal.contains("it joined a state that it had joined"), "{refusal}");
+    });
+}
+
+/// A server that says that nothing has changed cannot have a client go on with what was agreed
+/// then, though both agree on something else now.
+#[test]
+fn a_client_joins_again_on_the_terms_of_its_enrolment_only() {
+    let (acceptor, connector) = in_memory(8);
+    let state = Published::new(prepared(&[1]));
+    with_server(&acceptor, &state, &limits(), |told| {
+        let (kept, ended) = enrol(connector.connect().expect("room")).leave();
+        ended.expect("a clean end");
+        let again = || channel(connector.connect().expect("room"));
+        let (refusal, kept) = Toy::rejoin(again(), ITEMS + 1, kept, rng()).err().expect("other terms");
+        assert!(refusal.to_string().contains("was enrolled with another service"), "{refusal}");
+        assert_eq!(told.joined.lock().unwrap().len(), 1, "nothing was asked of the server");
+        let Ok(again) = Toy::rejoin(again(), ITEMS, kept, rng()) else { panic!("not joined") };
+        again.leave().1.expect("a clean end");
+    });
+}
+
 /// Joins with the messages themselves.
 fn enrol_raw(connection: Connection) -> vesica_party::Channel {
     let (kept, ended) = enrol_terms(connection);

@@ -83,7 +83,7 @@ fn a_file_that_others_can_read_or_that_is_too_long_is_refused() {
 
 #[test]
 fn another_sides_file_is_named() {
-    let enrolled = Enrolled { state: prepared(&[1]).state_id(), client: client(5) };
+    let enrolled = Enrolled { state: prepared(&[1]).state_id(), terms: [7; 32], client: client(5) };
     let bytes = bytes_of(&enrolled);
     assert_eq!(read::<Enrolled<LookupClient>>(&bytes).expect("read"), enrolled);
     let error = read::<LookupServer>(&bytes).err().expect("another format");
