@@ -6,7 +6,8 @@
 //!   of up to 16 bits.
 //! - **Vector OLE**: [`small_field_vole`] makes short vectors, [`silent`] long ones from LPN.
 //! - **Oblivious functions**: [`kkrt16`] is a batched OPRF from OT extension, [`oprf`] has the
-//!   parts of an OPRF from VOLE, and [`opprf`] is an OPRF whose sender programs some values.
+//!   parts of an OPRF from VOLE, [`rfc9497`] those of the standard OPRF, and [`opprf`] is an OPRF
+//!   whose sender programs some values.
 //! - **Computing on shares**: [`gmw`] evaluates Boolean circuits, [`peqt`] tests equality,
 //!   [`share_conversion`] turns shared bits into additive shares and multiplies by them,
 //!   [`inner_product`] multiplies long vectors, [`permute_share`] permutes values in a hidden
@@ -37,6 +38,7 @@ mod polynomials;
 mod pprf;
 pub mod random_one_of_n_ot;
 pub mod registry;
+pub mod rfc9497;
 pub mod share_conversion;
 pub mod silent;
 pub mod silent_ot;
