@@ -1,7 +1,7 @@
 //! Private set protocols: one folder a paper, and the registry that lists them.
 //!
-//! - [`psi`], [`membership`], [`cardinality`], [`sum`], [`circuit_psi`] and [`union`] hold the papers,
-//!   by functionality. Each folder has the figure and a glossary in `mod.rs`, its numbers in
+//! - [`psi`], [`recurrent`], [`membership`], [`cardinality`], [`sum`], [`circuit_psi`] and [`union`]
+//!   hold the papers, by functionality. Each folder has the figure and a glossary in `mod.rs`, its numbers in
 //!   `params.rs`, one type an arrow in `messages.rs`, and the two columns in `sender.rs` and
 //!   `receiver.rs`.
 //! - [`tasks`] are the ideal functionalities: what a protocol must compute.
@@ -52,6 +52,7 @@ pub mod circuit_psi;
 mod ecdh;
 pub mod membership;
 pub mod psi;
+pub mod recurrent;
 pub mod registry;
 pub mod sum;
 mod tags;

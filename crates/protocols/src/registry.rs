@@ -4,6 +4,7 @@ use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
 use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
 use vesica_mpc::permute_share::bits::prf::WeakPrf;
 use vesica_party::fuzzing::AnyMessage;
+use vesica_party::service::OneShot;
 use vesica_party::variants::resolve;
 use vesica_party::{Entry, Registered, registries};
 
@@ -28,6 +29,7 @@ use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
 };
+use crate::recurrent::rfc9497::OprfRfc9497;
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
 use crate::union::cssw25::Cssw25;
@@ -43,6 +45,7 @@ registries! {
     /// Protocols for [`Intersect`].
     intersect: Intersect = [
         EcdhHfh99,
+        OneShot<OprfRfc9497>,
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         Prty19<SpotLow>,

@@ -9,10 +9,10 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::facts::{FailureEvent, ceil_log2};
-use vesica_structures::golomb::{Code, PART};
+use vesica_structures::golomb::{Code, Malformed, PART};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::shuffle::random_order;
-use vesica_structures::tags::{TagFinder, TagSorter};
+use vesica_structures::tags::{CodedTags, TagFinder, TagSorter};
 
 /// Bytes of a part's length.
 const LENGTH_BYTES: usize = 4;
@@ -69,6 +69,27 @@ pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Syn
     bits: u32,
     ch: &mut Channel,
 ) -> Result<Vec<T>, Abort> {
+    encode_each(tags, count, bits, |part| ch.send_stream::<S>(&part))
+}
+
+/// All of the sorter's tags, of `bits` bits, to be kept; the labels in the order of the tags.
+pub(crate) fn encode<T: Copy + Default + Ord + Send + Sync>(
+    tags: TagSorter<T>,
+    count: usize,
+    bits: u32,
+) -> Result<(CodedTags, Vec<T>), Malformed> {
+    let mut coded = CodedTags::new(count, bits);
+    let order = encode_each(tags, count, bits, |part| coded.push(&part[LENGTH_BYTES..]))?;
+    Ok((coded, order))
+}
+
+/// Hands each part of the sorter's tags, behind its length, to `take` as soon as it is sorted.
+fn encode_each<T: Copy + Default + Ord + Send + Sync, E>(
+    tags: TagSorter<T>,
+    count: usize,
+    bits: u32,
+    mut take: impl FnMut(Vec<u8>) -> Result<(), E>,
+) -> Result<Vec<T>, E> {
     let code = Code::new(count, bits);
     let mut runs = tags.finish();
     let mut sorted = Vec::new();
@@ -87,9 +108,7 @@ pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Syn
             coded[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
             coded
         });
-        for part in parts.collect::<Vec<_>>() {
-            ch.send_stream::<S>(&part)?;
-        }
+        parts.collect::<Vec<_>>().into_iter().try_for_each(&mut take)?;
         previous = sorted[due - 1];
         sorted.drain(..due);
         sent += due;
@@ -119,21 +138,60 @@ fn receive_sorted<S: Stream<Element = u8>>(
     let code = Code::new(count, bits);
     let (mut coded, mut tags, mut previous) = (Vec::new(), Vec::with_capacity(PART.min(count)), 0);
     for values in code.parts() {
-        let mut length = [0; LENGTH_BYTES];
-        ch.recv_stream::<S>(&mut length)?;
-        let length = u32::from_le_bytes(length) as usize;
-        if !code.part_len_range(values, previous).contains(&length) {
-            return Err(Abort::PeerMisbehaved(S::STEP, "the coded tags have an impossible length"));
-        }
-        coded.resize(length, 0);
-        ch.recv_stream::<S>(&mut coded)?;
+        receive_part::<S>(code.part_len_range(values, previous), &mut coded, ch)?;
         tags.clear();
-        code.decode(&coded, values, previous, &mut tags)
-            .map_err(|_| Abort::PeerMisbehaved(S::STEP, "the coded tags are malformed"))?;
+        code.decode(&coded, values, previous, &mut tags).map_err(|_| malformed::<S>())?;
         previous = tags[values - 1];
         take(&tags);
     }
     Ok(())
+}
+
+/// Sends tags that were kept in their code as arrow `S`.
+pub(crate) fn send_coded<S: Stream<Element = u8>>(tags: &CodedTags, ch: &mut Channel) -> Result<(), Abort> {
+    let mut framed = Vec::new();
+    for part in tags.parts() {
+        framed.clear();
+        framed.extend_from_slice(&(part.len() as u32).to_le_bytes());
+        framed.extend_from_slice(part);
+        ch.send_stream::<S>(&framed)?;
+    }
+    Ok(())
+}
+
+/// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and keeps them in their
+/// code.
+pub(crate) fn receive_coded<S: Stream<Element = u8>>(
+    count: usize,
+    bits: u32,
+    ch: &mut Channel,
+) -> Result<CodedTags, Abort> {
+    let (mut tags, mut coded) = (CodedTags::new(count, bits), Vec::new());
+    while let Some(lengths) = tags.due() {
+        receive_part::<S>(lengths, &mut coded, ch)?;
+        tags.push(&coded).map_err(|_| malformed::<S>())?;
+    }
+    Ok(tags)
+}
+
+/// Receives a part of one of these lengths.
+fn receive_part<S: Stream<Element = u8>>(
+    lengths: RangeInclusive<usize>,
+    coded: &mut Vec<u8>,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    let mut length = [0; LENGTH_BYTES];
+    ch.recv_stream::<S>(&mut length)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if !lengths.contains(&length) {
+        return Err(Abort::PeerMisbehaved(S::STEP, "the coded tags have an impossible length"));
+    }
+    coded.resize(length, 0);
+    ch.recv_stream::<S>(coded)
+}
+
+fn malformed<S: Stream<Element = u8>>() -> Abort {
+    Abort::PeerMisbehaved(S::STEP, "the coded tags are malformed")
 }
 
 /// Bytes of the arrow that carries `count` shuffled tags.

@@ -2,9 +2,11 @@
 //! batches over all threads.
 
 pub(crate) mod arrived;
+mod ask;
 pub(crate) mod digests;
 pub(crate) mod exchange;
 
+pub(crate) use ask::ask;
 use curve25519_dalek::scalar::Scalar;
 use rayon::prelude::*;
 use vesica_mpc::group;

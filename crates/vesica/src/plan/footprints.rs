@@ -55,6 +55,8 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("ltsxq26-band", Security::SemiHonest, [[282, 77, 27], [512, 9, 190]]),
     row("ltsxq26-circuit", Security::SemiHonest, [[3235, 573, 1798], [3230, 75, 1815]]),
     row("ltsxq26-wide", Security::SemiHonest, [[1004, 163, 185], [2602, 2, 454]]),
+    row("oprf-rfc9497", Security::Malicious, [[1073, 63, 0], [466, 18, 152]]),
+    row("oprf-rfc9497", Security::SemiHonest, [[1203, 55, 0], [372, 11, 153]]),
     row("psty19", Security::SemiHonest, [[964, 228, 1853], [1030, 75, 1870]]),
     row("pt26", Security::SemiHonest, [[2360, 245, 214], [2791, 347, 347]]),
     row("rr22", Security::Malicious, [[2916, 95, 118], [2833, 1, 225]]),

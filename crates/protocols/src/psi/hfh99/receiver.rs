@@ -1,7 +1,5 @@
 //! The right column of the figure.
 
-use std::collections::VecDeque;
-
 use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::rng::SecretRng;
@@ -10,9 +8,7 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blinded, DoublyBlinded, FinishArrows};
 use super::oprf::{Outputs, blind_items};
 use super::params::Params;
-use crate::ecdh::{
-    BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_points, inverse, random_exponent,
-};
+use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask, blind_points, inverse, random_exponent};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -55,23 +51,19 @@ impl Party for Receiver {
 }
 
 impl Receiver {
-    /// Returns `a H(y)` of the own items, at most [`CHUNKS_IN_FLIGHT`] chunks ahead of the sender's
-    /// answers.
+    /// Returns `a H(y)` of the own items.
     fn ask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let inverse = inverse(&self.exponent);
         let mut points = Secret::new(Vec::with_capacity(items.len()));
-        let mut asked = VecDeque::with_capacity(CHUNKS_IN_FLIGHT);
-        for chunk in items.chunks(POINTS_PER_CHUNK) {
-            if asked.len() == CHUNKS_IN_FLIGHT {
-                points.extend_from_slice(&unblind(asked.pop_front().unwrap_or(0), &inverse, ch)?);
-            }
+        let send = |chunk: &[u128], ch: &mut Channel| {
             ch.send_stream::<Blinded>(&blind_items(session, chunk, &self.exponent))?;
-            asked.push_back(chunk.len());
-        }
-        for count in asked {
+            Ok(chunk.len())
+        };
+        ask(items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
             points.extend_from_slice(&unblind(count, &inverse, ch)?);
-        }
+            Ok(())
+        })?;
         Ok(points)
     }
 }

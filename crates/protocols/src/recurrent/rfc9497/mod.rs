@@ -1,0 +1,154 @@
+//! Membership by the OPRF of a standard: RFC 9497, "Oblivious Pseudorandom Functions (OPRFs) Using
+//! Prime-Order Groups", suite `ristretto255-SHA512`, under one key for many queries. That a server
+//! sends the outputs for its whole set once, and evaluates the function for clients afterwards, is
+//! the way of Resende and Aranha ("Faster unbalanced private set intersection", Financial
+//! Cryptography 2018) and others before them.
+//!
+//! ```text
+//!   Server: X, payloads                                               Client: Y
+//!
+//!   prepare: skS random; F(x) = output of the RFC's function = (m_x, k_x, rest)
+//!
+//!   enrol:                       1. (verifiable) pkS
+//!      ------------------------------------------------------------------------>
+//!                                2. sorted m_x, Golomb-Rice coded
+//!      ------------------------------------------------------------------------>
+//!                                3. (labelled) payload_x + G(k_x), in the order of 2
+//!      ------------------------------------------------------------------------>
+//!   query:                       4. r_j H(y_j), in chunks
+//!      <------------------------------------------------------------------------
+//!                                5. skS r_j H(y_j), in chunks
+//!      ------------------------------------------------------------------------>
+//!                                6. (verifiable) a proof for each chunk of 5
+//!      ------------------------------------------------------------------------>
+//!                                                                     y matches if m_y is among arrow 2
+//! ```
+//!
+//! | RFC 9497 | here | what |
+//! |---|---|---|
+//! | `skS`, `pkS` | [`SecretKey`](vesica_mpc::rfc9497::SecretKey) | the server's key, a new one for each prepared set |
+//! | `PrivateInput` | the 16 bytes of an item, little-endian | |
+//! | `blindedElement`, `evaluatedElement`, `proof` | `Blinded`, `Evaluated`, `Proofs` | arrows 4 to 6 |
+//! | `output` | `Output` | tag: bytes 0 to 15; key of the payload: bytes 16 to 31 |
+//!
+//! # Why it is secure
+//!
+//! What a client sees before it asks are tags and encrypted payloads, made of outputs that nobody
+//! has asked for: pseudo-random as long as the one-more gap Diffie-Hellman problem is hard, and the
+//! hashes are random oracles. (That the payloads are sent before a corrupt client chooses its items
+//! takes a random oracle for their keystream, too.) All clients together open no more outputs than
+//! elements were answered, whatever they send, and may pool what they learn. The server sees uniform
+//! elements.
+//!
+//! In the mode for malicious parties, the proofs hold the server to the key of arrow 1, and are
+//! bound to the session, so that nobody can pass on another server's. The set that a client asks
+//! about is then fixed when arrow 2 has left: the items for which the server has asked the random
+//! oracle the right question, and whose tags are among arrow 2. After `Q` questions about `Q^2 /
+//! 2^129` tags can stand for two items each: none before about `2^64`. The RFC's own proofs would
+//! not do for a chunk of 512 ([`Binding`](vesica_mpc::rfc9497::Binding)). Without proofs, a server
+//! that does not follow the protocol could answer each query under another key, and so decide anew
+//! whether anything matches.
+//!
+//! The tag of an item outside of the set equals one of the list with a probability below the
+//! budget's share, over all [`QUERIES_AN_ENROLMENT`] queries that a client asks from one enrolment.
+//! The client counts them, and stops there.
+//!
+//! # What it does not hold
+//!
+//! - A client may guess: it learns of any item whether it is in the set, one for each element that
+//!   the server answers. Nothing here limits how many those are.
+//! - A server can replace its set at any time, and give each client another one; a client sees that
+//!   the set was replaced, and not what it is.
+//! - Whoever gets the server's key later, and has kept arrows 2 and 3, tests guesses without asking,
+//!   and opens the payloads of those that are right.
+//! - Items have 128 bits. A set that is prepared once cannot depend on a salt that both sides toss,
+//!   so whoever can put items into both sets finds two keys with one item in about `2^64` steps.
+
+mod client;
+mod filter;
+mod messages;
+pub mod params;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use std::ops::RangeInclusive;
+
+use vesica_party::service::{Service, StateError, StateReader};
+use vesica_party::{CostClass, Entry, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+
+pub use client::Client;
+pub use params::{Params, QUERIES_AN_ENROLMENT};
+pub use server::Server;
+
+use crate::tasks::{Intersect, IntersectRequest, SIZES};
+
+/// The service `oprf-rfc9497`.
+#[derive(Clone, Copy, Debug)]
+pub enum OprfRfc9497 {}
+
+/// The parameters in a state of either side.
+fn read_params(bytes: &mut StateReader<'_>) -> Result<Params, StateError> {
+    let words: Vec<u64> = bytes.elements(params::WORDS)?;
+    let params = words.try_into().ok().and_then(Params::from_words);
+    params.ok_or(StateError::Damaged("its parameters are not those of any request"))
+}
+
+const RANDOM_ORACLES: &str = "SHA-512, hash-to-group and BLAKE3 (keystreams of payloads) are random oracles";
+
+impl Service for OprfRfc9497 {
+    const ENTRY: Entry = Entry {
+        id: "oprf-rfc9497",
+        aliases: &["rfc9497"],
+        variants: &[],
+        task: Intersect::NAME,
+        paper: Paper {
+            key: "RFC9497",
+            title: "Oblivious Pseudorandom Functions (OPRFs) Using Prime-Order Groups",
+            reference: "Davidson, Faz-Hernandez, Sullivan, Wood. RFC 9497, 2023",
+        },
+        status: Status::Sound,
+        cost: CostClass::GroupOperations,
+        deviations: &[
+            "The RFC has no sets. The server sends what an output says of each of its items: a tag, of the width that \
+             collisions over all queries of a client allow, sorted and Golomb-Rice coded; and a payload, encrypted \
+             under other bytes of the output.",
+            "Queries of more than 512 items are answered in chunks of 512, with a proof for each.",
+            "The weights of a proof are hashes of all of its elements and of the session. Those of the RFC are hashes of \
+             one pair of elements each, so that a server can spoil 512 answers unnoticed in about 2^34 steps.",
+        ],
+        modes: &[
+            Mode::semi_honest(Rounds::exactly(3), &["gap Diffie-Hellman on Ristretto255", RANDOM_ORACLES], &[SIZES]),
+            Mode {
+                security: Security::Malicious,
+                corrupt_sender: Resistance::Malicious,
+                corrupt_receiver: Resistance::Malicious,
+                rounds: Rounds::exactly(3),
+                assumptions: &["one-more gap Diffie-Hellman on Ristretto255", RANDOM_ORACLES],
+                leakage: &[SIZES],
+            },
+        ],
+    };
+    type Task = Intersect;
+    type Params = Params;
+    type Server = Server;
+    type Client = Client;
+
+    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        Params::derive(request)
+    }
+
+    fn terms(params: &Params) -> Vec<u8> {
+        bytemuck::bytes_of(&params.to_words()).to_vec()
+    }
+
+    fn enrolment_bytes(params: &Params) -> RangeInclusive<u64> {
+        params.enrolment_bytes()
+    }
+
+    fn query_bytes(params: &Params) -> RangeInclusive<u64> {
+        let bytes = params.query_bytes();
+        bytes..=bytes
+    }
+}
