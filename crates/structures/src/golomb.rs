@@ -89,11 +89,14 @@ impl Code {
         least.div_ceil(8)..=(least + self.quotients(previous)).div_ceil(8)
     }
 
-    /// Of a part of `values` random values: the bits that it takes in any case, and the mean of those
-    /// that its quotients take besides.
+    /// Of a part of `values` random values: the bits that it takes in any case, and about the mean of
+    /// those that its quotients take besides.
     pub fn bits_of(self, values: usize) -> (usize, usize) {
-        let quotients = (self.quotients(0) as u128 * values as u128 / self.count.max(1) as u128) as usize;
-        (values * (self.remainder_bits as usize + 1), quotients)
+        // Gaps of mean c, in units of the remainder, lose a fraction when they are rounded down: the mean
+        // of the quotients is 1 / (e^(1/c) - 1).
+        let c = self.quotients(0) as f64 / self.count.max(1) as f64;
+        let mean = if self.remainder_bits == 0 { c } else { c - 0.5 + 1.0 / (12.0 * c) };
+        (values * (self.remainder_bits as usize + 1), (values as f64 * mean) as usize)
     }
 
     /// Appends the part of `values`, which ascend (equal neighbours are allowed) from `previous`

@@ -72,36 +72,39 @@ impl SecretKey {
         evaluated: &[Encoded],
         rng: &mut SecretRng,
     ) -> Option<Proof> {
-        self.prove_with(&self.nonce(evaluated, rng), binding, blinded, evaluated)
+        self.prove_with(binding, blinded, evaluated, |composites| self.nonce(composites, rng))
     }
 
-    /// A nonce that is random and also a hash of what is proved: should the generator ever repeat
-    /// itself, two proofs still do not give the key away.
-    fn nonce(&self, evaluated: &[Encoded], rng: &mut SecretRng) -> Secret<Scalar> {
+    /// A nonce that is random and also a hash of all that the challenge depends on: should the
+    /// generator ever repeat itself, equal nonces still come with equal challenges only, and two
+    /// proofs do not give the key away.
+    fn nonce(&self, composites: &[RistrettoPoint; 2], rng: &mut SecretRng) -> Secret<Scalar> {
         let mut hasher = Sha512::new();
         hasher.update(b"vesica-v1-nonce-of-a-proof");
-        hasher.update(*self.to_bytes());
+        hasher.update(self.mode.domain(b""));
+        hasher.update(self.scalar.as_bytes());
         (0..2).for_each(|_| hasher.update(rng.block().to_le_bytes()));
-        evaluated.iter().for_each(|element| hasher.update(element));
+        composites.iter().for_each(|element| hasher.update(element.compress().as_bytes()));
         let wide: Secret<[u8; 64]> = Secret::new(hasher.finalize().into());
         Secret::new(Scalar::from_bytes_mod_order_wide(&wide))
     }
 
     pub(super) fn prove_with(
         &self,
-        nonce: &Secret<Scalar>,
         binding: Binding<'_>,
         blinded: &[Encoded],
         evaluated: &[Encoded],
+        nonce: impl FnOnce(&[RistrettoPoint; 2]) -> Secret<Scalar>,
     ) -> Option<Proof> {
         let weights = weights(self.mode, binding, &self.public, blinded, evaluated);
         // `ComputeCompositesFast`: what is weighted is public.
         let m = weighted_sum(&weights, blinded)?;
         let z = *self.scalar * m;
-        let commitments = [RistrettoPoint::mul_base(nonce), **nonce * m];
+        let nonce = nonce(&[m, z]);
+        let commitments = [RistrettoPoint::mul_base(&nonce), *nonce * m];
         let challenge = challenge(self.mode, &self.public, [m, z], commitments);
         let product = Secret::new(challenge * *self.scalar);
-        let response = **nonce - *product;
+        let response = *nonce - *product;
         Some([challenge.to_bytes(), response.to_bytes()])
     }
 }

@@ -148,7 +148,7 @@ fn every_value_is_that_of_the_rfc() {
         assert_eq!(*key.evaluate(&inputs), *finalized, "vector {number}");
 
         if let Some([nonce, expected]) = proof {
-            let proof = key.prove_with(&Secret::new(scalar(nonce)), Binding::Pair, &blinded, &evaluated).unwrap();
+            let proof = key.prove_with(Binding::Pair, &blinded, &evaluated, |_| Secret::new(scalar(nonce))).unwrap();
             assert_eq!(proof.concat(), hex(expected), "vector {number}");
             assert!(verify(Binding::Pair, key.public(), &blinded, &evaluated, &proof));
         }
@@ -216,6 +216,25 @@ fn a_proof_holds_for_nothing_else() {
             assert!(!verify(binding, key.public(), &blinded, &evaluated, &wrong), "bit {bit}");
         }
     }
+}
+
+/// A machine that is resumed twice from one snapshot makes two proofs with equal random numbers, of
+/// the same elements and for two sessions. With one nonce for two challenges, the responses would
+/// give the key away.
+#[test]
+fn nonces_differ_where_the_session_does() {
+    let key = SecretKey::random(Mode::Voprf, &mut SecretRng::insecure_from_seed(8));
+    let (_, blinded) = blind(Mode::Voprf, &inputs(3), &mut SecretRng::insecure_from_seed(9));
+    let mut evaluated = blinded.clone();
+    assert!(key.evaluate_blinded(&mut evaluated));
+    let commitment = |context: &[u8; 32]| {
+        let rng = &mut SecretRng::insecure_from_seed(10);
+        let [c, s] = key.prove(Binding::Batch(context), &blinded, &evaluated, rng).unwrap();
+        let [c, s] = [c, s].map(|scalar| Scalar::from_canonical_bytes(scalar).unwrap());
+        RistrettoPoint::mul_base(&s) + c * element(key.public()).unwrap()
+    };
+    assert_eq!(commitment(&[1; 32]), commitment(&[1; 32]), "the generators are the same");
+    assert_ne!(commitment(&[1; 32]), commitment(&[2; 32]));
 }
 
 /// Answers whose errors cancel out under equal weights do not under those of a hash.

@@ -2,18 +2,15 @@
 //! tags are looked up again and again.
 //!
 //! Whoever made the list may know the tags that are looked for, and must not read from the time of
-//! a search what was found. So parts take about the same time: one whose gaps are wider or narrower
-//! in all than those of random tags is refused, by the length of its code.
+//! a search what was found. So every search decodes as much, and a part of the list whose gaps are
+//! wider or narrower in all than those of random tags is refused, by the length of its code. A list
+//! of a single part is always decoded whole.
 
 use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
 use crate::golomb::{Code, Malformed, PART};
-
-/// By how many bits a part's code may be longer or shorter beside what is in proportion: 27
-/// deviations of a last part of 1000 tags.
-const SLACK_BITS: usize = 2048;
 
 /// The list, as the parts of its [`Code`].
 #[derive(Clone, Debug)]
@@ -64,11 +61,10 @@ impl CodedTags {
         if self.count <= PART {
             return Some(possible);
         }
-        // A gap's quotient is 1 to 2 on average, and has a deviation below 2.5: of random tags, the sum in a
-        // full part lies within a fraction of these bounds with all but certainty, as it does in a shorter
-        // last part.
+        // The deviation of a gap's quotient is below 2: this is 12 deviations of a full part, and more of a
+        // shorter last one.
         let (remainders, mean) = self.code.bits_of(values);
-        let slack = mean / 2 + SLACK_BITS;
+        let slack = 24 * values.isqrt() + 128;
         let least = (remainders + mean.saturating_sub(slack)) / 8;
         let most = (remainders + mean + slack).div_ceil(8);
         Some(*possible.start().max(&least)..=*possible.end().min(&most))
@@ -100,11 +96,19 @@ impl CodedTags {
         self.parts.iter().map(|part| &*part.coded)
     }
 
-    /// Looks for each of `tags` in the whole list. A part is decoded for each tag, or every part once
-    /// if that is less: the work goes by the numbers of tags, and by nothing that is known of them.
+    /// Looks for each of `tags` in the whole list. A full part and the last one, which is shorter, are
+    /// decoded for each tag, or every part once if that is less: the work goes by the numbers of
+    /// tags, and by nothing that is known of them.
     pub fn find(&self, tags: &[u128]) -> Vec<Place> {
-        if tags.len() < self.parts.len() {
-            return tags.par_iter().map(|&tag| self.decoded(self.part_of(tag)).find(tag)).collect();
+        let last = self.parts.len().saturating_sub(1);
+        if 2 * tags.len() <= last {
+            let in_one_of_two = |&tag: &u128| {
+                let part = self.part_of(tag);
+                let is_last = part == last;
+                let places = [if is_last { 0 } else { part }, last].map(|part| self.decoded(part).find(tag));
+                places[usize::from(is_last)]
+            };
+            return tags.par_iter().map(in_one_of_two).collect();
         }
         let mut of_parts = vec![Vec::new(); self.parts.len()];
         for (own, &tag) in tags.iter().enumerate() {

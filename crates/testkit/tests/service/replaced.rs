@@ -126,3 +126,15 @@ fn every_answer_is_that_of_one_state() {
         });
     });
 }
+
+#[test]
+fn a_state_with_other_parameters_is_not_served() {
+    let (acceptor, connector) = in_memory(8);
+    let state = Published::new(prepared(&[1]));
+    with_server(&acceptor, &state, &limits(), |_| {
+        let other = vesica_testkit::insecure_lookup::LookupServer::prepare(&(ITEMS + 1), vec![1], &mut rng());
+        state.replace(other.expect("prepared"));
+        let refusal = Toy::enrol(channel(connector.connect().expect("room")), ITEMS, rng()).err().expect("refused");
+        assert!(refusal.to_string().contains("prepared for other parameters"), "{refusal}");
+    });
+}

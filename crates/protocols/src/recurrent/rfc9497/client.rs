@@ -3,7 +3,7 @@
 use std::io;
 
 use vesica_mpc::rfc9497::{Binding, Blinds, Output, blind, finalize, is_public_key, verify};
-use vesica_party::service::{self, State, StateError, StateReader, StateWriter};
+use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter};
 use vesica_party::{Abort, Channel, Phase, Stream, exit_code};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -51,6 +51,25 @@ impl service::Client for Client {
         }
         // Steps 2 and 3.
         Ok(Self { params: *params, key, filter: Filter::receive(params, ch)?, asked: 0 })
+    }
+
+    fn rejoin(
+        &mut self,
+        params: &Params,
+        standing: Standing,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(), Abort> {
+        if standing != Standing::Current {
+            *self = Self::enrol(params, ch, rng)?;
+        } else if self.params != *params {
+            return Err(Abort::Local {
+                code: exit_code::MISMATCH,
+                fault: "this client was enrolled with other parameters".into(),
+                mend: "enrol anew, or ask with the parameters of then".into(),
+            });
+        }
+        Ok(())
     }
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {

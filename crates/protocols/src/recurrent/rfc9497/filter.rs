@@ -99,7 +99,7 @@ impl Filter {
     }
 
     /// Which of the queried items are in the set, by their outputs. The work does not depend on the
-    /// answer, but for the list of matches.
+    /// answer.
     pub(super) fn find(
         &self,
         params: &Params,
@@ -109,7 +109,13 @@ impl Filter {
         let own: Secret<Vec<u128>> =
             Secret::new(outputs.iter().map(|output| tags::truncate(tag(output), params.tag_bits())).collect());
         let places = self.tags.find(&own);
-        let matches: Vec<u32> = (0..).zip(&places).filter(|(_, place)| place.is_there).map(|(own, _)| own).collect();
+        // Without a branch, into memory that was written before.
+        let (mut matches, mut count) = (vec![u32::MAX; places.len() + 1], 0);
+        for (own, place) in (0..).zip(&places) {
+            matches[count] = own;
+            count += usize::from(place.is_there);
+        }
+        matches.truncate(count);
         let width = params.payload_bytes;
         if width == 0 || self.cells.is_empty() {
             return IntersectReceiverOutput { matches, payloads: SealedPayloads::default() };
@@ -120,9 +126,9 @@ impl Filter {
             kept.extend_from_slice(&self.cells[place as usize * width..][..width]);
         }
         let keys: Secret<Vec<u128>> = Secret::new(outputs.iter().map(payload_key).collect());
+        let items = Secret::new(items);
         let keystream = move |own: usize, out: &mut [u8]| fill_keystream(DOMAIN, keys[own], items[own], out);
-        let of_matches = matches.clone();
-        let cells = move || of_matches.iter().map(|&own| (own, own)).collect();
+        let cells = move || (0..).zip(&places).filter(|(_, place)| place.is_there).map(|(own, _)| (own, own)).collect();
         IntersectReceiverOutput { matches, payloads: SealedPayloads::new(width, kept, cells, keystream) }
     }
 
@@ -138,8 +144,11 @@ impl Filter {
     /// Reads what `write` wrote.
     pub(super) fn read(params: &Params, bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let mut tags = CodedTags::new(params.set_items, params.tag_bits());
-        while tags.due().is_some() {
+        while let Some(lengths) = tags.due() {
             let length = bytes.count()?;
+            if !lengths.contains(&length) {
+                return Err(StateError::Damaged("its tags have an impossible length"));
+            }
             tags.push(&bytes.elements(length)?).map_err(|_| StateError::Damaged("its tags are malformed"))?;
         }
         let cells = params.set_items.checked_mul(params.payload_bytes);

@@ -41,7 +41,7 @@
 //! elements.
 //!
 //! In the mode for malicious parties, the proofs hold the server to the key of arrow 1, and are
-//! bound to the session, so that nobody can pass on another server's. The set that a client asks
+//! bound to the session, so that over TLS nobody can pass on another server's. The set that a client asks
 //! about is then fixed when arrow 2 has left: the items for which the server has asked the random
 //! oracle the right question, and whose tags are among arrow 2. After `Q` questions about `Q^2 /
 //! 2^129` tags can stand for two items each: none before about `2^64`. The RFC's own proofs would

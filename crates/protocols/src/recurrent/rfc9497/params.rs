@@ -15,7 +15,10 @@ use crate::tasks::IntersectRequest;
 pub const QUERIES_AN_ENROLMENT: u64 = 1 << 18;
 
 /// Numbers that are written into terms and states.
-pub(super) const WORDS: usize = 6;
+pub(super) const WORDS: usize = 7;
+
+/// Rises when weights of proofs, keystreams or the coding change.
+const VERSION: u64 = 1;
 
 /// Bytes of a proof.
 const PROOF_BYTES: usize = 64;
@@ -81,7 +84,7 @@ impl Params {
         let Self { set_items, query_items, payload_bytes, is_verifiable } = self;
         let [set_items, query_items, payload_bytes] = [set_items, query_items, payload_bytes].map(|count| count as u64);
         let (tag_bits, chunk) = (u64::from(self.tag_bits()), POINTS_PER_CHUNK as u64);
-        [set_items, query_items, payload_bytes, u64::from(is_verifiable), tag_bits, chunk]
+        [set_items, query_items, payload_bytes, u64::from(is_verifiable), tag_bits, chunk, VERSION]
     }
 
     /// The parameters that give these numbers; `None` if none do.

@@ -117,6 +117,8 @@ fn a_replaced_set_has_another_key_and_reaches_clients_that_come_back() {
             assert_eq!(client.asked, 0, "a new set has a budget of its own");
             check(&new, &[0, 12], &client.query(0, query(&[0, 12]), ch, rng)?);
             client.rejoin(&params, Standing::Current, ch, rng)?;
+            let weaker = Params { is_verifiable: false, ..params };
+            assert!(client.rejoin(&weaker, Standing::Current, ch, rng).is_err(), "other parameters");
             check(&new, &[5, 4], &client.query(0, query(&[5, 4]), ch, rng)?);
             Ok(())
         },
@@ -235,7 +237,7 @@ fn states_that_were_never_written_are_refused() {
     let params = params(5, 2, Security::Malicious);
     let words = params.to_words();
     assert_eq!(Params::from_words(words), Some(params));
-    for (place, wrong) in [(0, u64::MAX), (1, 1 << 40), (2, 1 << 20), (3, 2), (4, 82), (5, 256)] {
+    for (place, wrong) in [(0, u64::MAX), (1, 1 << 40), (2, 1 << 20), (3, 2), (4, 82), (5, 256), (6, 2)] {
         let mut words = words;
         words[place] = wrong;
         assert_eq!(Params::from_words(words), None, "{wrong} at {place}");
