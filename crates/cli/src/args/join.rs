@@ -11,11 +11,11 @@ use super::values::{Columns, JoinName, ProgressName, SecurityName, columns, coun
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
   Listen, and write the rows of ours.csv that your partner has too:
-    vesica receive --input ours.csv --key email --output matches.csv --listen 0.0.0.0:7400 --identity us.key --peer \
-                                them.pub
+    vesica receive --input ours.csv --key email --output matches.csv --listen 0.0.0.0:7400 \\
+        --identity us.key --peer them.pub
   Do the same where your firewall lets nobody in (your partner listens):
-    vesica receive --input ours.csv --key email --output matches.csv --connect partner.example:7400 --identity us.key \
-                                --peer them.pub
+    vesica receive --input ours.csv --key email --output matches.csv \\
+        --connect partner.example:7400 --identity us.key --peer them.pub
   Join on a key of three columns, with the date in German notation:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
   Write the rows that did not match:
@@ -35,7 +35,8 @@ docs/tasks.md says what each task computes and reveals.";
 const SEND_EXAMPLES: &str = "\
 Examples:
   Connect, and let your partner learn which of its rows are in ours.parquet, too:
-    vesica send --input ours.parquet --key mail --connect host:7400 --identity us.key --peer them.pub
+    vesica send --input ours.parquet --key mail --connect host:7400 \\
+        --identity us.key --peer them.pub
   Give two columns with each match, and nothing of other rows:
     ... --payload segment,score
   Hide the exact number of keys:
@@ -61,7 +62,7 @@ pub struct ReceiveArgs {
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: one column of
     /// yours; for each common key, every value that your partner gives is multiplied by your value
-    /// in this column. union-sum: your columns; the first goes with your partner's first, and so
+    /// in this column, and each result is a sum of products. union-sum: your columns; the first goes with your partner's first, and so
     /// on. Each result is your column summed over all of your keys, plus your partner's column in
     /// the same position summed over the keys that only your partner has. If you name none, each
     /// result is only the sum over the keys that only your partner has. shares: your columns to
