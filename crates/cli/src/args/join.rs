@@ -61,12 +61,13 @@ pub struct ReceiveArgs {
     pub join: JoinName,
     /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
     /// others, the run is refused [default: take what it gives]. join-and-compute: one column of
-    /// yours; for each common key, every value that your partner gives is multiplied by your value
-    /// in this column, and each result is a sum of products. union-sum: your columns; the first goes with your partner's first, and so
-    /// on. Each result is your column summed over all of your keys, plus your partner's column in
-    /// the same position summed over the keys that only your partner has. If you name none, each
-    /// result is only the sum over the keys that only your partner has. shares: your columns to
-    /// share. Not for other tasks. Put a name with a comma in double quotes: '"Sales, net",score'
+    /// yours. Each column that your partner gives has one result: the sum, over the common keys, of
+    /// its value times yours. union-sum: your columns; the first goes with your partner's first,
+    /// and so on. Each result is your column summed over all of your keys, plus your partner's
+    /// column in the same position summed over the keys that only your partner has. If you name
+    /// none, each result is only the sum over the keys that only your partner has. shares: your
+    /// columns to share. Not for other tasks. Put a name with a comma in double quotes: '"Sales,
+    /// net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column

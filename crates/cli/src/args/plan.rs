@@ -12,8 +12,8 @@ use super::values::{count, threads};
 const HELP: &str = "\
 Examples:
   vesica plan --sender-items 1e6 --receiver-items 2e5 --link 100mbit,40ms
-  vesica plan --sender-items 1e6 --receiver-items 1e6 --security semi-honest --payload-bytes 32 --traffic same-site \
-                    --json
+  vesica plan --sender-items 1e6 --receiver-items 1e6 --security semi-honest --payload-bytes 32 \\
+      --traffic same-site --json
   vesica plan --task sum --security semi-honest --columns 2 --sender-items 1e5 --receiver-items 1e5
   vesica plan --calibrate
 
