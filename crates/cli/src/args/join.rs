@@ -26,7 +26,7 @@ Examples:
     ... --task cardinality --security semi-honest --group-by region --reveal-if-at-least 20
   Sum a column of your partner's over the common keys:
     ... --task sum --security semi-honest --output sum.csv
-  Count the keys that you and your partner have together, each key once:
+  Count how many different keys the two tables have, taken together:
     ... --task union-cardinality --security semi-honest --output count.csv
   Get one number: your column `spent` summed over your keys, plus your partner's column summed over the keys that only your partner has:
     ... --task union-sum --security semi-honest --payload spent --scale spent=2 --output sum.csv
