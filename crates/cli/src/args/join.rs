@@ -34,7 +34,7 @@ docs/tasks.md says what each task computes and reveals.";
 
 const SEND_EXAMPLES: &str = "\
 Examples:
-  Connect, and let your partner learn which of its rows are in ours.parquet, too:
+  Connect, and let your partner learn which of its rows you have too:
     vesica send --input ours.parquet --key mail --connect host:7400 \\
         --identity us.key --peer them.pub
   Give two columns with each match, and nothing of other rows:
