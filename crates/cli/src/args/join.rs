@@ -22,7 +22,7 @@ Examples:
     ... --join difference
   Write your rows, and one row for each key that only your partner has, with the columns that it gives:
     ... --task union --security semi-honest
-  Count the common keys of each region of ours.csv that has at least 20 of them:
+  Count the common keys of each region in ours.csv, and withhold counts below 20:
     ... --task cardinality --security semi-honest --group-by region --reveal-if-at-least 20
   Sum a column of your partner's over the common keys:
     ... --task sum --security semi-honest --output sum.csv
