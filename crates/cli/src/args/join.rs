@@ -66,7 +66,7 @@ pub struct ReceiveArgs {
     /// and so on. Each result is your column summed over all of your keys, plus your partner's
     /// column in the same position summed over the keys that only your partner has. If you name
     /// none, each result is only the sum over the keys that only your partner has. shares: your
-    /// columns to share. Not for other tasks. Put a name with a comma in double quotes: '"Sales,
+    /// columns to share. Not for other tasks. A name with a comma stands in double quotes: '"Sales,
     /// net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
@@ -94,8 +94,8 @@ pub struct SendArgs {
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
     /// gets for keys that are new to it. sum, union-sum, join-and-compute: columns of integers or
-    /// decimals to compute with. shares: such columns to share. cardinality: none. Put a name with
-    /// a comma in double quotes, and double a quote in it: '"Sales, net",score'
+    /// decimals to compute with. shares: columns of integers or decimals to share. cardinality: none. A name with a comma
+    /// stands in double quotes; write "" for each double quote in such a name: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
@@ -230,8 +230,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that declares more keys than this. With 2^80 work, a malicious receiver can
-    /// test up to 3.4 times as many keys as it declares, and more if it declares fewer than about
-    /// 150
+    /// test up to 3.4 times as many keys as it declares, or a larger multiple if it declares fewer
+    /// than about 150
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
     /// Refuse a run in which this process may take more memory than this, its table included.

@@ -52,7 +52,7 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Write more on standard error, but never a key of your table; -vv writes even more
+    /// Write more on standard error; -vv writes still more. Neither writes a key of your table
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 }
@@ -131,12 +131,13 @@ pub enum IdentityCommand {
         #[arg(long)]
         comment: Option<String>,
     },
-    /// Print the public line and the fingerprint that you and your partner compare
+    /// Print a public key as a line, and its fingerprint: your own key, or with --peer that of your
+    /// partner. To check a key that you were sent, compare its fingerprint by phone
     Show {
         /// A private key file [default: your default identity, made on first use]
         #[arg(long, value_name = "FILE", conflicts_with = "peer")]
         identity: Option<PathBuf>,
-        /// Your partner's .pub file, or its line
+        /// Print those of your partner's key instead: its .pub file, or its line
         #[arg(long, value_name = "FILE|LINE")]
         peer: Option<String>,
     },
@@ -181,7 +182,7 @@ pub struct DemoArgs {
 pub struct CheckArgs {
     /// The table: CSV, Parquet or Arrow; - for standard input
     pub file: String,
-    /// A key column; several make one key, in this order
+    /// A key column. Repeat the flag for a key of several columns; their order counts
     #[arg(long, value_name = "COLUMN", required = true)]
     pub key: Vec<String>,
     /// Normalise a key column, as for receive and send
