@@ -131,13 +131,13 @@ pub enum IdentityCommand {
         #[arg(long)]
         comment: Option<String>,
     },
-    /// Print a public key as a line, and its fingerprint: your own key, or with --peer that of your
-    /// partner. To check a key that you were sent, compare its fingerprint by phone
+    /// Print your public key and its fingerprint. With --peer, print your partner's: to check that
+    /// you have the right key, compare its fingerprint with your partner by phone
     Show {
         /// A private key file [default: your default identity, made on first use]
         #[arg(long, value_name = "FILE", conflicts_with = "peer")]
         identity: Option<PathBuf>,
-        /// Print those of your partner's key instead: its .pub file, or its line
+        /// Your partner's .pub file, or its line: prints this public key instead of yours
         #[arg(long, value_name = "FILE|LINE")]
         peer: Option<String>,
     },
