@@ -2,6 +2,7 @@
 //! and again. One folder a paper. Each is a [`Service`](vesica_party::service::Service), and its
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
+pub mod cm25;
 mod filter;
 pub mod ra17;
 pub mod rfc9497;
