@@ -1,15 +1,40 @@
 //! The Ristretto group: hashing to it after RFC 9380, and many elements times one scalar.
 
-use curve25519_dalek::RistrettoPoint;
+use curve25519_dalek::{RistrettoPoint, Scalar};
+use rayon::prelude::*;
 use sha2::{Digest, Sha512};
+use vesica_kernels::ristretto::multiply;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
-pub use vesica_kernels::ristretto::{ENCODED_BYTES, Encoded, Uniform, map_and_multiply, multiply};
+pub use vesica_kernels::ristretto::{ENCODED_BYTES, Encoded, Uniform, map_and_multiply};
+
+/// Elements that a thread takes at a time: enough to fill the lanes of the kernel and to share an
+/// inversion, few enough to spread some hundred elements over threads.
+pub const BATCH: usize = 64;
 
 /// Input block of SHA-512, in bytes (`s_in_bytes` in RFC 9380).
 const BLOCK_BYTES: usize = 128;
 
 /// Output of SHA-512, in bytes (`b_in_bytes` in RFC 9380).
 const DIGEST_BYTES: usize = 64;
+
+/// A uniform scalar that is not zero.
+pub fn random_scalar(rng: &mut SecretRng) -> Secret<Scalar> {
+    loop {
+        let scalar = Secret::new(Scalar::random(rng));
+        if *scalar != Scalar::ZERO {
+            return scalar;
+        }
+    }
+}
+
+/// Multiplies another party's elements by `scalar` over all threads, in place. Says whether all of
+/// them were elements, and none the neutral one; where it says no, they are of no use.
+#[must_use]
+pub fn multiply_all(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
+    elements.par_chunks_mut(BATCH).all(|elements| multiply(scalar, elements))
+}
 
 /// `hash_to_ristretto255` of RFC 9380, appendix B: the suite
 /// `ristretto255_XMD:SHA-512_R255MAP_RO_`.
@@ -56,7 +81,6 @@ fn expand_message_xmd(dst: &[u8], message: &[u8], out: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use curve25519_dalek::Scalar;
 
     fn hex(text: &str) -> Vec<u8> {
         (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()

@@ -48,7 +48,7 @@ mod one_shot;
 mod serve;
 mod state;
 
-pub use client::{Enrolled, ServiceClient};
+pub use client::{Enrolled, ServiceClient, other_terms};
 pub use one_shot::{OneShot, OneShotClient, OneShotServer};
 pub use serve::{ServeEvents, ServeLimits, Stop, serve};
 pub use state::{State, StateError, StateReader, StateWriter, load, read_state, save, write_state};

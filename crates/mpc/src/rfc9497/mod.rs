@@ -41,10 +41,11 @@ use vesica_structures::secret::Secret;
 
 pub use proof::{Binding, MOST_PAIRS, Proof, verify};
 
-use crate::group::{ENCODED_BYTES, Encoded, Uniform, hash_to_group, hash_to_uniform, map_and_multiply, multiply};
+use crate::group::{
+    BATCH, ENCODED_BYTES, Encoded, Uniform, hash_to_group, hash_to_uniform, map_and_multiply, multiply_all,
+    random_scalar,
+};
 
-/// Inputs that a thread takes at a time: enough to fill the lanes of the group's kernel.
-const BATCH: usize = 64;
 /// Fewest elements with a scalar each that are worth a task of a thread.
 const MIN_ELEMENTS: usize = 4;
 
@@ -133,7 +134,7 @@ impl SecretKey {
     /// elements, and none the neutral one; where it says no, they are of no use.
     #[must_use]
     pub fn evaluate_blinded(&self, elements: &mut [Encoded]) -> bool {
-        elements.par_chunks_mut(BATCH).all(|elements| multiply(&self.scalar, elements))
+        multiply_all(&self.scalar, elements)
     }
 }
 
@@ -206,16 +207,6 @@ fn element(encoded: &Encoded) -> Option<RistrettoPoint> {
 /// Whether these bytes are a public key: an element, and not the neutral one.
 pub fn is_public_key(encoded: &Encoded) -> bool {
     element(encoded).is_some()
-}
-
-/// A scalar that is not zero.
-fn random_scalar(rng: &mut SecretRng) -> Secret<Scalar> {
-    loop {
-        let scalar = Secret::new(Scalar::random(rng));
-        if *scalar != Scalar::ZERO {
-            return scalar;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -156,7 +156,9 @@ impl<S: Service> ServiceClient<S> {
     }
 }
 
-fn other_terms() -> Abort {
+/// The refusal of a client that was enrolled with another service, or with other parameters than
+/// those that are agreed now.
+pub fn other_terms() -> Abort {
     Abort::Local {
         code: exit_code::MISMATCH,
         fault: "this client was enrolled with another service, or with other parameters".into(),

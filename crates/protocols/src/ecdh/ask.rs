@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-use vesica_party::{Abort, Channel};
+use curve25519_dalek::Scalar;
+use vesica_party::{Abort, Channel, Stream};
+use vesica_structures::secret::Secret;
 
-use super::CHUNKS_IN_FLIGHT;
+use super::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, inverse};
 
 /// Sends what `send` makes of each chunk, and has `take` receive the answers in the same order. At
 /// most [`CHUNKS_IN_FLIGHT`] answers are awaited at a time: so both sides compute all the time, and
@@ -25,4 +27,46 @@ pub(crate) fn ask<C, T>(
         asked.push_back(send(chunk, ch)?);
     }
     asked.into_iter().try_for_each(|asked| take(asked, ch))
+}
+
+/// The side that [`ask`] asks: receives `count` points as arrow `S`, in chunks, and has `reply`
+/// answer each chunk.
+pub(crate) fn answer<S: Stream<Element = Point>>(
+    count: usize,
+    ch: &mut Channel,
+    mut reply: impl FnMut(Vec<Point>, &mut Channel) -> Result<(), Abort>,
+) -> Result<(), Abort> {
+    let mut left = count;
+    while left > 0 {
+        let mut points = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
+        ch.recv_stream::<S>(&mut points)?;
+        left -= points.len();
+        reply(points, ch)?;
+    }
+    Ok(())
+}
+
+/// `a H(y)` for each item, of which the other side knows `a`: the items leave as arrow `B`, blinded by
+/// `exponent`, and come back as arrow `D` under both blindings; then `exponent` is taken off.
+pub(crate) fn evaluate<B: Stream<Element = Point>, D: Stream<Element = Point>>(
+    domain: &[u8],
+    session: &[u8; 32],
+    items: &[u128],
+    exponent: &Secret<Scalar>,
+    ch: &mut Channel,
+) -> Result<Secret<Vec<Point>>, Abort> {
+    let inverse = inverse(exponent);
+    let mut points = Secret::new(Vec::with_capacity(items.len()));
+    let send = |chunk: &[u128], ch: &mut Channel| {
+        ch.send_stream::<B>(&blind_items(domain, session, chunk, exponent))?;
+        Ok(chunk.len())
+    };
+    ask(items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
+        let mut doubly_blinded = vec![[0; POINT_BYTES]; count];
+        ch.recv_stream::<D>(&mut doubly_blinded)?;
+        let unblinded = blind_points(doubly_blinded, &inverse).ok_or(Abort::PeerMisbehaved(D::STEP, BAD_POINT))?;
+        points.extend_from_slice(&unblinded);
+        Ok(())
+    })?;
+    Ok(points)
 }

@@ -6,10 +6,12 @@ mod ask;
 pub(crate) mod digests;
 pub(crate) mod exchange;
 
-pub(crate) use ask::ask;
+pub(crate) use ask::{answer, ask, evaluate};
 use curve25519_dalek::scalar::Scalar;
 use rayon::prelude::*;
-use vesica_mpc::group;
+/// A party's secret blinding, uniform and not zero.
+pub(crate) use vesica_mpc::group::random_scalar as random_exponent;
+use vesica_mpc::group::{self, BATCH};
 use vesica_party::{Abort, Channel, assumptions};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -22,10 +24,6 @@ pub(crate) const POINTS_PER_CHUNK: usize = 512;
 /// Chunks that the receiver sends before it waits for the first answer: half a MiB, and as much
 /// time as the longest round trips take.
 pub(crate) const CHUNKS_IN_FLIGHT: usize = 32;
-
-/// Points that a thread blinds at a time: large enough to fill the lanes and share an inversion,
-/// small enough to spread a chunk over threads.
-const POINTS_PER_BATCH: usize = 64;
 
 /// Items that are blinded without a look at the channel.
 const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 13;
@@ -41,16 +39,6 @@ pub(crate) const DIGEST_ASSUMPTIONS: &[&str] =
 
 /// An encoded point.
 pub(crate) type Point = group::Encoded;
-
-/// A party's secret blinding, uniform and not zero.
-pub(crate) fn random_exponent(rng: &mut SecretRng) -> Secret<Scalar> {
-    loop {
-        let exponent = Secret::new(Scalar::random(rng));
-        if *exponent != Scalar::ZERO {
-            return exponent;
-        }
-    }
-}
 
 /// A random order, and the items in it.
 pub(crate) fn shuffled(items: &[u128], rng: &mut SecretRng) -> (Secret<Vec<u32>>, Secret<Vec<u128>>) {
@@ -72,7 +60,7 @@ pub(crate) fn blind_items(
     exponent: &Secret<Scalar>,
 ) -> Secret<Vec<Point>> {
     let mut blinded = Secret::new(vec![[0; POINT_BYTES]; items.len()]);
-    blinded.par_chunks_mut(POINTS_PER_BATCH).zip(items.par_chunks(POINTS_PER_BATCH)).for_each(|(blinded, items)| {
+    blinded.par_chunks_mut(BATCH).zip(items.par_chunks(BATCH)).for_each(|(blinded, items)| {
         let mut message = [0; 48];
         message[..32].copy_from_slice(session);
         let hash = |item: &u128| {
@@ -106,7 +94,7 @@ pub(crate) fn blind_many(
 /// neutral element.
 pub(crate) fn blind_points(points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Secret<Vec<Point>>> {
     let mut points = Secret::new(points);
-    points.par_chunks_mut(POINTS_PER_BATCH).all(|points| group::multiply(exponent, points)).then_some(points)
+    group::multiply_all(exponent, &mut points).then_some(points)
 }
 
 #[cfg(test)]
@@ -119,7 +107,7 @@ mod tests {
     fn blindings_commute_and_come_off_again() {
         let mut rng = SecretRng::insecure_from_seed(1);
         let (a, b) = (random_exponent(&mut rng), random_exponent(&mut rng));
-        let items: Vec<u128> = (0..POINTS_PER_BATCH as u128 + 3).collect();
+        let items: Vec<u128> = (0..BATCH as u128 + 3).collect();
         let session = [7; 32];
         let under_a = blind_items(DOMAIN, &session, &items, &a).to_vec();
         let under_b = blind_items(DOMAIN, &session, &items, &b).to_vec();
@@ -133,9 +121,9 @@ mod tests {
     #[test]
     fn invalid_and_neutral_points_are_refused_wherever_they_are() {
         let exponent = random_exponent(&mut SecretRng::insecure_from_seed(2));
-        let good = blind_items(DOMAIN, &[7; 32], &(0..2 * POINTS_PER_BATCH as u128 + 3).collect::<Vec<_>>(), &exponent);
+        let good = blind_items(DOMAIN, &[7; 32], &(0..2 * BATCH as u128 + 3).collect::<Vec<_>>(), &exponent);
         assert!(blind_points(good.to_vec(), &exponent).is_some());
-        for at in [0, POINTS_PER_BATCH, POINTS_PER_BATCH + 7, 2 * POINTS_PER_BATCH - 1, good.len() - 1] {
+        for at in [0, BATCH, BATCH + 7, 2 * BATCH - 1, good.len() - 1] {
             for bad in [[0; 32], [0xff; 32]] {
                 let mut points = good.to_vec();
                 points[at] = bad;

@@ -1,5 +1,5 @@
-//! Cuckoo hashing with three distinct positions and no stash: each item goes into one of its bins,
-//! and a bin holds one item.
+//! Cuckoo hashing without a stash: each item goes into one of its bins, and a bin holds one item.
+//! Bounds for three distinct positions an item, and for two to four independent ones.
 
 use super::HashFailure;
 use super::max_load::ln_factorial;
@@ -65,22 +65,53 @@ pub fn hall_bound(items: usize, bins: usize) -> f64 {
     probability.log2()
 }
 
+/// An upper bound of `log2` of the probability that no table exists where each item has `functions`
+/// independent uniform positions, which may coincide.
+///
+/// As [`hall_bound`], with sets of two items and more: all positions lie among `k` bins with
+/// probability `(k / bins)^(functions s)`.
+///
+/// # Panics
+/// If there are no functions, or more than 4.
+pub fn independent_bound(items: usize, bins: usize, functions: usize) -> f64 {
+    assert!((1..=MOST_POSITIONS).contains(&functions), "{functions} positions an item");
+    let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
+    let mut probability = 0.0;
+    let mut saddle = 4.0;
+    for s in 2..=items.min(bins + 1) {
+        let (k, all) = (s - 1, functions * s);
+        let ln_sets = ln_binomial(items, s) + ln_binomial(bins, k) - all as f64 * (bins as f64).ln();
+        let ln_inside = all as f64 * (k as f64).ln();
+        let ln_covered = if all > 2 * k { ln_covered_twice(all, k, &mut saddle) } else { f64::INFINITY };
+        probability += (ln_sets + ln_inside.min(ln_covered)).exp();
+    }
+    probability.log2()
+}
+
 /// `ln` of an upper bound of the number of ways to give `s` items three of `k` bins each such that
 /// each bin is hit twice. `saddle` is the point of the set one smaller, and then that of this one.
 fn ln_twice_covered(s: usize, k: usize, saddle: &mut f64) -> f64 {
-    let (s, k, halves) = (s as f64, k as f64, 3 * s);
-    // The saddle point: x (e^x - 1) / (e^x - 1 - x) = 3 s / k. Any x gives a bound, so that two steps
+    ln_covered_twice(3 * s, k, saddle) - s as f64 * 6f64.ln()
+}
+
+/// `ln` of an upper bound of the number of sequences of `all` bins out of `k` that hit each bin twice.
+fn ln_covered_twice(all: usize, k: usize, saddle: &mut f64) -> f64 {
+    let k = k as f64;
+    // The saddle point: x (e^x - 1) / (e^x - 1 - x) = all / k. Any x gives a bound, so that two steps
     // of Newton's method from a neighbour's point are as good as its exact place.
     for _ in 0..2 {
         let (x, grown) = (*saddle, saddle.exp_m1());
         let rest = grown - x;
-        let value = x * grown / rest - halves as f64 / k;
+        let value = x * grown / rest - all as f64 / k;
         let slope = (grown + x * (grown + 1.0)) / rest - x * (grown / rest).powi(2);
         *saddle = (x - value / slope).clamp(1e-3, 50.0);
     }
     let x = *saddle;
-    ln_factorial(halves) - s * 6f64.ln() + k * (x.exp_m1() - x).ln() - halves as f64 * x.ln()
+    ln_factorial(all) + k * (x.exp_m1() - x).ln() - all as f64 * x.ln()
 }
+
+/// Positions of an item, at most: a choice among them has two bits.
+const MOST_POSITIONS: usize = 4;
 
 /// Which item each bin holds. Building takes time that depends on the positions.
 #[derive(Clone, Debug)]
@@ -101,7 +132,8 @@ impl CuckooTable {
     ///
     /// # Panics
     /// If there are `2^30` items or more.
-    pub fn build(positions: &[[u32; 3]], bins: usize) -> Result<Self, HashFailure> {
+    pub fn build<const H: usize>(positions: &[[u32; H]], bins: usize) -> Result<Self, HashFailure> {
+        const { assert!(H <= MOST_POSITIONS) };
         assert!(positions.len() < 1 << 30, "fewer than 2^30 items");
         let mut table = Self { bins: vec![EMPTY; bins] };
         // For each bin reached in the search under way, the entry that wants to move there.
@@ -133,7 +165,13 @@ impl CuckooTable {
     }
 
     /// Breadth-first from the item's positions over the entries in the way, to an empty bin.
-    fn search(&self, positions: &[[u32; 3]], item: u32, wanted_by: &mut [u32], reached: &mut Vec<u32>) -> Option<u32> {
+    fn search<const H: usize>(
+        &self,
+        positions: &[[u32; H]],
+        item: u32,
+        wanted_by: &mut [u32],
+        reached: &mut Vec<u32>,
+    ) -> Option<u32> {
         let mut item = item;
         let mut next = 0;
         loop {

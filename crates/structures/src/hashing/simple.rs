@@ -8,7 +8,7 @@ use super::{HashFailure, max_load};
 pub struct Entry {
     /// The index of the item.
     pub item: u32,
-    /// Which of its three positions the bin is.
+    /// Which of its positions the bin is.
     pub choice: u8,
 }
 

@@ -27,6 +27,7 @@
 //! bits of security. A value's fraction of `q / 2^64` is rounded at random, up or down with its
 //! mean: so that errors add up like noise.
 
+pub mod bfv;
 mod ring;
 
 use rand_core::Rng;

@@ -5,11 +5,13 @@
 
 use std::sync::OnceLock;
 
+use vesica_kernels::ntt::{Modulus, Ntt};
+
 /// `N`.
 pub(super) const DEGREE: usize = 1 << 13;
 /// The two largest primes below `2^62` that are 1 modulo `2 N`.
 pub(super) const PRIMES: [u64; 2] = [0x3fff_ffff_ffff_0001, 0x3fff_ffff_fffe_8001];
-/// Elements whose `N`-th powers are -1.
+/// Elements whose `N`-th powers are -1: they decide the order of values, and so which polynomial a seed stands for.
 const ROOTS: [u64; 2] = [0x1a78_d634_355f_76dd, 0x24ae_4d59_4be8_8230];
 
 /// `a b mod p`.
@@ -51,93 +53,10 @@ pub(super) const fn inverse(a: u64, p: u64) -> u64 {
     power(a, p - 2, p)
 }
 
-/// A factor that is used often, with `floor(2^64 factor / p)` (Shoup).
-#[derive(Clone, Copy)]
-struct Factor(u64, u64);
-
-impl Factor {
-    fn new(factor: u64, p: u64) -> Self {
-        Self(factor, ((u128::from(factor) << 64) / u128::from(p)) as u64)
-    }
-
-    fn times(self, a: u64, p: u64) -> u64 {
-        let quotient = ((u128::from(a) * u128::from(self.1)) >> 64) as u64;
-        reduce_once(a.wrapping_mul(self.0).wrapping_sub(quotient.wrapping_mul(p)), p)
-    }
-}
-
-/// The transform modulo one prime.
-struct Transform {
-    p: u64,
-    /// Powers of the root by bit-reversed exponent.
-    roots: Vec<Factor>,
-    /// The inverses of `roots`.
-    inverses: Vec<Factor>,
-    /// `1 / N`.
-    scale: Factor,
-}
-
-impl Transform {
-    fn new(p: u64, root: u64) -> Self {
-        let table = |root: u64| {
-            let mut powers = vec![1; DEGREE];
-            for i in 1..DEGREE {
-                powers[i] = multiply(powers[i - 1], root, p);
-            }
-            let bits = DEGREE.trailing_zeros();
-            let reversed = |i: usize| i.reverse_bits() >> (usize::BITS - bits);
-            (0..DEGREE).map(|i| Factor::new(powers[reversed(i)], p)).collect()
-        };
-        Self {
-            p,
-            roots: table(root),
-            inverses: table(inverse(root, p)),
-            scale: Factor::new(inverse(DEGREE as u64, p), p),
-        }
-    }
-
-    /// Coefficients to values.
-    fn forward(&self, residues: &mut [u64]) {
-        let p = self.p;
-        let mut half = DEGREE / 2;
-        while half > 0 {
-            for (block, root) in residues.chunks_exact_mut(2 * half).zip(&self.roots[DEGREE / (2 * half)..]) {
-                let (low, high) = block.split_at_mut(half);
-                for (low, high) in low.iter_mut().zip(high) {
-                    let turned = root.times(*high, p);
-                    *high = subtract(*low, turned, p);
-                    *low = add(*low, turned, p);
-                }
-            }
-            half /= 2;
-        }
-    }
-
-    /// Values to coefficients.
-    fn backward(&self, residues: &mut [u64]) {
-        let p = self.p;
-        let mut half = 1;
-        while half < DEGREE {
-            for (block, inverse) in residues.chunks_exact_mut(2 * half).zip(&self.inverses[DEGREE / (2 * half)..]) {
-                let (low, high) = block.split_at_mut(half);
-                for (low, high) in low.iter_mut().zip(high) {
-                    let difference = subtract(*low, *high, p);
-                    *low = add(*low, *high, p);
-                    *high = inverse.times(difference, p);
-                }
-            }
-            half *= 2;
-        }
-        for residue in residues {
-            *residue = self.scale.times(*residue, p);
-        }
-    }
-}
-
 /// The tables of both primes.
-fn transforms() -> &'static [Transform; 2] {
-    static TRANSFORMS: OnceLock<[Transform; 2]> = OnceLock::new();
-    TRANSFORMS.get_or_init(|| [0, 1].map(|i| Transform::new(PRIMES[i], ROOTS[i])))
+fn transforms() -> &'static [Ntt; 2] {
+    static TRANSFORMS: OnceLock<[Ntt; 2]> = OnceLock::new();
+    TRANSFORMS.get_or_init(|| [0, 1].map(|i| Ntt::with_root(Modulus::new(PRIMES[i]), DEGREE, ROOTS[i])))
 }
 
 /// Coefficients to values.
@@ -150,7 +69,7 @@ pub(super) fn forward(poly: &mut [u64]) {
 /// Values to coefficients.
 pub(super) fn backward(poly: &mut [u64]) {
     for (transform, residues) in transforms().iter().zip(poly.chunks_exact_mut(DEGREE)) {
-        transform.backward(residues);
+        transform.inverse(residues);
     }
 }
 
@@ -179,7 +98,8 @@ pub(super) fn constant_of_product(a: &[u64], b: &[u64]) -> [u64; 2] {
     [0, 1].map(|i| {
         let (p, residues) = (PRIMES[i], i * DEGREE..(i + 1) * DEGREE);
         let sum = a[residues.clone()].iter().zip(&b[residues]).fold(0, |sum, (&a, &b)| add(sum, multiply(a, b, p), p));
-        transforms()[i].scale.times(sum, p)
+        let (modulus, scale) = (transforms()[i].modulus(), transforms()[i].scale());
+        modulus.below(modulus.times(sum, scale))
     })
 }
 

@@ -59,6 +59,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("oprf-rfc9497", Security::SemiHonest, [[1203, 55, 0], [372, 11, 153]]),
     row("psty19", Security::SemiHonest, [[964, 228, 1853], [1030, 75, 1870]]),
     row("pt26", Security::SemiHonest, [[2360, 245, 214], [2791, 347, 347]]),
+    row("ra17", Security::SemiHonest, [[842, 60, 0], [374, 11, 153]]),
     row("rr22", Security::Malicious, [[2916, 95, 118], [2833, 1, 225]]),
     row("rr22", Security::SemiHonest, [[1482, 96, 134], [1779, 2, 231]]),
     row("rr22-circuit", Security::SemiHonest, [[946, 542, 1853], [1009, 75, 1869]]),

@@ -9,16 +9,11 @@ use crate::ecdh::{self, Point};
 use crate::psi::finish;
 
 /// Domain of the hash to the group.
-const DOMAIN: &[u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
+pub(super) const DOMAIN: &[u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
 /// Domain of `G`.
 const OUTPUT_CONTEXT: &str = "vesica v1 ecdh-hfh99 2026 output of the pseudo-random function";
 
-/// `exponent H(item)` for each item, hashed under `session`.
-pub(super) fn blind_items(session: &[u8; 32], items: &[u128], exponent: &Secret<Scalar>) -> Secret<Vec<Point>> {
-    ecdh::blind_items(DOMAIN, session, items, exponent)
-}
-
-/// Appends that of many items to `blinded`, and looks at the channel meanwhile.
+/// Appends `exponent H(item)` of many items to `blinded`, and looks at the channel meanwhile.
 pub(super) fn blind_many(
     items: &[u128],
     exponent: &Secret<Scalar>,

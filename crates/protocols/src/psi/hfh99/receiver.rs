@@ -1,14 +1,14 @@
 //! The right column of the figure.
 
 use curve25519_dalek::scalar::Scalar;
-use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Blinded, DoublyBlinded, FinishArrows};
-use super::oprf::{Outputs, blind_items};
+use super::oprf::{DOMAIN, Outputs};
 use super::params::Params;
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask, blind_points, inverse, random_exponent};
+use crate::ecdh::{evaluate, random_exponent};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -39,7 +39,10 @@ impl Party for Receiver {
         let session = ch.session();
 
         // Steps 1 and 2.
-        let outputs = Outputs { session, points: self.ask(&session, &input.items, ch)? };
+        let phase = ch.phase(Phase::HashItems);
+        let points = evaluate::<Blinded, DoublyBlinded>(DOMAIN, &session, &input.items, &self.exponent, ch)?;
+        drop(phase);
+        let outputs = Outputs { session, points };
 
         // Steps 3 to 5.
         let phase = ch.phase(Phase::Match);
@@ -48,29 +51,4 @@ impl Party for Receiver {
         drop(phase);
         tags.finish::<FinishArrows>(input, outputs, ch)
     }
-}
-
-impl Receiver {
-    /// Returns `a H(y)` of the own items.
-    fn ask(&self, session: &[u8; 32], items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
-        let _phase = ch.phase(Phase::HashItems);
-        let inverse = inverse(&self.exponent);
-        let mut points = Secret::new(Vec::with_capacity(items.len()));
-        let send = |chunk: &[u128], ch: &mut Channel| {
-            ch.send_stream::<Blinded>(&blind_items(session, chunk, &self.exponent))?;
-            Ok(chunk.len())
-        };
-        ask(items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
-            points.extend_from_slice(&unblind(count, &inverse, ch)?);
-            Ok(())
-        })?;
-        Ok(points)
-    }
-}
-
-/// Receives `count` doubly blinded points and takes the own blinding off.
-fn unblind(count: usize, inverse: &Secret<Scalar>, ch: &mut Channel) -> Result<Secret<Vec<Point>>, Abort> {
-    let mut doubly_blinded = vec![[0; POINT_BYTES]; count];
-    ch.recv_stream::<DoublyBlinded>(&mut doubly_blinded)?;
-    blind_points(doubly_blinded, inverse).ok_or(Abort::PeerMisbehaved(DoublyBlinded::STEP, BAD_POINT))
 }

@@ -8,7 +8,7 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blinded, DoublyBlinded, FinishArrows};
 use super::oprf::{Outputs, blind_many};
 use super::params::Params;
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_points, random_exponent};
+use crate::ecdh::{BAD_POINT, POINTS_PER_CHUNK, Point, answer, blind_points, random_exponent};
 use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -57,18 +57,12 @@ impl Sender {
         let share = items.len().div_ceil(chunks.max(1)).max(1);
         let mut own = items.chunks(share);
         let mut points = Secret::new(Vec::with_capacity(items.len()));
-        let mut left = self.params.finish.receiver_items;
-        while left > 0 {
-            let mut blinded = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
-            ch.recv_stream::<Blinded>(&mut blinded)?;
-            left -= blinded.len();
+        answer::<Blinded>(self.params.finish.receiver_items, ch, |blinded, ch| {
             let doubly_blinded =
                 blind_points(blinded, &self.exponent).ok_or(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT))?;
             ch.send_stream::<DoublyBlinded>(&doubly_blinded)?;
-            if let Some(items) = own.next() {
-                blind_many(items, &self.exponent, &mut points, ch)?;
-            }
-        }
+            own.next().map_or(Ok(()), |items| blind_many(items, &self.exponent, &mut points, ch))
+        })?;
         for items in own {
             blind_many(items, &self.exponent, &mut points, ch)?;
         }

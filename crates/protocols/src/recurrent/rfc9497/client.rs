@@ -3,15 +3,16 @@
 use std::io;
 
 use vesica_mpc::rfc9497::{Binding, Blinds, Output, blind, finalize, is_public_key, verify};
-use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter};
-use vesica_party::{Abort, Channel, Phase, Stream, exit_code};
+use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter, other_terms};
+use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::filter::{Filter, inputs};
-use super::messages::{Blinded, Evaluated, Key, Proofs};
-use super::{Params, QUERIES_AN_ENROLMENT};
+use super::messages::{Blinded, Evaluated, Key, Payloads, Proofs, Tags};
+use super::{Params, inputs, of_items};
 use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
+use crate::recurrent::filter::Filter;
+use crate::recurrent::read_params;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// A client that knows the tags of a server's set.
@@ -50,7 +51,8 @@ impl service::Client for Client {
             key = Some(stated);
         }
         // Steps 2 and 3.
-        Ok(Self { params: *params, key, filter: Filter::receive(params, ch)?, asked: 0 })
+        let filter = Filter::receive::<Tags, Payloads>(params.shape(), ch)?;
+        Ok(Self { params: *params, key, filter, asked: 0 })
     }
 
     fn rejoin(
@@ -63,25 +65,13 @@ impl service::Client for Client {
         if standing != Standing::Current {
             *self = Self::enrol(params, ch, rng)?;
         } else if self.params != *params {
-            return Err(Abort::Local {
-                code: exit_code::MISMATCH,
-                fault: "this client was enrolled with other parameters".into(),
-                mend: "enrol anew, or ask with the parameters of then".into(),
-            });
+            return Err(other_terms());
         }
         Ok(())
     }
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {
-        query.check(self.params.query_items)?;
-        if self.asked < QUERIES_AN_ENROLMENT {
-            return Ok(());
-        }
-        Err(Abort::Local {
-            code: exit_code::REFUSED,
-            fault: format!("this client has asked {QUERIES_AN_ENROLMENT} times since it enrolled"),
-            mend: "have the server prepare its set again, and enrol anew".into(),
-        })
+        self.params.sizes.check_query(query, self.asked)
     }
 
     fn query(
@@ -95,7 +85,7 @@ impl service::Client for Client {
         self.asked += 1;
         let outputs = self.outputs(&query.items, ch, rng)?;
         let _phase = ch.phase(Phase::Match);
-        Ok(self.filter.find(&self.params, query.items, &outputs))
+        Ok(self.filter.find(query.items, &of_items(&outputs)))
     }
 }
 
@@ -145,12 +135,12 @@ impl State for Client {
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
-        let params = super::read_params(bytes)?;
+        let params = read_params(bytes, Params::from_words)?;
         let key = if params.is_verifiable { Some(bytes.array()?) } else { None };
         if key.as_ref().is_some_and(|key| !is_public_key(key)) {
             return Err(StateError::Damaged("the server's key is malformed"));
         }
         let asked = bytes.u64()?;
-        Ok(Self { params, key, asked, filter: Filter::read(&params, bytes)? })
+        Ok(Self { params, key, asked, filter: Filter::read(params.shape(), bytes)? })
     }
 }

@@ -29,7 +29,7 @@
 //! | `skS`, `pkS` | [`SecretKey`](vesica_mpc::rfc9497::SecretKey) | the server's key, a new one for each prepared set |
 //! | `PrivateInput` | the 16 bytes of an item, little-endian | |
 //! | `blindedElement`, `evaluatedElement`, `proof` | `Blinded`, `Evaluated`, `Proofs` | arrows 4 to 6 |
-//! | `output` | `Output` | tag: bytes 0 to 15; key of the payload: bytes 16 to 31 |
+//! | `output` | [`Output`](vesica_mpc::rfc9497::Output) | tag: bytes 0 to 15; key of the payload: bytes 16 to 31 |
 //!
 //! # Why it is secure
 //!
@@ -50,7 +50,8 @@
 //! whether anything matches.
 //!
 //! The tag of an item outside of the set equals one of the list with a probability below the
-//! budget's share, over all [`QUERIES_AN_ENROLMENT`] queries that a client asks from one enrolment.
+//! budget's share, over all
+//! [`QUERIES_AN_ENROLMENT`](super::QUERIES_AN_ENROLMENT) queries that a client asks from one enrolment.
 //! The client counts them, and stops there.
 //!
 //! # What it does not hold
@@ -65,7 +66,6 @@
 //!   so whoever can put items into both sets finds two keys with one item in about `2^64` steps.
 
 mod client;
-mod filter;
 mod messages;
 pub mod params;
 mod server;
@@ -74,25 +74,35 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::service::{Service, StateError, StateReader};
+use vesica_mpc::rfc9497;
+use vesica_party::service::Service;
 use vesica_party::{CostClass, Entry, Mode, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::secret::Secret;
 
 pub use client::Client;
-pub use params::{Params, QUERIES_AN_ENROLMENT};
+pub use params::Params;
 pub use server::Server;
 
+use crate::recurrent::filter;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The service `oprf-rfc9497`.
 #[derive(Clone, Copy, Debug)]
 pub enum OprfRfc9497 {}
 
-/// The parameters in a state of either side.
-fn read_params(bytes: &mut StateReader<'_>) -> Result<Params, StateError> {
-    let words: Vec<u64> = bytes.elements(params::WORDS)?;
-    let params = words.try_into().ok().and_then(Params::from_words);
-    params.ok_or(StateError::Damaged("its parameters are not those of any request"))
+/// The bytes of items, which are inputs of the function.
+fn inputs(items: &[u128]) -> &[[u8; 16]] {
+    bytemuck::cast_slice(items)
+}
+
+/// What the function's outputs say of items: a tag, and the key of a payload.
+fn of_items(outputs: &[rfc9497::Output]) -> Secret<Vec<filter::Output>> {
+    let of_item = |output: &rfc9497::Output| {
+        let [tag, payload_key, ..]: [u128; 4] = bytemuck::cast(*output);
+        [tag, payload_key]
+    };
+    Secret::new(outputs.iter().map(of_item).collect())
 }
 
 const RANDOM_ORACLES: &str = "SHA-512, hash-to-group and BLAKE3 (keystreams of payloads) are random oracles";

@@ -10,10 +10,11 @@ use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::Params;
-use super::filter::Filter;
-use super::messages::{Blinded, Evaluated, Key, Proofs};
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK};
+use super::messages::{Blinded, Evaluated, Key, Payloads, Proofs, Tags};
+use super::{Params, inputs, of_items};
+use crate::ecdh::{BAD_POINT, answer};
+use crate::recurrent::filter::Filter;
+use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The server with a prepared set.
@@ -32,9 +33,9 @@ impl service::Server for Server {
     type Output = IntersectSenderOutput;
 
     fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
-        set.check(params.set_items, params.payload_bytes)?;
+        set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
         let key = SecretKey::random(params.mode(), rng);
-        let filter = Filter::prepare(params, &key, &set)?;
+        let filter = Filter::prepare(params.shape(), &set, |items| of_items(&key.evaluate(inputs(items))))?;
         Ok(Self { id: StateId::random(rng), params: *params, key, filter })
     }
 
@@ -55,7 +56,7 @@ impl service::Server for Server {
             ch.send_stream::<Key>(&[*self.key.public()])?;
         }
         // Steps 2 and 3.
-        self.filter.send(ch)
+        self.filter.send::<Tags, Payloads>(ch)
     }
 
     fn answer(
@@ -67,12 +68,9 @@ impl service::Server for Server {
     ) -> Result<IntersectSenderOutput, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let bad_point = || Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT);
-        let (session, mut left) = (ch.session(), self.params.query_items);
-        while left > 0 {
-            // Step 4.
-            let mut blinded = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
-            ch.recv_stream::<Blinded>(&mut blinded)?;
-            left -= blinded.len();
+        let session = ch.session();
+        // Step 4.
+        answer::<Blinded>(self.params.sizes.query_items, ch, |blinded, ch| {
             // Step 5.
             let mut evaluated = blinded.clone();
             if !self.key.evaluate_blinded(&mut evaluated) {
@@ -82,10 +80,10 @@ impl service::Server for Server {
             // Step 6.
             if self.params.is_verifiable {
                 let proof = self.key.prove(Binding::Batch(&session), &blinded, &evaluated, rng);
-                let proof = proof.ok_or_else(bad_point)?;
-                ch.send_stream::<Proofs>(&proof)?;
+                ch.send_stream::<Proofs>(&proof.ok_or_else(bad_point)?)?;
             }
-        }
+            Ok(())
+        })?;
         Ok(IntersectSenderOutput { matches: None })
     }
 }
@@ -102,9 +100,9 @@ impl State for Server {
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
-        let params = super::read_params(bytes)?;
+        let params = read_params(bytes, Params::from_words)?;
         let key = Secret::new(bytes.array()?);
         let key = SecretKey::from_bytes(params.mode(), &key).ok_or(StateError::Damaged("its key is malformed"))?;
-        Ok(Self { id, params, key, filter: Filter::read(&params, bytes)? })
+        Ok(Self { id, params, key, filter: Filter::read(params.shape(), bytes)? })
     }
 }

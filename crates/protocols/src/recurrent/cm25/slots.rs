@@ -1,0 +1,141 @@
+//! Numbers in the slots of plaintexts: residues modulo each packing modulus, masks, and matrices.
+
+use vesica_structures::rlwe::bfv::{Plain, Scheme};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+/// Slots of one plaintext, from the slots modulo each packing modulus.
+pub(super) fn pack(scheme: &Scheme, residues: &[Vec<u64>]) -> Plain {
+    let moduli = &scheme.params().plain;
+    let t = scheme.plain_modulus();
+    // 1 modulo its own modulus, 0 modulo the others.
+    let units: Vec<u64> = moduli
+        .iter()
+        .map(|&p| {
+            let others = t / p;
+            others * inverse(others % p, p)
+        })
+        .collect();
+    let slot = |place: usize| {
+        let sum = units
+            .iter()
+            .zip(residues)
+            .fold(0u128, |sum, (&unit, residues)| sum + u128::from(unit) * u128::from(residues[place]));
+        (sum % u128::from(t)) as u64
+    };
+    let slots = Secret::new((0..scheme.slots()).map(slot).collect::<Vec<u64>>());
+    scheme.encode(&slots)
+}
+
+/// `x^-1` modulo a prime, 0 for 0.
+pub(super) fn inverse(x: u64, p: u64) -> u64 {
+    let (mut power, mut square, mut exponent) = (1, x % p, p - 2);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power * square % p;
+        }
+        square = square * square % p;
+        exponent >>= 1;
+    }
+    power
+}
+
+/// Uniform numbers below `p`, of at most 32 bits.
+pub(super) fn uniform(p: u64, count: usize, rng: &mut SecretRng) -> Secret<Vec<u64>> {
+    let mask = u64::MAX >> (p - 1).leading_zeros();
+    let mut numbers = Secret::new(Vec::with_capacity(count + 4));
+    while numbers.len() < count {
+        let block = rng.block();
+        let draws = (0..4).map(|word| (block >> (32 * word)) as u64 & mask);
+        numbers.extend(draws.filter(|&draw| draw < p));
+    }
+    numbers.truncate(count);
+    numbers
+}
+
+/// A plaintext of uniform slots.
+pub(super) fn uniform_plain(scheme: &Scheme, rng: &mut SecretRng) -> Plain {
+    let residues: Vec<Vec<u64>> =
+        scheme.params().plain.iter().map(|&p| uniform(p, scheme.slots(), rng).to_vec()).collect();
+    pack(scheme, &residues)
+}
+
+/// For each slot, and modulo each packing modulus, a uniformly random invertible matrix of `size` rows:
+/// the plaintext of each entry, row by row.
+pub(super) fn invertible(scheme: &Scheme, size: usize, rng: &mut SecretRng) -> Vec<Plain> {
+    let mut entries = vec![vec![vec![0; scheme.slots()]; scheme.params().plain.len()]; size * size];
+    for (modulus, &p) in scheme.params().plain.iter().enumerate() {
+        let mut drawn = uniform(p, scheme.slots() * size * size, rng);
+        for (slot, matrix) in drawn.chunks_exact_mut(size * size).enumerate() {
+            while !is_invertible(matrix, size, p) {
+                matrix.copy_from_slice(&uniform(p, size * size, rng));
+            }
+            for (entry, &x) in entries.iter_mut().zip(matrix.iter()) {
+                entry[modulus][slot] = x;
+            }
+        }
+    }
+    entries.iter().map(|residues| pack(scheme, residues)).collect()
+}
+
+/// Whether the determinant is not zero. Takes time by the matrix, which is random.
+fn is_invertible(matrix: &[u64], size: usize, p: u64) -> bool {
+    let mut rows = Secret::new(matrix.to_vec());
+    for column in 0..size {
+        let Some(pivot) = (column..size).find(|row| rows[row * size + column] != 0) else { return false };
+        for at in 0..size {
+            rows.swap(pivot * size + at, column * size + at);
+        }
+        let scale = inverse(rows[column * size + column], p);
+        for row in column + 1..size {
+            let factor = rows[row * size + column] * scale % p;
+            for at in column..size {
+                let product = factor * rows[column * size + at] % p;
+                rows[row * size + at] = (rows[row * size + at] + p - product) % p;
+            }
+        }
+    }
+    true
+}
+
+/// Whether some slot is zero in all plaintexts, modulo one of the packing moduli: the place and the
+/// modulus of each.
+pub(super) fn zeros(scheme: &Scheme, plains: &[Secret<Vec<u64>>]) -> Vec<(usize, usize)> {
+    let mut zeros = Vec::new();
+    for (modulus, &p) in scheme.params().plain.iter().enumerate() {
+        for slot in 0..scheme.slots() {
+            // No branch on a limb alone.
+            if plains.iter().fold(0, |any, slots| any | slots[slot] % p) == 0 {
+                zeros.push((slot, modulus));
+            }
+        }
+    }
+    zeros
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_structures::rlwe::bfv::Params;
+
+    use super::*;
+
+    #[test]
+    fn residues_come_back_from_slots() {
+        let scheme = Scheme::new(&Params::with_widths(4096, &[28, 27], &[40_961, 65_537], 14)).unwrap();
+        let rng = &mut SecretRng::insecure_from_seed(1);
+        let residues = [40_961, 65_537].map(|p| uniform(p, 4096, rng).to_vec());
+        assert!(residues[1].iter().any(|&x| x >= 60_000) && residues[0].iter().all(|&x| x < 40_961));
+        let slots = scheme.decode(&pack(&scheme, &residues));
+        for (slot, &x) in slots.iter().enumerate() {
+            assert_eq!([x % 40_961, x % 65_537], [residues[0][slot], residues[1][slot]]);
+        }
+    }
+
+    #[test]
+    fn matrices_without_an_inverse_are_told_from_others() {
+        assert!(is_invertible(&[0, 1, 1, 0], 2, 7) && is_invertible(&[3], 1, 7));
+        assert!(!is_invertible(&[0], 1, 7) && !is_invertible(&[2, 4, 3, 6], 2, 7));
+        assert!(!is_invertible(&[1, 2, 3, 4, 5, 6, 5, 0, 2], 3, 7), "the third row is the sum of the others");
+        assert!(is_invertible(&[1, 2, 3, 4, 5, 6, 5, 0, 1], 3, 7));
+    }
+}

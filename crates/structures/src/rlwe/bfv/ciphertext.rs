@@ -1,0 +1,173 @@
+//! Ciphertexts and what is computed with them.
+
+use zeroize::Zeroize;
+
+use super::keys::SecretKey;
+use super::plain::Plain;
+use super::poly::{Coefficients, Poly, Values};
+use super::scheme::Scheme;
+use crate::rng::SecretRng;
+use crate::secret::Secret;
+
+/// An encryption `(c0, c1)` of `m`: `c0 + c1 s = (q / t) m + noise`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ciphertext<F> {
+    /// The half with the message.
+    pub c0: Poly<F>,
+    /// The half that is multiplied by the secret.
+    pub c1: Poly<F>,
+}
+
+/// A ciphertext whose noise has come close to what makes decryption wrong, or has passed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the noise of a ciphertext is exhausted")]
+pub struct NoiseExhausted;
+
+impl<F> Zeroize for Ciphertext<F> {
+    fn zeroize(&mut self) {
+        self.c0.zeroize();
+        self.c1.zeroize();
+    }
+}
+
+impl Scheme {
+    /// The values of a ciphertext.
+    pub fn ciphertext_values(&self, ciphertext: Ciphertext<Coefficients>) -> Ciphertext<Values> {
+        Ciphertext { c0: self.values(ciphertext.c0), c1: self.values(ciphertext.c1) }
+    }
+
+    /// The coefficients of a ciphertext.
+    pub fn ciphertext_coefficients(&self, ciphertext: Ciphertext<Values>) -> Ciphertext<Coefficients> {
+        Ciphertext { c0: self.coefficients(ciphertext.c0), c1: self.coefficients(ciphertext.c1) }
+    }
+
+    /// Adds a ciphertext.
+    pub fn add<F>(&self, sum: &mut Ciphertext<F>, other: &Ciphertext<F>) {
+        self.add_into(&mut sum.c0, &other.c0);
+        self.add_into(&mut sum.c1, &other.c1);
+    }
+
+    /// Subtracts a ciphertext.
+    pub fn subtract<F>(&self, difference: &mut Ciphertext<F>, other: &Ciphertext<F>) {
+        self.subtract_into(&mut difference.c0, &other.c0);
+        self.subtract_into(&mut difference.c1, &other.c1);
+    }
+
+    /// Adds a plaintext.
+    pub fn add_plain(&self, sum: &mut Ciphertext<Values>, plain: &Plain) {
+        let scaled = Secret::new(self.scaled_values(plain, self.primes_of(&sum.c0)));
+        self.add_into(&mut sum.c0, &scaled);
+    }
+
+    /// Subtracts a plaintext.
+    pub fn subtract_plain(&self, difference: &mut Ciphertext<Values>, plain: &Plain) {
+        let scaled = Secret::new(self.scaled_values(plain, self.primes_of(&difference.c0)));
+        self.subtract_into(&mut difference.c0, &scaled);
+    }
+
+    fn scaled_values(&self, plain: &Plain, primes: usize) -> Poly<Values> {
+        self.values(self.scaled(&plain.coefficients, primes))
+    }
+
+    /// The sum of all products of a ciphertext and a [multiplier](Self::multiplier), which has as
+    /// many primes.
+    ///
+    /// # Panics
+    /// If there are no products.
+    pub fn combine(&self, products: &[(&Ciphertext<Values>, &Poly<Values>)]) -> Ciphertext<Values> {
+        assert!(!products.is_empty(), "a product at least");
+        let primes = self.primes_of(products[0].1);
+        let sum = |half: fn(&Ciphertext<Values>) -> &Poly<Values>| {
+            let pairs: Vec<[&Poly<Values>; 2]> =
+                products.iter().map(|(ciphertext, factor)| [half(ciphertext), *factor]).collect();
+            self.sum_of_products(&pairs, primes)
+        };
+        Ciphertext { c0: sum(|ciphertext| &ciphertext.c0), c1: sum(|ciphertext| &ciphertext.c1) }
+    }
+
+    /// Drowns the noise: adds to each coefficient the sum of four uniform numbers of `bits` bits,
+    /// less its mean.
+    ///
+    /// # Panics
+    /// If there are more than [`MOST_FLOOD_BITS`](super::MOST_FLOOD_BITS).
+    pub fn flood(&self, ciphertext: &mut Ciphertext<Coefficients>, bits: u32, rng: &mut SecretRng) {
+        let noise = self.flood_noise(bits, self.primes_of(&ciphertext.c0), rng);
+        self.add_into(&mut ciphertext.c0, &noise);
+    }
+
+    /// Drops primes until so many are left: what is encrypted stays, `q` and the noise shrink.
+    ///
+    /// # Panics
+    /// If `primes` is 0, or more than there are.
+    pub fn switch_down(&self, ciphertext: &mut Ciphertext<Coefficients>, primes: usize) {
+        for half in [&mut ciphertext.c0, &mut ciphertext.c1] {
+            assert!((1..=self.primes_of(half)).contains(&primes), "some primes of those there are");
+            while self.primes_of(half) > primes {
+                self.drop_prime(half);
+            }
+        }
+    }
+
+    /// `round(x / p)` for the last prime `p`.
+    fn drop_prime(&self, poly: &mut Poly<Coefficients>) {
+        let kept = self.primes_of(poly) - 1;
+        let last = poly.residues.split_off(kept * self.n);
+        let p = self.ntts[kept].modulus().p();
+        for (ntt, row) in self.ntts.iter().zip(poly.rows_mut(self.n)) {
+            let modulus = ntt.modulus();
+            let inverse = modulus.factor(modulus.inverse(modulus.reduce(p.into())));
+            let half = modulus.reduce((p / 2).into());
+            for (x, &rest) in row.iter_mut().zip(&last) {
+                // x - [x]_p with the residue next to zero, by a shift of half a prime.
+                let shifted = (rest + p / 2).min((rest + p / 2).wrapping_sub(p));
+                let centred = modulus.difference(modulus.reduce(shifted.into()), half);
+                *x = modulus.below(modulus.times(modulus.difference(*x, centred), inverse));
+            }
+        }
+    }
+
+    /// `c0 + c1 s`.
+    pub(super) fn phase(&self, ciphertext: &Ciphertext<Coefficients>, key: &SecretKey) -> Secret<Poly<Coefficients>> {
+        let primes = self.primes_of(&ciphertext.c0);
+        let c1 = self.values(ciphertext.c1.clone());
+        let mut phase = Secret::new(self.coefficients(self.sum_of_products(&[[&c1, &key.s]], primes)));
+        self.add_into(&mut phase, &ciphertext.c0);
+        phase
+    }
+
+    /// What is encrypted.
+    ///
+    /// # Errors
+    /// If the noise of a coefficient is more than half of what makes its decryption wrong. Noise
+    /// that has outgrown `q` is uniform, and passes with probability `2^-n`.
+    pub fn decrypt(&self, ciphertext: &Ciphertext<Coefficients>, key: &SecretKey) -> Result<Plain, NoiseExhausted> {
+        let phase = self.phase(ciphertext, key);
+        let t = u128::from(self.plain.t);
+        let base = &self.bases[self.primes_of(&phase) - 1];
+        let fractions = Secret::new(base.fractions(&phase.residues, self.n));
+        let mut exhausted = 0;
+        let coefficient = |&fraction: &u64| {
+            // t x / q in units of 2^-60, and half a unit of the message to round.
+            let scaled = t * u128::from(fraction) + (1 << 59);
+            // From a quarter to three quarters of the way to the next message, with the half added above.
+            let rest = scaled as u64 & ((1 << 60) - 1);
+            exhausted |= u64::from(rest.wrapping_sub(1 << 58) > 1 << 59);
+            let message = (scaled >> 60) as u64;
+            message.min(message.wrapping_sub(self.plain.t))
+        };
+        let coefficients = fractions.iter().map(coefficient).collect();
+        let mut plain = Secret::new(Plain { coefficients });
+        if exhausted != 0 {
+            return Err(NoiseExhausted);
+        }
+        Ok(Plain { coefficients: std::mem::take(&mut plain.coefficients) })
+    }
+
+    /// `a` where `choose` is true, else `b`, in the same time.
+    pub fn select<F>(&self, choose: bool, a: &Ciphertext<F>, b: &mut Ciphertext<F>) {
+        let mask = u64::from(choose).wrapping_neg();
+        for (from, to) in [(&a.c0, &mut b.c0), (&a.c1, &mut b.c1)] {
+            to.residues.iter_mut().zip(&from.residues).for_each(|(to, &from)| *to ^= (*to ^ from) & mask);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Plaintexts: polynomials modulo `t`, and their slots.
+
+use vesica_kernels::ntt::{Factor, Modulus, Ntt};
+use zeroize::Zeroize;
+
+use super::base::product;
+use super::params::Params;
+use super::poly::{Poly, Values};
+use super::scheme::Scheme;
+
+/// A plaintext: the coefficients of a polynomial modulo `t`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Plain {
+    pub(super) coefficients: Vec<u64>,
+}
+
+impl Plain {
+    /// The coefficients, each below `t`.
+    pub fn coefficients(&self) -> &[u64] {
+        &self.coefficients
+    }
+}
+
+impl Zeroize for Plain {
+    fn zeroize(&mut self) {
+        self.coefficients.zeroize();
+    }
+}
+
+impl std::fmt::Debug for Plain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Plain(..)")
+    }
+}
+
+/// The way between slots and coefficients.
+///
+/// Slot `i` of the first row, `i < n / 2`, is the value at `z^(3^i)` for a fixed root `z` of -1,
+/// and slot `i` of the second row the one at `z^-(3^i)`: the automorphism `X -> X^3` moves every
+/// slot to the place before it, and `X -> X^-1` exchanges the rows.
+#[derive(Clone, Debug)]
+pub(super) struct Batching {
+    /// The place of each slot among the values of a transform.
+    places: Vec<u32>,
+    primes: Vec<PlainPrime>,
+}
+
+#[derive(Clone, Debug)]
+struct PlainPrime {
+    ntt: Ntt,
+    /// `p / t` modulo the prime `p`.
+    inverse: Factor,
+    /// `t / p`.
+    cofactor: u64,
+}
+
+/// The generator of the rotations of a row.
+pub(super) const GENERATOR: usize = 3;
+
+impl Batching {
+    pub fn new(params: &Params) -> Self {
+        let n = params.degree;
+        let mut places = vec![0; n];
+        let mut exponent = 1;
+        for i in 0..n / 2 {
+            places[i] = place(n, exponent);
+            places[n / 2 + i] = place(n, 2 * n - exponent);
+            exponent = exponent * GENERATOR % (2 * n);
+        }
+        let moduli: Vec<Modulus> = params.plain.iter().map(|&p| Modulus::new(p)).collect();
+        let prime = |&modulus: &Modulus| {
+            let others = || moduli.iter().copied().filter(move |other| *other != modulus);
+            PlainPrime {
+                ntt: Ntt::new(modulus, n),
+                inverse: modulus.factor(modulus.inverse(product(others(), modulus))),
+                cofactor: others().map(Modulus::p).product(),
+            }
+        };
+        Self { places, primes: moduli.iter().map(prime).collect() }
+    }
+}
+
+/// Where a transform has the value at `z^exponent`, for an odd exponent.
+pub(super) fn place(n: usize, exponent: usize) -> u32 {
+    let bits = n.trailing_zeros();
+    (((exponent - 1) / 2).reverse_bits() >> (usize::BITS - bits)) as u32
+}
+
+impl Scheme {
+    /// The plaintext with these slots, each below `t`; slots that are not given are 0.
+    ///
+    /// # Panics
+    /// If there are more than `n` slots.
+    pub fn encode(&self, slots: &[u64]) -> Plain {
+        assert!(slots.len() <= self.n, "at most as many slots as coefficients");
+        let mut coefficients = vec![0; self.n];
+        let mut row = zeroize::Zeroizing::new(vec![0; self.n]);
+        for prime in &self.batching.primes {
+            let modulus = prime.ntt.modulus();
+            row.fill(0);
+            for (&slot, &place) in slots.iter().zip(&self.batching.places) {
+                row[place as usize] = modulus.reduce(slot.into());
+            }
+            prime.ntt.inverse(&mut row);
+            for (sum, &x) in coefficients.iter_mut().zip(row.iter()) {
+                let y = modulus.below(modulus.times(x, prime.inverse));
+                *sum = (*sum + y * prime.cofactor).min((*sum + y * prime.cofactor).wrapping_sub(self.plain.t));
+            }
+        }
+        Plain { coefficients }
+    }
+
+    /// The slots of a plaintext.
+    pub fn decode(&self, plain: &Plain) -> Vec<u64> {
+        let mut slots = vec![0; self.n];
+        let mut row = zeroize::Zeroizing::new(vec![0; self.n]);
+        for prime in &self.batching.primes {
+            let modulus = prime.ntt.modulus();
+            for (x, &c) in row.iter_mut().zip(&plain.coefficients) {
+                *x = modulus.reduce(c.into());
+            }
+            prime.ntt.forward(&mut row);
+            for (slot, &place) in slots.iter_mut().zip(&self.batching.places) {
+                let y = modulus.below(modulus.times(row[place as usize], prime.inverse));
+                *slot = (*slot + y * prime.cofactor).min((*slot + y * prime.cofactor).wrapping_sub(self.plain.t));
+            }
+        }
+        slots
+    }
+
+    /// A plaintext as a factor of ciphertexts with so many primes: its coefficients next to zero.
+    pub fn multiplier(&self, plain: &Plain, primes: usize) -> Poly<Values> {
+        let (t, half) = (self.plain.t, self.plain.t / 2);
+        let centre = |&c: &u64| {
+            let above = ((half.wrapping_sub(c)) as i64) >> 63;
+            c as i64 - (t as i64 & above)
+        };
+        let centred = zeroize::Zeroizing::new(plain.coefficients.iter().map(centre).collect::<Vec<i64>>());
+        let mut poly = self.zero(primes);
+        for (ntt, row) in self.rows_mut(&mut poly) {
+            let modulus = ntt.modulus();
+            row.iter_mut().zip(&*centred).for_each(|(x, &c)| *x = modulus.below(modulus.signed_word(c as u64)));
+        }
+        self.values(poly)
+    }
+}
