@@ -119,11 +119,15 @@ mod x86 {
 
     use super::{LANES, Sums};
 
+    /// Bytes between what is read and what is asked for.
+    const AHEAD: usize = 16 << 10;
+
     /// Eight lanes a register: the sums of a block stay in sixteen of them.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512ifma")]
     pub(super) fn add_weighted_ifma(rows: &[[u16; LANES]], weights: &[[u32; 2]], sums: &mut Sums) {
         let (mut low, mut high) = (load(&sums.low), load(&sums.high));
         for (row, &[weight_low, weight_high]) in rows.iter().zip(weights) {
+            prefetch(row, AHEAD);
             let weight_low = _mm512_set1_epi64(i64::from(weight_low));
             let weight_high = _mm512_set1_epi64(i64::from(weight_high));
             for (g, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
@@ -178,6 +182,7 @@ mod x86 {
     ) {
         let (mut low, mut high) = (load(&sums.low), load(&sums.high));
         for (row, &start) in rows.iter().zip(starts) {
+            prefetch(row, AHEAD);
             let factors = &factors[start as usize + from..][..LANES];
             for (g, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
                 // SAFETY: g < 8; both slices have 8 times 8 words.
@@ -193,6 +198,17 @@ mod x86 {
         }
         store(&low, &mut sums.low);
         store(&high, &mut sums.high);
+    }
+
+    /// Asks for what lies some bytes behind the start of a row, as long as a row: the machine itself
+    /// stops at the ends of pages.
+    #[inline(always)]
+    fn prefetch<T>(row: &[T; LANES], ahead: usize) {
+        let start = row.as_ptr().cast::<i8>().wrapping_add(ahead);
+        for line in (0..size_of::<[T; LANES]>()).step_by(64) {
+            // SAFETY: a prefetch reads nothing, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line)) };
+        }
     }
 
     #[inline]

@@ -9,8 +9,8 @@ use super::{ENTRY_BYTES, KEYS_FROM, MASK_BITS, SUM_BITS, Seed, Shape};
 use crate::fields::Gf64;
 use crate::packing::{pack, unpack};
 
-/// Rows that are read for all queries of a batch before the next: 32 KiB of a block.
-const ROWS_AT_A_TIME: usize = 256;
+/// Rows that are read for all queries of a batch before the next: 16 KiB of a block.
+const ROWS_AT_A_TIME: usize = 128;
 
 /// A matrix of records, prepared for queries.
 pub struct Database {
