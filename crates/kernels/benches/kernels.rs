@@ -136,13 +136,23 @@ fn matrices(criterion: &mut Criterion) {
 }
 
 fn polynomials(criterion: &mut Criterion) {
-    let modulus = ntt::Modulus::largest(49, 2 * LEN as u64, 1)[0];
-    let table = ntt::Ntt::new(modulus, LEN);
     let rng = &mut ChaCha20Rng::seed_from_u64(4);
+    let modulus = ntt::Modulus::largest(49, 2 * LEN as u64, 1)[0];
     let x: Vec<u64> = random_blocks(rng, LEN).iter().map(|&x| modulus.reduce(x)).collect();
-    on_backends(criterion, "ntt/forward", LEN, || {
-        let (table, mut x) = (&table, x.clone());
-        move || table.forward(black_box(&mut x))
+    for len in [LEN / 2, LEN] {
+        let (table, x) = (ntt::Ntt::new(modulus, len), &x[..len]);
+        on_backends(criterion, &format!("ntt/forward/{len}"), len, || {
+            let (table, mut x) = (&table, x.to_vec());
+            move || table.forward(black_box(&mut x))
+        });
+        on_backends(criterion, &format!("ntt/inverse/{len}"), len, || {
+            let (table, mut x) = (&table, x.to_vec());
+            move || table.inverse(black_box(&mut x))
+        });
+    }
+    on_backends(criterion, "ntt/products of 6 pairs", LEN, || {
+        let (x, mut out) = (&x, vec![0; LEN]);
+        move || ntt::sum_of_products(modulus, black_box(&[[&x[..], &x[..]]; 6]), black_box(&mut out))
     });
     on_backends(criterion, "ntt/accumulate", LEN, || {
         let (x, mut acc) = (&x, vec![0; LEN]);

@@ -17,7 +17,8 @@ pub enum Backend {
     Avx2,
     /// AVX-512 F, BW, VL and DQ, over all that [`Backend::Avx2`] has.
     Avx512,
-    /// VAES and VPCLMULQDQ, over all that [`Backend::Avx512`] has.
+    /// VAES, VPCLMULQDQ and AVX-512 IFMA, over all that [`Backend::Avx512`] has: what Ice Lake and
+    /// Zen 4 brought, and all that came after them.
     Vaes,
 }
 
@@ -85,7 +86,7 @@ fn detect() -> Backend {
     }
     let avx2 = has!("aes" "pclmulqdq" "avx2" "bmi2" "sse4.1" "ssse3");
     let avx512 = avx2 && has!("avx512f" "avx512bw" "avx512vl" "avx512dq");
-    let vaes = avx512 && has!("vaes" "vpclmulqdq");
+    let vaes = avx512 && has!("vaes" "vpclmulqdq" "avx512ifma");
     match (avx2, avx512, vaes) {
         (_, _, true) => Backend::Vaes,
         (_, true, _) => Backend::Avx512,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A prime modulus below `2^50`, and what numbers are reduced with.
+/// A prime modulus below `2^62`, and what numbers are reduced with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Modulus {
     p: u64,
@@ -33,8 +33,12 @@ impl fmt::Debug for Factor {
 }
 
 impl Modulus {
-    /// The most bits of a modulus: sums of `2^28` products still fit 128 bits.
-    pub const MAX_BITS: u32 = 50;
+    /// The most bits of a modulus: four times the prime still fits a word.
+    pub const MAX_BITS: u32 = 62;
+
+    /// The most bits of a modulus for which sums of `2^28` products fit 128 bits, and four times
+    /// the prime the 52 bits that AVX-512 IFMA multiplies.
+    pub const NARROW_BITS: u32 = 50;
 
     /// Checks and takes an odd prime.
     ///
@@ -61,6 +65,11 @@ impl Modulus {
         let primes: Vec<Self> = candidates.filter(|&p| is_prime(p)).take(count).map(Self::new).collect();
         assert_eq!(primes.len(), count, "not enough primes of {bits} bits");
         primes
+    }
+
+    /// Whether a number is prime.
+    pub fn is_prime(n: u64) -> bool {
+        is_prime(n)
     }
 
     /// The prime.
@@ -112,6 +121,18 @@ impl Modulus {
         self.word(x) + ((x as i64 >> 63) as u64 & (self.p - self.word.value))
     }
 
+    /// `x + y` for residues.
+    #[inline(always)]
+    pub fn sum(self, x: u64, y: u64) -> u64 {
+        (x + y).min((x + y).wrapping_sub(self.p))
+    }
+
+    /// `x - y` for residues.
+    #[inline(always)]
+    pub fn difference(self, x: u64, y: u64) -> u64 {
+        x.wrapping_sub(y).min(x.wrapping_sub(y).wrapping_add(self.p))
+    }
+
     /// `x * y` for residues.
     pub fn product(self, x: u64, y: u64) -> u64 {
         self.reduce(u128::from(x) * u128::from(y))
@@ -131,8 +152,9 @@ impl Modulus {
         self.power(x, self.p - 2)
     }
 
-    /// A root of unity of this order, a power of two; always the same one.
-    pub(super) fn root(self, order: u64) -> u64 {
+    /// A root of unity of this order, a power of two; always the same one, so that two processes
+    /// agree on it.
+    pub fn root(self, order: u64) -> u64 {
         assert!(
             order.is_power_of_two() && order > 1 && (self.p - 1).is_multiple_of(order),
             "the prime has roots of the order"
@@ -197,7 +219,8 @@ mod tests {
     #[test]
     fn residues_are_those_of_division() {
         let edges = [0, 1, u128::MAX, u128::from(u64::MAX), 1 << 64, (1 << 100) - 1];
-        for modulus in [Modulus::new(3), Modulus::new(12289), Modulus::largest(50, 2, 1)[0]] {
+        let largest = |bits| Modulus::largest(bits, 2, 1)[0];
+        for modulus in [Modulus::new(3), Modulus::new(12289), largest(50), largest(62)] {
             let p = modulus.p();
             for x in edges.into_iter().chain(words(p, 500)) {
                 assert_eq!(u128::from(modulus.reduce(x)), x % u128::from(p), "{x} modulo {p}");
@@ -212,6 +235,10 @@ mod tests {
                 assert_eq!(i128::from(modulus.signed(small)), i128::from(small).rem_euclid(i128::from(p)));
             }
             assert!((1..20).filter(|x| x % p != 0).all(|x| modulus.product(modulus.inverse(x % p), x % p) == 1));
+            for (x, y) in [(0, 0), (0, p - 1), (p - 1, 0), (p - 1, p - 1), (1, 2)] {
+                assert_eq!(modulus.sum(x, y), (x + y) % p);
+                assert_eq!(modulus.difference(x, y), (x + p - y) % p);
+            }
             assert!((0..4).all(|k| modulus.below(k * p + 1) == 1 && modulus.below(k * p) == 0));
         }
     }

@@ -95,7 +95,7 @@ impl Params {
         let bound = error_bound(len, bits);
         let flood = (u128::BITS - (bound - 1).leading_zeros()) + DISTANCE + ceil_log2(vectors * products.max(1));
         let least = flood + 66;
-        let primes = least.div_ceil(vesica_kernels::ntt::Modulus::MAX_BITS);
+        let primes = least.div_ceil(vesica_kernels::ntt::Modulus::NARROW_BITS);
         let prime_bits = least.div_ceil(primes);
         if primes * prime_bits > MAX_MODULUS_BITS {
             return refuse(

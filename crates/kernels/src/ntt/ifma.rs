@@ -1,0 +1,270 @@
+//! The transforms with AVX-512 IFMA, eight butterflies at a time: numbers below `4 p < 2^52`, and
+//! quotients of 52 bits, which are the first bits of those of 64.
+
+use std::arch::x86_64::*;
+
+use bytemuck::must_cast;
+
+use super::{Factor, LANES, Modulus, Roots, portable};
+
+/// Eight words.
+type Words = [u64; LANES];
+
+const MASK: i64 = (1 << 52) - 1;
+
+/// The prime in all lanes.
+#[derive(Clone, Copy)]
+struct Prime {
+    p: __m512i,
+    p2: __m512i,
+    /// `2^52 - p`.
+    negative: __m512i,
+    mask: __m512i,
+}
+
+/// A factor for each lane.
+#[derive(Clone, Copy)]
+struct Factors {
+    value: __m512i,
+    quotient: __m512i,
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn set(x: u64) -> __m512i {
+    _mm512_set1_epi64(x as i64)
+}
+
+impl Factors {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(Factor { value, quotient }: Factor) -> Self {
+        Self { value: set(value), quotient: set(quotient >> 12) }
+    }
+
+    /// The factor at this place of a table in all lanes.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn at(roots: &Roots, place: usize) -> Self {
+        Self::new(Factor { value: roots.values[place], quotient: roots.quotients[place] })
+    }
+
+    /// The `8 / EACH` factors from this place on, `EACH` times each.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn spread<const EACH: usize>(roots: &Roots, place: usize) -> Self {
+        let spread = |table: &[u64]| {
+            let mut words: Words = [0; LANES];
+            words[..LANES / EACH].copy_from_slice(&table[place..place + LANES / EACH]);
+            let indices: Words = std::array::from_fn(|i| (i / EACH) as u64);
+            _mm512_permutexvar_epi64(must_cast(indices), must_cast(words))
+        };
+        Self { value: spread(&roots.values), quotient: _mm512_srli_epi64::<12>(spread(&roots.quotients)) }
+    }
+}
+
+impl Prime {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(modulus: Modulus) -> Self {
+        let p = modulus.p();
+        Self { p: set(p), p2: set(2 * p), negative: set((1 << 52) - p), mask: _mm512_set1_epi64(MASK) }
+    }
+
+    /// `x * factor`, below `2 p`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn times(self, x: __m512i, factor: Factors) -> __m512i {
+        let zero = _mm512_setzero_si512();
+        let quotient = _mm512_madd52hi_epu64(zero, x, factor.quotient);
+        let low = _mm512_madd52lo_epu64(zero, x, factor.value);
+        _mm512_and_si512(_mm512_madd52lo_epu64(low, quotient, self.negative), self.mask)
+    }
+
+    /// Below `2 p`, of what is below `4 p`.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn below_2p(self, x: __m512i) -> __m512i {
+        _mm512_min_epu64(x, _mm512_sub_epi64(x, self.p2))
+    }
+
+    /// Below `p`, of what is below `4 p`.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn below(self, x: __m512i) -> __m512i {
+        let x = self.below_2p(x);
+        _mm512_min_epu64(x, _mm512_sub_epi64(x, self.p))
+    }
+
+    /// A butterfly from coefficients to values, of numbers below `4 p`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn forward(self, a: &mut __m512i, b: &mut __m512i, root: Factors) {
+        let left = self.below_2p(*a);
+        let right = self.times(*b, root);
+        *a = _mm512_add_epi64(left, right);
+        *b = _mm512_sub_epi64(_mm512_add_epi64(left, self.p2), right);
+    }
+
+    /// A butterfly from values to coefficients, of numbers below `2 p`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn inverse(self, a: &mut __m512i, b: &mut __m512i, root: Factors) {
+        let (left, right) = (*a, *b);
+        *a = self.below_2p(_mm512_add_epi64(left, right));
+        *b = self.times(_mm512_sub_epi64(_mm512_add_epi64(left, self.p2), right), root);
+    }
+}
+
+/// Takes the lanes of two registers apart and puts them together again: the lanes of the pair that
+/// `FIRST` and `SECOND` list.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn shuffle(a: __m512i, b: __m512i, first: Words, second: Words) -> (__m512i, __m512i) {
+    (_mm512_permutex2var_epi64(a, must_cast(first), b), _mm512_permutex2var_epi64(a, must_cast(second), b))
+}
+
+/// The lower and the upper halves of both.
+const HALVES: (Words, Words) = ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]);
+/// Pairs in turn: from halves to quarters, and back.
+const PAIRS: (Words, Words) = ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]);
+/// Single lanes in turn: from quarters to eighths, and back.
+const SINGLES: (Words, Words) = ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]);
+/// From eighths to the natural order.
+const MERGE: (Words, Words) = ([0, 8, 1, 9, 2, 10, 3, 11], [4, 12, 5, 13, 6, 14, 7, 15]);
+/// From the natural order to eighths.
+const SPLIT: (Words, Words) = ([0, 2, 4, 6, 8, 10, 12, 14], [1, 3, 5, 7, 9, 11, 13, 15]);
+
+/// The four quarters of a block.
+type Quarters<'a> = [&'a mut [Words]; 4];
+
+fn quarters(block: &mut [Words]) -> Quarters<'_> {
+    let (low, high) = block.split_at_mut(block.len() / 2);
+    let (a, b) = low.split_at_mut(low.len() / 2);
+    let (c, d) = high.split_at_mut(high.len() / 2);
+    [a, b, c, d]
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn forward(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
+    let prime = Prime::new(modulus);
+    let (x, _) = x.as_chunks_mut::<LANES>();
+    let mut blocks = 1;
+    // Layers of whole registers: two at a time, and one alone where their number is odd.
+    if x.len().trailing_zeros() % 2 == 1 {
+        let (left, right) = x.split_at_mut(x.len() / 2);
+        let root = Factors::at(roots, 1);
+        for (left, right) in left.iter_mut().zip(right) {
+            let (mut a, mut b) = (must_cast(*left), must_cast(*right));
+            prime.forward(&mut a, &mut b, root);
+            (*left, *right) = (must_cast(a), must_cast(b));
+        }
+        blocks = 2;
+    }
+    while blocks < x.len() {
+        let size = x.len() / blocks;
+        for (i, block) in x.chunks_exact_mut(size).enumerate() {
+            let outer = Factors::at(roots, blocks + i);
+            let inner = [0, 1].map(|j| Factors::at(roots, 2 * (blocks + i) + j));
+            let [a, b, c, d] = quarters(block);
+            for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+                let [mut w, mut x, mut y, mut z] = [*a, *b, *c, *d].map(must_cast::<Words, __m512i>);
+                prime.forward(&mut w, &mut y, outer);
+                prime.forward(&mut x, &mut z, outer);
+                prime.forward(&mut w, &mut x, inner[0]);
+                prime.forward(&mut y, &mut z, inner[1]);
+                [*a, *b, *c, *d] = [w, x, y, z].map(must_cast::<__m512i, Words>);
+            }
+        }
+        blocks *= 4;
+    }
+    // The last three layers, within registers.
+    let n = x.len() * LANES;
+    let (pairs, _) = x.as_chunks_mut::<2>();
+    for (i, [first, second]) in pairs.iter_mut().enumerate() {
+        let (a, b): (__m512i, __m512i) = (must_cast(*first), must_cast(*second));
+        let (mut a, mut b) = shuffle(a, b, HALVES.0, HALVES.1);
+        prime.forward(&mut a, &mut b, Factors::spread::<4>(roots, n / 8 + 2 * i));
+        let (mut a, mut b) = shuffle(a, b, PAIRS.0, PAIRS.1);
+        prime.forward(&mut a, &mut b, Factors::spread::<2>(roots, n / 4 + 4 * i));
+        let (mut a, mut b) = shuffle(a, b, SINGLES.0, SINGLES.1);
+        prime.forward(&mut a, &mut b, Factors::spread::<1>(roots, n / 2 + 8 * i));
+        let (a, b) = shuffle(prime.below(a), prime.below(b), MERGE.0, MERGE.1);
+        (*first, *second) = (must_cast(a), must_cast(b));
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn inverse(modulus: Modulus, inverses: &Roots, scale: Factor, x: &mut [u64]) {
+    let prime = Prime::new(modulus);
+    let (x, _) = x.as_chunks_mut::<LANES>();
+    let n = x.len() * LANES;
+    let (pairs, _) = x.as_chunks_mut::<2>();
+    for (i, [first, second]) in pairs.iter_mut().enumerate() {
+        let (a, b): (__m512i, __m512i) = (must_cast(*first), must_cast(*second));
+        let (mut a, mut b) = shuffle(a, b, SPLIT.0, SPLIT.1);
+        prime.inverse(&mut a, &mut b, Factors::spread::<1>(inverses, n / 2 + 8 * i));
+        let (mut a, mut b) = shuffle(a, b, SINGLES.0, SINGLES.1);
+        prime.inverse(&mut a, &mut b, Factors::spread::<2>(inverses, n / 4 + 4 * i));
+        let (mut a, mut b) = shuffle(a, b, PAIRS.0, PAIRS.1);
+        prime.inverse(&mut a, &mut b, Factors::spread::<4>(inverses, n / 8 + 2 * i));
+        let (a, b) = shuffle(a, b, HALVES.0, HALVES.1);
+        (*first, *second) = (must_cast(a), must_cast(b));
+    }
+    let mut blocks = x.len() / 4;
+    while blocks > 0 {
+        let size = x.len() / blocks;
+        for (i, block) in x.chunks_exact_mut(size).enumerate() {
+            let outer = Factors::at(inverses, blocks + i);
+            let inner = [0, 1].map(|j| Factors::at(inverses, 2 * (blocks + i) + j));
+            let [a, b, c, d] = quarters(block);
+            for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+                let [mut w, mut x, mut y, mut z] = [*a, *b, *c, *d].map(must_cast::<Words, __m512i>);
+                prime.inverse(&mut w, &mut x, inner[0]);
+                prime.inverse(&mut y, &mut z, inner[1]);
+                prime.inverse(&mut w, &mut y, outer);
+                prime.inverse(&mut x, &mut z, outer);
+                [*a, *b, *c, *d] = [w, x, y, z].map(must_cast::<__m512i, Words>);
+            }
+        }
+        blocks /= 4;
+    }
+    if x.len().trailing_zeros() % 2 == 1 {
+        let (left, right) = x.split_at_mut(x.len() / 2);
+        let root = Factors::at(inverses, 1);
+        for (left, right) in left.iter_mut().zip(right) {
+            let (mut a, mut b) = (must_cast(*left), must_cast(*right));
+            prime.inverse(&mut a, &mut b, root);
+            (*left, *right) = (must_cast(a), must_cast(b));
+        }
+    }
+    let scale = Factors::new(scale);
+    for x in x {
+        *x = must_cast(prime.below(prime.times(must_cast(*x), scale)));
+    }
+}
+
+/// Sums of at most eight products: their low halves below `2^55`, their high halves below `2^51`.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn products(modulus: Modulus, pairs: &[[&[u64]; 2]], out: &mut [u64]) {
+    let prime = Prime::new(modulus);
+    let [high, low] = [52, 0].map(|bits| Factors::new(modulus.factor(1 << bits)));
+    let (chunks, rest) = out.as_chunks_mut::<LANES>();
+    let first = chunks.len() * LANES;
+    for (i, out) in chunks.iter_mut().enumerate() {
+        let (mut lows, mut highs) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for [x, y] in pairs {
+            let (x, y): (__m512i, __m512i) =
+                (must_cast(x.as_chunks::<LANES>().0[i]), must_cast(y.as_chunks::<LANES>().0[i]));
+            lows = _mm512_madd52lo_epu64(lows, x, y);
+            highs = _mm512_madd52hi_epu64(highs, x, y);
+        }
+        let highs = _mm512_add_epi64(highs, _mm512_srli_epi64::<52>(lows));
+        let lows = _mm512_and_si512(lows, prime.mask);
+        let sum = _mm512_add_epi64(prime.times(highs, high), prime.times(lows, low));
+        *out = must_cast(prime.below(sum));
+    }
+    if !rest.is_empty() {
+        portable::products(modulus, pairs, first, out);
+    }
+}
