@@ -40,8 +40,6 @@ pub(super) struct Ring {
     places: Vec<u32>,
     /// The exponents of `w` in orbit order.
     exponents: Vec<u32>,
-    /// `1 / d`.
-    scale: Factor,
 }
 
 /// The ring, made at the first call.
@@ -70,15 +68,14 @@ impl Ring {
                 exponent = 5 * exponent % (2 * DEGREE);
             }
         }
-        let scale = modulus.factor(modulus.inverse(DEGREE as u64));
-        Self { modulus, root, ntt, powers, places, exponents, scale }
+        Self { modulus, root, ntt, powers, places, exponents }
     }
 
     /// A shorter transform, of `length` coefficients, over the root `w^(d / length)`, and where it
     /// puts the value at each odd power of that root: at half the exponent, the place.
     pub fn shorter(&self, length: usize) -> (Ntt, Vec<u32>) {
-        let ntt = Ntt::new(self.modulus, length);
         let root = self.modulus.power(self.root, (DEGREE / length) as u64);
+        let ntt = Ntt::with_root(self.modulus, length, root);
         let places = places(self.modulus, &ntt, length, root);
         (ntt, places)
     }
@@ -141,23 +138,13 @@ impl Ring {
     }
 
     /// Values to coefficients.
-    ///
-    /// Coefficient `i` is the sum of the values at `w^(2 m + 1)` times `w^(-i (2 m + 1)) / d`, so
-    /// that one more transform, of the values times `w^m`, has it at the point `w^-(2 i + 1)`, but
-    /// for a factor of `w^-i / d`.
     pub fn coefficients(&self, values: &[u64]) -> Vec<u64> {
-        let mut twisted = Secret::new(vec![0; DEGREE]);
+        let mut coefficients = vec![0; DEGREE];
         for (&value, &e) in values.iter().zip(&self.exponents) {
-            let m = e as usize / 2;
-            twisted[m] = self.modulus.times(value, self.powers[m]);
+            coefficients[self.places[e as usize / 2] as usize] = value;
         }
-        self.ntt.forward(&mut twisted);
-        let coefficient = |i: usize| {
-            let value = twisted[self.places[DEGREE - 1 - i] as usize];
-            let value = self.modulus.times(value, self.powers[(2 * DEGREE - i) % (2 * DEGREE)]);
-            self.modulus.below(self.modulus.times(value, self.scale))
-        };
-        (0..DEGREE).map(coefficient).collect()
+        self.ntt.inverse(&mut coefficients);
+        coefficients
     }
 
     /// The `number`-th uniform element of a seed, by its values.

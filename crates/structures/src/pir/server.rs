@@ -54,8 +54,8 @@ impl Query {
 }
 
 impl Database {
-    /// Prepares records, one after the other in `records`. Whoever knows the seed before it is drawn
-    /// may choose the records by it, so draw it afterwards.
+    /// Prepares records, one after the other in `records`. The seed must be drawn after they are fixed:
+    /// the bound of the noise takes them to be independent of it.
     ///
     /// # Panics
     /// If there are not as many bytes as the shape says.

@@ -18,8 +18,8 @@ pub struct Shape {
 impl Shape {
     /// Most records: the noise of an answer is bounded up to here.
     pub const MOST_ROWS: usize = 1 << 17;
-    /// Most parts of a record: the noise does not depend on it; it bounds what is precomputed.
-    pub const MOST_PARTS: usize = 1 << 6;
+    /// Most parts of a record: the noise does not depend on it; it bounds what is precomputed, to 1 GiB.
+    pub const MOST_PARTS: usize = 1 << 4;
 
     /// The shape of `rows` records of `parts` times `columns` entries; an answer has a ciphertext for
     /// each part. `None` unless there are 1 to [`MOST_ROWS`](Self::MOST_ROWS) records and 1 to
@@ -43,7 +43,7 @@ impl Shape {
     }
 
     /// Entries of a part of a record.
-    pub(super) fn columns(self) -> usize {
+    pub fn columns(self) -> usize {
         self.columns
     }
 
