@@ -2,4 +2,6 @@
 //! and again. One folder a paper. Each is a [`Service`](vesica_party::service::Service), and its
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
+mod items;
+pub mod oprf_pir;
 pub mod rfc9497;

@@ -8,10 +8,11 @@ use vesica_party::{Abort, Channel, Phase, Stream, exit_code};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::filter::{Filter, inputs};
+use super::filter::Filter;
 use super::messages::{Blinded, Evaluated, Key, Proofs};
 use super::{Params, QUERIES_AN_ENROLMENT};
 use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
+use crate::recurrent::items::inputs;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// A client that knows the tags of a server's set.

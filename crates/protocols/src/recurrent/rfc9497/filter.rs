@@ -6,13 +6,13 @@ use rayon::prelude::*;
 use vesica_mpc::rfc9497::{Output, SecretKey};
 use vesica_party::service::{StateError, StateReader, StateWriter};
 use vesica_party::{Abort, Channel, Phase};
-use vesica_structures::facts::Unsupported;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::{CodedTags, Place, TagSorter};
 
 use super::Params;
 use super::messages::{Payloads, Tags};
 use crate::psi::finish::fill_keystream;
+use crate::recurrent::items::{inputs, refuse_twins};
 use crate::tags;
 use crate::tasks::{IntersectReceiverOutput, IntersectSenderInput, SealedPayloads};
 
@@ -155,19 +155,4 @@ impl Filter {
         let cells = bytes.elements(cells.ok_or(StateError::Damaged("a count is too large"))?)?;
         Ok(Self { tags, cells })
     }
-}
-
-/// Two payloads of one item would have one keystream, and everybody would see that from their tags.
-fn refuse_twins(items: &[u128]) -> Result<(), Unsupported> {
-    let mut sorted = Secret::new(items.to_vec());
-    sorted.par_sort_unstable();
-    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Unsupported::new("a set that has an item twice", "give each item once"));
-    }
-    Ok(())
-}
-
-/// The inputs of the function: the items' bytes.
-pub(super) fn inputs(items: &[u128]) -> &[[u8; 16]] {
-    bytemuck::cast_slice(items)
 }
