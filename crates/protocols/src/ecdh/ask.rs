@@ -4,20 +4,19 @@ use std::collections::VecDeque;
 
 use vesica_party::{Abort, Channel};
 
-use super::CHUNKS_IN_FLIGHT;
-
 /// Sends what `send` makes of each chunk, and has `take` receive the answers in the same order. At
-/// most [`CHUNKS_IN_FLIGHT`] answers are awaited at a time: so both sides compute all the time, and
-/// neither waits for the other to read.
+/// most `in_flight` answers are awaited at a time, at least one: so both sides compute all the time,
+/// and neither waits for the other to read.
 pub(crate) fn ask<C, T>(
+    in_flight: usize,
     chunks: impl Iterator<Item = C>,
     ch: &mut Channel,
     mut send: impl FnMut(C, &mut Channel) -> Result<T, Abort>,
     mut take: impl FnMut(T, &mut Channel) -> Result<(), Abort>,
 ) -> Result<(), Abort> {
-    let mut asked = VecDeque::with_capacity(CHUNKS_IN_FLIGHT);
+    let mut asked = VecDeque::new();
     for chunk in chunks {
-        if asked.len() == CHUNKS_IN_FLIGHT
+        if asked.len() >= in_flight
             && let Some(first) = asked.pop_front()
         {
             take(first, ch)?;

@@ -19,9 +19,9 @@ pub struct Reader {
     packed: Vec<Vec<u64>>,
 }
 
-/// A query under way: the values of its secret.
+/// A query under way: its secret, of 2 KiB.
 #[derive(Debug)]
-pub struct Asked(Secret<Vec<u64>>);
+pub struct Asked(Small);
 
 impl Reader {
     /// That of a matrix whose server gave these public bytes; `None` if there is another number of
@@ -82,7 +82,7 @@ impl Reader {
         }
         let mut bytes = Vec::with_capacity(self.shape.query_bytes());
         pack::<Gf64>(bytemuck::cast_slice(&words), MODULUS_BITS, &mut bytes);
-        (bytes, Asked(secret))
+        (bytes, Asked(small))
     }
 
     /// The record that was asked for, from the answer; `None` if that has another length. Any bytes of
@@ -92,8 +92,9 @@ impl Reader {
             return None;
         }
         let mut record = Secret::new(Vec::with_capacity(self.shape.record_bytes()));
+        let secret = ring().values_of(&asked.0);
         for (packed, sums) in self.packed.iter().zip(answer.chunks_exact(answer.len() / self.shape.parts())) {
-            for phase in self.phases(packed, asked, sums)?.iter() {
+            for phase in self.phases(packed, &secret, sums)?.iter() {
                 const HALF: u64 = 1 << (MASK_BITS - ENTRY_BITS - 1);
                 let entry = (phase.wrapping_add(HALF) >> (MASK_BITS - ENTRY_BITS)) as u16;
                 record.extend_from_slice(&entry.to_le_bytes());
@@ -103,12 +104,12 @@ impl Reader {
     }
 
     /// The entries of a part times `2^(MASK_BITS - ENTRY_BITS)`, with noise, modulo `2^MASK_BITS`.
-    pub(super) fn phases(&self, packed: &[u64], asked: &Asked, sums: &[u8]) -> Option<Secret<Vec<u64>>> {
+    fn phases(&self, packed: &[u64], secret: &[u64], sums: &[u8]) -> Option<Secret<Vec<u64>>> {
         let ring = ring();
         let mut words = Secret::new(vec![Gf64::default(); self.shape.columns()]);
         unpack(sums, SUM_BITS, &mut words)?;
         let product: Secret<Vec<u64>> =
-            Secret::new(packed.iter().zip(&*asked.0).map(|(&a, &secret)| ring.product(a, secret)).collect());
+            Secret::new(packed.iter().zip(secret).map(|(&a, &secret)| ring.product(a, secret)).collect());
         // As whole numbers: at most 2^11 times 2^28 in absolute value.
         let product = Secret::new(ring.coefficients(&product));
         let mut phases = Secret::new(Vec::with_capacity(words.len()));
@@ -119,10 +120,10 @@ impl Reader {
         Some(phases)
     }
 
-    /// The elements of the packed encryptions.
+    /// The phases of an answer of one part.
     #[cfg(test)]
-    pub(super) fn packed(&self) -> &[Vec<u64>] {
-        &self.packed
+    pub(super) fn phases_of(&self, asked: &Asked, answer: &[u8]) -> Option<Secret<Vec<u64>>> {
+        self.phases(&self.packed[0], &ring().values_of(&asked.0), answer)
     }
 }
 

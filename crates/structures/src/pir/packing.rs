@@ -270,4 +270,82 @@ mod tests {
             }
         }
     }
+
+    /// The form of the secret's coefficients that the rounded-off bits make up in some coefficients of
+    /// the packed encryption has the norm that bits drawn at random would give it: what
+    /// docs/parameters/pir.md takes from the seed's hash.
+    #[test]
+    fn remainders_act_as_random_ones() {
+        let ring = ring();
+        let uniform = |from: u64, count: usize| -> Vec<Vec<u64>> {
+            (from..from + count as u64).into_par_iter().map(|number| ring.uniform(&[3; 32], number)).collect()
+        };
+        let keys = uniform(1 << 32, 2 * DIGITS);
+        // Columns as they come from few records: one public element times entries that repeat.
+        let mask = uniform(0, 1).remove(0);
+        let columns: Vec<Vec<u64>> =
+            (0..DEGREE).map(|i| mask.iter().map(|&x| ring.product(x, [0, 1, 0xffff][i % 3])).collect()).collect();
+        let mut chains = images(columns.clone());
+        let packing = Packing::new(columns, &keys);
+        let switches = switches(DEGREE);
+        let mut minus = chains.split_off(HALF);
+        // From the end: the element that is switched, by its values.
+        let mut held: Option<Vec<u64>> = None;
+        let mut swapped = None;
+        let mut forms = [0, 1, 777, DEGREE - 1].map(|m| (m, vec![0i64; DEGREE]));
+        for (n, &switch) in switches.iter().enumerate() {
+            let is_last = switch.key == 1;
+            let chain = if switch.is_swapped { &mut minus } else { &mut chains };
+            let from = match (is_last, held.take()) {
+                (true, plus) => {
+                    held = plus;
+                    swapped.take().unwrap()
+                }
+                (false, Some(from)) => from,
+                (false, None) => chain.pop().unwrap(),
+            };
+            // What its digits leave out, from the rows.
+            let mut rest: Vec<i64> = ring.coefficients(&from).into_iter().map(|x| ring.centred(x)).collect();
+            let mut into = if is_last { held.take().unwrap() } else { chain.pop().unwrap() };
+            for digit in 0..DIGITS {
+                let rows = packing.rows.chunks_exact(switches.len() * DIGITS);
+                let values: Vec<u64> = rows.flat_map(|rows| rows[n * DIGITS + digit]).collect();
+                for (i, into) in into.iter_mut().enumerate() {
+                    *into =
+                        ring.sum(*into, ring.product(values[i], keys[switch.key * DIGITS + digit][switch.place(i)]));
+                }
+                let shift = DROPPED_BITS + DIGIT_BITS * digit as u32;
+                for (rest, c) in rest.iter_mut().zip(ring.coefficients(&values)) {
+                    *rest -= ring.centred(c) << shift;
+                }
+            }
+            assert!(rest.iter().all(|rest| rest.abs() <= 1 << (DROPPED_BITS - 1)));
+            // The image of the secret that they are multiplied by, coefficient by coefficient.
+            let power = (0..switch.shift + 1).fold(1, |power, _| 5 * power % (2 * DEGREE));
+            let exponent = match (is_last, switch.is_swapped) {
+                (true, _) => 2 * DEGREE - 1,
+                (false, true) => 2 * DEGREE - power,
+                (false, false) => power,
+            };
+            for (m, form) in &mut forms {
+                for (i, place) in form.iter_mut().enumerate() {
+                    let k = (*m + 2 * DEGREE - exponent * i % (2 * DEGREE)) % (2 * DEGREE);
+                    *place += if k < DEGREE { rest[k] } else { -rest[k - DEGREE] };
+                }
+            }
+            // A chain that has come to its end waits for the last switch.
+            if switch.is_swapped && switch.shift == 0 {
+                swapped = Some(into);
+            } else {
+                held = Some(into);
+            }
+        }
+        assert_eq!(ring.coefficients(&held.unwrap()), packing.a, "the same as the packing");
+        let expected = (DEGREE * (DEGREE - 1)) as f64 * f64::from(2 * DROPPED_BITS).exp2() / 12.0;
+        for (m, form) in forms {
+            let norm: f64 = form.iter().map(|&x| (x as f64).powi(2)).sum();
+            eprintln!("coefficient {m}: {:.3} of the norm of random bits", norm / expected);
+            assert!((0.8..1.2).contains(&(norm / expected)), "coefficient {m}: {}", norm / expected);
+        }
+    }
 }

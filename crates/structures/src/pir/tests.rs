@@ -100,7 +100,7 @@ fn noise_stays_within_its_bound() {
         for record in [2, rows - 1] {
             let (sent, asked) = reader.query(record, rng);
             let answer = database.answer(&[Query::read(shape, &sent).unwrap()]).remove(0);
-            let phases = reader.phases(&reader.packed()[0], &asked, &answer).unwrap();
+            let phases = reader.phases_of(&asked, &answer).unwrap();
             let record = &records[record * shape.record_bytes()..][..shape.record_bytes()];
             for (phase, entry) in phases.iter().zip(record.as_chunks().0) {
                 let expected = u64::from(u16::from_le_bytes(*entry)) << (MASK_BITS - ENTRY_BITS);

@@ -8,7 +8,9 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blinded, DoublyBlinded, FinishArrows};
 use super::oprf::{Outputs, blind_items};
 use super::params::Params;
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask, blind_points, inverse, random_exponent};
+use crate::ecdh::{
+    BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask, blind_points, inverse, random_exponent,
+};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -60,7 +62,7 @@ impl Receiver {
             ch.send_stream::<Blinded>(&blind_items(session, chunk, &self.exponent))?;
             Ok(chunk.len())
         };
-        ask(items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
+        ask(CHUNKS_IN_FLIGHT, items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
             points.extend_from_slice(&unblind(count, &inverse, ch)?);
             Ok(())
         })?;

@@ -11,8 +11,8 @@ use vesica_structures::secret::Secret;
 
 use super::buckets::{Found, Place};
 use super::messages::{Answers, Blinded, Evaluated, Public, Queries};
-use super::{ITEMS_AT_A_TIME, Params, QUERIES_AN_ENROLMENT};
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
+use super::{Params, QUERIES_AN_ENROLMENT};
+use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
 use crate::recurrent::items::inputs;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -27,9 +27,6 @@ pub struct Client {
     /// Queries so far.
     pub(super) asked: u64,
 }
-
-/// Look-ups that were sent: for each item, its place and the secret of its query.
-type Sent = Vec<(Place, Asked)>;
 
 impl service::Client for Client {
     type Params = Params;
@@ -90,45 +87,25 @@ impl service::Client for Client {
         let outputs = outputs(&query.items, ch, rng)?;
         let _phase = ch.phase(Phase::Match);
         let mut found = Found::new(&self.params);
-        // The next look-ups leave before the answers to those before are awaited.
-        let mut under_way: Option<Sent> = None;
-        for outputs in outputs.chunks(ITEMS_AT_A_TIME) {
-            let sent = self.ask(outputs, ch, rng)?;
-            if let Some(before) = under_way.replace(sent) {
-                self.take(&before, &mut found, ch)?;
-            }
-        }
-        if let Some(last) = under_way {
-            self.take(&last, &mut found, ch)?;
-        }
-        Ok(found.finish(query.items))
-    }
-}
-
-impl Client {
-    /// Step 4 for some items.
-    fn ask(&self, outputs: &[Output], ch: &mut Channel, rng: &mut SecretRng) -> Result<Sent, Abort> {
-        let mut sent = Vec::with_capacity(outputs.len());
-        for output in outputs {
+        let send = |output: &Output, ch: &mut Channel| {
+            // Step 4.
             let place = Place::of(&self.params, output);
             let (bytes, asked) = self.reader.query(place.bucket, rng);
             ch.send_stream::<Queries>(&bytes)?;
-            sent.push((place, asked));
-        }
-        Ok(sent)
-    }
-
-    /// Step 5 for some items. Nothing in an answer is a reason to stop: the server must not see by that
-    /// what it said.
-    fn take(&self, sent: &Sent, found: &mut Found, ch: &mut Channel) -> Result<(), Abort> {
+            Ok((place, asked))
+        };
+        // Nothing in an answer is a reason to stop: the server must not see by that what it said.
         let mut answer = vec![0; self.params.shape.answer_bytes()];
-        for (place, asked) in sent {
+        let take = |(place, asked): (Place, Asked), ch: &mut Channel| {
+            // Step 5.
             ch.recv_stream::<Answers>(&mut answer)?;
-            let record = self.reader.open(asked, &answer);
+            let record = self.reader.open(&asked, &answer);
             let record = record.ok_or(Abort::PeerMisbehaved(Answers::STEP, "another number of bytes than agreed"))?;
-            found.look(place, &record);
-        }
-        Ok(())
+            found.look(&place, &record);
+            Ok(())
+        };
+        ask(self.params.items_in_flight(), outputs.iter(), ch, send, take)?;
+        Ok(found.finish(query.items))
     }
 }
 
@@ -148,7 +125,7 @@ fn outputs(items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secr
         outputs.extend_from_slice(&part.ok_or(Abort::PeerMisbehaved(Evaluated::STEP, BAD_POINT))?);
         Ok(())
     };
-    ask(inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
+    ask(CHUNKS_IN_FLIGHT, inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
     Ok(outputs)
 }
 

@@ -4,7 +4,7 @@ use vesica_party::service::Service;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::hashing::max_load;
 use vesica_structures::packing::packed_len;
-use vesica_structures::pir::{Seed, Shape};
+use vesica_structures::pir::{DEGREE, Seed, Shape};
 
 use crate::ecdh::POINT_BYTES;
 use crate::tags;
@@ -22,6 +22,13 @@ const VERSION: u64 = 1;
 /// What a byte that travels for an item is worth in bytes that the server reads for it: a link of some
 /// 150 MB/s beside a memory of 10 GB/s.
 const READ_BYTES_A_SENT_BYTE: usize = 64;
+
+/// Most items whose answers a client awaits: it keeps 2 KiB of each.
+const MOST_ITEMS_IN_FLIGHT: usize = 1 << 12;
+
+/// About how many bytes of answers may wait until the client reads them: less than a channel takes of
+/// a side that does not wait.
+const ANSWER_BYTES_IN_FLIGHT: usize = 4 << 20;
 
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +120,19 @@ impl Params {
     pub fn query_bytes(&self) -> u64 {
         let item = 2 * POINT_BYTES + self.shape.query_bytes() + self.shape.answer_bytes();
         self.query_items as u64 * item as u64
+    }
+
+    /// How many answers a client awaits at a time, at least as many as a server makes together.
+    pub(super) fn items_in_flight(&self) -> usize {
+        let items = ANSWER_BYTES_IN_FLIGHT / self.shape.answer_bytes();
+        items.clamp(super::ITEMS_AT_A_TIME, MOST_ITEMS_IN_FLIGHT)
+    }
+
+    /// About what the matrix of a set takes while it is prepared, in bytes: the records twice, and what
+    /// is computed for packing, with the three tables of elements that it is made of.
+    pub fn preparation_bytes(&self) -> u64 {
+        let tables = 3 * self.shape.columns() * DEGREE * size_of::<u64>();
+        (2 * self.shape.matrix_bytes() + self.shape.packing_bytes() + tables) as u64
     }
 
     /// All of them as numbers, and what another version may derive from them otherwise.

@@ -11,7 +11,7 @@ use vesica_structures::secret::Secret;
 use super::filter::Filter;
 use super::messages::{Blinded, Evaluated, Key, Proofs};
 use super::{Params, QUERIES_AN_ENROLMENT};
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
+use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
 use crate::recurrent::items::inputs;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -114,7 +114,7 @@ impl Client {
             outputs.extend_from_slice(&self.receive(&asked, ch)?);
             Ok(())
         };
-        ask(inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
+        ask(CHUNKS_IN_FLIGHT, inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
         Ok(outputs)
     }
 
