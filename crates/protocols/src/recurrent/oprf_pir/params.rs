@@ -24,7 +24,7 @@ const VERSION: u64 = 1;
 const READ_BYTES_A_SENT_BYTE: usize = 64;
 
 /// Most items whose answers a client awaits: it keeps 2 KiB of each.
-const MOST_ITEMS_IN_FLIGHT: usize = 1 << 12;
+const MOST_ITEMS_IN_FLIGHT: usize = 1 << 13;
 
 /// About how many bytes of answers may wait until the client reads them: less than a channel takes of
 /// a side that does not wait.
