@@ -8,12 +8,13 @@
 //! - **Fields**: [`clmul`] and [`gf64`] (characteristic two), [`ntt`] (prime fields), [`ristretto`]
 //!   (points times one scalar).
 //! - **Linear algebra over GF(2)**: [`transpose`], [`band`], [`selection`], [`xor`].
+//! - **Matrices of whole numbers**: [`columns`] adds up weighted rows.
 //! - **Codes**: [`accumulate`] and [`gather`] are the two halves of the expand-convolute code.
 //! - **Allocators**: [`memory`] takes huge pages, [`counting`] counts for tests.
 //!
 //! This is the only crate of the engine with `unsafe`: calls into functions compiled for a target
 //! feature, each guarded by [`backend`], and the allocators of [`memory`] and [`counting`].
-//! The kernels of [`aes`], [`blake3`], [`clmul`], [`gf64`], [`ntt`], [`ristretto`], [`sha256`],
+//! The kernels of [`aes`], [`blake3`], [`clmul`], [`columns`], [`gf64`], [`ntt`], [`ristretto`], [`sha256`],
 //! [`transpose`] and [`xor`] branch on no data they are given and index nothing by it: only
 //! lengths, which are public, decide their running time.
 
@@ -26,6 +27,7 @@ pub mod aes;
 pub mod band;
 pub mod blake3;
 pub mod clmul;
+pub mod columns;
 pub mod counting;
 pub mod gather;
 pub mod gf64;

@@ -29,6 +29,7 @@ use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
 };
+use crate::recurrent::oprf_pir::OprfPir;
 use crate::recurrent::ra17::Ra17;
 use crate::recurrent::rfc9497::OprfRfc9497;
 use crate::sum::ikn20::Ikn20;
@@ -48,6 +49,7 @@ registries! {
         EcdhHfh99,
         OneShot<OprfRfc9497>,
         OneShot<Ra17>,
+        OneShot<OprfPir>,
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         Prty19<SpotLow>,

@@ -5,7 +5,7 @@
 //! - **Secrets and randomness**: [`secret`] wipes on drop, [`rng`] is the one source of secret
 //!   randomness, [`shuffle`] draws random orders.
 //! - **Algebra**: [`fields`] has GF(2^64) and GF(2^128), [`polynomial`] interpolates and evaluates,
-//!   [`rlwe`] encrypts values and adds them up.
+//!   [`rlwe`] encrypts values and adds them up, [`pir`] looks up records privately.
 //! - **Functions of items**: [`prf`], [`bit_prf`] and [`ot_rows`] are keyed functions on batches of
 //!   digests.
 //! - **Tables**: [`okvs`] has two oblivious key-value stores, [`hashing`] has simple, cuckoo and
@@ -24,6 +24,7 @@ pub mod okvs;
 pub mod ot_rows;
 pub mod packing;
 pub mod permutation;
+pub mod pir;
 pub mod polynomial;
 pub mod prf;
 pub mod rlwe;

@@ -9,17 +9,18 @@ use vesica_structures::secret::Secret;
 use super::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, inverse};
 
 /// Sends what `send` makes of each chunk, and has `take` receive the answers in the same order. At
-/// most [`CHUNKS_IN_FLIGHT`] answers are awaited at a time: so both sides compute all the time, and
-/// neither waits for the other to read.
+/// most `in_flight` answers are awaited at a time, at least one: so both sides compute all the time,
+/// and neither waits for the other to read.
 pub(crate) fn ask<C, T>(
+    in_flight: usize,
     chunks: impl Iterator<Item = C>,
     ch: &mut Channel,
     mut send: impl FnMut(C, &mut Channel) -> Result<T, Abort>,
     mut take: impl FnMut(T, &mut Channel) -> Result<(), Abort>,
 ) -> Result<(), Abort> {
-    let mut asked = VecDeque::with_capacity(CHUNKS_IN_FLIGHT);
+    let mut asked = VecDeque::new();
     for chunk in chunks {
-        if asked.len() == CHUNKS_IN_FLIGHT
+        if asked.len() >= in_flight
             && let Some(first) = asked.pop_front()
         {
             take(first, ch)?;
@@ -61,7 +62,7 @@ pub(crate) fn evaluate<B: Stream<Element = Point>, D: Stream<Element = Point>>(
         ch.send_stream::<B>(&blind_items(domain, session, chunk, exponent))?;
         Ok(chunk.len())
     };
-    ask(items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
+    ask(CHUNKS_IN_FLIGHT, items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
         let mut doubly_blinded = vec![[0; POINT_BYTES]; count];
         ch.recv_stream::<D>(&mut doubly_blinded)?;
         let unblinded = blind_points(doubly_blinded, &inverse).ok_or(Abort::PeerMisbehaved(D::STEP, BAD_POINT))?;

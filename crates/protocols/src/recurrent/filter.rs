@@ -7,11 +7,11 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 use vesica_party::service::{StateError, StateReader, StateWriter};
 use vesica_party::{Abort, Channel, Phase, Stream};
-use vesica_structures::facts::Unsupported;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::{CodedTags, Place, TagSorter};
 
 use crate::psi::finish::fill_keystream;
+use crate::recurrent::items::refuse_twins;
 use crate::tags;
 use crate::tasks::{IntersectReceiverOutput, IntersectSenderInput, SealedPayloads};
 
@@ -166,14 +166,4 @@ impl Filter {
         let cells = bytes.elements(cells.ok_or(StateError::Damaged("a count is too large"))?)?;
         Ok(Self { shape, tags, cells })
     }
-}
-
-/// Two payloads of one item would have one keystream, and everybody would see that from their tags.
-fn refuse_twins(items: &[u128]) -> Result<(), Unsupported> {
-    let mut sorted = Secret::new(items.to_vec());
-    sorted.par_sort_unstable();
-    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Unsupported::new("a set that has an item twice", "give each item once"));
-    }
-    Ok(())
 }

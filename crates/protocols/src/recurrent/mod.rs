@@ -4,6 +4,8 @@
 
 pub mod cm25;
 mod filter;
+mod items;
+pub mod oprf_pir;
 pub mod ra17;
 pub mod rfc9497;
 mod sizes;

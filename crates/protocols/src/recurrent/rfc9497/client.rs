@@ -9,9 +9,10 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Blinded, Evaluated, Key, Payloads, Proofs, Tags};
-use super::{Params, inputs, of_items};
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
+use super::{Params, of_items};
+use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
 use crate::recurrent::filter::Filter;
+use crate::recurrent::items::inputs;
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -103,7 +104,7 @@ impl Client {
             outputs.extend_from_slice(&self.receive(&asked, ch)?);
             Ok(())
         };
-        ask(inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
+        ask(CHUNKS_IN_FLIGHT, inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
         Ok(outputs)
     }
 

@@ -91,11 +91,6 @@ use crate::tasks::{Intersect, IntersectRequest, SIZES};
 #[derive(Clone, Copy, Debug)]
 pub enum OprfRfc9497 {}
 
-/// The bytes of items, which are inputs of the function.
-fn inputs(items: &[u128]) -> &[[u8; 16]] {
-    bytemuck::cast_slice(items)
-}
-
 /// What the function's outputs say of items: a tag, and the key of a payload.
 fn of_items(outputs: &[rfc9497::Output]) -> Secret<Vec<filter::Output>> {
     let of_item = |output: &rfc9497::Output| {

@@ -11,8 +11,9 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Blinded, Evaluated, Key, Payloads, Proofs, Tags};
-use super::{Params, inputs, of_items};
+use super::{Params, of_items};
 use crate::ecdh::{BAD_POINT, answer};
+use crate::recurrent::items::inputs;
 use crate::recurrent::filter::Filter;
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};

@@ -1,0 +1,159 @@
+//! All numbers of the service.
+
+use vesica_party::service::Service;
+use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
+use vesica_structures::hashing::max_load;
+use vesica_structures::packing::packed_len;
+use vesica_structures::pir::{DEGREE, Seed, Shape};
+
+use crate::ecdh::POINT_BYTES;
+use crate::tags;
+use crate::tasks::IntersectRequest;
+
+/// Queries of a client from one enrolment, at most: they share one budget of wrong matches.
+pub const QUERIES_AN_ENROLMENT: u64 = 1 << 16;
+
+/// Numbers that are written into terms and states.
+pub(super) const WORDS: usize = 9;
+
+/// Rises when keystreams, the layout of records or the look-up change.
+const VERSION: u64 = 1;
+
+/// What a byte that travels for an item is worth in bytes that the server reads for it: a link of some
+/// 150 MB/s beside a memory of 10 GB/s.
+const READ_BYTES_A_SENT_BYTE: usize = 64;
+
+/// Most items whose answers a client awaits: it keeps 2 KiB of each.
+const MOST_ITEMS_IN_FLIGHT: usize = 1 << 13;
+
+/// About how many bytes of answers may wait until the client reads them: less than a channel takes of
+/// a side that does not wait.
+const ANSWER_BYTES_IN_FLIGHT: usize = 4 << 20;
+
+/// The parameters that both sides derive from the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Items of the server's set, `n_s`.
+    pub set_items: usize,
+    /// Items of each query, `n_r`.
+    pub query_items: usize,
+    /// Width of a payload, in bytes; 0 for none.
+    pub payload_bytes: usize,
+    /// The matrix of buckets: one a record.
+    pub shape: Shape,
+    /// Most items of a bucket.
+    pub slots: usize,
+    /// Width of a tag, in bits.
+    pub tag_bits: u32,
+}
+
+impl Params {
+    /// Parameters for a request, refused where the mode or a size is not served.
+    pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
+        super::OprfPir::ENTRY.require(request.security)?;
+        request.check_sizes()?;
+        if request.both_learn {
+            return Err(Unsupported::new(
+                "a sender that learns its matches, from a protocol for many queries of one set",
+                "choose another protocol, or let only the receiver learn",
+            ));
+        }
+        let widths = Shape::widths().map(|columns| (columns, 1));
+        let several = (1..).map(|log| (Shape::widths().max().unwrap_or(0), 1 << log));
+        let several = several.take_while(|&(_, parts)| parts <= Shape::MOST_PARTS);
+        let best = widths.chain(several).filter_map(|(columns, parts)| Self::with(request, columns, parts));
+        best.min_by_key(Self::cost).ok_or_else(|| {
+            Unsupported::new(
+                format_args!(
+                    "{} items with payloads of {} bytes, from a protocol that hides the place of a look-up",
+                    request.sender_items, request.payload_bytes
+                ),
+                "send fewer or narrower columns, split the table by a public column, or choose oprf-rfc9497",
+            )
+        })
+    }
+
+    /// Parameters with records of this many columns and parts; `None` if the set does not fit in any
+    /// number of them.
+    fn with(request: &IntersectRequest, columns: usize, parts: usize) -> Option<Self> {
+        let &IntersectRequest { sender_items, receiver_items, payload_bytes, .. } = request;
+        let record = Shape::new(1, columns, parts)?.record_bytes();
+        // A query's tag is compared with each slot of one bucket.
+        let queries = tags::tag_bits(0, receiver_items) + QUERIES_AN_ENROLMENT.ilog2();
+        let most = 8 * record / (queries as usize + 8 * payload_bytes);
+        let tag_bits = queries + ceil_log2(most);
+        let slots = 8 * record / (tag_bits as usize + 8 * payload_bytes);
+        let bytes = |slots: usize| packed_len(slots, tag_bits) + slots * payload_bytes;
+        let slots = if bytes(slots) > record { slots.saturating_sub(1) } else { slots };
+        if slots == 0 || tag_bits > u128::BITS {
+            return None;
+        }
+        let fits = |rows: usize| max_load(sender_items, 1, rows, FailureEvent::HashTable.bits()) <= slots;
+        let (mut below, mut enough) = (0, Shape::MOST_ROWS);
+        if !fits(enough) {
+            return None;
+        }
+        while enough - below > 1 {
+            let middle = below + (enough - below) / 2;
+            if fits(middle) {
+                enough = middle;
+            } else {
+                below = middle;
+            }
+        }
+        let shape = Shape::new(enough, columns, parts)?;
+        Some(Self { set_items: sender_items, query_items: receiver_items, payload_bytes, shape, slots, tag_bits })
+    }
+
+    /// What an item of a query costs, in bytes that the server reads.
+    fn cost(&self) -> usize {
+        let sent = self.shape.query_bytes() + self.shape.answer_bytes();
+        self.shape.matrix_bytes() + self.shape.packing_bytes() + READ_BYTES_A_SENT_BYTE * sent
+    }
+
+    /// The seed and the public part of the matrix.
+    pub fn enrolment_bytes(&self) -> u64 {
+        (size_of::<Seed>() + self.shape.public_bytes()) as u64
+    }
+
+    /// For each item two elements, a query and an answer.
+    pub fn query_bytes(&self) -> u64 {
+        let item = 2 * POINT_BYTES + self.shape.query_bytes() + self.shape.answer_bytes();
+        self.query_items as u64 * item as u64
+    }
+
+    /// How many answers a client awaits at a time, at least as many as a server makes together.
+    pub(super) fn items_in_flight(&self) -> usize {
+        let items = ANSWER_BYTES_IN_FLIGHT / self.shape.answer_bytes();
+        items.clamp(super::ITEMS_AT_A_TIME, MOST_ITEMS_IN_FLIGHT)
+    }
+
+    /// About what the matrix of a set takes while it is prepared, in bytes: the records twice, and what
+    /// is computed for packing, with the three tables of elements that it is made of.
+    pub fn preparation_bytes(&self) -> u64 {
+        let tables = 3 * self.shape.columns() * DEGREE * size_of::<u64>();
+        (2 * self.shape.matrix_bytes() + self.shape.packing_bytes() + tables) as u64
+    }
+
+    /// All of them as numbers, and what another version may derive from them otherwise.
+    pub(super) fn to_words(self) -> [u64; WORDS] {
+        let Self { set_items, query_items, payload_bytes, shape, slots, tag_bits } = self;
+        let counts = [set_items, query_items, payload_bytes, shape.rows(), shape.columns(), shape.parts(), slots];
+        let [a, b, c, d, e, f, g] = counts.map(|count| count as u64);
+        [a, b, c, d, e, f, g, tag_bits.into(), VERSION]
+    }
+
+    /// The parameters that give these numbers; `None` if none do.
+    pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
+        let [sender_items, receiver_items, payload_bytes, ..] = words;
+        let count = |word: u64| usize::try_from(word).ok();
+        let request = IntersectRequest {
+            sender_items: count(sender_items)?,
+            receiver_items: count(receiver_items)?,
+            payload_bytes: count(payload_bytes)?,
+            security: vesica_party::Security::SemiHonest,
+            both_learn: false,
+        };
+        Self::derive(&request).ok().filter(|params| params.to_words() == words)
+    }
+}

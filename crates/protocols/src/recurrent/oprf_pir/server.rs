@@ -1,0 +1,128 @@
+//! The left column of the figure.
+
+use std::io;
+
+use rand_core::Rng;
+use vesica_mpc::rfc9497::{Mode, SecretKey};
+use vesica_party::service::{
+    self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
+};
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::pir::{self, Database, Seed};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{Answers, Blinded, Evaluated, Public, Queries};
+use super::{ITEMS_AT_A_TIME, Params, buckets};
+use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK};
+use crate::recurrent::read_params;
+use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
+
+/// The server with a prepared set.
+#[derive(Debug)]
+pub struct Server {
+    id: StateId,
+    params: Params,
+    key: SecretKey,
+    database: Database,
+}
+
+impl service::Server for Server {
+    type Params = Params;
+    type Set = IntersectSenderInput;
+    type Session = ();
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        set.check(params.set_items, params.payload_bytes)?;
+        let key = SecretKey::random(Mode::Oprf, rng);
+        let records = buckets::records(params, &key, &set)?;
+        let mut seed = Seed::default();
+        rng.fill_bytes(&mut seed);
+        let database = Database::new(params.shape, seed, &records);
+        Ok(Self { id: StateId::random(rng), params: *params, key, database })
+    }
+
+    fn state_id(&self) -> StateId {
+        self.id
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn admit(&self, _: &ClientIdentity, standing: Standing, ch: &mut Channel, _: &mut SecretRng) -> Result<(), Abort> {
+        if standing == Standing::Current {
+            return Ok(());
+        }
+        // Step 1.
+        ch.send_stream::<Public>(self.database.seed())?;
+        ch.send_stream::<Public>(self.database.public())
+    }
+
+    fn answer(
+        &self,
+        (): &mut (),
+        _: Query,
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
+        let phase = ch.phase(Phase::HashItems);
+        let mut left = self.params.query_items;
+        while left > 0 {
+            // Steps 2 and 3.
+            let mut elements = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
+            ch.recv_stream::<Blinded>(&mut elements)?;
+            left -= elements.len();
+            if !self.key.evaluate_blinded(&mut elements) {
+                return Err(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT));
+            }
+            ch.send_stream::<Evaluated>(&elements)?;
+        }
+        drop(phase);
+        let _phase = ch.phase(Phase::Match);
+        let mut left = self.params.query_items;
+        let mut bytes = vec![0; self.params.shape.query_bytes()];
+        while left > 0 {
+            // Step 4.
+            let count = left.min(ITEMS_AT_A_TIME);
+            left -= count;
+            let mut queries = Vec::with_capacity(count);
+            for _ in 0..count {
+                ch.recv_stream::<Queries>(&mut bytes)?;
+                let query = pir::Query::read(self.params.shape, &bytes);
+                queries
+                    .push(query.ok_or(Abort::PeerMisbehaved(Queries::STEP, "a query that is no element of the ring"))?);
+            }
+            // Step 5.
+            self.database.answer(&queries).iter().try_for_each(|answer| ch.send_stream::<Answers>(answer))?;
+        }
+        Ok(IntersectSenderOutput { matches: None })
+    }
+}
+
+/// What is computed from the records is not written, and computed again by whoever reads them: that
+/// takes seconds, where the outputs took minutes.
+impl State for Server {
+    const FORMAT: &'static str = "oprf-pir server 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.bytes(&self.id.to_bytes())?;
+        out.elements(&self.params.to_words())?;
+        out.bytes(&*self.key.to_bytes())?;
+        out.bytes(self.database.seed())?;
+        out.elements(self.database.blocks())
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
+        let params = read_params(bytes, Params::from_words)?;
+        let key = Secret::new(bytes.array()?);
+        let key = SecretKey::from_bytes(Mode::Oprf, &key).ok_or(StateError::Damaged("its key is malformed"))?;
+        let seed = bytes.array()?;
+        let blocks = bytes.elements(params.shape.matrix_bytes() / size_of::<pir::Row>())?;
+        let database = Database::from_blocks(params.shape, seed, blocks);
+        let database = database.ok_or(StateError::Damaged("its records are not of the shape"))?;
+        Ok(Self { id, params, key, database })
+    }
+}
