@@ -1,5 +1,5 @@
-//! Cuckoo hashing with three distinct positions and no stash: each item goes into one of its bins,
-//! and a bin holds one item.
+//! Cuckoo hashing with three or four distinct positions and no stash: each item goes into one of its
+//! bins, and a bin holds one item.
 
 use super::HashFailure;
 use super::max_load::ln_factorial;
@@ -100,9 +100,9 @@ impl CuckooTable {
     /// If none exists.
     ///
     /// # Panics
-    /// If there are `2^30` items or more.
-    pub fn build(positions: &[[u32; 3]], bins: usize) -> Result<Self, HashFailure> {
-        assert!(positions.len() < 1 << 30, "fewer than 2^30 items");
+    /// If there are `2^30` items or more, or more than four positions each.
+    pub fn build<const POSITIONS: usize>(positions: &[[u32; POSITIONS]], bins: usize) -> Result<Self, HashFailure> {
+        assert!(positions.len() < 1 << 30 && POSITIONS <= 4, "fewer than 2^30 items of up to four positions");
         let mut table = Self { bins: vec![EMPTY; bins] };
         // For each bin reached in the search under way, the entry that wants to move there.
         let mut wanted_by = vec![EMPTY; bins];
@@ -133,7 +133,13 @@ impl CuckooTable {
     }
 
     /// Breadth-first from the item's positions over the entries in the way, to an empty bin.
-    fn search(&self, positions: &[[u32; 3]], item: u32, wanted_by: &mut [u32], reached: &mut Vec<u32>) -> Option<u32> {
+    fn search<const POSITIONS: usize>(
+        &self,
+        positions: &[[u32; POSITIONS]],
+        item: u32,
+        wanted_by: &mut [u32],
+        reached: &mut Vec<u32>,
+    ) -> Option<u32> {
         let mut item = item;
         let mut next = 0;
         loop {
