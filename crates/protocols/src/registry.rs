@@ -29,6 +29,7 @@ use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
 };
+use crate::recurrent::cm25_select::Cm25Select;
 use crate::recurrent::rfc9497::OprfRfc9497;
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
@@ -46,6 +47,7 @@ registries! {
     intersect: Intersect = [
         EcdhHfh99,
         OneShot<OprfRfc9497>,
+        OneShot<Cm25Select>,
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         Prty19<SpotLow>,

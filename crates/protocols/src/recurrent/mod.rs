@@ -2,4 +2,5 @@
 //! and again. One folder a paper. Each is a [`Service`](vesica_party::service::Service), and its
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
+pub mod cm25_select;
 pub mod rfc9497;
