@@ -29,6 +29,7 @@ use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
 };
+use crate::recurrent::cm25_select::Cm25Select;
 use crate::recurrent::oprf_pir::OprfPir;
 use crate::recurrent::ra17::Ra17;
 use crate::recurrent::rfc9497::OprfRfc9497;
@@ -50,6 +51,7 @@ registries! {
         OneShot<OprfRfc9497>,
         OneShot<Ra17>,
         OneShot<OprfPir>,
+        OneShot<Cm25Select>,
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         Prty19<SpotLow>,

@@ -3,6 +3,7 @@
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
 pub mod cm25;
+pub mod cm25_select;
 mod filter;
 mod items;
 pub mod oprf_pir;

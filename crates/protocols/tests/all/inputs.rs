@@ -1,7 +1,7 @@
 //! Requests, and inputs with a chosen overlap.
 
 use vesica_party::variants::with_variants;
-use vesica_party::{Security, Task};
+use vesica_party::{CostClass, Entry, Security, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
     Aggregate, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
@@ -161,8 +161,18 @@ pub(crate) trait Example: Task {
         Self: Sized;
 }
 
+/// Items that a receiver asks about, at most, where each takes tens of milliseconds.
+pub(crate) const FEW_ITEMS: usize = 3;
+
+/// Whether a receiver's item takes a row tens of milliseconds.
+pub(crate) fn is_for_few_items(entry: &Entry) -> bool {
+    entry.task == Intersect::NAME && entry.cost == CostClass::Lattice
+}
+
 impl Example for Intersect {
     fn example(row: Row, security: Security, [n_s, n_r]: [usize; 2], overlap: usize, seed: u64) -> ExampleOf<Self> {
+        let n_r = if is_for_few_items(row.entry()) { n_r.min(FEW_ITEMS) } else { n_r };
+        let overlap = overlap.min(n_r);
         let plain = request(n_s, n_r, security);
         let labelled = IntersectRequest { payload_bytes: 4, both_learn: true, ..plain };
         let request = if row.predicted_bytes(&labelled).is_ok() { labelled } else { plain };

@@ -3,16 +3,20 @@
 
 mod cuckoo;
 mod max_load;
+mod parts;
 mod permuted;
 mod positions;
 mod simple;
+mod sub_tables;
 mod two_choice;
 
 pub use cuckoo::{CuckooTable, cuckoo_bins, hall_bound, independent_bound};
 pub use max_load::max_load;
+pub use parts::{Parts, Permuted};
 pub use permuted::{Cell, PermutedHash, PermutedShape, PermutedTables, Place};
 pub use positions::{Positions, three_distinct};
 pub use simple::{Entry, SimpleTable, simple_capacity};
+pub use sub_tables::{SUB_TABLES, sub_table_bins, sub_tables_bound};
 pub use two_choice::{TwoChoiceShape, two_choice_bound};
 
 /// A hash table overflowed: a statistical failure, never retried with other hash functions.

@@ -89,10 +89,11 @@ impl Automorphism {
         let mut moved = scheme.zero(scheme.primes_of(poly));
         for ((ntt, row), moved) in scheme.rows(poly).zip(moved.rows_mut(n)) {
             let modulus = ntt.modulus();
-            for (i, &x) in row.iter().enumerate() {
-                let to = i * self.element % (2 * n);
-                // X^n = -1.
-                moved[to % n] = if to < n { x } else { modulus.difference(0, x) };
+            let mut to = 0;
+            for &x in row {
+                // X^n = -1. The degree is a power of two.
+                moved[to & (n - 1)] = if to < n { x } else { modulus.difference(0, x) };
+                to = (to + self.element) & (2 * n - 1);
             }
         }
         moved

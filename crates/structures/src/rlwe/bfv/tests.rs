@@ -308,11 +308,10 @@ fn ciphertexts_and_keys_travel() {
         bytes[..9].fill(0xff);
         assert_eq!(on.scheme.read_ciphertext::<Coefficients>(&bytes, primes), None, "a residue above its prime");
     }
-    let mut bytes = zeroize::Zeroizing::new(Vec::new());
-    on.key.write(&on.scheme, &mut bytes);
-    assert_eq!(*SecretKey::read(&on.scheme, &bytes).unwrap().s, *on.key.s);
+    let mut bytes = on.key.to_bytes(&on.scheme);
+    assert!(*SecretKey::from_bytes(&on.scheme, &bytes).unwrap().s == *on.key.s);
     bytes[100] ^= 1;
-    assert!(SecretKey::read(&on.scheme, &bytes).is_none(), "no ternary polynomial");
+    assert!(SecretKey::from_bytes(&on.scheme, &bytes).is_none(), "no ternary polynomial");
 }
 
 #[test]
@@ -340,5 +339,28 @@ fn every_backend_computes_the_same() {
     let expected = with_backend(Backend::Portable, run);
     for backend in Backend::available() {
         assert!(with_backend(backend, run) == expected, "{}", backend.name());
+    }
+}
+
+/// The constant `J` of docs/parameters/bfv.md: 4^B times the sum of squares of the steps of the root
+/// of a flood's distribution.
+#[test]
+fn floods_of_four_uniform_numbers_are_as_smooth_as_stated() {
+    let mut last = 0.8669;
+    for bits in 2..=8 {
+        let count = 1usize << bits;
+        let mut ways = vec![1u64; count];
+        for _ in 1..4 {
+            let longer = ways.len() + count - 1;
+            let sum = |k: usize| ways[(k + 1).saturating_sub(count)..ways.len().min(k + 1)].iter().sum();
+            ways = (0..longer).map(sum).collect();
+        }
+        assert_eq!(ways.iter().sum::<u64>(), 1 << (4 * bits));
+        ways.insert(0, 0);
+        ways.push(0);
+        let roots = ways.windows(2).map(|ways| ((ways[1] as f64).sqrt() - (ways[0] as f64).sqrt()).powi(2));
+        let smoothness = roots.sum::<f64>() * 4f64.powi(bits) / 16f64.powi(bits);
+        assert!(smoothness < last && smoothness > 0.778, "{bits} bits: {smoothness}");
+        last = smoothness;
     }
 }

@@ -1,12 +1,15 @@
 //! Polynomials as they travel: each residue in as many bits as its prime has.
 
-use zeroize::Zeroize;
+use vesica_kernels::ntt::Ntt;
+use zeroize::Zeroizing;
 
 use super::ciphertext::Ciphertext;
+use super::keys::SecretKey;
 use super::poly::Poly;
 use super::scheme::Scheme;
 use crate::fields::Gf64;
 use crate::packing::{pack, packed_len, unpack};
+use crate::secret::Secret;
 
 impl Scheme {
     /// Bits of a residue modulo the prime of this index.
@@ -64,22 +67,22 @@ impl Scheme {
     }
 }
 
-/// Secret keys in states: the residues of `s` as values, packed like any polynomial.
-impl super::SecretKey {
-    /// Appends the key.
-    pub fn write(&self, scheme: &Scheme, out: &mut zeroize::Zeroizing<Vec<u8>>) {
-        scheme.write_poly(&self.s, out);
+impl SecretKey {
+    /// The key in the bytes of a polynomial with all primes.
+    pub fn to_bytes(&self, scheme: &Scheme) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(scheme.poly_bytes(scheme.all_primes())));
+        scheme.write_poly(&self.s, &mut bytes);
+        bytes
     }
 
-    /// Reads a key; nothing where the bytes are no ternary polynomial.
-    pub fn read(scheme: &Scheme, bytes: &[u8]) -> Option<Self> {
-        let s = crate::secret::Secret::new(scheme.read_poly(bytes, scheme.all_primes())?);
-        let mut coefficients = crate::secret::Secret::new(scheme.coefficients((*s).clone()));
-        let is_ternary = scheme.rows(&coefficients).all(|(ntt, row)| {
-            let p = ntt.modulus().p();
-            row.iter().fold(true, |all, &x| all & (x <= 1 || x == p - 1))
-        });
-        coefficients.zeroize();
-        is_ternary.then_some(Self { s })
+    /// The key in these bytes; nothing where they are no ternary polynomial.
+    pub fn from_bytes(scheme: &Scheme, bytes: &[u8]) -> Option<Self> {
+        let s = Secret::new(scheme.read_poly(bytes, scheme.all_primes())?);
+        let coefficients = Secret::new(scheme.coefficients((*s).clone()));
+        let is_ternary = |(ntt, row): (&Ntt, &[u64])| {
+            let most = ntt.modulus().p() - 1;
+            row.iter().fold(true, |all, &x| all & (x <= 1 || x == most))
+        };
+        scheme.rows(&coefficients).all(is_ternary).then_some(Self { s })
     }
 }

@@ -1,0 +1,192 @@
+//! Membership in an encrypted cuckoo table that a server sends once: Chielle and Maniatakos,
+//! "Recurrent private set intersection for unbalanced databases with cuckoo hashing and leveled FHE"
+//! (NDSS 2025), without products of ciphertexts, and with what circuit privacy takes.
+//!
+//! ```text
+//!   Server: X                                                         Client: Y
+//!
+//!   prepare: four sub-tables, one for each hash function; an item lies in one bin of one of them
+//!
+//!   enrol:                       1. seeds of the hash functions and of the ciphertexts
+//!      ------------------------------------------------------------------------>
+//!                                2. pk_S
+//!      ------------------------------------------------------------------------>
+//!                                3. C: limbs of right parts, 1024 bins of each sub-table to a ciphertext
+//!      ------------------------------------------------------------------------>
+//!                                4. pk_R, keys for 11 rotations and the exchange of rows
+//!      <------------------------------------------------------------------------
+//!   query, for each item y and limb l:
+//!                                5. (once) the seed of arrow 7
+//!      <------------------------------------------------------------------------
+//!                                6. D_l = sum over j of sel_j C_(j,l) - y_l sel + 1 - sel + R_l
+//!      <------------------------------------------------------------------------
+//!                                7. Enc_R(R_l)
+//!      <------------------------------------------------------------------------
+//!                                8. E = move(P (R - D))
+//!      ------------------------------------------------------------------------>
+//!                                                                     y matches if a slot of E is zero in all limbs
+//! ```
+//!
+//! | CM25 | here | what |
+//! |---|---|---|
+//! | sender `S`, receiver `R` | server, client | |
+//! | `T`, `h = 4` | four sub-tables of [`bins`](Params::bins) bins | a bin's place says which function led to it |
+//! | `z_L`, `z_R` | `Parts` | `z_R` has [`right_bits`](Params::right_bits) bits, in [`limbs`](Params::limbs) limbs of 17 |
+//! | `C` | `Table` | encrypted under the server's key |
+//! | `P` of step 4, `M`, `R`, `D` | `sel_j`: 1 in the slot of the bin that function `j` gives, 0 elsewhere; `D`: `Differences` | |
+//! | `P` of step 5 | `Scramble` | a multiplication in `F_(t^L)` for each slot |
+//! | `omega` | `Session::shuffle` | 11 rotations and an exchange, each taken or not by a random bit |
+//!
+//! # Why it is secure
+//!
+//! *Result.* In the four slots that the client selects, `R - D` is `y - x` by limbs for what the bins
+//! hold, and -1 in all other slots. A bin and a right part give the left part, so that at most one
+//! slot is zero in all limbs, and exactly one if `y` is in the set. Empty bins hold `t - 1`, which is
+//! no limb of an item.
+//!
+//! *The server* sees `D` and an encryption of `R`. Uniform masks hide every slot. The fresh
+//! encryption of zero under the server's own key makes the second half of `D` a ring-LWE sample under
+//! a fresh secret, which the server's key does not help against; and the flood drowns the rest of the
+//! noise, of which the server knows everything but what the client selected. Primes are dropped after
+//! that. What the server computes then takes as long for every input and every number of places.
+//!
+//! *A client* sees the set encrypted, and `E`. The same two steps, under the client's key, make `E` a
+//! fresh encryption, whose noise tells nothing of table, masks or rotation. Its slots are uniform but
+//! not zero, except for the one that matches; and that comes to a uniform place, since rotations and
+//! exchange together bring every slot to every place in one way.
+//!
+//! Floods are sums of four uniform numbers of 87 bits. Their distance from what is drowned is summed
+//! over all coefficients of [`ITEMS_AN_ENROLMENT`] items for a client, and of [`ITEMS_OF_A_SET`] for
+//! the set; both are counted, and refused beyond. The derivation is in docs/parameters/bfv.md.
+//!
+//! # What it does not hold
+//!
+//! - Nothing where a side does not follow the protocol. The server decrypts whatever a client sends,
+//!   and the client sees whether slots are zero: about 8,192 made-up ciphertexts read the server's
+//!   key, and so the set. A server that sends another table decides what matches, and by ciphertexts
+//!   with prepared noise reads what was selected.
+//! - Whoever aborts for exhausted noise tells so. Honest ciphertexts never have it.
+//! - A client learns of any item whether it is in the set, one for each that the server answers.
+//! - Items are compressed under a key that the client learns, after the set was fixed. A client that
+//!   chooses its items by the key finds one with a false match in about `2^62` steps.
+//! - A state file that is copied, or restored from an older copy, begins to count again where the copy
+//!   was made.
+
+mod client;
+mod hashing;
+mod messages;
+pub mod params;
+mod scramble;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use std::ops::RangeInclusive;
+
+use vesica_party::service::{Service, StateError, StateReader};
+use vesica_party::{CostClass, Entry, Mode, Rounds, Status, Task};
+use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rlwe::bfv::{Poly, SecretKey, Values};
+use vesica_structures::secret::Secret;
+
+pub use client::Client;
+pub use params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, Params};
+pub use server::{Server, Session};
+
+use crate::tasks::{Intersect, IntersectRequest, SIZES};
+use params::{half_bytes, scheme};
+
+/// The service `cm25-select`.
+#[derive(Clone, Copy, Debug)]
+pub enum Cm25Select {}
+
+/// The parameters in a state of either side.
+fn read_params(bytes: &mut StateReader<'_>) -> Result<Params, StateError> {
+    let words: Vec<u64> = bytes.elements(params::WORDS)?;
+    let params = words.try_into().ok().and_then(Params::from_words);
+    params.ok_or(StateError::Damaged("its parameters are not those of any request"))
+}
+
+/// The secret key in a state.
+fn read_key(bytes: &mut StateReader<'_>) -> Result<SecretKey, StateError> {
+    let key = Secret::new(bytes.elements::<u8>(half_bytes())?);
+    SecretKey::from_bytes(scheme(), &key).ok_or(StateError::Damaged("its key is malformed"))
+}
+
+/// The first half of a ciphertext in a state.
+fn read_half(bytes: &mut StateReader<'_>) -> Result<(Vec<u8>, Poly<Values>), StateError> {
+    let half: Vec<u8> = bytes.elements(half_bytes())?;
+    let poly = scheme().read_poly(&half, scheme().all_primes());
+    Ok((half, poly.ok_or(StateError::Damaged("a polynomial is malformed"))?))
+}
+
+/// The table in a state.
+fn read_table(params: &Params, bytes: &mut StateReader<'_>) -> Result<Vec<u8>, StateError> {
+    let mut table = Vec::new();
+    for _ in 0..params.ciphertexts() {
+        table.extend_from_slice(&read_half(bytes)?.0);
+    }
+    Ok(table)
+}
+
+impl Service for Cm25Select {
+    const ENTRY: Entry = Entry {
+        id: "cm25-select",
+        aliases: &[],
+        variants: &[],
+        task: Intersect::NAME,
+        paper: Paper {
+            key: "CM25",
+            title: "Recurrent Private Set Intersection for Unbalanced Databases with Cuckoo Hashing and Leveled FHE",
+            reference: "Chielle, Maniatakos. NDSS 2025",
+        },
+        status: Status::Sound,
+        cost: CostClass::Lattice,
+        deviations: &[
+            "Each hash function has a sub-table of its own, in its own quarter of the slots. The client selects one \
+             slot of each by products with plaintexts, instead of multiplying ciphertexts; a bin then says which \
+             function led to it, which the paper's right parts do not.",
+            "Right parts of any width: in limbs of 17 bits, which are multiplied together by a random element of an \
+             extension field in each slot. That maps what is not zero to a uniform element that is not zero, as a \
+             uniformly random invertible matrix would, and the matrix would be used once.",
+            "What travels is first added to a fresh encryption of zero under the key of who decrypts it, and its noise is \
+             drowned. In the paper, the server recognises the item by the second half of D, and the client cells \
+             of the table by that of E.",
+            "The rotation is followed by an exchange of the rows at random: a rotation alone does not bring a slot to \
+             every place.",
+            "Left parts are numbers below any number of bins, and hash functions add to them modulo it.",
+        ],
+        modes: &[Mode::semi_honest(
+            Rounds::exactly(3),
+            &[
+                "ring-LWE with 4096 coefficients, 108 bits and ternary secrets, also where the key's own encryptions are \
+                 known (circular security of the keys for rotations)",
+                "AES under a random key, which both sides know, is a random function; keyed BLAKE3 gives uniform \
+                 polynomials",
+            ],
+            &[SIZES],
+        )],
+    };
+    type Task = Intersect;
+    type Params = Params;
+    type Server = Server;
+    type Client = Client;
+
+    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        Params::derive(request)
+    }
+
+    fn terms(params: &Params) -> Vec<u8> {
+        bytemuck::bytes_of(&params.to_words()).to_vec()
+    }
+
+    fn enrolment_bytes(params: &Params) -> RangeInclusive<u64> {
+        let bytes = params.enrolment_bytes();
+        bytes..=bytes
+    }
+
+    fn query_bytes(params: &Params) -> RangeInclusive<u64> {
+        let bytes = params.query_bytes();
+        bytes..=bytes
+    }
+}

@@ -1,0 +1,63 @@
+//! Random bijections of what a slot holds in all limbs: zero stays, anything else becomes uniform
+//! among what is not zero.
+
+use rand_core::Rng;
+use vesica_structures::rlwe::bfv::{Ciphertext, Poly, Scheme, Values};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::params::{PLAIN, ROOT};
+
+/// A uniform number below `t`.
+pub(super) fn uniform(rng: &mut SecretRng) -> u64 {
+    loop {
+        let draw = u64::from(rng.next_u32()) & (PLAIN.next_power_of_two() - 1);
+        if draw < PLAIN {
+            return draw;
+        }
+    }
+}
+
+/// For each slot, the multiplication by a uniform element, not zero, of the field `F_t[X] / (X^L -
+/// ROOT)`, whose elements are the slot's limbs.
+pub(super) struct Scramble {
+    /// The element's limbs, and from the second one on the same times [`ROOT`].
+    factors: [Secret<Vec<Poly<Values>>>; 2],
+}
+
+impl Scramble {
+    pub fn new(scheme: &Scheme, limbs: usize, rng: &mut SecretRng) -> Self {
+        let mut elements = Secret::new(vec![vec![0; scheme.slots()]; limbs]);
+        for slot in 0..scheme.slots() {
+            let mut any = 0;
+            while any == 0 {
+                for limb in elements.iter_mut() {
+                    limb[slot] = uniform(rng);
+                    any |= limb[slot];
+                }
+            }
+        }
+        let factor = |slots: &[u64]| {
+            let plain = Secret::new(scheme.encode(slots));
+            scheme.multiplier(&plain, scheme.all_primes())
+        };
+        let own = elements.iter().map(|slots| factor(slots)).collect();
+        let times_root = |slots: &Vec<u64>| {
+            let moved = Secret::new(slots.iter().map(|slot| slot * ROOT % PLAIN).collect::<Vec<u64>>());
+            factor(&moved)
+        };
+        let wrapped = elements.iter().map(times_root).collect();
+        Self { factors: [Secret::new(own), Secret::new(wrapped)] }
+    }
+
+    /// The limbs of the product.
+    pub fn apply(&self, scheme: &Scheme, limbs: &[Ciphertext<Values>]) -> Vec<Ciphertext<Values>> {
+        let count = limbs.len();
+        let limb = |k: usize| {
+            let factor = |l: usize| if l <= k { &self.factors[0][k - l] } else { &self.factors[1][count + k - l] };
+            let products: Vec<_> = limbs.iter().enumerate().map(|(l, limb)| (limb, factor(l))).collect();
+            scheme.combine(&products)
+        };
+        (0..count).map(limb).collect()
+    }
+}

@@ -1,0 +1,265 @@
+//! The left column of the figure.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand_core::Rng;
+use vesica_party::service::{
+    self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
+};
+use vesica_party::{Abort, Channel, Phase, Stream, exit_code};
+use vesica_structures::rlwe::bfv::{
+    Automorphism, Ciphertext, Coefficients, GaloisKey, PublicKey, Scheme, SecretKey, Seed, Values,
+};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::Params;
+use super::hashing::{Hashing, slots};
+use super::messages::{
+    Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table, receive_half, receive_short, send_short,
+};
+use super::params::{
+    CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, ROTATIONS, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
+};
+use super::scramble::Scramble;
+use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
+
+/// The server with a prepared set.
+#[derive(Debug)]
+pub struct Server {
+    id: StateId,
+    params: Params,
+    pub(super) key: SecretKey,
+    /// Arrow 1.
+    seeds: [u8; SEED_BYTES],
+    /// Arrow 2.
+    public: Vec<u8>,
+    /// Arrow 3.
+    table: Vec<u8>,
+    /// Items answered, of all clients.
+    pub(super) answered: AtomicU64,
+}
+
+/// What the server keeps of a client on one connection.
+#[derive(Debug)]
+pub struct Session {
+    pub(super) public: PublicKey,
+    /// For each bit of a number of places, the rotation by it; last the exchange of the rows.
+    moves: Vec<GaloisKey>,
+}
+
+/// The automorphisms that a client has keys for.
+pub(super) fn automorphisms(scheme: &Scheme) -> impl Iterator<Item = Automorphism> + '_ {
+    let rotations = (0..ROTATIONS).map(|bit| Automorphism::rotation(scheme, 1 << bit));
+    rotations.chain([Automorphism::swap(scheme)])
+}
+
+impl service::Server for Server {
+    type Params = Params;
+    type Set = IntersectSenderInput;
+    type Session = Session;
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        set.check(params.set_items, 0)?;
+        let (scheme, hash_seed) = (scheme(), rng.block());
+        let table = Hashing::new(params, hash_seed).table(&set.items)?;
+        let key = SecretKey::new(scheme, rng);
+        let mut encryptor = key.encryptor(scheme, rng);
+        let mut seeds = [0; SEED_BYTES];
+        seeds[..16].copy_from_slice(&hash_seed.to_le_bytes());
+        seeds[16..].copy_from_slice(&encryptor.seed().to_bytes());
+        let mut public = Vec::with_capacity(half_bytes());
+        scheme.write_poly(&encryptor.public_key(rng), &mut public);
+        let mut encrypted = Vec::with_capacity(params.ciphertexts() * half_bytes());
+        for group in 0..params.groups() {
+            for limb in 0..params.limbs() {
+                let slots = Secret::new(slots(&table, params.bins, group, limb));
+                let plain = Secret::new(scheme.encode(&slots));
+                scheme.write_poly(&encryptor.encrypt(&plain, rng), &mut encrypted);
+            }
+        }
+        let id = StateId::random(rng);
+        Ok(Self { id, params: *params, key, seeds, public, table: encrypted, answered: AtomicU64::new(0) })
+    }
+
+    fn state_id(&self) -> StateId {
+        self.id
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn admit(
+        &self,
+        _: &ClientIdentity,
+        standing: Standing,
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<Session, Abort> {
+        if standing != Standing::Current {
+            // Steps 1 to 3.
+            ch.send_stream::<Seeds>(&self.seeds)?;
+            ch.send_stream::<ServerKey>(&self.public)?;
+            self.table.chunks(half_bytes()).try_for_each(|half| ch.send_stream::<Table>(half))?;
+        }
+        // Step 4.
+        let scheme = scheme();
+        let mut seed = [0; CLIENT_SEED_BYTES];
+        ch.recv_stream::<ClientKeys>(&mut seed)?;
+        let seed = Seed::from_bytes(seed);
+        let (_, half) = receive_half::<ClientKeys>(scheme, ch)?;
+        let public = PublicKey::new(scheme, &seed, 0, half);
+        let mut number = 1;
+        let mut moves = Vec::with_capacity(ROTATIONS as usize + 1);
+        for automorphism in automorphisms(scheme) {
+            let halves: Result<Vec<_>, Abort> =
+                (0..scheme.digits()).map(|_| Ok(receive_half::<ClientKeys>(scheme, ch)?.1)).collect();
+            moves.push(GaloisKey::new(scheme, automorphism, &seed, number, halves?));
+            number += scheme.digits() as u64;
+        }
+        Ok(Session { public, moves })
+    }
+
+    fn answer(
+        &self,
+        session: &mut Session,
+        _: Query,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
+        let _phase = ch.phase(Phase::Equality);
+        self.count(self.params.query_items as u64)?;
+        let (scheme, limbs) = (scheme(), self.params.limbs());
+        // Step 5.
+        let mut seed = [0; CLIENT_SEED_BYTES];
+        if self.params.query_items > 0 {
+            ch.recv_stream::<MaskSeed>(&mut seed)?;
+        }
+        let seed = Seed::from_bytes(seed);
+        for item in 0..self.params.query_items {
+            // Steps 6 and 7.
+            let differences: Result<Vec<_>, Abort> =
+                (0..limbs).map(|_| receive_short::<Differences>(scheme, ch)).collect();
+            let masks: Result<Vec<_>, Abort> = (0..limbs)
+                .map(|limb| {
+                    let (_, half) = receive_half::<Masks>(scheme, ch)?;
+                    Ok(scheme.expand(&seed, (item * limbs + limb) as u64, half))
+                })
+                .collect();
+            // Step 8.
+            let (differences, masks) = (differences?, masks?);
+            for answer in self.compare(session, &differences, masks, rng)? {
+                send_short::<Answers>(scheme, &hide(scheme, &session.public, answer, rng), ch)?;
+            }
+        }
+        Ok(IntersectSenderOutput { matches: None })
+    }
+}
+
+impl Server {
+    /// Takes these items from what the set may still answer.
+    fn count(&self, items: u64) -> Result<(), Abort> {
+        let before = self.answered.fetch_add(items, Ordering::Relaxed);
+        if before.saturating_add(items) <= ITEMS_OF_A_SET {
+            return Ok(());
+        }
+        self.answered.fetch_sub(items, Ordering::Relaxed);
+        Err(Abort::Local {
+            code: exit_code::REFUSED,
+            fault: format!("this prepared set has answered {before} items of at most {ITEMS_OF_A_SET}"),
+            mend: "prepare the set again".into(),
+        })
+    }
+
+    /// `E` for all limbs of an item, before it is hidden.
+    pub(super) fn compare(
+        &self,
+        session: &Session,
+        differences: &[Ciphertext<Coefficients>],
+        mut masks: Vec<Ciphertext<Values>>,
+        rng: &mut SecretRng,
+    ) -> Result<Vec<Ciphertext<Values>>, Abort> {
+        let scheme = scheme();
+        for (difference, mask) in differences.iter().zip(&mut masks) {
+            let plain = scheme
+                .decrypt(difference, &self.key)
+                .map_err(|_| Abort::PeerMisbehaved(Differences::STEP, "the noise of a ciphertext is exhausted"))?;
+            scheme.subtract_plain(mask, &Secret::new(plain));
+        }
+        let scrambled = Scramble::new(scheme, masks.len(), rng).apply(scheme, &masks);
+        Ok(session.shuffle(scheme, scrambled, rng))
+    }
+}
+
+impl Session {
+    /// Rotates the rows by a random number of places, and exchanges them or not: each slot comes to
+    /// any place with the same probability. The work is the same for every number.
+    pub(super) fn shuffle(
+        &self,
+        scheme: &Scheme,
+        mut limbs: Vec<Ciphertext<Values>>,
+        rng: &mut SecretRng,
+    ) -> Vec<Ciphertext<Values>> {
+        let draw = rng.next_u32();
+        for (bit, key) in self.moves.iter().enumerate() {
+            for limb in &mut limbs {
+                let moved = scheme.apply(limb, key);
+                scheme.select(draw >> bit & 1 == 1, &moved, limb);
+            }
+        }
+        limbs
+    }
+}
+
+/// What travels of a ciphertext to who decrypts it.
+pub(super) fn hide(
+    scheme: &Scheme,
+    key: &PublicKey,
+    ciphertext: Ciphertext<Values>,
+    rng: &mut SecretRng,
+) -> Ciphertext<Coefficients> {
+    let mut hidden = drown(scheme, key, ciphertext, rng);
+    scheme.switch_down(&mut hidden, SENT_PRIMES);
+    hidden
+}
+
+/// Adds a fresh encryption of zero and drowns the noise.
+pub(super) fn drown(
+    scheme: &Scheme,
+    key: &PublicKey,
+    mut ciphertext: Ciphertext<Values>,
+    rng: &mut SecretRng,
+) -> Ciphertext<Coefficients> {
+    scheme.add(&mut ciphertext, &key.zero(scheme, rng));
+    let mut drowned = scheme.ciphertext_coefficients(ciphertext);
+    scheme.flood(&mut drowned, FLOOD_BITS, rng);
+    drowned
+}
+
+impl State for Server {
+    const FORMAT: &'static str = "cm25-select server 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.bytes(&self.id.to_bytes())?;
+        out.elements(&self.params.to_words())?;
+        out.u64(self.answered.load(Ordering::Relaxed))?;
+        out.bytes(&self.seeds)?;
+        out.bytes(&self.key.to_bytes(scheme()))?;
+        out.bytes(&self.public)?;
+        out.bytes(&self.table)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
+        let params = super::read_params(bytes)?;
+        let answered = AtomicU64::new(bytes.u64()?);
+        let seeds = bytes.array()?;
+        let key = super::read_key(bytes)?;
+        let (public, _) = super::read_half(bytes)?;
+        let table = super::read_table(&params, bytes)?;
+        Ok(Self { id, params, key, seeds, public, table, answered })
+    }
+}
