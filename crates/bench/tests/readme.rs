@@ -239,7 +239,7 @@ fn other_runs(runs: &[Run]) -> String {
         ("2^12 (sender) x 2^20", &|run| unequal(run, 12, 20)),
         ("2^20 (sender) x 2^12", &|run| unequal(run, 20, 12)),
         ("2^16 (sender) x 2^20", &|run| unequal(run, 16, 20)),
-        ("`receive` and `send`, CSV of 2^20 rows over TLS", &|run| commands(run, 24, 24)),
+        ("`receive` and `send`, CSV of 2^20 rows over TLS, one thread a core", &|run| commands(run, 24, 24)),
         ("the same, keys of 8 to 64 bytes", &|run| commands(run, 8, 64)),
     ];
     let mut text = String::new();

@@ -39,6 +39,8 @@ fn dispatch(cli: Cli) -> Outcome {
     match cli.command {
         Command::Receive(command) => commands::join::receive(*command, cli.verbose),
         Command::Send(command) => commands::join::send(*command, cli.verbose),
+        Command::Serve(command) => commands::serve::run(*command, cli.verbose),
+        Command::Query(command) => commands::query::run(*command, cli.verbose),
         Command::Identity(command) => commands::identity::run(command),
         Command::Receipt(command) => commands::receipt::run(command),
         Command::Demo(command) => commands::demo::run(command),

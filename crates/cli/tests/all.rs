@@ -32,6 +32,8 @@ mod outputs;
 mod plans;
 #[path = "all/receipts.rs"]
 mod receipts;
+#[path = "all/service.rs"]
+mod service;
 #[path = "all/signals.rs"]
 mod signals;
 #[path = "all/strangers.rs"]

@@ -70,6 +70,7 @@ pub const TARGETS: &[Target] = &[
         || seeds::messages(vesica_protocols::registry::messages()),
         Reach::All,
     ),
+    target("description", fuzzing::description, seeds::descriptions, Reach::All),
     target("session", session, seeds::session, Reach::Unknown),
     target("receipt", |bytes| fuzzing::receipt(bytes) == (true, true), seeds::receipt, Reach::Some),
     target("shares", shares, seeds::shares, Reach::Unknown),

@@ -18,8 +18,9 @@
 //! # What stands around the two sides
 //!
 //! - [`serve`] answers many clients at once, a thread for each; [`ServiceClient`] is the other end.
-//!   The messages between them beside the service's own (join, query, leave) are in this module's
-//!   `conversation`.
+//!   The messages between them beside the service's own (describe, join, query, leave) are in this
+//!   module's `conversation`. A client that does not know the parameters asks for them with
+//!   [`describe`].
 //! - [`Published`] holds the prepared state. [`Published::replace`] puts another one there while
 //!   clients query: an answer comes from one state from its first byte to its last, and a client
 //!   whose state was replaced learns that with its next answer and moves over before it asks again.
@@ -29,8 +30,9 @@
 //!   and benchmark for protocols covers services. What comes before the query is
 //!   [`Phase::Precompute`](crate::Phase::Precompute) there, and benchmarks count it as set-up.
 //!
-//! Limits that depend on what a query costs (quotas, rates, allow lists by key) are the service's
-//! matter: `admit` and `answer` know the [`ClientIdentity`] and may refuse.
+//! How often a client may ask is decided by [`ServeEvents::permit`], before each query. Limits that
+//! depend on what a client asks are the service's matter: `admit` and `answer` know the
+//! [`ClientIdentity`] and may refuse.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -48,10 +50,13 @@ mod one_shot;
 mod serve;
 mod state;
 
-pub use client::{Enrolled, ServiceClient, other_terms};
+pub use client::{Enrolled, ServiceClient, describe, other_terms};
 pub use one_shot::{OneShot, OneShotClient, OneShotServer};
-pub use serve::{ServeEvents, ServeLimits, Stop, serve};
+pub use serve::{Offer, ServeEvents, ServeLimits, Stop, serve};
 pub use state::{State, StateError, StateReader, StateWriter, load, read_state, save, write_state};
+
+/// Longest description of a server, see [`describe`].
+pub const MOST_DESCRIPTION_BYTES: usize = 1 << 16;
 
 /// A service for a task, which both sides run with equal parameters.
 pub trait Service: 'static {

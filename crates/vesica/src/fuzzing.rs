@@ -13,6 +13,7 @@ use crate::handshake::{Hello, TaskBytes};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::plan::{Link, Machine, Permissions, Prices, Setting};
+use crate::service::Description;
 use crate::table::{Duplicates, ExpectedRange, Format, Join, PayloadSpec, ValueSpec};
 use crate::task::{self, AnyJob, AnyTask, Settings, Side};
 
@@ -177,3 +178,13 @@ pub fn shares(bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests;
+
+/// Reads bytes as a server's description, and derives what a client does from it. Whether it is one
+/// that this release can ask.
+pub fn description(bytes: &[u8]) -> bool {
+    let Ok(description) = Description::from_bytes(bytes) else { return false };
+    let again = description.to_bytes().and_then(|bytes| Description::from_bytes(&bytes));
+    assert_eq!(again.as_ref(), Ok(&description));
+    // Sizes that are not served are refused; they must not fail otherwise.
+    description.check().is_ok()
+}

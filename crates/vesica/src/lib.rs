@@ -3,6 +3,7 @@
 //!
 //! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica
 //!   receive` call.
+//! - [`service`] serves a table to many clients, and asks such a server.
 //! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol;
 //!   [`memory`] and [`threads`] bound a run.
 //! - [`task`] has one module for each task: columns, inputs, results, and what it reveals.
@@ -99,6 +100,7 @@ pub mod noise;
 pub mod plan;
 pub mod receipt;
 pub mod report;
+pub mod service;
 pub mod session;
 pub mod shares;
 pub mod task;

@@ -117,10 +117,9 @@ pub struct SendArgs {
     pub shared: JoinArgs,
 }
 
-/// What `receive` and `send` share.
+/// A table and its key.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("end").required(true).args(["listen", "connect"])))]
-pub struct JoinArgs {
+pub struct TableArgs {
     /// Your table: CSV (also gzip), Parquet or Arrow; - for standard input
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     pub input: String,
@@ -141,6 +140,15 @@ pub struct JoinArgs {
     /// The CSV delimiter, one ASCII character or `tab`
     #[arg(long, value_name = "CHARACTER", help_heading = "Table")]
     pub delimiter: Option<String>,
+}
+
+/// What `receive` and `send` share.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("end").required(true).args(["listen", "connect"])))]
+pub struct JoinArgs {
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
     /// Replace existing output and receipt files
     #[arg(long, help_heading = "Table")]
     pub force: bool,

@@ -3,6 +3,7 @@
 mod bench;
 mod join;
 mod plan;
+mod service;
 mod task;
 mod values;
 
@@ -12,8 +13,9 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
-pub use join::{JoinArgs, ReceiveArgs, SendArgs};
+pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
+pub use service::{LogName, QueryArgs, ServeArgs};
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, delimiter};
 
@@ -35,7 +37,7 @@ First steps:
   vesica demo                              run a whole join on this machine
   vesica identity new --out us.key         make a key pair; hand us.pub to your partner
   vesica check ours.csv --key email        inspect a key column before you join on it
-  vesica plan --sender-items 1e6 --receiver-items 1e6   predict time, traffic and memory of a join
+  vesica plan --sender-items 1e6 --receiver-items 1e6   predict time, traffic and memory of a run
   vesica receive --help                    see examples of joins
 
 Exit codes:
@@ -64,6 +66,11 @@ pub enum Command {
     Receive(Box<ReceiveArgs>),
     /// Let your partner learn which of its rows you have too
     Send(Box<SendArgs>),
+    /// Keep answering many clients about your table; each learns which rows of its own small table
+    /// yours has too
+    Serve(Box<ServeArgs>),
+    /// Learn which rows of your small table a server has too
+    Query(Box<QueryArgs>),
     /// Make or show the key pair by which your partner recognises you
     Identity(IdentityArgs),
     /// Show what a receipt says, and check its two signatures
@@ -73,7 +80,7 @@ pub enum Command {
     /// Inspect the key columns of a table: nulls, duplicates, what normalisers would change. Sends
     /// nothing
     Check(CheckArgs),
-    /// Predict time, traffic, memory and price of a join for each protocol, and which one `auto`
+    /// Predict time, traffic, memory and price of a run for each protocol, and which one `auto`
     /// chooses. Sends nothing
     Plan(PlanArgs),
     /// List all protocols with their security, assumptions and leakage
@@ -98,13 +105,19 @@ impl Command {
         match self {
             Self::Receive(receive) => receive.shared.json,
             Self::Send(send) => send.shared.json,
+            Self::Query(query) => query.json,
             Self::Check(check) => check.json,
             Self::Receipt(receipt) => receipt.json,
             Self::Plan(plan) => plan.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,
             Self::Bench(bench) => bench.json,
-            Self::BenchParty(_) | Self::Identity(_) | Self::Demo(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::BenchParty(_)
+            | Self::Serve(_)
+            | Self::Identity(_)
+            | Self::Demo(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
         }
     }
 }
@@ -158,7 +171,7 @@ Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key o
 #[derive(Debug, Args)]
 #[command(after_long_help = RECEIPT_HELP)]
 pub struct ReceiptArgs {
-    /// The file that --receipt of a join has written, on either side
+    /// The file that either side of a run has written with --receipt
     pub file: PathBuf,
     /// A public key that the receipt must name: a .pub file, or its line
     #[arg(long, value_name = "FILE|LINE")]

@@ -13,7 +13,7 @@ use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
-use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, delimiter};
+use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, TableArgs, delimiter};
 use crate::outcome::{Outcome, print_report, say, write_to_stderr};
 use crate::progress::Progress;
 use crate::{identity, signals};
@@ -78,7 +78,7 @@ fn flags(payload: Vec<Columns>, args: &JoinArgs) -> Flags {
     }
 }
 
-fn names(columns: Vec<Columns>) -> Vec<String> {
+pub fn names(columns: Vec<Columns>) -> Vec<String> {
     columns.into_iter().flat_map(|columns| columns.0).collect()
 }
 
@@ -90,7 +90,7 @@ fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destinat
     Ok(Destination { sink: Arc::new(SinkFile { path, options }), join: join.into() })
 }
 
-fn usage(fault: &str, mend: &str) -> Failure {
+pub fn usage(fault: &str, mend: &str) -> Failure {
     Failure::new(code::USAGE, fault, mend)
 }
 
@@ -113,6 +113,17 @@ pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Resu
     Ok(InputOptions { format, delimiter })
 }
 
+/// The table that the flags name.
+pub fn own_table(args: &TableArgs) -> Result<OwnTable, Failure> {
+    Ok(OwnTable {
+        table: Arc::new(SourceFile {
+            path: args.input.clone(),
+            options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
+        }),
+        key: key_spec(&args.key, &args.normalise)?,
+    })
+}
+
 /// The key that the flags declare.
 pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure> {
     KeySpec::parse(key, normalise).map_err(|error| {
@@ -127,13 +138,7 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Con
         threads::set(threads)?;
     }
     let task = task::find(&args.task)?;
-    let source = OwnTable {
-        table: Arc::new(SourceFile {
-            path: args.input.clone(),
-            options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
-        }),
-        key: key_spec(&args.key, &args.normalise)?,
-    };
+    let source = own_table(&args.table)?;
     Ok(Config {
         task,
         settings: task.settings(role, flags)?,

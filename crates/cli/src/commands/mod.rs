@@ -9,5 +9,7 @@ pub mod join;
 pub mod man;
 pub mod plan;
 pub mod protocols;
+pub mod query;
 pub mod receipt;
 pub mod selftest;
+pub mod serve;

@@ -31,6 +31,8 @@ fn every_command_has_help_and_the_first_help_teaches() {
     for command in [
         "receive",
         "send",
+        "serve",
+        "query",
         "identity",
         "receipt",
         "demo",

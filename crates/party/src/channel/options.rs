@@ -22,6 +22,8 @@ pub struct ChannelOptions {
     /// Whether to keep a running hash of all messages, see
     /// [`Channel::transcript`](super::Channel::transcript).
     pub transcript: bool,
+    /// Forks that the peer may open before this side does, each of which may buffer a window.
+    pub early_forks: usize,
     /// Note the order of what is sent and received, see [`Channel::turns`](super::Channel::turns).
     /// For tests and measurements.
     pub turns: bool,
@@ -37,6 +39,7 @@ impl Default for ChannelOptions {
             reason_wait: Duration::from_secs(1),
             drain_for: Duration::from_secs(5),
             transcript: false,
+            early_forks: super::state::EARLY_FORKS,
             turns: false,
         }
     }

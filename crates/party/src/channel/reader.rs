@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::fork::Frame;
 use super::frame::{HEADER_BYTES, Header, Kind, Open, parse_abort};
 use super::shared::Shared;
-use super::state::EARLY_FORKS;
 use crate::Abort;
 
 /// Size of the buffer for small frames, in bytes.
@@ -122,7 +121,7 @@ fn open(shared: &Shared, id: u16, body: &[u8]) -> Result<(), Abort> {
     if *fork.label.get_or_insert(open.label) != open.label {
         return Err(shared.misbehaved(OTHER_FORK));
     }
-    if !fork.opened && early >= EARLY_FORKS {
+    if !fork.opened && early >= shared.options.early_forks {
         return Err(shared.misbehaved("more forks than may be opened ahead of this side"));
     }
     fork.their_id = Some(id);

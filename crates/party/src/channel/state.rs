@@ -13,7 +13,7 @@ pub(super) const CHUNK_BYTES: usize = 256 << 10;
 /// Buffers of chunks that are kept for reuse, against a page fault for every 4 KiB received or
 /// sent.
 const SPARE_BUFFERS: usize = 32;
-/// Forks that one side may open before the other does.
+/// Forks that one side may open before the other does, unless that one's options say otherwise.
 pub(super) const EARLY_FORKS: usize = 16;
 
 /// A bound on what is left of a conversation.

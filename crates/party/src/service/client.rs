@@ -4,7 +4,7 @@ use std::io;
 
 use vesica_structures::rng::SecretRng;
 
-use super::conversation::{self, Answered, Join, Next, Welcome};
+use super::conversation::{self, Answered, Description, Join, Next, Welcome};
 use super::serve::stopped;
 use super::{Client, Service, Standing, State, StateError, StateId, StateReader, StateWriter};
 use crate::{Abort, Channel, Fixed, Tally, exit_code};
@@ -41,6 +41,16 @@ impl<C: State> State for Enrolled<C> {
         let state = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("it names no state of a server"))?;
         Ok(Self { state, terms: bytes.array()?, client: C::read(bytes)? })
     }
+}
+
+/// Asks the server at the other end of a channel what it offers: the bytes of
+/// [`Offer::description`](super::Offer::description). Once for a channel, before the client joins.
+///
+/// The channel's peer says this, and nobody else: over TLS, whoever holds the key that the client
+/// expects.
+pub fn describe(ch: &mut Channel) -> Result<Vec<u8>, Abort> {
+    ch.send(&Next::DESCRIBE)?;
+    ch.recv::<Description>(()).map(|description| description.0)
 }
 
 /// A client that is joined to a server over one connection.

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //!  client (receiver)                                   server (sender)
+//!      --- (1) next: describe, if the client wants to ------->
+//!      <-- (5) the server's description ----------------------
 //!      --- (1) next: join ----------------------------------->
 //!      --- (2) known state or none, terms, nonce ------------>
 //!      <-- (3) present state, nonce ---------------------------
@@ -17,9 +19,12 @@
 //! state. If (4) says that the server stops, the client leaves. No message of a query waits for one
 //! of these.
 
+use std::ops::RangeInclusive;
+
 use bytemuck::{Pod, Zeroable};
 
 use super::{Service, StateId};
+use crate::message::{Malformed, Message, Reader, Writer};
 use crate::{Channel, Fixed, Role, Step};
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
@@ -35,6 +40,7 @@ impl Next {
     pub(super) const JOIN: Self = Self(1);
     pub(super) const QUERY: Self = Self(2);
     pub(super) const LEAVE: Self = Self(3);
+    pub(super) const DESCRIBE: Self = Self(4);
 
     /// What it is, if it is one of the above.
     pub(super) fn parse(self) -> Option<Request> {
@@ -42,6 +48,7 @@ impl Next {
             1 => Some(Request::Join),
             2 => Some(Request::Query),
             3 => Some(Request::Leave),
+            4 => Some(Request::Describe),
             _ => None,
         }
     }
@@ -57,6 +64,7 @@ pub(super) enum Request {
     Join,
     Query,
     Leave,
+    Describe,
 }
 
 /// (2) Who joins.
@@ -97,6 +105,26 @@ pub(super) struct Answered {
 
 impl Fixed for Answered {
     const STEP: Step = step(4, Role::Sender, "how the server stands after an answer");
+}
+
+/// (5) What the server says of itself to a client that knows nothing of it yet.
+pub(super) struct Description(pub Vec<u8>);
+
+impl Message for Description {
+    const STEP: Step = step(5, Role::Sender, "the server's description");
+    type Shape = ();
+
+    fn len((): &()) -> RangeInclusive<usize> {
+        0..=super::MOST_DESCRIPTION_BYTES
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.0);
+    }
+
+    fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
+        Ok(Self(bytes.rest().to_vec()))
+    }
 }
 
 /// A hash of what both sides must agree on: the service and its parameters.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use vesica_structures::rng::SecretRng;
 
-use super::conversation::{self, Answered, Join, Next, Request, Welcome};
+use super::conversation::{self, Answered, Description, Join, Next, Request, Welcome};
 use super::{ClientIdentity, Published, Query, Server, Service, Standing, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
 use crate::{Abort, Canceller, Channel, ChannelOptions, Fixed, Role, exit_code};
@@ -29,8 +29,9 @@ pub struct ServeLimits {
     /// Clients at once, those included that have not said yet who they are. Each holds a connection
     /// and three threads.
     pub clients: usize,
-    /// Clients at once that have not said yet who they are. Where there are more, the one that came
-    /// first goes, once it has had `handshake_stay`.
+    /// Clients at once that have not said yet who they are. Where there are more, or where no client
+    /// can be accepted any more, the one of them that came first goes, once it has had
+    /// `handshake_stay`.
     pub handshakes: usize,
     /// The time that a client has in any case to say who it is.
     pub handshake_stay: Duration,
@@ -42,6 +43,8 @@ pub struct ServeLimits {
     pub query: Duration,
     /// The time that queries under way get to come to their end when the server stops.
     pub stopping: Duration,
+    /// Connections at once of one client that is known by its key.
+    pub connections_per_client: usize,
     /// How each client's channel behaves.
     pub channel: ChannelOptions,
 }
@@ -56,7 +59,9 @@ impl Default for ServeLimits {
             joining: Duration::from_secs(600),
             query: Duration::from_secs(60),
             stopping: Duration::from_secs(10),
-            channel: ChannelOptions::default(),
+            connections_per_client: 16,
+            // No service forks: a client that does only fills memory.
+            channel: ChannelOptions { early_forks: 0, ..ChannelOptions::default() },
         }
     }
 }
@@ -67,6 +72,13 @@ pub trait ServeEvents: Sync {
     /// A client has joined the state.
     fn joined(&self, client: &ClientIdentity, state: StateId) {
         let _ = (client, state);
+    }
+
+    /// Whether the client may ask this query; `Err` is told to the client, and ends its connection.
+    /// Called once for each query, before anything of it is read.
+    fn permit(&self, query: &Query) -> Result<(), Abort> {
+        let _ = query;
+        Ok(())
     }
 
     /// A query was answered.
@@ -87,6 +99,18 @@ pub trait ServeEvents: Sync {
 
 /// Says nothing.
 impl ServeEvents for () {}
+
+/// What a server offers.
+#[derive(Debug)]
+pub struct Offer<'a, S: Service> {
+    /// The prepared state, which may be replaced at any time.
+    pub state: &'a Published<S::Server>,
+    /// The parameters of this state and of each that replaces it.
+    pub params: &'a S::Params,
+    /// What a client that asks for it is told, see [`describe`](super::describe); at most
+    /// [`MOST_DESCRIPTION_BYTES`](super::MOST_DESCRIPTION_BYTES).
+    pub description: &'a [u8],
+}
 
 /// Stops a server from another thread. Clones stop the same one.
 #[derive(Clone, Debug, Default)]
@@ -112,12 +136,9 @@ impl Stop {
 
 /// Answers clients until `stop`, then returns as soon as all of them are gone. A query that
 /// outlasts [`ServeLimits::stopping`] is cut off at its next message.
-///
-/// The state may be replaced at any time, see [`Published`].
 pub fn serve<S: Service>(
     acceptor: &dyn Acceptor,
-    state: &Published<S::Server>,
-    params: &S::Params,
+    offer: &Offer<'_, S>,
     limits: &ServeLimits,
     events: &dyn ServeEvents,
     stop: &Stop,
@@ -138,7 +159,7 @@ pub fn serve<S: Service>(
                 }
             };
             let place = present.enter();
-            let attendance = Attendance::<S> { state, params, limits, events, stop, present: &present, number: place };
+            let attendance = Attendance::<S> { offer, limits, events, stop, present: &present, number: place };
             let spawned = thread::Builder::new()
                 .name("vesica-client".into())
                 .spawn_scoped(scope, move || attendance.attend(arrival));
@@ -169,6 +190,8 @@ struct Clients {
 struct Place {
     since: Instant,
     stage: Stage,
+    /// Who it is, once it has said so.
+    client: Option<ClientIdentity>,
 }
 
 /// How far a client is, and how its thread is woken.
@@ -199,11 +222,9 @@ impl Present {
         if strangers < limits.handshakes.max(1) && clients.places.len() < limits.clients.max(1) {
             return true;
         }
-        if strangers >= limits.handshakes.max(1) {
-            let first = clients.places.values_mut().find(|place| matches!(place.stage, Stage::Handshake(_)));
-            if let Some(place) = first.filter(|place| place.since.elapsed() >= limits.handshake_stay) {
-                dismiss(place, &stopped());
-            }
+        let first = clients.places.values_mut().find(|place| matches!(place.stage, Stage::Handshake(_)));
+        if let Some(place) = first.filter(|place| place.since.elapsed() >= limits.handshake_stay) {
+            dismiss(place, &stopped());
         }
         drop(self.changed.wait_timeout(clients, LOOK));
         false
@@ -213,7 +234,7 @@ impl Present {
         let mut clients = self.lock();
         clients.arrived += 1;
         let number = clients.arrived;
-        clients.places.insert(number, Place { since: Instant::now(), stage: Stage::Arrived });
+        clients.places.insert(number, Place { since: Instant::now(), stage: Stage::Arrived, client: None });
         number
     }
 
@@ -226,6 +247,17 @@ impl Present {
             }
             _ => false,
         }
+    }
+
+    /// Notes who a client is; false if it has as many connections as it may.
+    fn identify(&self, number: u64, client: &ClientIdentity, most: usize) -> bool {
+        let mut clients = self.lock();
+        let is_known = matches!(client, ClientIdentity::Key(_));
+        let connections = clients.places.values().filter(|place| place.client.as_ref() == Some(client)).count();
+        if let Some(place) = clients.places.get_mut(&number) {
+            place.client = Some(*client);
+        }
+        !is_known || connections < most
     }
 
     fn leave(&self, number: u64) {
@@ -277,8 +309,7 @@ fn local(code: u8, fault: &str, mend: &str) -> Abort {
 
 /// One client's thread.
 struct Attendance<'a, S: Service> {
-    state: &'a Published<S::Server>,
-    params: &'a S::Params,
+    offer: &'a Offer<'a, S>,
     limits: &'a ServeLimits,
     events: &'a dyn ServeEvents,
     stop: &'a Stop,
@@ -292,7 +323,17 @@ impl<S: Service> Attendance<'_, S> {
         let mut client = None;
         let outcome = self.connect(arrival).and_then(|ch| {
             let identity = *client.insert(ClientIdentity::of(&ch));
-            self.converse(identity, ch)
+            let most = self.limits.connections_per_client.max(1);
+            if self.present.identify(self.number, &identity, most) {
+                return self.converse(identity, ch);
+            }
+            let refusal = local(
+                exit_code::REFUSED,
+                &format!("this client has {most} connections already"),
+                "close one of them, or ask whoever runs the server to allow more",
+            );
+            ch.abort(&refusal);
+            Err(refusal)
         });
         self.present.leave(self.number);
         self.events.ended(client.as_ref(), &from, &outcome);
@@ -329,6 +370,7 @@ impl<S: Service> Attendance<'_, S> {
         })?;
         let mut joined: Option<Joined<S>> = None;
         let mut query = Query { client, number: 0 };
+        let mut described = false;
         loop {
             if joined.as_ref().is_some_and(|joined| joined.told_of_stop) {
                 // An abort would overtake the answer. `dismiss` bounds how long the client may take
@@ -356,10 +398,18 @@ impl<S: Service> Attendance<'_, S> {
                     let joined = joined.as_mut().filter(|joined| !joined.told_of_another);
                     let joined = joined
                         .ok_or(Abort::PeerMisbehaved(Next::STEP, "a query before it joined the server's state"))?;
+                    self.events.permit(&query)?;
                     ch.within("a query", self.limits.query, |ch| self.query(joined, query, ch, &mut rng))?;
                     query.number += 1;
                 }
                 Some(Request::Leave) => return Ok(()),
+                Some(Request::Describe) if described || joined.is_some() => {
+                    return Err(Abort::PeerMisbehaved(Next::STEP, "it asked for a description that it has"));
+                }
+                Some(Request::Describe) => {
+                    ch.send(&Description(self.offer.description.to_vec()))?;
+                    described = true;
+                }
                 None => return Err(Abort::PeerMisbehaved(Next::STEP, "a request that does not exist")),
             }
         }
@@ -367,7 +417,7 @@ impl<S: Service> Attendance<'_, S> {
 
     fn join(&self, client: &ClientIdentity, ch: &mut Channel, rng: &mut SecretRng) -> Result<Joined<S>, Abort> {
         let join: Join = ch.recv(())?;
-        if join.terms != conversation::terms::<S>(self.params) {
+        if join.terms != conversation::terms::<S>(self.offer.params) {
             let mend = format!("ask for {} with the parameters that the server names", S::ENTRY.id);
             return Err(local(
                 exit_code::REFUSED,
@@ -375,8 +425,8 @@ impl<S: Service> Attendance<'_, S> {
                 &mend,
             ));
         }
-        let server = self.state.current();
-        if S::terms(server.params()) != S::terms(self.params) {
+        let server = self.offer.state.current();
+        if S::terms(server.params()) != S::terms(self.offer.params) {
             return Err(local(
                 exit_code::INTERNAL,
                 "the server's state was prepared for other parameters than the service has",
@@ -396,7 +446,7 @@ impl<S: Service> Attendance<'_, S> {
     fn query(&self, joined: &mut Joined<S>, query: Query, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
         let start = Instant::now();
         joined.server.answer(&mut joined.session, query, ch, rng)?;
-        let present = self.state.current().state_id();
+        let present = self.offer.state.current().state_id();
         joined.told_of_stop = self.stop.is_stopped();
         ch.send(&Answered { state: present.to_bytes(), stops: joined.told_of_stop.into() })?;
         joined.told_of_another = present != joined.server.state_id();

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use vesica_party::service::{ClientIdentity, Published, ServeLimits, Stop, serve};
+use vesica_party::service::{ClientIdentity, Published, ServeLimits, Stop, describe, serve};
 use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor, in_memory};
 use vesica_party::transport::tls::{self, AcceptedKeys, Identity};
 use vesica_party::transport::{Connection, tcp};
 use vesica_party::{Abort, Fixed};
-use vesica_testkit::insecure_lookup::{InsecureLookup, PANICS_AT};
+use vesica_testkit::insecure_lookup::PANICS_AT;
 
 use crate::support::*;
 
@@ -96,6 +96,47 @@ fn many_clients_over_tls_are_known_by_their_keys() {
             told.answered.lock().unwrap().iter().filter(|query| query.client == ClientIdentity::Key(key)).count();
         assert_eq!(queries, 8 * 5);
     }
+}
+
+#[test]
+fn a_client_that_knows_nothing_is_told_once_what_the_server_offers() {
+    let (acceptor, connector) = in_memory(8);
+    let state = Published::new(prepared(&[1]));
+    let ((), told) = with_server(&acceptor, &state, &limits(), |told| {
+        let mut ch = channel(connector.connect().expect("room"));
+        assert_eq!(describe(&mut ch).expect("a description"), DESCRIPTION);
+        let mut client = Toy::enrol(ch, ITEMS, rng()).expect("enrolled");
+        assert_eq!(client.query(vec![1, 2, 1]).expect("an answer"), [true, false, true]);
+        client.leave().1.expect("a clean end");
+
+        let mut greedy = channel(connector.connect().expect("room"));
+        describe(&mut greedy).expect("a description");
+        let refusal = describe(&mut greedy).expect_err("twice").to_string();
+        assert!(refusal.contains("a description that it has"), "{refusal}");
+        wait_until(|| told.failures.lock().unwrap().len() == 1);
+    });
+    assert_eq!(told.joined.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn a_query_that_is_not_permitted_ends_its_connection_and_no_other() {
+    let (acceptor, connector) = in_memory(8);
+    let state = Published::new(prepared(&[1]));
+    let ((), told) = with_server(&acceptor, &state, &limits(), |_| {
+        let mut client = enrol(connector.connect().expect("room"));
+        for _ in 0..PERMITTED {
+            client.query(vec![1, 2, 1]).expect("an answer");
+        }
+        let refusal = client.query(vec![1, 2, 1]).expect_err("one too many").to_string();
+        assert!(refusal.contains("it asked too often"), "{refusal}");
+        let (enrolled, _) = client.leave();
+        let Ok(mut again) = Toy::rejoin(channel(connector.connect().expect("room")), ITEMS, enrolled, rng()) else {
+            panic!("not joined")
+        };
+        again.query(vec![1, 2, 1]).expect("an answer");
+        again.leave().1.expect("a clean end");
+    });
+    assert_eq!(told.answered.lock().unwrap().len() as u64, PERMITTED + 1);
 }
 
 #[test]
@@ -249,7 +290,7 @@ fn stopping_ends_idle_clients_at_once_and_waits_for_queries() {
     let (state, stop, told) = (Published::new(prepared(&[1])), Stop::new(), Told::default());
     let limits = limits();
     thread::scope(|scope| {
-        let server = scope.spawn(|| serve::<InsecureLookup>(&acceptor, &state, &ITEMS, &limits, &told, &stop));
+        let server = scope.spawn(|| serve(&acceptor, &offer(&state), &limits, &told, &stop));
         let mut idle = enrol(connector.connect().expect("room"));
         idle.query(vec![1, 2, 3]).expect("an answer");
         let mut busy = enrol_raw(connector.connect().expect("room"));

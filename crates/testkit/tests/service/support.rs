@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::service::{
-    ClientIdentity, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve,
+    ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve,
 };
 use vesica_party::transport::Connection;
 use vesica_party::transport::acceptor::Acceptor;
@@ -28,6 +28,13 @@ pub fn prepared(set: &[u64]) -> LookupServer {
     LookupServer::prepare(&ITEMS, set.to_vec(), &mut SecretRng::from_os().expect("randomness")).expect("prepared")
 }
 
+/// What the server says of itself.
+pub const DESCRIPTION: &[u8] = b"an insecure toy";
+
+pub fn offer(state: &Published<LookupServer>) -> Offer<'_, InsecureLookup> {
+    Offer { state, params: &ITEMS, description: DESCRIPTION }
+}
+
 /// What a server told.
 #[derive(Default)]
 pub struct Told {
@@ -36,7 +43,17 @@ pub struct Told {
     pub failures: Mutex<Vec<(bool, String)>>,
 }
 
+/// Queries of one connection that are answered before one is refused.
+pub const PERMITTED: u64 = 1000;
+
 impl ServeEvents for Told {
+    fn permit(&self, query: &Query) -> Result<(), Abort> {
+        match query.number < PERMITTED {
+            true => Ok(()),
+            false => Err(Abort::Local { code: 11, fault: "it asked too often".into(), mend: "ask less".into() }),
+        }
+    }
+
     fn joined(&self, client: &ClientIdentity, state: StateId) {
         self.joined.lock().unwrap().push((*client, state));
     }
@@ -63,7 +80,7 @@ pub fn with_server<T>(
     let (stop, told) = (Stop::new(), Told::default());
     let result = thread::scope(|scope| {
         let stopper = StopAtEnd(stop.clone());
-        scope.spawn(|| serve::<InsecureLookup>(acceptor, state, &ITEMS, limits, &told, &stop));
+        scope.spawn(|| serve(acceptor, &offer(state), limits, &told, &stop));
         let result = clients(&told);
         drop(stopper);
         result

@@ -44,12 +44,12 @@ impl Interrupt {
     }
 
     /// From now on the run keeps its result.
-    pub(super) fn complete(&self) {
+    pub(crate) fn complete(&self) {
         self.lock().complete = true;
     }
 
     /// From now on, an interruption ends `channel`.
-    pub(super) fn attach(&self, channel: Canceller) {
+    pub(crate) fn attach(&self, channel: Canceller) {
         let mut state = self.lock();
         if let Some(reason) = &state.reason {
             channel.cancel(&reason.for_peer());

@@ -61,7 +61,7 @@ pub enum Protection {
 }
 
 /// How long to try, and what ends it earlier.
-pub(super) struct RetryPolicy<'a> {
+pub(crate) struct RetryPolicy<'a> {
     /// `--wait`, or less if the deadline comes first.
     pub wait: Duration,
     /// The flag that sets this bound.
@@ -71,12 +71,12 @@ pub(super) struct RetryPolicy<'a> {
 }
 
 /// The end, bound if it listens.
-pub(super) enum Bound {
+pub(crate) enum Bound {
     Listener(tcp::Listener),
     Connector(String),
 }
 
-pub(super) fn bind(end: &End, events: &dyn Events) -> Result<Bound, Failure> {
+pub(crate) fn bind(end: &End, events: &dyn Events) -> Result<Bound, Failure> {
     match end {
         End::Connect(address) => Ok(Bound::Connector(address.clone())),
         End::Listen(address) => {
@@ -87,7 +87,7 @@ pub(super) fn bind(end: &End, events: &dyn Events) -> Result<Bound, Failure> {
     }
 }
 
-pub(super) fn reach(
+pub(crate) fn reach(
     bound: &Bound,
     protection: &Protection,
     retry: &RetryPolicy<'_>,

@@ -22,6 +22,8 @@ use vesica_party::{Role, Security};
 
 pub use interrupt::Interrupt;
 pub use link::{End, Protection};
+pub(crate) use link::{RetryPolicy, bind as bind_end, reach as reach_end};
+pub(crate) use run::NO_MATCH;
 pub use run::run;
 pub use tell::{Meeting, tell_partner};
 

@@ -174,7 +174,7 @@ impl Ready {
 }
 
 /// Told to a side that learns its matches, when there are none.
-const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check` says of the key \
+pub(crate) const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check` says of the key \
                         columns and how the same key is written in each table; keys match only where they are equal \
                         to the byte after --normalise";
 

@@ -13,8 +13,8 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blinded, Evaluated, Key, Payloads, Proofs, Tags};
 use super::{Params, of_items};
 use crate::ecdh::{BAD_POINT, answer};
-use crate::recurrent::items::inputs;
 use crate::recurrent::filter::Filter;
+use crate::recurrent::items::inputs;
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 

@@ -1,0 +1,214 @@
+//! Flags of `serve` and `query`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use vesica::service::Quota;
+
+use super::TableArgs;
+use super::values::{Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, threads};
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  Serve a deny list to the clients whose public keys are in clients.txt, one on each line:
+    vesica serve --input deny.parquet --key url --listen 0.0.0.0:7500 \\
+        --identity us.key --clients clients.txt --state deny.state --quota 1000/day
+  Give one column with each match:
+    ... --payload category
+  Show counters to a monitoring system on this machine:
+    ... --metrics 127.0.0.1:9464
+SIGHUP makes the server read its table again, and serve the new one if it has changed. SIGTERM or SIGINT ends it, after \
+the queries under way. docs/service.md takes you from a table to a running server.";
+
+const QUERY_EXAMPLES: &str = "\
+Examples:
+  Write the rows of seen.csv whose url a server's deny list has:
+    vesica query --input seen.csv --key url --output hits.csv --connect deny.example:7500 \\
+        --identity us.key --peer server.pub --state deny.cache
+  Ask about a single value (leave it out of the shell's history):
+    printf 'url\\nhttp://example.org\\n' | vesica query --input - --key url --output - ...
+The server learns how many queries you ask (your keys divided by its items per query, rounded up), and nothing about \
+the keys. You learn which of your keys the server has, with the columns that it gives, and how many keys its set has \
+room for. docs/service.md explains more.";
+
+/// `vesica serve`.
+#[derive(Debug, Args)]
+#[command(after_long_help = SERVE_EXAMPLES)]
+pub struct ServeArgs {
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// Columns that a client gets with each match. A name with a comma stands in double quotes:
+    /// '"Sales, net",score'
+    #[arg(long, value_name = "COLUMN,...", value_parser = columns, help_heading = "Set")]
+    pub payload: Vec<Columns>,
+    /// Rows of the same key: `refuse` ends the start if their values differ, `first` takes the
+    /// values of the first row
+    #[arg(long, value_name = "refuse|first", default_value = "refuse", value_parser = ["refuse", "first"], help_heading = "Set")]
+    pub payload_duplicates: String,
+    /// How many keys the set has room for. Clients see this number, and not how many keys there
+    /// are. To change it later, start again with --replace-state [default: as in the state file; else
+    /// up to an eighth more than the table has, from which clients can estimate how many it has]
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
+    pub capacity: Option<u64>,
+    /// Keep the prepared set in this file, so that starting again is quick and clients need not
+    /// fetch the tags again. The file holds the secret key of the set
+    #[arg(long, value_name = "FILE", help_heading = "Set")]
+    pub state: Option<PathBuf>,
+    /// If the state file was prepared with other settings, prepare the set anew, and have each client
+    /// enrol again
+    #[arg(long, help_heading = "Set", requires = "state")]
+    pub replace_state: bool,
+    /// How many items each query has; clients fill up their last query with dummies
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u64).range(1..=65536), help_heading = "Set")]
+    pub items_per_query: u64,
+    /// The protocol. oprf-rfc9497: each client fetches some bytes for each key of the set once, and
+    /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys; clients
+    /// fetch nothing, and each item costs megabytes and more work. It needs --security semi-honest
+    #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
+    pub protocol: String,
+    /// What queries must withstand. malicious: each answer comes with a proof that the server used
+    /// its one key. semi-honest: no proofs, and somewhat faster
+    #[arg(
+        long,
+        value_enum,
+        default_value = "malicious",
+        hide_possible_values = true,
+        value_name = "malicious|semi-honest",
+        help_heading = "Set"
+    )]
+    pub security: SecurityName,
+    /// Refuse a payload that takes more memory than this. Bytes, or a number with KiB, MiB or GiB
+    /// [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Set")]
+    pub memory: Option<u64>,
+    /// How many threads prepare the set [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = threads, help_heading = "Set")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Wait for clients at this address
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Clients")]
+    pub listen: String,
+    /// Your private key [default: your default identity, made on first use]
+    #[arg(long, value_name = "FILE", help_heading = "Clients")]
+    pub identity: Option<PathBuf>,
+    /// The clients that may ask: a file with one public key on each line, as in their .pub files;
+    /// lines that start with # are comments
+    #[arg(long, value_name = "FILE", help_heading = "Clients", required_unless_present_any = ["any_client", "insecure_plaintext"])]
+    pub clients: Option<PathBuf>,
+    /// Let anybody ask who has a key pair. There is no quota then: whoever has used one up comes back
+    /// with another key pair
+    #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "insecure_plaintext"])]
+    pub any_client: bool,
+    /// Use no TLS, for experiments on one machine: everybody on the way can read and change the
+    /// traffic, and anybody can ask
+    #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "identity"])]
+    pub insecure_plaintext: bool,
+    /// How many items each client may ask about in each day, hour or minute of UTC, for example
+    /// 1000/day or 100/hour; dummies count. What was used is kept in a file beside --state
+    #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client", requires = "state", required_unless_present_any = ["no_quota", "any_client"])]
+    pub quota: Option<Quota>,
+    /// Let each client ask about as many items as it likes: then it can try out all keys that it can
+    /// guess
+    #[arg(long, help_heading = "Clients", conflicts_with = "quota")]
+    pub no_quota: bool,
+    /// How many clients may be connected at once
+    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "Clients")]
+    pub max_clients: u32,
+    /// How many connections one client may have at once
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "Clients")]
+    pub connections_per_client: u32,
+    /// End the connection of a client that asks nothing for this time; written as 90, 15m or 1h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, help_heading = "Clients")]
+    pub idle: Duration,
+
+    /// Show counters at this address, as a page /metrics for Prometheus, and /healthz. Anybody who
+    /// reaches the address may read them
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Report")]
+    pub metrics: Option<String>,
+    /// How to write the log on standard error
+    #[arg(long, value_enum, default_value = "text", help_heading = "Report")]
+    pub log: LogName,
+}
+
+/// `--log`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogName {
+    /// A sentence a line
+    Text,
+    /// A JSON object a line
+    Json,
+}
+
+/// `vesica query`.
+#[derive(Debug, Args)]
+#[command(after_long_help = QUERY_EXAMPLES)]
+pub struct QueryArgs {
+    /// Where to write the matching rows; - for standard output. The name's ending says the format:
+    /// .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (a name without an ending:
+    /// the input's format)
+    #[arg(long, value_name = "FILE")]
+    pub output: String,
+    /// Which of your rows to write
+    #[arg(long, value_enum, default_value = "inner")]
+    pub join: JoinName,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// Replace an existing output file
+    #[arg(long, help_heading = "Table")]
+    pub force: bool,
+
+    /// The server's address; retry until --wait has passed
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Server")]
+    pub connect: String,
+    /// Your private key [default: your default identity, made on first use]
+    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    pub identity: Option<PathBuf>,
+    /// The server's public key: the .pub file, or its line
+    #[arg(long, value_name = "FILE|LINE", help_heading = "Server", required_unless_present = "insecure_plaintext")]
+    pub peer: Option<String>,
+    /// Use no TLS, for experiments on one machine: everybody on the way can read and change the
+    /// traffic, and anybody can pretend to be the server
+    #[arg(long, help_heading = "Server", conflicts_with_all = ["peer", "identity"])]
+    pub insecure_plaintext: bool,
+    /// Keep in this file what the server sends once (the tags of its set: megabytes), so that the
+    /// next run need not fetch it again
+    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    pub state: Option<PathBuf>,
+    /// How long to try to reach the server, in seconds or with s, m, h
+    #[arg(long, value_name = "TIME", default_value = "60", value_parser = duration, help_heading = "Server")]
+    pub wait: Duration,
+    /// End the whole run after this time; written as for --wait
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
+    pub deadline: Option<Duration>,
+    /// The least that queries must withstand: semi-honest also takes a server that proves nothing
+    #[arg(
+        long,
+        value_enum,
+        default_value = "malicious",
+        hide_possible_values = true,
+        value_name = "malicious|semi-honest",
+        help_heading = "Server"
+    )]
+    pub security: SecurityName,
+    /// Refuse a server whose set has room for more keys than this
+    #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Server")]
+    pub max_peer_items: u64,
+    /// Refuse a query that may take more memory than this. Bytes, or a number with KiB, MiB or GiB
+    /// [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Server")]
+    pub memory: Option<u64>,
+    /// How many threads compute [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = threads, help_heading = "Server")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Print the report (or the error) as one JSON object on standard output
+    #[arg(long, help_heading = "Report")]
+    pub json: bool,
+    /// Show progress on standard error
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Report")]
+    pub progress: ProgressName,
+}

@@ -1,0 +1,68 @@
+//! `vesica query`.
+
+use std::sync::Arc;
+
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::service::{self, QueryConfig};
+use vesica::session::{Destination, Events, Interrupt, Protection};
+use vesica::table::{OutputOptions, SinkFile};
+use vesica::threads;
+
+use super::join::{own_table, usage};
+use crate::args::QueryArgs;
+use crate::outcome::{Outcome, print_report, say, write_to_stderr};
+use crate::progress::Progress;
+use crate::{identity, signals};
+
+pub fn run(args: QueryArgs, verbose: u8) -> Outcome {
+    let interrupt = Interrupt::default();
+    signals::watch(&interrupt)?;
+    let progress = Progress::new(args.progress, verbose);
+    let json = args.json;
+    let outcome = config(args).and_then(|config| service::query(&config, &interrupt, &progress));
+    progress.finish();
+    let report = outcome?;
+    for warning in &report.warnings {
+        progress.warning(warning);
+    }
+    if !json {
+        write_to_stderr(&report.summary());
+        return Ok(());
+    }
+    let text = serde_json::to_string(&report).map_err(|error| {
+        Failure::new(code::INTERNAL, format_args!("the report cannot be written: {error}"), "please report this")
+    })?;
+    print_report(&format!("{text}\n"))
+}
+
+fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
+    if let Some(threads) = args.threads {
+        threads::set(threads)?;
+    }
+    if args.output == "-" && args.json {
+        return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
+    }
+    let protection = match &args.peer {
+        Some(peer) => {
+            Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? }
+        }
+        None => {
+            say("warning: --insecure-plaintext: the traffic is not encrypted, and nothing proves who the server is");
+            Protection::InsecurePlaintext
+        }
+    };
+    let options = OutputOptions { force: args.force, format: None };
+    Ok(QueryConfig {
+        source: own_table(&args.table)?,
+        connect: args.connect,
+        protection,
+        wait: args.wait,
+        deadline: args.deadline,
+        security: args.security.into(),
+        max_set_items: args.max_peer_items,
+        destination: Destination { sink: Arc::new(SinkFile { path: args.output, options }), join: args.join.into() },
+        state: args.state,
+        memory: args.memory,
+    })
+}

@@ -1,0 +1,284 @@
+//! `vesica serve`.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use vesica::Failure;
+use vesica::bounded::read_text;
+use vesica::failure::code;
+use vesica::handshake::printable;
+use vesica::party::service::{ClientIdentity, Query, Stop};
+use vesica::party::transport::tls::{AcceptedKeys, PublicKey};
+use vesica::party::{Abort, Role};
+use vesica::service::{self, Clients, Reloaded, ServeConfig, ServeLog, Started};
+use vesica::task::{self, Flags};
+use vesica::threads;
+
+use super::join::{names, own_table, usage};
+use crate::args::{LogName, ServeArgs};
+use crate::identity;
+use crate::outcome::{Outcome, say};
+
+/// Longest file of clients' keys.
+const MOST_CLIENT_BYTES: u64 = 64 << 20;
+
+pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
+    let log = Log { form: args.log, is_verbose: verbose > 0 };
+    let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| {
+        Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
+    })?;
+    let stop = Stop::new();
+    let signalled = Signalled::watch(signals, stop.clone());
+    let is_standard_input = args.table.input == "-";
+    let (serve, started) = service::start(config(args)?, &log)?;
+    log.started(&started);
+    signalled.set_running();
+    // Not joined: the server does not wait for a long table when it stops.
+    thread::spawn({
+        let (serve, stop) = (serve.clone(), stop.clone());
+        move || {
+            while !stop.is_stopped() {
+                if signalled.take_reload() {
+                    let again = if is_standard_input { Err(read_once()) } else { serve.reload(&log) };
+                    log.reloaded(again);
+                }
+                thread::sleep(Duration::from_millis(100));
+            }
+        }
+    });
+    serve.run(&stop, &log);
+    log.write("stopped", "stopped", &[]);
+    Ok(())
+}
+
+fn read_once() -> Failure {
+    usage("standard input cannot be read again", "name a file with --input, and replace that file before SIGHUP")
+}
+
+/// What signals have asked for.
+#[derive(Clone)]
+struct Signalled(std::sync::Arc<Flagged>);
+
+#[derive(Default)]
+struct Flagged {
+    is_running: AtomicBool,
+    reload: AtomicBool,
+}
+
+impl Signalled {
+    /// From now on SIGHUP asks for a reload, and SIGINT and SIGTERM stop the server; a second one of
+    /// these, or one while the set is still prepared, ends the process at once.
+    fn watch(mut signals: Signals, stop: Stop) -> Self {
+        let flagged = Self(Default::default());
+        let flags = flagged.clone();
+        thread::spawn(move || {
+            for signal in signals.forever() {
+                let code = match signal {
+                    SIGHUP => {
+                        flags.0.reload.store(true, Ordering::SeqCst);
+                        continue;
+                    }
+                    SIGINT => code::INTERRUPTED,
+                    _ => code::TERMINATED,
+                };
+                if stop.is_stopped() || !flags.0.is_running.load(Ordering::SeqCst) {
+                    process::exit(code.into());
+                }
+                stop.stop();
+            }
+        });
+        flagged
+    }
+
+    fn set_running(&self) {
+        self.0.is_running.store(true, Ordering::SeqCst);
+    }
+
+    fn take_reload(&self) -> bool {
+        self.0.reload.swap(false, Ordering::SeqCst)
+    }
+}
+
+fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
+    if let Some(threads) = args.threads {
+        threads::set(threads)?;
+    }
+    let flags = Flags {
+        payload: names(args.payload),
+        payload_duplicates: args.payload_duplicates,
+        scale: Vec::new(),
+        clamp: Vec::new(),
+        partner_clamp: Vec::new(),
+        group_by: None,
+        reveal_if_at_least: 0,
+        max_groups: 1,
+        epsilon: None,
+        budget: None,
+        both_learn: false,
+        max_item_bytes: None,
+    };
+    let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
+    let clients = match &args.clients {
+        _ if args.insecure_plaintext => {
+            say("warning: --insecure-plaintext: the traffic is not encrypted, and anybody can ask");
+            Clients::InsecurePlaintext
+        }
+        Some(path) => Clients::Keys(identity::own(args.identity.as_deref())?, client_keys(path)?),
+        None => Clients::Keys(identity::own(args.identity.as_deref())?, AcceptedKeys::every()),
+    };
+    Ok(ServeConfig {
+        source: own_table(&args.table)?,
+        payload: settings.payload,
+        memory: args.memory,
+        protocol: args.protocol,
+        security: args.security.into(),
+        capacity: args.capacity,
+        items_per_query: args.items_per_query,
+        state: args.state,
+        replace_state: args.replace_state,
+        listen: args.listen,
+        clients,
+        quota: args.quota,
+        metrics: args.metrics,
+        max_clients: args.max_clients as usize,
+        connections_per_client: args.connections_per_client as usize,
+        idle: args.idle,
+    })
+}
+
+/// The keys in a file, one a line.
+fn client_keys(path: &Path) -> Result<AcceptedKeys, Failure> {
+    let unusable = |what: &dyn std::fmt::Display| {
+        let mend = "write the line of each client's .pub file into it; lines that start with # are comments";
+        Failure::new(code::IDENTITY, format_args!("the clients' keys in {}: {what}", path.display()), mend)
+    };
+    let text = read_text(path, MOST_CLIENT_BYTES).map_err(|error| unusable(&error))?;
+    let mut keys: HashSet<PublicKey> = HashSet::new();
+    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+    {
+        let key = line.parse().map_err(|_| unusable(&format_args!("line {} is no public key", place + 1)))?;
+        if !keys.insert(key) {
+            return Err(unusable(&format_args!("line {} has the same key as an earlier line", place + 1)));
+        }
+    }
+    if keys.is_empty() {
+        return Err(usage("the file of --clients has no key, so nobody could ask", "add the .pub line of a client"));
+    }
+    Ok(AcceptedKeys::any_of(keys))
+}
+
+/// What a server says on standard error.
+#[derive(Clone, Copy)]
+struct Log {
+    form: LogName,
+    is_verbose: bool,
+}
+
+impl Log {
+    /// One line: `text`, or the event with these fields.
+    fn write(&self, event: &str, text: &str, fields: &[(&str, Value)]) {
+        if self.form == LogName::Text {
+            return say(text);
+        }
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
+        let mut line = json!({ "time": time, "event": event });
+        for (name, value) in fields {
+            if let Some(object) = line.as_object_mut() {
+                object.insert((*name).to_owned(), value.clone());
+            }
+        }
+        say(line);
+    }
+
+    fn started(&self, started: &Started) {
+        let Started { address, metrics, keys, capacity, is_prepared_before } = started;
+        let how = if *is_prepared_before { "the state file holds them" } else { "prepared" };
+        let page = metrics.as_ref().map(|page| format!("; metrics at http://{page}/metrics")).unwrap_or_default();
+        self.write(
+            "listening",
+            &format!("{keys} keys, with room for {capacity} ({how}); listening on {address}{page}"),
+            &[
+                ("address", json!(address)),
+                ("metrics", json!(metrics)),
+                ("keys", json!(keys)),
+                ("capacity", json!(capacity)),
+                ("prepared_before", json!(is_prepared_before)),
+            ],
+        );
+    }
+
+    fn reloaded(&self, outcome: Result<Reloaded, Failure>) {
+        match outcome {
+            Ok(Reloaded { before, now, is_replaced: true }) => self.write(
+                "reloaded",
+                &format!("the table was read again: {now} keys, {before} before; clients get the new set"),
+                &[("keys", json!(now)), ("keys_before", json!(before))],
+            ),
+            Ok(Reloaded { now, .. }) => self.write(
+                "unchanged",
+                &format!("the table was read again and has not changed: {now} keys"),
+                &[("keys", json!(now))],
+            ),
+            Err(failure) => self.write(
+                "reload-failed",
+                &format!("error: the set stays as it was: {failure}"),
+                &[("fault", json!(failure.fault)), ("mend", json!(failure.mend))],
+            ),
+        }
+    }
+}
+
+fn name_of(client: Option<&ClientIdentity>) -> String {
+    match client {
+        Some(ClientIdentity::Key(key)) => key.fingerprint().to_string(),
+        Some(ClientIdentity::Anonymous) => "anonymous".to_owned(),
+        None => "unknown".to_owned(),
+    }
+}
+
+impl ServeLog for Log {
+    fn stage(&self, name: &str) {
+        self.write("stage", &format!("{name} ..."), &[("stage", json!(name))]);
+    }
+
+    fn notice(&self, text: &str) {
+        self.write("notice", &format!("note: {text}"), &[("text", json!(text))]);
+    }
+
+    fn warning(&self, text: &str) {
+        self.write("warning", &format!("warning: {text}"), &[("text", json!(text))]);
+    }
+
+    fn joined(&self, client: &ClientIdentity) {
+        let client = name_of(Some(client));
+        self.write("joined", &format!("client {client} joined"), &[("client", json!(client))]);
+    }
+
+    fn answered(&self, query: &Query, took: Duration) {
+        // A line for each query would drown the others.
+        if self.is_verbose || self.form == LogName::Json {
+            let client = name_of(Some(&query.client));
+            let seconds = took.as_secs_f64();
+            let text = format!("client {client}: query {} answered in {seconds:.4} s", query.number);
+            let fields = [("client", json!(client)), ("query", json!(query.number)), ("seconds", json!(seconds))];
+            self.write("answered", &text, &fields);
+        }
+    }
+
+    fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
+        let client = name_of(client);
+        let fault = outcome.as_ref().err().map(|abort| printable(&abort.to_string()));
+        let text = match &fault {
+            Some(fault) => format!("client {client} from {from}: {fault}"),
+            None => format!("client {client} left"),
+        };
+        self.write("ended", &text, &[("client", json!(client)), ("from", json!(from)), ("fault", json!(fault))]);
+    }
+}

@@ -1,0 +1,314 @@
+//! `serve` and `query` as processes: compared with a plain join, and what goes wrong on either side.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::harness::{Ended, Folder, Process};
+
+/// Every third url of the client is on the server's list, of which every second has label `a`.
+fn tables() -> Folder {
+    let folder = Folder::new();
+    let listed = (0..600).map(|i| format!("http://{}.example/,{}\n", 3 * i, if i % 2 == 0 { "a" } else { "b" }));
+    folder.write("deny.csv", format!("url,label\n{}", listed.collect::<String>()));
+    let seen = (0..300).map(|i| format!("{i},http://{i}.example/\n"));
+    folder.write("seen.csv", format!("when,url\n{}", seen.collect::<String>()));
+    folder.write("clients.txt", format!("# who may ask\n\n{}", folder.read("us.pub")));
+    folder
+}
+
+const SERVE: &str = "serve --input deny.csv --key url --identity them.key --clients clients.txt";
+const QUERY: &str =
+    "query --input seen.csv --key url --output hits.csv --force --identity us.key --peer them.pub --wait 20";
+
+/// A server at a free port, and its address.
+fn serve(folder: &Folder, arguments: &str) -> (Process, String) {
+    let quota = if arguments.contains("--quota") { "" } else { "--no-quota" };
+    let server = folder.start(&format!("{SERVE} {quota} --listen 127.0.0.1:0 {arguments}"));
+    let line = server.says("listening on ");
+    let address = line.split("listening on ").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
+    (server, address.to_owned())
+}
+
+fn query(folder: &Folder, address: &str, arguments: &str) -> Ended {
+    folder.run(&format!("{QUERY} --connect {address} {arguments}"))
+}
+
+/// The report of a query that worked.
+#[track_caller]
+fn report(folder: &Folder, address: &str, arguments: &str) -> Value {
+    let ended = query(folder, address, &format!("--json {arguments}"));
+    ended.expect(0, &[]);
+    serde_json::from_str(&ended.stdout).expect("one JSON object")
+}
+
+/// The rows that a plain join gives.
+fn expected(folder: &Folder, with_label: bool) -> String {
+    let deny = folder.read("deny.csv");
+    let labels: HashMap<&str, &str> = deny.lines().skip(1).filter_map(|line| line.split_once(',')).collect();
+    let mut rows = String::new();
+    for line in folder.read("seen.csv").lines() {
+        let url = line.split_once(',').expect("two columns").1;
+        match (url, labels.get(url), with_label) {
+            ("url", _, true) => rows.push_str(&format!("{line},label\n")),
+            ("url", _, false) => rows.push_str(&format!("{line}\n")),
+            (_, Some(label), true) => rows.push_str(&format!("{line},{label}\n")),
+            (_, Some(_), false) => rows.push_str(&format!("{line}\n")),
+            (_, None, _) => {}
+        }
+    }
+    rows
+}
+
+#[test]
+fn answers_are_those_of_a_plain_join_in_both_modes_with_and_without_labels() {
+    let folder = tables();
+    for (security, payload) in [("malicious", "--payload label"), ("semi-honest", "--payload label"), ("malicious", "")]
+    {
+        let (server, address) = serve(&folder, &format!("--security {security} {payload} --items-per-query 7"));
+        let told = report(&folder, &address, &format!("--security {security}"));
+        assert_eq!(folder.read("hits.csv"), expected(&folder, !payload.is_empty()), "{security} {payload}");
+        let figures = ["keys", "matched_keys", "queries", "items_per_query"].map(|name| told[name].as_u64());
+        assert_eq!(figures, [Some(300), Some(100), Some(43), Some(7)]);
+        assert_eq!(told["security"], security);
+        server.signal("TERM");
+        server.end().expect(0, &["stopped"]);
+    }
+}
+
+#[test]
+fn a_clients_state_spares_the_tags_and_follows_a_replaced_set() {
+    let folder = tables();
+    let (server, address) = serve(&folder, "--payload label --state deny.state");
+    let enrolment = |told: &Value| told["enrolment"].as_str().map(str::to_owned).expect("a word");
+    let first = report(&folder, &address, "--state deny.cache");
+    let second = report(&folder, &address, "--state deny.cache");
+    assert_eq!([enrolment(&first), enrolment(&second)], ["new", "kept"]);
+    let received = |told: &Value| told["bytes_received"].as_u64().expect("a number");
+    assert!(received(&second) * 2 < received(&first), "{first} {second}");
+
+    server.signal("HUP");
+    server.says("has not changed");
+    folder.write("deny.csv", "url,label\nhttp://1.example/,c\nhttp://2.example/,d\n");
+    server.signal("HUP");
+    server.says("clients get the new set");
+    let third = report(&folder, &address, "--state deny.cache");
+    assert_eq!((enrolment(&third).as_str(), third["matched_keys"].as_u64()), ("renewed", Some(2)));
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+
+    folder.write("deny.csv", "address\nx\n");
+    server.signal("HUP");
+    assert!(server.says("the set stays as it was").contains("url"));
+    assert_eq!(enrolment(&report(&folder, &address, "--state deny.cache")), "kept");
+    server.signal("INT");
+    server.end().expect(0, &["stopped"]);
+
+    // Another process, with the same state: nobody enrols anew.
+    folder.write("deny.csv", "url,label\nhttp://2.example/,d\nhttp://1.example/,c\n");
+    let (server, address) = serve(&folder, "--payload label --state deny.state");
+    assert_eq!(
+        enrolment(&report(&folder, &address, "--state deny.cache")),
+        "kept",
+        "rows in another order are one set"
+    );
+    server.signal("TERM");
+    server.end().expect(0, &["the state file holds them"]);
+}
+
+#[test]
+fn a_server_that_is_killed_in_the_middle_of_a_query_costs_nothing_but_time() {
+    let folder = tables();
+    let many = (0..20_000).map(|i| format!("http://{i}.example/\n"));
+    folder.write("seen.csv", format!("url\n{}", many.collect::<String>()));
+    let options = "--state deny.state --items-per-query 4 --log json";
+    let (mut server, address) = serve_json(&folder, "--listen 127.0.0.1:0", options);
+    let client = folder.start(&format!("{QUERY} --connect {address} --state deny.cache"));
+    server.says("\"query\":20,");
+    server.child.kill().expect("killed");
+    server.child.wait().expect("gone");
+    client.says("the connection was lost");
+    let (server, _) = serve_json(&folder, &format!("--listen {address}"), options);
+    client.end().expect(0, &["600 keys match"]);
+    assert_eq!(folder.read("hits.csv").lines().count(), 601);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+/// As `serve`, with a log of JSON lines, which name the address otherwise.
+fn serve_json(folder: &Folder, listen: &str, arguments: &str) -> (Process, String) {
+    let server = folder.start(&format!("{SERVE} --no-quota {listen} {arguments}"));
+    let line: Value = serde_json::from_str(&server.says("\"listening\"")).expect("a JSON line");
+    let address = line["address"].as_str().expect("an address").to_owned();
+    (server, address)
+}
+
+#[test]
+fn a_quota_outlives_a_kill_and_is_known_before_the_first_query() {
+    let folder = tables();
+    // 300 keys are 19 queries of 16 items: 304 items.
+    let (server, address) = serve(&folder, "--state deny.state --quota 303/day");
+    query(&folder, &address, "").expect(11, &["300 keys take 304 items", "303/day"]);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    let options = "--state deny.state --quota 310/day";
+    let (mut server, address) = serve(&folder, options);
+    query(&folder, &address, "--state deny.cache").expect(0, &["100 keys match"]);
+    server.child.kill().expect("killed");
+    server.child.wait().expect("gone");
+    drop(server);
+    folder.write("seen.csv", "when,url\n1,http://3.example/\n");
+    let (server, address) = serve(&folder, options);
+    let refused = query(&folder, &address, "--state deny.cache --output other.csv");
+    if refused.code == 0 {
+        // Midnight has passed in between, by a chance of some seconds in a day.
+        return;
+    }
+    refused.expect(9, &["used up its quota of 310 items per day", "ask again in"]);
+    assert!(!folder.files().contains(&"other.csv".to_owned()), "no partial result");
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+#[test]
+fn a_set_may_get_longer_labels_and_refuses_what_does_not_fit() {
+    let folder = tables();
+    let (server, address) = serve(&folder, "--payload label --state deny.state");
+    report(&folder, &address, "--state deny.cache");
+    folder.write("deny.csv", "url,label\nhttp://1.example/,longer\nhttp://2.example/,b\n");
+    server.signal("HUP");
+    server.says("2 keys, 600 before");
+    report(&folder, &address, "--state deny.cache");
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    folder.write("deny.csv", format!("url,label\nhttp://1.example/,{}\n", "long".repeat(100)));
+    server.signal("HUP");
+    server.says("longer values than there is room for");
+    folder.write("deny.csv", "url,label\n17,b\n18,c\n");
+    server.signal("HUP");
+    server.says("written in another way than before");
+    folder.write("deny.csv", "url,label\nhttp://1.example/,b\n");
+    let second = folder.run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 --payload label --state deny.state"));
+    second.expect(11, &["another server uses the state file"]);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    let other = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --state deny.state");
+    folder.run(&other).expect(2, &["prepared with other settings: --payload", "--replace-state"]);
+    let (server, address) = serve(&folder, "--state deny.state --replace-state");
+    assert_eq!(report(&folder, &address, "--state deny.cache")["enrolment"], "new", "what was kept is of no use");
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+#[test]
+fn a_set_is_looked_up_privately_without_fetching_its_tags() {
+    let folder = tables();
+    folder.write("seen.csv", "when,url\n1,http://3.example/\n2,http://4.example/\n3,http://6.example/\n");
+    let options = "--protocol oprf-pir --security semi-honest --items-per-query 2 --payload label --state deny.state";
+    let (server, address) = serve(&folder, options);
+    query(&folder, &address, "").expect(7, &["the server offers semi-honest security"]);
+    for enrolment in ["new", "kept"] {
+        let told = report(&folder, &address, "--security semi-honest --state deny.cache");
+        assert_eq!((told["enrolment"].as_str(), told["matched_keys"].as_u64()), (Some(enrolment), Some(2)));
+        assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    }
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    // Another protocol at the same place: what the client has kept is of no use, and does no harm.
+    let (server, address) = serve(&folder, "--payload label");
+    assert_eq!(report(&folder, &address, "--state deny.cache")["enrolment"], "new");
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    let malicious = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --protocol oprf-pir");
+    folder.run(&malicious).expect(11, &["oprf-pir"]);
+    folder
+        .run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 --protocol rr22"))
+        .expect(7, &["oprf-rfc9497, oprf-pir"]);
+}
+
+#[test]
+fn metrics_count_and_strangers_harm_nobody() {
+    let folder = tables();
+    let server = folder.start(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 --metrics 127.0.0.1:0"));
+    let line = server.says("listening on ");
+    let address = line.split("listening on ").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
+    let page = line.split("http://").nth(1).and_then(|rest| rest.strip_suffix("/metrics")).expect("a page");
+    let mut stranger = TcpStream::connect(address).expect("connected");
+    stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("sent");
+    folder.run("identity new --out stranger.key").expect(0, &[]);
+    let refused = query(&folder, address, "").code;
+    assert_eq!(refused, 0);
+    let unknown = QUERY.replace("us.key", "stranger.key");
+    folder.run(&format!("{unknown} --connect {address}")).expect(6, &["refused our key"]);
+    let mut socket = TcpStream::connect(page).expect("connected");
+    socket.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("sent");
+    let mut metrics = String::new();
+    socket.read_to_string(&mut metrics).expect("a page");
+    for line in ["vesica_joined_total 1", "vesica_items_total 304", "vesica_answer_seconds_count 19", "vesica_keys 600"]
+    {
+        assert!(metrics.lines().any(|found| found == line), "{line} in {metrics}");
+    }
+    assert!(!metrics.contains("example"));
+    server.signal("TERM");
+    let ended = server.end();
+    ended.expect(0, &["which this server does not accept"]);
+    assert!(!ended.stderr.contains(".example"), "no key in the log: {}", ended.stderr);
+}
+
+#[test]
+fn mistakes_are_named_on_both_sides() {
+    let folder = tables();
+    let refuse = |arguments: &str, code: i32, said: &str| {
+        let ended = folder.run(&format!("{SERVE} --listen 127.0.0.1:0 {arguments}"));
+        assert!(ended.code == code && ended.stderr.contains(said), "{ended:?}");
+    };
+    refuse("", 2, "--quota");
+    refuse("--no-quota --capacity 10", 2, "--capacity 10 is less than the 600 distinct keys");
+    refuse("--quota 10 --state deny.state", 2, "1000/day");
+    refuse("--quota 10/day", 2, "--state");
+    refuse("--quota 10/day --state deny.state", 2, "does not allow one query of 16 items");
+    refuse("--no-quota --payload nothing", 2, "nothing");
+    refuse("--no-quota --items-per-query 0", 2, "--items-per-query");
+    folder.write("bad.state", "not a state");
+    refuse("--no-quota --state bad.state", 3, "bad.state");
+    for (clients, said) in [("", "has no key"), ("rubbish\n", "line 1 is no public key")] {
+        folder.write("bad.txt", clients);
+        let serve = SERVE.replace("clients.txt", "bad.txt");
+        let ended = folder.run(&format!("{serve} --no-quota --listen 127.0.0.1:0"));
+        assert!([2, 6].contains(&ended.code) && ended.stderr.contains(said), "{ended:?}");
+    }
+    let anybody = folder.run("serve --input deny.csv --key url --listen 127.0.0.1:0 --no-quota");
+    assert!(anybody.code == 2 && anybody.stderr.contains("--clients"), "{anybody:?}");
+
+    let (server, address) = serve(&folder, "--security semi-honest");
+    query(&folder, &address, "").expect(7, &["the server offers semi-honest security, and malicious is asked for"]);
+    let weak = "--security semi-honest";
+    query(&folder, &address, &format!("{weak} --normalise url=lower")).expect(7, &["--normalise is \"lower@1\" here"]);
+    query(&folder, &address, &format!("{weak} --key when")).expect(7, &["number of --key columns"]);
+    query(&folder, &address, &format!("{weak} --max-peer-items 100"))
+        .expect(11, &["room for 1024 items, more than 100"]);
+    query(&folder, &address, &format!("{weak} --state seen.csv")).expect(2, &["name the same file"]);
+    query(&folder, &address, &format!("{weak} --state clients.txt")).expect(3, &["clients.txt"]);
+    let imposter = QUERY.replace("them.pub", "us.pub");
+    folder.run(&format!("{imposter} --connect {address}")).expect(6, &["fingerprint"]);
+    assert!(!folder.files().contains(&"hits.csv".to_owned()), "nothing was written: {:?}", folder.files());
+    // A join's receiver is no client of a service.
+    let joined = folder.run(&format!(
+        "receive --input seen.csv --key url --output hits.csv --connect {address} --identity us.key --peer them.pub --wait 5"
+    ));
+    assert_ne!(joined.code, 0, "{joined:?}");
+    query(&folder, &address, weak).expect(0, &["100 keys match"]);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+#[test]
+fn no_match_and_differing_kinds_come_with_a_hint() {
+    let folder = tables();
+    let (server, address) = serve(&folder, "");
+    folder.write("seen.csv", "url\nnowhere\n");
+    query(&folder, &address, "").expect(0, &["no key matches: if some should"]);
+    assert_eq!(folder.read("hits.csv"), "url\n");
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}

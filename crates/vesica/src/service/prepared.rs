@@ -1,0 +1,198 @@
+//! A prepared set as a file, so that a server that starts again does not prepare the same set anew,
+//! and clients do not have to enrol anew.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use vesica_party::service::{Server as _, State, StateError, StateReader, StateWriter};
+use vesica_protocols::tasks::IntersectSenderInput;
+use vesica_structures::rng::SecretRng;
+
+use super::{Description, TableService};
+use crate::failure::{Failure, code};
+
+/// A prepared set with what it was prepared from.
+pub(super) struct Prepared<S: TableService> {
+    pub description: Description,
+    /// A hash of the set under a key of the state's own: tells whether a table has changed.
+    pub set_hash: [u8; 32],
+    pub server: S::Server,
+}
+
+/// A hash of items and payloads in any order. Under the salt, which differs for each server, so that
+/// it is no dictionary of keys.
+pub(super) fn set_hash(salt: u128, set: &IntersectSenderInput) -> [u8; 32] {
+    let width = set.payloads.len().checked_div(set.items.len()).unwrap_or(0);
+    let mut order: Vec<u32> = (0..set.items.len() as u32).collect();
+    order.sort_unstable_by_key(|&place| set.items.get(place as usize));
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-23 hash of a served set v1");
+    hasher.update(&salt.to_le_bytes()).update(&(set.items.len() as u64).to_le_bytes());
+    for place in order {
+        let place = place as usize;
+        hasher.update(&set.items.get(place).copied().unwrap_or_default().to_le_bytes());
+        hasher.update(set.payloads.get(place * width..(place + 1) * width).unwrap_or_default());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+impl<S: TableService> Prepared<S> {
+    /// Prepares `set`, filled up to the capacity of the description with dummies.
+    pub fn new(
+        description: Description,
+        mut set: IntersectSenderInput,
+        set_hash: [u8; 32],
+        rng: &mut SecretRng,
+    ) -> Result<Self, Failure> {
+        let params = description.params::<S>()?;
+        let capacity = usize::try_from(description.capacity).unwrap_or(usize::MAX);
+        let width = description.payload.as_ref().map_or(0, |schema| schema.width);
+        // Two random items are equal, or one is a key's item, with a probability below n^2 / 2^128.
+        set.items.resize_with(capacity, || rng.block());
+        set.payloads.resize(capacity.saturating_mul(width), 0);
+        let server = S::Server::prepare(&params, set, rng)?;
+        Ok(Self { description, set_hash, server })
+    }
+}
+
+/// The server's own state follows with its own name and version, so that a state of another protocol
+/// is refused as such.
+impl<S: TableService> State for Prepared<S> {
+    const FORMAT: &'static str = "vesica served set 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        let description = self.description.to_bytes().map_err(|failure| io::Error::other(failure.fault))?;
+        out.u64(description.len() as u64)?;
+        out.bytes(&description)?;
+        out.bytes(&self.set_hash)?;
+        write_format::<S::Server>(out)?;
+        self.server.write(out)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let description = read_description(bytes)?;
+        let set_hash = bytes.array()?;
+        check_format::<S::Server>(bytes)?;
+        let server = S::Server::read(bytes)?;
+        match description.params::<S>() {
+            Ok(params) if S::terms(&params) == S::terms(server.params()) => Ok(Self { description, set_hash, server }),
+            _ => Err(StateError::Damaged("its description is not that of its set")),
+        }
+    }
+}
+
+/// Writes the format's name of a state that is part of another one.
+pub(super) fn write_format<S: State>(out: &mut StateWriter<'_>) -> io::Result<()> {
+    out.u64(S::FORMAT.len() as u64)?;
+    out.bytes(S::FORMAT.as_bytes())
+}
+
+/// Refuses a part that is not of this format.
+pub(super) fn check_format<S: State>(bytes: &mut StateReader<'_>) -> Result<(), StateError> {
+    let other = StateError::Damaged("it holds the state of another protocol than its description names");
+    if bytes.u64()? != S::FORMAT.len() as u64 {
+        return Err(other);
+    }
+    let mut name = vec![0; S::FORMAT.len()];
+    bytes.fill(&mut name)?;
+    if name == S::FORMAT.as_bytes() { Ok(()) } else { Err(other) }
+}
+
+/// A description in a state, behind its length.
+pub(super) fn read_description(bytes: &mut StateReader<'_>) -> Result<Description, StateError> {
+    let length = bytes.u64()?;
+    if length > vesica_party::service::MOST_DESCRIPTION_BYTES as u64 {
+        return Err(StateError::Damaged("its description is too long"));
+    }
+    let mut description = vec![0; length as usize];
+    bytes.fill(&mut description)?;
+    Description::from_bytes(&description).map_err(|_| StateError::Damaged("its description is not usable"))
+}
+
+/// The state in `path`, or `None` if there is no such file.
+///
+/// # Errors
+/// If the file is there and cannot be used: it is not replaced, since its key may be the only copy.
+pub(super) fn load<S: State>(path: &Path) -> Result<Option<S>, Failure> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let length = path.metadata().map_or(0, |metadata| metadata.len());
+    vesica_party::service::load(path, length).map(Some).map_err(|error| failed(&error, code::INPUT))
+}
+
+/// Writes a state to `path`.
+pub(super) fn save<S: State>(state: &S, path: &Path) -> Result<(), Failure> {
+    vesica_party::service::save(state, path).map_err(|error| failed(&error, code::OUTPUT))
+}
+
+fn failed(error: &StateError, code: u8) -> Failure {
+    Failure::new(code, format_args!("the state file {error}"), error.mend())
+}
+
+/// Keeps other processes from a state file until it is dropped.
+pub(super) struct Lock(#[expect(dead_code, reason = "closing the file ends the lock")] File);
+
+impl Lock {
+    /// Locks the state file of this name, which need not exist; `None` if another process has.
+    ///
+    /// # Errors
+    /// If the file of the lock, whose name ends in `.lock`, cannot be made.
+    pub fn take(state: &Path) -> Result<Option<Self>, Failure> {
+        let path = beside(state, ".lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+        let locked = file.and_then(|file| match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        });
+        locked.map_err(|error| {
+            let fault = format_args!("cannot lock {}: {error}", path.display());
+            Failure::new(code::OUTPUT, fault, "check the path, the permissions and the room on the disk")
+        })
+    }
+}
+
+fn beside(state: &Path, ending: &str) -> PathBuf {
+    let mut name = state.file_name().unwrap_or_default().to_owned();
+    name.push(ending);
+    state.with_file_name(name)
+}
+
+/// The file beside a state that counts used quotas.
+pub(super) fn quota_file(state: &Path) -> PathBuf {
+    beside(state, ".quota")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_has_one_user_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = folder.path().join("state");
+        let first = Lock::take(&state).expect("a lock");
+        assert!(first.is_some() && Lock::take(&state).expect("no fault").is_none());
+        drop(first);
+        assert!(Lock::take(&state).expect("no fault").is_some());
+    }
+
+    #[test]
+    fn a_sets_hash_goes_by_its_items_and_payloads_and_not_by_their_order() {
+        let set = |items: &[u128], payloads: &[u8]| IntersectSenderInput {
+            items: items.to_vec(),
+            payloads: payloads.to_vec(),
+        };
+        let hash = |items: &[u128], payloads: &[u8]| set_hash(5, &set(items, payloads));
+        let first = hash(&[1, 2, 3], b"aabbcc");
+        assert_eq!(first, hash(&[3, 1, 2], b"ccaabb"));
+        assert_ne!(first, hash(&[3, 1, 2], b"aabbcc"), "payloads of other items");
+        assert_ne!(first, hash(&[1, 2], b"aabb"));
+        assert_ne!(first, hash(&[1, 2, 3], b""));
+        assert_ne!(first, set_hash(6, &set(&[1, 2, 3], b"aabbcc")));
+    }
+}

@@ -1,0 +1,583 @@
+//! The client's side: from a small table to the rows that a server's set has, too.
+
+use std::any::Any;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use vesica_party::service::{Enrolled, ServiceClient, State, StateError, StateId, StateReader, StateWriter, describe};
+use vesica_party::transport::Connection;
+use vesica_party::{Channel, ChannelOptions, Role, Security};
+use vesica_protocols::tasks::{IntersectReceiverInput, SealedPayloads};
+use vesica_structures::rng::SecretRng;
+
+use super::prepared::{self, Lock, check_format, read_description, write_format};
+use super::{Description, Quota, TableService, WithService, with_service};
+use crate::failure::{Failure, code};
+use crate::handshake::{kind_warnings, printable};
+use crate::memory::{Budget, Bytes};
+use crate::report::OutputReport;
+use crate::session::{
+    Destination, End, Events, Interrupt, NO_MATCH, OwnTable, Protection, RetryPolicy, bind_end, reach_end,
+};
+use crate::table::{FileIdentity, KeyTable, Matches, ReceivedPayload, ResultKind, write_matches};
+use crate::task::Columns;
+
+/// Everything that a query is told by its user.
+#[derive(Clone, Debug)]
+pub struct QueryConfig {
+    /// The rows to ask about.
+    pub source: OwnTable,
+    /// The server's address.
+    pub connect: String,
+    /// What protects the connection.
+    pub protection: Protection,
+    /// How long to try to reach the server.
+    pub wait: Duration,
+    /// Bound on the whole run.
+    pub deadline: Option<Duration>,
+    /// The least security that is accepted.
+    pub security: Security,
+    /// Refuse a set with room for more items.
+    pub max_set_items: u64,
+    /// Where the rows go that match.
+    pub destination: Destination,
+    /// Where to keep what the server sends once, for the next run.
+    pub state: Option<PathBuf>,
+    /// Most bytes of memory that this process may take; `None` for what is free.
+    pub memory: Option<u64>,
+}
+
+/// How often a query starts again because the server has replaced its set meanwhile.
+const MOST_STARTS: usize = 5;
+
+/// Time between two looks at whether another run has left the state file.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How a client came to what the server sends once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Enrolment {
+    /// From the server, for the first time.
+    New,
+    /// From the state file.
+    Kept,
+    /// From the server, since the set was replaced.
+    Renewed,
+}
+
+/// What a query came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueryReport {
+    /// True.
+    pub ok: bool,
+    /// The version of this program.
+    pub vesica: &'static str,
+    /// The protocol's id.
+    pub protocol: String,
+    /// What it withstands.
+    pub security: Security,
+    /// The fingerprint of the server's key.
+    pub server: Option<String>,
+    /// Rows of the table.
+    pub rows: u64,
+    /// Its distinct keys.
+    pub keys: u64,
+    /// How many of these the server has.
+    pub matched_keys: u64,
+    /// Items of the server's set, dummies included.
+    pub set_items: u64,
+    /// Queries that were asked.
+    pub queries: u64,
+    /// Items of each query, dummies included.
+    pub items_per_query: u64,
+    /// Where the client had the set's tags from.
+    pub enrolment: Enrolment,
+    /// Where the rows went.
+    pub output: OutputReport,
+    /// Bytes that were sent.
+    pub bytes_sent: u64,
+    /// Bytes that were received.
+    pub bytes_received: u64,
+    /// Seconds from start to end.
+    pub seconds: f64,
+    /// What the user should act on.
+    pub warnings: Vec<String>,
+}
+
+/// What a client keeps between two runs.
+struct Kept<S: TableService> {
+    description: Description,
+    enrolled: Enrolled<S::Client>,
+}
+
+/// What a state file held, if that is of the protocol `S`.
+struct Stored<S: TableService>(Option<Kept<S>>);
+
+const FORMAT: &str = "vesica enrolled client 1";
+
+impl<S: TableService> State for Kept<S> {
+    const FORMAT: &'static str = FORMAT;
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        let description = self.description.to_bytes().map_err(|failure| io::Error::other(failure.fault))?;
+        out.u64(description.len() as u64)?;
+        out.bytes(&description)?;
+        write_format::<S::Client>(out)?;
+        self.enrolled.write(out)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        Stored::read(bytes)?.0.ok_or(StateError::Damaged("it holds the state of another protocol"))
+    }
+}
+
+impl<S: TableService> State for Stored<S> {
+    const FORMAT: &'static str = FORMAT;
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        self.0.as_ref().map_or(Ok(()), |kept| kept.write(out))
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let description = read_description(bytes)?;
+        if description.protocol == S::ENTRY.id {
+            check_format::<S::Client>(bytes)?;
+            return Ok(Self(Some(Kept { description, enrolled: Enrolled::read(bytes)? })));
+        }
+        // The server has gone over to another protocol: this enrolment is of no use any more.
+        let mut part = [0; 4096];
+        while bytes.remaining() > 0 {
+            let count = bytes.remaining().min(part.len() as u64) as usize;
+            bytes.fill(part.get_mut(..count).unwrap_or_default())?;
+        }
+        Ok(Self(None))
+    }
+}
+
+/// Asks a server about the keys of a table, and writes the rows that match.
+///
+/// # Errors
+/// With the exit code of the command line. Then nothing is written but the state file.
+pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -> Result<QueryReport, Failure> {
+    let started = Instant::now();
+    check_files(config)?;
+    let _lock = config.state.as_deref().map(|path| lock(path, interrupt, events)).transpose()?;
+    events.stage("reading the input");
+    let source = config.source.table.open()?;
+    let sink = config.destination.sink.open(ResultKind::OwnRows, &*source)?;
+    let mut table = Columns::Payload(None).read(&*source, &config.source.key, None)?;
+    let mut asking = Asking {
+        config,
+        interrupt,
+        events,
+        started,
+        rng: randomness()?,
+        kept: None,
+        description: None,
+        items: Vec::new(),
+        set: None,
+        starts: 0,
+        asked: 0,
+        matches: Vec::new(),
+        payloads: Vec::new(),
+        enrolment: None,
+        bytes: [0; 2],
+        warnings: Vec::new(),
+    };
+    asking.ask_all(&mut table)?;
+    interrupt.complete();
+    let Asking { description, items, asked, matches, payloads, enrolment, bytes, mut warnings, .. } = asking;
+    let (Some(description), Some(enrolment)) = (description, enrolment) else {
+        return Err(Failure::new(code::INTERNAL, "a query ended without an answer", "please report this"));
+    };
+    if matches.is_empty() {
+        warnings.push(NO_MATCH.to_owned());
+    }
+    events.stage("writing the output");
+    let payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();
+    let payload = description.payload.as_ref().map(|schema| ReceivedPayload { schema, bytes: &payloads });
+    let path = sink.name().to_owned();
+    let kept_rows = Matches { keys: &matches, payload };
+    let rows = write_matches(&*source, &table, &kept_rows, config.destination.join, sink)?.rows;
+    Ok(QueryReport {
+        ok: true,
+        vesica: env!("CARGO_PKG_VERSION"),
+        protocol: description.protocol.clone(),
+        security: description.security,
+        server: match &config.protection {
+            Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),
+            Protection::InsecurePlaintext => None,
+        },
+        rows: table.stats.rows,
+        keys: items.len() as u64,
+        matched_keys: matches.len() as u64,
+        set_items: description.capacity,
+        queries: asked as u64,
+        items_per_query: description.items_per_query,
+        enrolment,
+        output: OutputReport { path, rows, new_rows: None },
+        bytes_sent: bytes[0],
+        bytes_received: bytes[1],
+        seconds: started.elapsed().as_secs_f64(),
+        warnings,
+    })
+}
+
+fn randomness() -> Result<SecretRng, Failure> {
+    SecretRng::from_os()
+        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
+}
+
+/// Waits until no other run uses the state file.
+fn lock(state: &Path, interrupt: &Interrupt, events: &dyn Events) -> Result<Lock, Failure> {
+    let mut is_told = false;
+    loop {
+        if let Some(lock) = Lock::take(state)? {
+            return Ok(lock);
+        }
+        if let Some(reason) = interrupt.reason() {
+            return Err(reason);
+        }
+        if !std::mem::replace(&mut is_told, true) {
+            events.notice("waiting for another query, which uses the state file");
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// Refuses two names of one file.
+fn check_files(config: &QueryConfig) -> Result<(), Failure> {
+    let files = [
+        ("--input", config.source.table.file()),
+        ("--output", config.destination.sink.file()),
+        ("--state", config.state.as_deref().and_then(FileIdentity::of_path)),
+    ];
+    for (place, (flag, file)) in files.iter().enumerate() {
+        let same = files.iter().take(place).find(|(_, earlier)| file.is_some() && earlier == file);
+        if let Some((other, _)) = same {
+            let fault = format_args!("{other} and {flag} name the same file");
+            return Err(Failure::new(code::USAGE, fault, "give each a file of its own"));
+        }
+    }
+    Ok(())
+}
+
+/// A query on its way.
+struct Asking<'a> {
+    config: &'a QueryConfig,
+    interrupt: &'a Interrupt,
+    events: &'a dyn Events,
+    started: Instant,
+    rng: SecretRng,
+    /// The [`Kept`] of the server's protocol, once a connection has ended.
+    kept: Option<Box<dyn Any>>,
+    /// What the server said first.
+    description: Option<Description>,
+    /// The items to ask about, under the server's salt.
+    items: Vec<u128>,
+    /// The prepared set that all answers are about.
+    set: Option<StateId>,
+    /// How many sets the query was begun with.
+    starts: usize,
+    /// Queries that were answered.
+    asked: usize,
+    /// Places of items that match.
+    matches: Vec<u32>,
+    /// The payloads of each query's matches. They are opened when the server is gone, since that takes
+    /// time for each match.
+    payloads: Vec<SealedPayloads>,
+    enrolment: Option<Enrolment>,
+    /// Sent and received over all connections.
+    bytes: [u64; 2],
+    warnings: Vec<String>,
+}
+
+impl Asking<'_> {
+    /// Asks about all items, over as many connections as it takes: a server that restarts ends one.
+    fn ask_all(&mut self, table: &mut KeyTable) -> Result<(), Failure> {
+        loop {
+            let answered = self.asked;
+            self.events.stage("reaching the server");
+            let connection = self.connect()?;
+            self.events.connected();
+            match self.converse(connection, table) {
+                Ok(()) => return Ok(()),
+                Err(failure) => {
+                    if let Some(reason) = self.interrupt.reason() {
+                        return Err(reason);
+                    }
+                    // One that answered something before it went away is worth another try.
+                    let is_lost = failure.code == code::LINK || failure.fault.contains("shutting down");
+                    if !is_lost || self.asked == answered {
+                        return Err(failure);
+                    }
+                    self.events.notice(&format!("the connection was lost ({failure}); connecting again"));
+                }
+            }
+        }
+    }
+
+    fn connect(&self) -> Result<Connection, Failure> {
+        let stop = || self.interrupt.reason();
+        let left = self.config.deadline.map(|deadline| deadline.saturating_sub(self.started.elapsed()));
+        let (wait, flag) = match left {
+            Some(left) if left < self.config.wait => (left, "--deadline"),
+            _ => (self.config.wait, "--wait"),
+        };
+        let bound = bind_end(&End::Connect(self.config.connect.clone()), self.events)?;
+        reach_end(&bound, &self.config.protection, &RetryPolicy { wait, flag, stop: &stop }, self.events)
+    }
+
+    fn converse(&mut self, connection: Connection, table: &mut KeyTable) -> Result<(), Failure> {
+        let options = ChannelOptions {
+            deadline: self.config.deadline,
+            elapsed: self.started.elapsed(),
+            ..ChannelOptions::default()
+        };
+        let mut ch = Channel::open(connection, Role::Receiver, options)?;
+        self.interrupt.attach(ch.canceller());
+        if let Err(failure) = self.get_description(&mut ch, table) {
+            ch.abort(&failure.for_peer());
+            return Err(failure);
+        }
+        let Some(description) = self.description.clone() else {
+            return Err(Failure::new(code::INTERNAL, "a query has no description", "please report this"));
+        };
+        with_service(&description.protocol.clone(), Converse { asking: self, ch, description })?
+    }
+
+    /// What the server says of itself; the first time, the table's items under its salt.
+    fn get_description(&mut self, ch: &mut Channel, table: &mut KeyTable) -> Result<(), Failure> {
+        let described = Description::from_bytes(&describe(ch)?)?;
+        if let Some(before) = &self.description {
+            if *before == described {
+                return Ok(());
+            }
+            return Err(Failure::new(
+                code::MISMATCH,
+                "the server came back with another description of its table",
+                "ask again",
+            ));
+        }
+        if described.security == Security::SemiHonest && self.config.security == Security::Malicious {
+            return Err(Failure::new(
+                code::MISMATCH,
+                format_args!(
+                    "the server offers {} security, and {} is asked for",
+                    described.security, self.config.security
+                ),
+                "have the server started with --security malicious; or trust it to follow the protocol, and say \
+                 --security semi-honest",
+            ));
+        }
+        if described.capacity > self.config.max_set_items {
+            return Err(Failure::new(
+                code::REFUSED,
+                format_args!(
+                    "the server's set has room for {} items, more than {}",
+                    described.capacity, self.config.max_set_items
+                ),
+                "allow more with --max-peer-items",
+            ));
+        }
+        described.check_key(&self.config.source.key)?;
+        self.check_extent(&described, table.digests.len() as u64)?;
+        let kinds: Vec<_> = table.stats.columns.iter().map(|column| column.written.kind()).collect();
+        self.warnings.extend(kind_warnings(&self.config.source.key, &kinds, &described.key_kinds));
+        let salt = described
+            .salt_number()
+            .ok_or_else(|| Failure::new(code::PEER_MISBEHAVED, "the server's salt is malformed", "do not trust it"))?;
+        self.items = std::mem::take(&mut table.digests).fold(salt);
+        self.description = Some(described);
+        Ok(())
+    }
+
+    /// Refuses a query that would fail in the middle.
+    fn check_extent(&self, described: &Description, keys: u64) -> Result<(), Failure> {
+        let queries = keys.div_ceil(described.items_per_query);
+        let items = queries.saturating_mul(described.items_per_query);
+        let refuse = |fault: String, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
+        if let Some(quota) =
+            described.quota.as_ref().filter(|quota| quota.parse().is_ok_and(|quota: Quota| items > quota.items))
+        {
+            let fault =
+                format!("{keys} keys take {items} items in whole queries, and the server allows each client {quota}");
+            return refuse(fault, "ask about fewer keys at a time, or ask whoever runs the server for a larger quota");
+        }
+        let most = described.check()?;
+        if queries > most {
+            let fault = format!("{keys} keys take {queries} queries, more than the {most} of one enrolment");
+            return refuse(fault, "ask about fewer keys at a time, or join the two tables with `vesica receive`");
+        }
+        let payloads = keys.saturating_mul(described.payload.as_ref().map_or(0, |schema| schema.width as u64));
+        let left = Budget::now(self.config.memory).map(|budget| budget.left);
+        match left.filter(|&left| payloads > left) {
+            Some(left) => refuse(
+                format!(
+                    "the server's columns for {keys} keys take up to {}, and {} are left",
+                    Bytes(payloads),
+                    Bytes(left)
+                ),
+                "ask about fewer keys at a time, or allow more with --memory",
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks over one connection whose server has been described, and keeps what it enrolled with.
+    fn converse_by<S: TableService>(&mut self, ch: Channel, description: Description) -> Result<(), Failure> {
+        let mut client = self.join::<S>(ch, &description)?;
+        let outcome = self.ask_rest(&mut client);
+        let total = client.tally().total();
+        self.bytes = [self.bytes[0] + total.sent(), self.bytes[1] + total.received()];
+        let (enrolled, left) = client.leave();
+        let kept = Kept::<S> { description, enrolled };
+        // What was enrolled outlives a failure: it need not be fetched again.
+        if let Some(Err(failure)) = self.config.state.as_deref().map(|path| prepared::save(&kept, path)) {
+            self.warnings.push(format!("the next query has to enrol again: {failure}"));
+        }
+        self.kept = Some(Box::new(kept));
+        if outcome.is_ok()
+            && let Err(abort) = left
+        {
+            self.warnings.push(format!("the connection did not close cleanly: {abort}"));
+        }
+        outcome
+    }
+
+    /// Joins with what was kept, if it is of this server and this set; enrols otherwise.
+    fn join<S: TableService>(&mut self, ch: Channel, description: &Description) -> Result<ServiceClient<S>, Failure> {
+        let prepared = (|| Ok((description.params::<S>()?, self.kept::<S>()?, randomness()?)))();
+        let (params, kept, rng) = match prepared {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                let failure: Failure = failure;
+                ch.abort(&failure.for_peer());
+                return Err(failure);
+            }
+        };
+        match kept.filter(|kept| kept.description == *description) {
+            Some(Kept { enrolled, .. }) => {
+                let before = enrolled.state;
+                match ServiceClient::rejoin(ch, params, enrolled, rng) {
+                    Ok(client) => {
+                        let is_same = client.enrolled().state == before;
+                        self.enrolment.get_or_insert(if is_same { Enrolment::Kept } else { Enrolment::Renewed });
+                        Ok(client)
+                    }
+                    Err((abort, enrolled)) => {
+                        self.kept = Some(Box::new(Kept::<S> { description: description.clone(), enrolled }));
+                        Err(abort.into())
+                    }
+                }
+            }
+            None => {
+                self.events.stage("enrolling");
+                let client = ServiceClient::enrol(ch, params, rng)?;
+                self.enrolment.get_or_insert(Enrolment::New);
+                Ok(client)
+            }
+        }
+    }
+
+    /// What an earlier connection or run has left.
+    fn kept<S: TableService>(&mut self) -> Result<Option<Kept<S>>, Failure> {
+        if let Some(kept) = self.kept.take() {
+            return Ok(kept.downcast().ok().map(|kept| *kept));
+        }
+        match &self.config.state {
+            Some(path) => Ok(prepared::load::<Stored<S>>(path)?.and_then(|stored| stored.0)),
+            None => Ok(None),
+        }
+    }
+
+    /// Starts with the first item again if the server has another set than the answers so far are
+    /// about. Whether it does.
+    fn begin_with(&mut self, set: StateId) -> Result<bool, Failure> {
+        let before = self.set.replace(set);
+        if before == Some(set) {
+            return Ok(false);
+        }
+        self.starts += 1;
+        if self.starts > MOST_STARTS {
+            return Err(Failure::new(
+                code::REFUSED,
+                format_args!("the server replaced its set {MOST_STARTS} times during the query"),
+                "ask again later, or about fewer keys at a time",
+            ));
+        }
+        if before.is_some() {
+            self.events.notice("the server has replaced its set; asking again about all keys");
+        }
+        (self.asked, self.matches, self.payloads) = (0, Vec::new(), Vec::new());
+        Ok(true)
+    }
+
+    fn ask_rest<S: TableService>(&mut self, client: &mut ServiceClient<S>) -> Result<(), Failure> {
+        let items_per_query = self.description.as_ref().map_or(1, |described| described.items_per_query as usize);
+        self.events.stage("asking");
+        self.begin_with(client.enrolled().state)?;
+        while let Some(chunk) = self.items.chunks(items_per_query).nth(self.asked) {
+            let first = self.asked * items_per_query;
+            let (own, mut items) = (chunk.len(), chunk.to_vec());
+            // Equal to an item of either side with a probability below 2^-128 times their number.
+            items.resize_with(items_per_query, || self.rng.block());
+            let output = client.query(IntersectReceiverInput { items })?;
+            if self.begin_with(client.enrolled().state)? {
+                self.enrolment = Some(Enrolment::Renewed);
+                continue;
+            }
+            if output.matches.last().is_some_and(|&last| last as usize >= own) {
+                let mend = "do not trust this server's software";
+                return Err(Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", mend));
+            }
+            self.matches.extend(output.matches.iter().map(|&place| first as u32 + place));
+            self.payloads.push(output.payloads);
+            self.asked += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A conversation over a channel, once the protocol is known.
+struct Converse<'a, 'b> {
+    asking: &'a mut Asking<'b>,
+    ch: Channel,
+    description: Description,
+}
+
+impl WithService for Converse<'_, '_> {
+    type Output = Result<(), Failure>;
+
+    fn with<S: TableService>(self) -> Self::Output {
+        self.asking.converse_by::<S>(self.ch, self.description)
+    }
+}
+
+impl QueryReport {
+    /// The report for people.
+    pub fn summary(&self) -> String {
+        let Self { rows, keys, matched_keys, set_items, queries, items_per_query, output, seconds, .. } = self;
+        let enrolment = match self.enrolment {
+            Enrolment::New => "enrolled",
+            Enrolment::Kept => "enrolled before",
+            Enrolment::Renewed => "enrolled again for a new set",
+        };
+        let megabytes = |bytes: u64| bytes as f64 / 1e6;
+        format!(
+            "{rows} rows, {keys} distinct keys; the server's set has room for {set_items}\n\
+             {matched_keys} keys match; wrote {} rows to {}\n\
+             {} ({}), {queries} queries of {items_per_query} items; {enrolment}\n\
+             {seconds:.2} s, sent {:.3} MB, received {:.3} MB\n",
+            output.rows,
+            printable(&output.path),
+            self.protocol,
+            self.security,
+            megabytes(self.bytes_sent),
+            megabytes(self.bytes_received)
+        )
+    }
+}

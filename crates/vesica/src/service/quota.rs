@@ -1,0 +1,260 @@
+//! How many items each client may ask about in a period. An answer to an item that a client guessed
+//! tells it whether the server has it, so this bounds guesses.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use vesica_party::service::ClientIdentity;
+use vesica_party::{Abort, exit_code};
+
+use crate::bounded::read_text;
+use crate::failure::{Failure, code};
+
+/// Longest file of used quotas.
+const MOST_FILE_BYTES: u64 = 64 << 20;
+
+/// Items that a client may ask about in a period, for example `1000/day`. Periods are those of UTC:
+/// a new one starts at each full minute, hour or midnight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// Items, dummies of incomplete queries included.
+    pub items: u64,
+    /// The period.
+    pub period: Period,
+}
+
+/// A period of a [`Quota`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// From each full minute on.
+    Minute,
+    /// From each full hour on.
+    Hour,
+    /// From each midnight on.
+    Day,
+}
+
+impl Period {
+    const ALL: [Self; 3] = [Self::Minute, Self::Hour, Self::Day];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Minute => "minute",
+            Self::Hour => "hour",
+            Self::Day => "day",
+        }
+    }
+
+    fn seconds(self) -> u64 {
+        match self {
+            Self::Minute => 60,
+            Self::Hour => 3600,
+            Self::Day => 86_400,
+        }
+    }
+}
+
+impl fmt::Display for Quota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.items, self.period.name())
+    }
+}
+
+impl FromStr for Quota {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('/').and_then(|(items, period)| {
+            let period = Period::ALL.into_iter().find(|known| known.name() == period)?;
+            Some(Self { items: items.parse().ok().filter(|&items| items > 0)?, period })
+        });
+        parsed.ok_or_else(|| "write a number of items and minute, hour or day, for example 1000/day".to_owned())
+    }
+}
+
+/// What was used in one period.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Used {
+    /// When the period started, in seconds since 1970.
+    since: u64,
+    /// Items, by the line of the client's key.
+    items: HashMap<String, u64>,
+}
+
+/// Counts what clients use of a [`Quota`]. The file is always ahead of the truth: an item is answered
+/// only once the file says that it was used, so that a server which is killed forgets nothing.
+pub(super) struct Meter {
+    quota: Quota,
+    counted: Mutex<Counted>,
+    file: Option<PathBuf>,
+}
+
+struct Counted {
+    used: Used,
+    /// What the file says.
+    booked: Used,
+}
+
+/// A quota is booked in as many parts, each with a write of the file.
+const PARTS: u64 = 16;
+
+impl Meter {
+    /// Goes on from `file`, if one is given and there.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is not what [`save`](Self::save) writes.
+    pub fn open(quota: Quota, file: Option<PathBuf>) -> Result<Self, Failure> {
+        let used = match &file {
+            Some(file) => read(file)?,
+            None => Used::default(),
+        };
+        Ok(Self { quota, counted: Mutex::new(Counted { booked: used.clone(), used }), file })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counted> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes `items` from what `client` has left. What was taken stays taken, however the query ends.
+    ///
+    /// # Errors
+    /// If less is left, or what was used cannot be written to the file.
+    pub fn take(&self, client: &ClientIdentity, items: u64) -> Result<(), Abort> {
+        self.take_at(client, items, SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()))
+    }
+
+    fn take_at(&self, client: &ClientIdentity, items: u64, now: u64) -> Result<(), Abort> {
+        let period = self.quota.period.seconds();
+        let since = now - now % period;
+        let mut counted = self.lock();
+        let Counted { used, booked } = &mut *counted;
+        if since > used.since {
+            *used = Used { since, items: HashMap::new() };
+            *booked = used.clone();
+        }
+        // A clock that was set back starts no new period, and one that was ahead does not lock clients out for
+        // longer than a period.
+        used.since = since;
+        booked.since = since;
+        let name = match client {
+            ClientIdentity::Key(key) => key.to_string(),
+            ClientIdentity::Anonymous => "anonymous".to_owned(),
+        };
+        let after = used.items.get(&name).copied().unwrap_or(0).saturating_add(items);
+        if after > self.quota.items {
+            let next = since.saturating_add(period).saturating_sub(now);
+            return Err(Abort::Local {
+                code: exit_code::REFUSED,
+                fault: format!(
+                    "this client has used up its quota of {} items per {}",
+                    self.quota.items,
+                    self.quota.period.name()
+                ),
+                mend: format!("ask again in {next} s, or ask whoever runs the server for a larger quota"),
+            });
+        }
+        if after > booked.items.get(&name).copied().unwrap_or(0) {
+            let ahead = after.saturating_add(self.quota.items / PARTS).min(self.quota.items);
+            booked.items.insert(name.clone(), ahead);
+            self.write(booked)?;
+        }
+        used.items.insert(name, after);
+        Ok(())
+    }
+
+    /// Writes to the file what was used, no more: when the server stops.
+    ///
+    /// # Errors
+    /// If it cannot be written. The file then says that more was used.
+    pub fn settle(&self) -> Result<(), Failure> {
+        let mut counted = self.lock();
+        counted.booked = counted.used.clone();
+        self.write(&counted.booked)
+    }
+
+    fn write(&self, booked: &Used) -> Result<(), Failure> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let text =
+            serde_json::to_string(booked).map_err(|error| Failure::new(code::INTERNAL, error, "please report this"))?;
+        write(file, &text).map_err(|error| {
+            let fault = format_args!("cannot write the used quotas: {error}");
+            Failure::new(code::OUTPUT, fault, "check the permissions and the room on the server's disk")
+        })
+    }
+}
+
+fn read(file: &Path) -> Result<Used, Failure> {
+    let unusable = |why: &dyn fmt::Display| {
+        let fault = format_args!("cannot read the used quotas in {}: {why}", file.display());
+        Failure::new(code::INPUT, fault, "restore the file from a copy; without it, all clients have their full quota")
+    };
+    let text = match read_text(file, MOST_FILE_BYTES) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Used::default()),
+        read => read.map_err(|error| unusable(&error))?,
+    };
+    serde_json::from_str(&text).map_err(|_| unusable(&"it is not what `vesica serve` writes"))
+}
+
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    std::io::Write::write_all(&mut new, text.as_bytes())?;
+    new.as_file().sync_all()?;
+    new.persist(file).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::transport::tls::Identity;
+
+    use super::*;
+
+    #[test]
+    fn quotas_are_parsed_and_shown() {
+        for text in ["1000/day", "5/minute", "77/hour"] {
+            assert_eq!(text.parse::<Quota>().expect(text).to_string(), text);
+        }
+        for text in ["", "1000", "0/day", "-1/day", "5/week", "day/5", "99999999999999999999/day"] {
+            assert!(text.parse::<Quota>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_client_has_its_own_quota_in_each_period_and_a_restart_keeps_what_was_used() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("quota");
+        let client = || ClientIdentity::Key(Identity::generate().expect("randomness").public());
+        let (one, other) = (client(), client());
+        let quota = Quota { items: 40, period: Period::Hour };
+        let open = || Meter::open(quota, Some(file.clone())).expect("a meter");
+        let meter = open();
+        meter.take_at(&one, 16, 7200).expect("16 of 40");
+        meter.take_at(&one, 16, 7300).expect("32 of 40");
+        let refusal = meter.take_at(&one, 16, 7300).expect_err("48 of 40").to_string();
+        assert!(refusal.contains("40 items per hour"), "{refusal}");
+        meter.take_at(&other, 40, 7300).expect("its own");
+        // Nobody stopped it: a sixteenth of the quota counts as used.
+        let again = open();
+        again.take_at(&one, 8, 10_799).expect_err("32 and 2 of 40");
+        meter.settle().expect("written");
+        let again = open();
+        again.take_at(&one, 16, 10_799).expect_err("the same hour");
+        again.take_at(&one, 8, 10_799).expect("40 of 40");
+        again.take_at(&one, 16, 10_800).expect("the next hour");
+        again.take_at(&other, 41, 10_801).expect_err("more than a whole quota");
+        again.take_at(&one, 40, 100).expect_err("a clock that was set back gives nothing");
+        let ahead = Meter::open(quota, None).expect("a meter");
+        ahead.take_at(&one, 40, 1 << 40).expect("a clock that is far ahead");
+        ahead.take_at(&one, 1, 7200).expect_err("what was used counts");
+        ahead.take_at(&one, 40, 10_800).expect("but not for ever");
+        std::fs::write(&file, "{").expect("written");
+        assert_eq!(Meter::open(quota, Some(file)).err().expect("damaged").code, code::INPUT);
+    }
+}

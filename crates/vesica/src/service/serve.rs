@@ -1,0 +1,509 @@
+//! The server's side: from a table to a prepared set, and to answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use vesica_party::service::{self, ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, StateId, Stop};
+use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor};
+use vesica_party::transport::tcp;
+use vesica_party::transport::tls::{AcceptedKeys, Identity};
+use vesica_party::{Abort, Security};
+use vesica_protocols::tasks::IntersectSenderInput;
+use vesica_structures::rng::SecretRng;
+
+use super::metrics::{Counters, Page, add};
+use super::prepared::{self, Lock, Prepared};
+use super::quota::Meter;
+use super::{Description, Quota, TableService, WithService, capacity_for, with_service};
+use crate::failure::{Failure, code};
+use crate::key::{DIGEST_VERSION, Kind};
+use crate::session::OwnTable;
+use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema, PayloadSpec};
+use crate::task::Columns;
+
+/// Longest time for a TLS handshake.
+const TLS_LIMIT: Duration = Duration::from_secs(10);
+
+/// Least rate at which a client takes what it enrols with, in bytes a second.
+const LEAST_ENROLMENT_RATE: u64 = 128 << 10;
+
+/// Who may ask.
+#[derive(Clone, Debug)]
+pub enum Clients {
+    /// Clients with these keys, over TLS 1.3, of a server with this identity.
+    Keys(Identity, AcceptedKeys),
+    /// Anybody, and nothing is encrypted.
+    InsecurePlaintext,
+}
+
+/// Everything that a server is told by its user.
+#[derive(Clone, Debug)]
+pub struct ServeConfig {
+    /// The table that is asked about.
+    pub source: OwnTable,
+    /// The columns that a client gets for its matches.
+    pub payload: Option<PayloadSpec>,
+    /// Most bytes of memory for reading payloads; `None` for what is free.
+    pub memory: Option<u64>,
+    /// The protocol's id.
+    pub protocol: String,
+    /// What the protocol withstands.
+    pub security: Security,
+    /// Keys that the set has room for; `None` for some more than the table has.
+    pub capacity: Option<u64>,
+    /// Items of each query.
+    pub items_per_query: u64,
+    /// Where the prepared set is kept.
+    pub state: Option<PathBuf>,
+    /// Whether a state that was prepared with other settings may be replaced.
+    pub replace_state: bool,
+    /// The address at which clients connect.
+    pub listen: String,
+    /// Who may ask.
+    pub clients: Clients,
+    /// How much each client may ask.
+    pub quota: Option<Quota>,
+    /// The address of the metrics page.
+    pub metrics: Option<String>,
+    /// Clients at once.
+    pub max_clients: usize,
+    /// Connections at once of one client.
+    pub connections_per_client: usize,
+    /// The longest time between two requests of a client.
+    pub idle: Duration,
+}
+
+/// What a server tells while it works. Texts never hold a key of the table.
+pub trait ServeLog: Sync {
+    /// A part of the start begins.
+    fn stage(&self, _name: &str) {}
+    /// Something worth knowing.
+    fn notice(&self, _text: &str) {}
+    /// Something that the user should act on.
+    fn warning(&self, _text: &str) {}
+    /// A client joined.
+    fn joined(&self, _client: &ClientIdentity) {}
+    /// A query was answered.
+    fn answered(&self, _query: &Query, _took: Duration) {}
+    /// A connection ended.
+    fn ended(&self, _client: Option<&ClientIdentity>, _from: &str, _outcome: &Result<(), Abort>) {}
+}
+
+/// What a server has come to when it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The address at which it listens.
+    pub address: String,
+    /// The address of the metrics page.
+    pub metrics: Option<String>,
+    /// Distinct keys of the table.
+    pub keys: u64,
+    /// Items of the set, dummies included.
+    pub capacity: u64,
+    /// Whether the set had been prepared before.
+    pub is_prepared_before: bool,
+}
+
+/// What reading the table again came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reloaded {
+    /// Distinct keys of the set that was served before.
+    pub before: u64,
+    /// Distinct keys of the table now.
+    pub now: u64,
+    /// Whether the set was replaced; it was not if the table has not changed.
+    pub is_replaced: bool,
+}
+
+/// A server that is ready to answer.
+pub trait Serve: Send + Sync {
+    /// Answers clients until `stop`.
+    fn run(&self, stop: &Stop, log: &dyn ServeLog);
+
+    /// Reads the table again and, if it has changed, replaces the set. Clients that are connected
+    /// notice with their next answer.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or does not fit what clients were told of it. The set that was
+    /// served stays.
+    fn reload(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure>;
+}
+
+/// Reads the table, prepares the set unless the state file holds it, and binds the addresses.
+///
+/// # Errors
+/// With the exit code of the command line.
+pub fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Arc<dyn Serve>, Started), Failure> {
+    struct Start<'a>(ServeConfig, &'a dyn ServeLog);
+
+    impl WithService for Start<'_> {
+        type Output = Result<(Arc<dyn Serve>, Started), Failure>;
+
+        fn with<S: TableService>(self) -> Self::Output {
+            let (serving, started) = Serving::<S>::start(self.0, self.1)?;
+            Ok((Arc::new(serving), started))
+        }
+    }
+
+    with_service(&config.protocol.clone(), Start(config, log))?
+}
+
+/// A server of the protocol `S`.
+struct Serving<S: TableService> {
+    config: ServeConfig,
+    acceptor: Box<dyn Acceptor>,
+    page: Option<Page>,
+    description: Description,
+    description_bytes: Vec<u8>,
+    params: S::Params,
+    state: Published<S::Server>,
+    served: Mutex<Served>,
+    meter: Option<Meter>,
+    counters: Counters,
+    /// For as long as the server runs.
+    _lock: Option<Lock>,
+}
+
+/// The set that is served.
+struct Served {
+    hash: [u8; 32],
+    keys: u64,
+}
+
+/// A table that was read, as a set.
+struct Set {
+    input: IntersectSenderInput,
+    hash: [u8; 32],
+}
+
+impl<S: TableService> Serving<S> {
+    fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Self, Started), Failure> {
+        check(&config)?;
+        let lock = config.state.as_deref().map(lock).transpose()?;
+        let meter = config.quota.map(|quota| Meter::open(quota, config.state.as_deref().map(prepared::quota_file)));
+        let meter = meter.transpose()?;
+        // Bound first: a port that is taken is noticed before a long preparation.
+        let acceptor = bind(&config)?;
+        let page = config.metrics.as_deref().map(bind_page).transpose()?;
+        log.stage("reading the table");
+        let mut table = read(&config, log)?;
+        let keys = table.digests.len() as u64;
+        let before = match &config.state {
+            Some(path) => prepared::load::<Prepared<S>>(path)?,
+            None => None,
+        };
+        let mut rng = randomness()?;
+        let description = describe::<S>(&config, &table, before.as_ref(), &mut rng)?;
+        if let Some(before) = before.as_ref().filter(|_| !config.replace_state) {
+            refuse_other_settings(&before.description, &description)?;
+        }
+        let params = description.params::<S>()?;
+        let description_bytes = description.to_bytes()?;
+        let set = Set::of(&description, &mut table)?;
+        let before = before
+            .filter(|before| before.set_hash == set.hash && before.description.differences(&description).is_empty());
+        let is_prepared_before = before.is_some();
+        let prepared = match before {
+            Some(before) => before,
+            None => {
+                log.stage("preparing the set");
+                let prepared = Prepared::new(description.clone(), set.input, set.hash, &mut rng)?;
+                if let Some(path) = &config.state {
+                    prepared::save(&prepared, path)?;
+                }
+                prepared
+            }
+        };
+        let (address, acceptor) = acceptor;
+        let metrics = page.as_ref().and_then(|page| page.address().ok()).map(|address| address.to_string());
+        let started = Started { address, metrics, keys, capacity: description.capacity, is_prepared_before };
+        let serve = Self {
+            acceptor,
+            page,
+            description,
+            description_bytes,
+            params,
+            state: Published::new(prepared.server),
+            served: Mutex::new(Served { hash: prepared.set_hash, keys }),
+            meter,
+            counters: Counters::default(),
+            _lock: lock,
+            config,
+        };
+        serve.counters.set_keys(keys);
+        Ok((serve, started))
+    }
+}
+
+impl<S: TableService> Serve for Serving<S> {
+    fn run(&self, stop: &Stop, log: &dyn ServeLog) {
+        let limits = ServeLimits {
+            clients: self.config.max_clients,
+            connections_per_client: self.config.connections_per_client,
+            idle: self.config.idle,
+            joining: ServeLimits::default()
+                .joining
+                .max(Duration::from_secs(S::enrolment_bytes(&self.params).end() / LEAST_ENROLMENT_RATE)),
+            ..ServeLimits::default()
+        };
+        let offer = Offer::<S> { state: &self.state, params: &self.params, description: &self.description_bytes };
+        let watch = Watch { serve: self, log };
+        thread::scope(|scope| {
+            if let Some(page) = &self.page {
+                scope.spawn(|| page.answer(&self.counters, stop));
+            }
+            service::serve(&*self.acceptor, &offer, &limits, &watch, stop);
+        });
+        if let Some(Err(failure)) = self.meter.as_ref().map(Meter::settle) {
+            log.warning(&failure.to_string());
+        }
+    }
+
+    fn reload(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
+        let outcome = self.read_again(log);
+        add(if outcome.is_ok() { &self.counters.reloaded } else { &self.counters.reload_failed }, 1);
+        outcome
+    }
+}
+
+impl<S: TableService> Serving<S> {
+    fn read_again(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
+        let mut table = read(&self.config, log)?;
+        let keys = table.digests.len() as u64;
+        let refuse = |fault: &str, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
+        if keys > self.description.capacity {
+            return refuse(
+                &format!("the table has {keys} keys now, and the set has room for {}", self.description.capacity),
+                "start the server again with a larger --capacity and --replace-state",
+            );
+        }
+        let fits = match (&table.payload, &self.description.payload) {
+            (None, None) => true,
+            (Some(now), Some(told)) => now.schema.fields == told.fields && now.schema.width <= told.width,
+            _ => false,
+        };
+        if !fits {
+            return refuse(
+                "the columns of --payload have other types, or longer values than there is room for",
+                "start the server again with --replace-state",
+            );
+        }
+        if kinds(&table) != self.description.key_kinds {
+            return refuse(
+                "the values of a key column are written in another way than before (text, numbers, dates), so that \
+                 clients' keys would no longer match",
+                "write the column as before, or start the server again with --replace-state",
+            );
+        }
+        let set = Set::of(&self.description, &mut table)?;
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = served.keys;
+        if served.hash == set.hash {
+            return Ok(Reloaded { before, now: keys, is_replaced: false });
+        }
+        let prepared = Prepared::<S>::new(self.description.clone(), set.input, set.hash, &mut randomness()?)?;
+        if let Some(path) = &self.config.state {
+            prepared::save(&prepared, path)?;
+        }
+        *served = Served { hash: prepared.set_hash, keys };
+        self.state.replace(prepared.server);
+        self.counters.set_keys(keys);
+        add(&self.counters.replaced, 1);
+        Ok(Reloaded { before, now: keys, is_replaced: true })
+    }
+}
+
+/// Refuses settings that contradict each other.
+fn check(config: &ServeConfig) -> Result<(), Failure> {
+    let Some(quota) = config.quota else { return Ok(()) };
+    if quota.items < config.items_per_query {
+        return Err(Failure::new(
+            code::USAGE,
+            format_args!("--quota {quota} does not allow one query of {} items", config.items_per_query),
+            "allow more, or make queries smaller with --items-per-query",
+        ));
+    }
+    if config.state.is_none() {
+        return Err(Failure::new(
+            code::USAGE,
+            "--quota without --state: whoever makes the server start again would have its quota back",
+            "name a file with --state, in whose place the server also keeps what was used",
+        ));
+    }
+    Ok(())
+}
+
+fn lock(state: &Path) -> Result<Lock, Failure> {
+    Lock::take(state)?.ok_or_else(|| {
+        Failure::new(
+            code::REFUSED,
+            format_args!("another server uses the state file {}", state.display()),
+            "stop the other one, or give this one a file of its own with --state",
+        )
+    })
+}
+
+/// A state whose settings are others than those of the command is not replaced unasked: its key may
+/// be the only copy, and each client would have to enrol again.
+fn refuse_other_settings(before: &Description, now: &Description) -> Result<(), Failure> {
+    let differences = before.differences(now);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        code::USAGE,
+        format_args!("the state file was prepared with other settings: {}", differences.join("; ")),
+        "use those settings, or another file, or say --replace-state to prepare the set anew; then each client \
+         enrols again",
+    ))
+}
+
+fn kinds(table: &KeyTable) -> Vec<Kind> {
+    table.stats.columns.iter().map(|column| column.written.kind()).collect()
+}
+
+/// The width that clients are told of records of `width` bytes: it hides the exact length of the
+/// longest, and leaves room for longer ones.
+fn record_width(width: usize) -> usize {
+    width.checked_next_power_of_two().map_or(width, |rounded| rounded.max(16).min(MAX_PAYLOAD_WIDTH)).max(width)
+}
+
+impl Set {
+    /// The set of a table, under the salt of the description.
+    fn of(description: &Description, table: &mut KeyTable) -> Result<Self, Failure> {
+        let salt = description
+            .salt_number()
+            .ok_or_else(|| Failure::new(code::INTERNAL, "the server's salt is malformed", "please report this"))?;
+        let items = std::mem::take(&mut table.digests).fold(salt);
+        let width = description.payload.as_ref().map_or(0, |schema| schema.width);
+        let mut payloads = vec![0; items.len().saturating_mul(width)];
+        if let Some(payload) = table.payload.take() {
+            let records = payload.bytes.chunks_exact(payload.schema.width.max(1));
+            payloads.chunks_exact_mut(width.max(1)).zip(records).for_each(|(padded, record)| {
+                padded.iter_mut().zip(record).for_each(|(to, from)| *to = *from);
+            });
+        }
+        let input = IntersectSenderInput { items, payloads };
+        Ok(Self { hash: prepared::set_hash(salt, &input), input })
+    }
+}
+
+fn randomness() -> Result<SecretRng, Failure> {
+    SecretRng::from_os()
+        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
+}
+
+fn read(config: &ServeConfig, log: &dyn ServeLog) -> Result<KeyTable, Failure> {
+    let opened = config.source.table.open()?;
+    let table = Columns::Payload(config.payload.clone()).read(&*opened, &config.source.key, config.memory)?;
+    let columns = config.source.key.columns().iter().zip(&table.stats.columns);
+    for warning in columns.filter_map(|(column, stats)| stats.bare_numbers(column)) {
+        log.warning(&warning);
+    }
+    Ok(table)
+}
+
+/// What clients are told of the table: as before, where a state is there that the table fits.
+fn describe<S: TableService>(
+    config: &ServeConfig,
+    table: &KeyTable,
+    before: Option<&Prepared<S>>,
+    rng: &mut SecretRng,
+) -> Result<Description, Failure> {
+    let keys = table.digests.len() as u64;
+    if let Some(capacity) = config.capacity.filter(|&capacity| capacity < keys) {
+        return Err(Failure::new(
+            code::USAGE,
+            format_args!("--capacity {capacity} is less than the {keys} distinct keys of the table"),
+            "give a number that is at least as large as the table will ever be",
+        ));
+    }
+    let before = before.map(|before| &before.description);
+    let kept_capacity = before.map(|before| before.capacity).filter(|&capacity| capacity >= keys);
+    let capacity = config.capacity.or(kept_capacity).unwrap_or_else(|| capacity_for(keys));
+    Ok(Description {
+        version: 1,
+        protocol: S::ENTRY.id.into(),
+        security: config.security,
+        key_digest: DIGEST_VERSION.into(),
+        key_columns: config.source.key.agreement(),
+        key_kinds: kinds(table),
+        salt: before.map_or_else(|| format!("{:032x}", rng.block()), |before| before.salt.clone()),
+        capacity,
+        items_per_query: config.items_per_query,
+        payload: table.payload.as_ref().map(|payload| {
+            let PayloadSchema { fields, width } = payload.schema.clone();
+            // As before, while that has room.
+            let told = before.and_then(|before| before.payload.as_ref()).map(|before| before.width);
+            PayloadSchema { fields, width: told.filter(|&told| told >= width).unwrap_or_else(|| record_width(width)) }
+        }),
+        quota: config.quota.map(|quota| quota.to_string()),
+    })
+}
+
+fn bind(config: &ServeConfig) -> Result<(String, Box<dyn Acceptor>), Failure> {
+    let listener = tcp::listen(&config.listen)?;
+    let address = listener.local_addr()?.to_string();
+    let acceptor: Box<dyn Acceptor> = match &config.clients {
+        Clients::InsecurePlaintext => Box::new(PlaintextAcceptor(listener)),
+        Clients::Keys(identity, clients) => Box::new(TlsAcceptor {
+            listener,
+            identity: identity.clone(),
+            clients: clients.clone(),
+            handshake_limit: TLS_LIMIT,
+        }),
+    };
+    Ok((address, acceptor))
+}
+
+fn bind_page(address: &str) -> Result<Page, Failure> {
+    Page::bind(address).map_err(|error| {
+        Failure::new(
+            code::USAGE,
+            format_args!("cannot listen at {address} for metrics: {error}"),
+            "name another address with --metrics, for example 127.0.0.1:9464",
+        )
+    })
+}
+
+/// Passes on what a server does to the log and the counters, and bounds what clients ask.
+struct Watch<'a, S: TableService> {
+    serve: &'a Serving<S>,
+    log: &'a dyn ServeLog,
+}
+
+impl<S: TableService> ServeEvents for Watch<'_, S> {
+    fn joined(&self, client: &ClientIdentity, _: StateId) {
+        add(&self.serve.counters.joined, 1);
+        self.log.joined(client);
+    }
+
+    fn permit(&self, query: &Query) -> Result<(), Abort> {
+        let Some(meter) = &self.serve.meter else { return Ok(()) };
+        let taken = meter.take(&query.client, self.serve.description.items_per_query);
+        taken.inspect_err(|_| add(&self.serve.counters.over_quota, 1))
+    }
+
+    fn answered(&self, query: &Query, took: Duration) {
+        add(&self.serve.counters.items, self.serve.description.items_per_query);
+        self.serve.counters.answered(took);
+        self.log.answered(query, took);
+    }
+
+    fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
+        add(&self.serve.counters.ended, 1);
+        if outcome.is_err() {
+            add(&self.serve.counters.failed, 1);
+        }
+        self.log.ended(client, from, outcome);
+    }
+
+    fn not_accepted(&self, fault: &std::io::Error) {
+        self.log.warning(&format!(
+            "a client could not be accepted: {fault}; raise the limit of open files (`ulimit -n`), if that is what ran \
+             out"
+        ));
+    }
+}
