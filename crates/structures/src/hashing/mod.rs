@@ -3,14 +3,14 @@
 
 mod cuckoo;
 mod max_load;
-mod permuted;
+mod permuted_tables;
 mod positions;
 mod simple;
 mod two_choice;
 
 pub use cuckoo::{CuckooTable, cuckoo_bins, hall_bound, independent_bound};
 pub use max_load::max_load;
-pub use permuted::{Cell, PermutedHash, PermutedShape, PermutedTables, Place};
+pub use permuted_tables::{Cell, PermutedHash, PermutedShape, PermutedTables, Place};
 pub use positions::{Positions, three_distinct};
 pub use simple::{Entry, SimpleTable, simple_capacity};
 pub use two_choice::{TwoChoiceShape, two_choice_bound};
