@@ -4,7 +4,7 @@
 mod cuckoo;
 mod max_load;
 mod parts;
-mod permuted;
+mod permuted_tables;
 mod positions;
 mod simple;
 mod sub_tables;
@@ -13,7 +13,7 @@ mod two_choice;
 pub use cuckoo::{CuckooTable, cuckoo_bins, hall_bound, independent_bound};
 pub use max_load::max_load;
 pub use parts::{Parts, Permuted};
-pub use permuted::{Cell, PermutedHash, PermutedShape, PermutedTables, Place};
+pub use permuted_tables::{Cell, PermutedHash, PermutedShape, PermutedTables, Place};
 pub use positions::{Positions, three_distinct};
 pub use simple::{Entry, SimpleTable, simple_capacity};
 pub use sub_tables::{SUB_TABLES, sub_table_bins, sub_tables_bound};

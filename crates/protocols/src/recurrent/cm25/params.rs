@@ -163,6 +163,7 @@ impl Params {
     ///
     /// # Panics
     /// If its parameters are refused, which those of [`Params::new`] are not.
+    #[expect(clippy::expect_used, reason = "a test makes the scheme of every configuration and form")]
     pub(super) fn scheme(&self) -> bfv::Scheme {
         bfv::Scheme::new(&self.scheme).expect("fixed parameters that are served")
     }

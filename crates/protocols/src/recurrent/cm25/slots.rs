@@ -105,7 +105,7 @@ pub(super) fn zeros(scheme: &Scheme, plains: &[Secret<Vec<u64>>]) -> Vec<(usize,
     for (modulus, &p) in scheme.params().plain.iter().enumerate() {
         for slot in 0..scheme.slots() {
             // No branch on a limb alone.
-            if plains.iter().fold(0, |any, slots| any | slots[slot] % p) == 0 {
+            if plains.iter().fold(0, |any, slots| any | (slots[slot] % p)) == 0 {
                 zeros.push((slot, modulus));
             }
         }
