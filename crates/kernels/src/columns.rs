@@ -171,7 +171,7 @@ mod x86 {
         }
     }
 
-    /// The callers checks that all factors lie within `factors`.
+    /// The caller checks that all factors lie within `factors`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512ifma")]
     pub(super) fn add_products_ifma(
         rows: &[[u64; LANES]],
@@ -263,17 +263,14 @@ mod tests {
     #[test]
     fn sums_of_products_are_those_of_whole_numbers() {
         for count in [0usize, 1, 5, MOST_PRODUCTS] {
+            // The largest words where rows are most.
             let largest = (1 << PRODUCT_HALF) - 1;
+            let word = |w: u128| if count == MOST_PRODUCTS { largest } else { w as u64 & largest };
             let rows: Vec<[u64; LANES]> = words(count as u64, count * LANES)
                 .chunks_exact(LANES)
-                .map(|row| {
-                    std::array::from_fn(|i| row[i] as u64 & largest | u64::from(count == MOST_PRODUCTS) * largest)
-                })
+                .map(|row| std::array::from_fn(|i| word(row[i])))
                 .collect();
-            let factors: Vec<u64> = words(3, 300)
-                .iter()
-                .map(|&w| w as u64 & largest | u64::from(count == MOST_PRODUCTS) * largest)
-                .collect();
+            let factors: Vec<u64> = words(3, 300).iter().map(|&w| word(w)).collect();
             let starts: Vec<u32> = words(4, count).iter().map(|&w| (w % 229) as u32).collect();
             let sums = on_every_backend(|| {
                 let mut sums = Sums::default();

@@ -15,6 +15,11 @@ const fn on_shares(row: Footprint) -> Footprint {
     Footprint { totals: Totals::OnShares, ..row }
 }
 
+/// A row that looks up records in a matrix.
+const fn look_up(row: Footprint) -> Footprint {
+    Footprint { totals: Totals::LookUp, ..row }
+}
+
 const fn coefficients([fixed_kib, per_sender_item, per_receiver_item]: [u64; 3]) -> Coefficients {
     Coefficients { fixed_kib, per_sender_item, per_receiver_item }
 }
@@ -56,6 +61,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("ltsxq26-band", Security::SemiHonest, [[282, 77, 27], [512, 9, 190]]),
     row("ltsxq26-circuit", Security::SemiHonest, [[3235, 573, 1798], [3230, 75, 1815]]),
     row("ltsxq26-wide", Security::SemiHonest, [[1004, 163, 185], [2602, 2, 454]]),
+    look_up(row("oprf-pir", Security::SemiHonest, [[500, 60, 200], [1300, 16, 20000]])),
     row("oprf-rfc9497", Security::Malicious, [[1073, 63, 0], [466, 18, 152]]),
     row("oprf-rfc9497", Security::SemiHonest, [[1203, 55, 0], [372, 11, 153]]),
     row("psty19", Security::SemiHonest, [[964, 228, 1853], [1030, 75, 1870]]),

@@ -45,6 +45,9 @@ pub enum Totals {
     Plain,
     /// As inner products of shares, one for each column and group.
     OnShares,
+    /// Not at all: the sender prepares a matrix for private look-ups, whose size depends on the width
+    /// of a payload, and not in a line on the number of items.
+    LookUp,
 }
 
 /// What one side allocates.
@@ -97,8 +100,10 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let Footprint { sender, receiver, totals, .. } =
         if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
     let extras = workload.extra_memory(*totals);
-    let [sender, receiver] =
-        [sender, receiver].map(|of| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
+    // The matrix is the sender's.
+    let of_receiver = if *totals == Totals::LookUp { workload.extra_memory(Totals::Plain) } else { extras };
+    let [sender, receiver] = [(sender, extras), (receiver, of_receiver)]
+        .map(|(of, extras)| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
     Some(Memory { sender, receiver })
 }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role};
+use vesica_protocols::recurrent::oprf_pir;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
     Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
-    IntersectSenderOutput,
+    IntersectSenderOutput, SetFunctionality,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -206,11 +207,16 @@ impl Job for IntersectJob {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }
 
-    fn extra_memory(_totals: Totals, extent: &Extent, options: &IntersectOptions) -> u64 {
+    fn extra_memory(totals: Totals, extent: &Extent, options: &IntersectOptions) -> u64 {
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let payloads = options.payload_bytes as u64;
         let keystreams = if payloads > 0 { 80 } else { 0 };
-        items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 })
+        let line = items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 });
+        let matrix = match totals {
+            Totals::LookUp => oprf_pir::Params::derive(&Intersect::request(extent, options)),
+            Totals::Plain | Totals::OnShares => return line,
+        };
+        line.saturating_add(matrix.map_or(0, |params| params.preparation_bytes()))
     }
 
     fn richer_amounts() -> Vec<Amounts> {
