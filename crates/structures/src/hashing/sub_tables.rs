@@ -74,7 +74,7 @@ mod tests {
             assert!(bound < last, "2^{log} bins: {bound}");
             last = bound;
         }
-        assert!(sub_tables_bound(4096 * 83 / 100, 1024) > 0.0, "the bound says nothing there");
+        assert!(sub_tables_bound(4096 * 85 / 100, 1024) > 0.0, "the bound says nothing there");
         assert!(sub_table_bins(1 << 20, 1024, 101).is_err());
         assert!(sub_table_bins((1 << 24) + 1, 1024, 43).is_err());
     }

@@ -28,7 +28,7 @@ const fn coefficients([fixed_kib, per_sender_item, per_receiver_item]: [u64; 3])
 pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("bpsy23-union", Security::SemiHonest, [[799, 244, 957], [1700, 16, 300]]),
     row("cgs22", Security::SemiHonest, [[2735, 289, 670], [2737, 75, 689]]),
-    row("cm25-select", Security::SemiHonest, [[20000, 120, 64], [12000, 72, 64]]),
+    row("cm25-select", Security::SemiHonest, [[18825, 69, 2596], [6512, 80, 16]]),
     row("cssw25", Security::SemiHonest, [[1654, 1047, 45], [738, 1032, 698]]),
     row("cssw25:shuffle=prf", Security::SemiHonest, [[3759, 3152, 19], [3631, 3136, 645]]),
     row("czz24", Security::SemiHonest, [[204, 110, 75], [204, 110, 32]]),

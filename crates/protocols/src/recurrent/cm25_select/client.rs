@@ -40,6 +40,9 @@ pub struct Client {
     pub(super) asked: u64,
 }
 
+/// `D` for each limb of an item, and the first halves of the encrypted masks.
+type Question = (Vec<Ciphertext<Coefficients>>, Vec<Poly<Values>>);
+
 impl service::Client for Client {
     type Params = Params;
     type Query = IntersectReceiverInput;
@@ -183,7 +186,7 @@ impl Client {
         parts: Parts,
         masks: &mut Encryptor<'_>,
         rng: &mut SecretRng,
-    ) -> Result<(Vec<Ciphertext<Coefficients>>, Vec<Poly<Values>>), Abort> {
+    ) -> Result<Question, Abort> {
         let scheme = scheme();
         let mut differences = Vec::with_capacity(self.params.limbs());
         let mut halves = Vec::with_capacity(self.params.limbs());
