@@ -167,6 +167,9 @@ fn public_keys_encrypt_and_hide_what_was_added() {
     assert_eq!(on.decrypt(&encrypted), slots);
     // e u + e0 + e1 s: variance at most 10.5 (2 * 4096 * 2 / 3 + 1); eight deviations.
     assert!(on.noise_bits(&encrypted) < 0.5 * (10.5f64 * 5463.0).log2() + 3.0);
+    let without = Ciphertext { c0: encrypted.c0.clone(), c1: on.scheme.zero(3) };
+    let without = on.scheme.ciphertext_coefficients(without);
+    assert_eq!(on.scheme.decrypt(&without, &on.key), Err(NoiseExhausted), "the second half is needed");
     let again = key.encrypt(&on.scheme, &plain, &mut on.rng);
     let same = |a: &Poly<Values>, b: &Poly<Values>| a.residues.iter().zip(&b.residues).filter(|(a, b)| a == b).count();
     assert!(same(&encrypted.c0, &again.c0) < 3 && same(&encrypted.c1, &again.c1) < 3);
