@@ -66,7 +66,8 @@ pub struct ServeArgs {
     pub items_per_query: u64,
     /// The protocol. oprf-rfc9497: each client fetches some bytes for each key of the set once, and
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys; clients
-    /// fetch nothing, and each item costs megabytes and more work. It needs --security semi-honest
+    /// fetch next to nothing, and each item costs hundreds of kilobytes and more work. It needs
+    /// --security semi-honest
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
     /// What queries must withstand. malicious: each answer comes with a proof that the server used

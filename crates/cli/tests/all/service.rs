@@ -160,7 +160,8 @@ fn a_quota_outlives_a_kill_and_is_known_before_the_first_query() {
     drop(server);
     folder.write("seen.csv", "when,url\n1,http://3.example/\n");
     let (server, address) = serve(&folder, options);
-    let refused = query(&folder, &address, "--state deny.cache --output other.csv");
+    let other = QUERY.replace("hits.csv", "other.csv");
+    let refused = folder.run(&format!("{other} --connect {address} --state deny.cache"));
     if refused.code == 0 {
         // Midnight has passed in between, by a chance of some seconds in a day.
         return;
@@ -267,7 +268,7 @@ fn mistakes_are_named_on_both_sides() {
     refuse("--quota 10 --state deny.state", 2, "1000/day");
     refuse("--quota 10/day", 2, "--state");
     refuse("--quota 10/day --state deny.state", 2, "does not allow one query of 16 items");
-    refuse("--no-quota --payload nothing", 2, "nothing");
+    refuse("--no-quota --payload nothing", 3, "nothing");
     refuse("--no-quota --items-per-query 0", 2, "--items-per-query");
     folder.write("bad.state", "not a state");
     refuse("--no-quota --state bad.state", 3, "bad.state");

@@ -41,6 +41,8 @@ impl Permuted {
     pub fn parts(&self, items: &[u128]) -> Secret<Vec<Parts>> {
         let mut blocks = Secret::new(items.to_vec());
         self.compress.encrypt(&mut blocks);
+        // Without the item itself, whoever knows the key could go back from parts to other items.
+        blocks.iter_mut().zip(items).for_each(|(block, item)| *block ^= item);
         let mask = u64::MAX >> (u64::BITS - self.right_bits);
         Secret::new(blocks.iter().map(|&block| [below((block >> 64) as u64, self.bins), block as u64 & mask]).collect())
     }

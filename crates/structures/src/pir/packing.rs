@@ -20,12 +20,15 @@
 //! products of digits and values of the client's keys.
 
 use rayon::prelude::*;
-use vesica_kernels::columns::LANES;
+use vesica_kernels::columns::{LANES, MOST_PRODUCTS};
 
 use super::ring::{DEGREE, HALF, Ring, ring};
 
 /// Digits of an element that is switched.
 pub(super) const DIGITS: usize = 2;
+
+// One sum takes all products of a packing.
+const _: () = assert!((DEGREE - 1) * DIGITS <= MOST_PRODUCTS);
 /// Bits of a digit: digits are signed, and at most half of `2^DIGIT_BITS` in absolute value.
 pub(super) const DIGIT_BITS: u32 = 16;
 /// Low bits that are rounded off before an element is cut into digits.

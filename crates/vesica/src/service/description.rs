@@ -10,6 +10,7 @@ use super::{Quota, TableService, WithService, with_service};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, list};
 use crate::key::{DIGEST_VERSION, KeySpec, Kind};
+use crate::memory::Bytes;
 use crate::table::PayloadSchema;
 
 /// The version of descriptions.
@@ -42,6 +43,9 @@ pub struct Description {
     /// How much each client may ask, as [`Quota`] is written.
     pub quota: Option<String>,
 }
+
+/// Most bytes of a query, in both directions.
+const MOST_QUERY_BYTES: u64 = 256 << 20;
 
 /// Most items of a query.
 pub(super) const MOST_ITEMS_PER_QUERY: u64 = 1 << 16;
@@ -132,7 +136,16 @@ impl Description {
             type Output = Result<u64, Failure>;
 
             fn with<S: TableService>(self) -> Self::Output {
-                self.0.params::<S>().map(|_| S::QUERIES_AN_ENROLMENT)
+                let params = self.0.params::<S>()?;
+                let bytes = *S::query_bytes(&params).end();
+                if bytes > MOST_QUERY_BYTES {
+                    return Err(Failure::new(
+                        code::REFUSED,
+                        format_args!("a query of {} items takes {}", self.0.items_per_query, Bytes(bytes)),
+                        format_args!("serve with fewer --items-per-query: at most {} a query", Bytes(MOST_QUERY_BYTES)),
+                    ));
+                }
+                Ok(S::QUERIES_AN_ENROLMENT)
             }
         }
 

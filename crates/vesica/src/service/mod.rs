@@ -1,4 +1,4 @@
-//! Services on tables: [`serve`] prepares a set once and answers many clients, [`query`] asks such
+//! Services on tables: [`start`] prepares a set that many clients ask about, and [`query`] asks such
 //! a server about a small table. `vesica serve` and `vesica query` call these two.
 //!
 //! ```text
@@ -33,6 +33,7 @@ use vesica_party::service::{Service, State};
 use vesica_protocols::recurrent::oprf_pir::{self, OprfPir};
 use vesica_protocols::recurrent::{self, rfc9497::OprfRfc9497};
 use vesica_protocols::tasks::Intersect;
+use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
 
@@ -75,6 +76,11 @@ fn with_service<W: WithService>(id: &str, what: W) -> Result<W::Output, Failure>
             format_args!("name one of {}", ENTRIES.map(|entry| entry.id).join(", ")),
         )),
     }
+}
+
+fn randomness() -> Result<SecretRng, Failure> {
+    SecretRng::from_os()
+        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
 /// Fewest items of a set: smaller sets are filled up to it.

@@ -14,7 +14,7 @@ use vesica_protocols::tasks::{IntersectReceiverInput, SealedPayloads};
 use vesica_structures::rng::SecretRng;
 
 use super::prepared::{self, Lock, check_format, read_description, write_format};
-use super::{Description, Quota, TableService, WithService, with_service};
+use super::{Description, Quota, TableService, WithService, randomness, with_service};
 use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
 use crate::memory::{Budget, Bytes};
@@ -224,11 +224,6 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         seconds: started.elapsed().as_secs_f64(),
         warnings,
     })
-}
-
-fn randomness() -> Result<SecretRng, Failure> {
-    SecretRng::from_os()
-        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
 /// Waits until no other run uses the state file.

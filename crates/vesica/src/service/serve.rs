@@ -16,7 +16,7 @@ use vesica_structures::rng::SecretRng;
 use super::metrics::{Counters, Page, add};
 use super::prepared::{self, Lock, Prepared};
 use super::quota::Meter;
-use super::{Description, Quota, TableService, WithService, capacity_for, with_service};
+use super::{Description, Quota, TableService, WithService, capacity_for, randomness, with_service};
 use crate::failure::{Failure, code};
 use crate::key::{DIGEST_VERSION, Kind};
 use crate::session::OwnTable;
@@ -26,8 +26,8 @@ use crate::task::Columns;
 /// Longest time for a TLS handshake.
 const TLS_LIMIT: Duration = Duration::from_secs(10);
 
-/// Least rate at which a client takes what it enrols with, in bytes a second.
-const LEAST_ENROLMENT_RATE: u64 = 128 << 10;
+/// Least rate of a client's link, in bytes a second.
+const LEAST_RATE: u64 = 128 << 10;
 
 /// Who may ask.
 #[derive(Clone, Debug)]
@@ -199,6 +199,7 @@ impl<S: TableService> Serving<S> {
         if let Some(before) = before.as_ref().filter(|_| !config.replace_state) {
             refuse_other_settings(&before.description, &description)?;
         }
+        description.check()?;
         let params = description.params::<S>()?;
         let description_bytes = description.to_bytes()?;
         let set = Set::of(&description, &mut table)?;
@@ -239,14 +240,14 @@ impl<S: TableService> Serving<S> {
 
 impl<S: TableService> Serve for Serving<S> {
     fn run(&self, stop: &Stop, log: &dyn ServeLog) {
+        let defaults = ServeLimits::default();
         let limits = ServeLimits {
             clients: self.config.max_clients,
             connections_per_client: self.config.connections_per_client,
             idle: self.config.idle,
-            joining: ServeLimits::default()
-                .joining
-                .max(Duration::from_secs(S::enrolment_bytes(&self.params).end() / LEAST_ENROLMENT_RATE)),
-            ..ServeLimits::default()
+            joining: defaults.joining.max(time_for(*S::enrolment_bytes(&self.params).end())),
+            query: defaults.query.max(time_for(*S::query_bytes(&self.params).end())),
+            ..defaults
         };
         let offer = Offer::<S> { state: &self.state, params: &self.params, description: &self.description_bytes };
         let watch = Watch { serve: self, log };
@@ -315,6 +316,11 @@ impl<S: TableService> Serving<S> {
     }
 }
 
+/// The time that so many bytes take over the slowest link that is served.
+fn time_for(bytes: u64) -> Duration {
+    Duration::from_secs(bytes / LEAST_RATE)
+}
+
 /// Refuses settings that contradict each other.
 fn check(config: &ServeConfig) -> Result<(), Failure> {
     let Some(quota) = config.quota else { return Ok(()) };
@@ -367,7 +373,7 @@ fn kinds(table: &KeyTable) -> Vec<Kind> {
 /// The width that clients are told of records of `width` bytes: it hides the exact length of the
 /// longest, and leaves room for longer ones.
 fn record_width(width: usize) -> usize {
-    width.checked_next_power_of_two().map_or(width, |rounded| rounded.max(16).min(MAX_PAYLOAD_WIDTH)).max(width)
+    width.checked_next_power_of_two().map_or(width, |rounded| rounded.clamp(16, MAX_PAYLOAD_WIDTH)).max(width)
 }
 
 impl Set {
@@ -388,11 +394,6 @@ impl Set {
         let input = IntersectSenderInput { items, payloads };
         Ok(Self { hash: prepared::set_hash(salt, &input), input })
     }
-}
-
-fn randomness() -> Result<SecretRng, Failure> {
-    SecretRng::from_os()
-        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
 fn read(config: &ServeConfig, log: &dyn ServeLog) -> Result<KeyTable, Failure> {

@@ -257,6 +257,9 @@ impl State for Client {
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let params = super::read_params(bytes)?;
         let asked = bytes.u64()?;
+        if asked > ITEMS_AN_ENROLMENT {
+            return Err(StateError::Damaged("it has asked more than a client may"));
+        }
         let seeds = bytes.array()?;
         let key = super::read_key(bytes)?;
         let (public, half) = super::read_half(bytes)?;

@@ -68,9 +68,15 @@
 //! - Whoever aborts for exhausted noise tells so. Honest ciphertexts never have it.
 //! - A client learns of any item whether it is in the set, one for each that the server answers.
 //! - Items are compressed under a key that the client learns, after the set was fixed. A client that
-//!   chooses its items by the key finds one with a false match in about `2^62` steps.
-//! - A state file that is copied, or restored from an older copy, begins to count again where the copy
-//!   was made.
+//!   chooses its items by the key finds one with a false match in about `2^60` steps if it knows the
+//!   whole set, `2^80` if it knows one item of it, and two of its own that count as one in `2^40`.
+//! - What was asked and answered is counted in memory and in the states. A side that is killed forgets
+//!   what it has counted since its state was written, and a state that is copied, or restored from an
+//!   older copy, begins to count again where the copy was made. The budgets are of one enrolment and
+//!   of one prepared set: `k` sets that are nearly the same have distances that add up as `sqrt(k)`.
+//!   Over all enrolments of one prepared set, a false match has a probability up to `2^-38`.
+//! - The client sends each `D` as soon as it is made, so that the cache shows in microseconds which
+//!   parts of the table an item needs, and whether the next item needs the same.
 
 mod client;
 mod hashing;

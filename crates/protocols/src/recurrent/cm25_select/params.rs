@@ -118,7 +118,7 @@ impl Params {
         self.right_bits.div_ceil(LIMB_BITS) as usize
     }
 
-    /// Groups of bins: a ciphertext holds [`QUARTER`] bins of each sub-table.
+    /// Groups of bins: a ciphertext holds 1024 bins of each sub-table.
     pub fn groups(&self) -> usize {
         self.bins / QUARTER
     }

@@ -255,7 +255,11 @@ impl State for Server {
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
         let params = super::read_params(bytes)?;
-        let answered = AtomicU64::new(bytes.u64()?);
+        let answered = bytes.u64()?;
+        if answered > ITEMS_OF_A_SET {
+            return Err(StateError::Damaged("it has answered more than a set may"));
+        }
+        let answered = AtomicU64::new(answered);
         let seeds = bytes.array()?;
         let key = super::read_key(bytes)?;
         let (public, _) = super::read_half(bytes)?;
