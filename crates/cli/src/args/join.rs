@@ -59,15 +59,15 @@ pub struct ReceiveArgs {
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
-    /// Columns, by task. intersect, union: the columns that you expect of your partner; if it gives
-    /// others, the run is refused [default: take what it gives]. join-and-compute: one column of
-    /// yours. Each column that your partner gives has one result: the sum, over the common keys, of
-    /// its value times yours. union-sum: your columns; the first goes with your partner's first,
-    /// and so on. Each result is your column summed over all of your keys, plus your partner's
-    /// column in the same position summed over the keys that only your partner has. If you name
-    /// none, each result is only the sum over the keys that only your partner has. shares: your
-    /// columns to share. Not for other tasks. A name with a comma stands in double quotes: '"Sales,
-    /// net",score'
+    /// Columns, by task. intersect, union: the columns that you expect of your partner; the run is
+    /// refused unless it gives exactly these, in this order [default: take what it gives].
+    /// join-and-compute: one column of yours. Each column that your partner gives has one result:
+    /// the sum, over the common keys, of its value times yours. union-sum: your columns; the first
+    /// goes with your partner's first, and so on. Each result is your column summed over all of
+    /// your keys, plus your partner's column in the same position summed over the keys that only
+    /// your partner has. If you name none, each result is only the sum over the keys that only your
+    /// partner has. shares: your columns to share. Not for other tasks. A name with a comma stands
+    /// in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column

@@ -66,8 +66,8 @@ pub enum Command {
     Receive(Box<ReceiveArgs>),
     /// Let your partner learn which of its rows you have too
     Send(Box<SendArgs>),
-    /// Keep answering many clients about your table; each learns which rows of its own small table
-    /// yours has too
+    /// Keep answering many clients about your table. A client learns which rows of its own small table
+    /// have a key that is in your table too
     Serve(Box<ServeArgs>),
     /// Learn which rows of your small table a server has too
     Query(Box<QueryArgs>),

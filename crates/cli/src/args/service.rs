@@ -96,11 +96,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE", help_heading = "Clients")]
     pub identity: Option<PathBuf>,
     /// The clients that may ask: a file with one public key on each line, as in their .pub files;
-    /// lines that start with # are comments
+    /// lines that start with # are comments. Either this or --any-client must be given
     #[arg(long, value_name = "FILE", help_heading = "Clients", required_unless_present_any = ["any_client", "insecure_plaintext"])]
     pub clients: Option<PathBuf>,
-    /// Let anybody ask who has a key pair. There is no quota then: whoever has used one up comes back
-    /// with another key pair
+    /// Let anybody who has a key pair ask, instead of --clients. There is no quota then: whoever has
+    /// used up a quota would come back with another key pair
     #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "insecure_plaintext"])]
     pub any_client: bool,
     /// Use no TLS, for experiments on one machine: everybody on the way can read and change the
@@ -108,7 +108,8 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "identity"])]
     pub insecure_plaintext: bool,
     /// How many items each client may ask about in each day, hour or minute of UTC, for example
-    /// 1000/day or 100/hour; dummies count. What was used is kept in a file beside --state
+    /// 1000/day or 100/hour; dummies count. What was used is kept in a file beside --state. With
+    /// --clients, either this or --no-quota must be given
     #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client", requires = "state", required_unless_present_any = ["no_quota", "any_client"])]
     pub quota: Option<Quota>,
     /// Let each client ask about as many items as it likes: then it can try out all keys that it can
@@ -185,7 +186,8 @@ pub struct QueryArgs {
     /// End the whole run after this time; written as for --wait
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
     pub deadline: Option<Duration>,
-    /// The least that queries must withstand: semi-honest also takes a server that proves nothing
+    /// The least that queries must withstand. With semi-honest, you also accept a server that proves
+    /// nothing
     #[arg(
         long,
         value_enum,
