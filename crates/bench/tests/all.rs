@@ -3,16 +3,21 @@
 
 use vesica::task::{Amounts, AnyTask, TASKS};
 use vesica_bench::{BenchError, Settings, in_process, two_processes};
-use vesica_party::Security;
+use vesica_party::{CostClass, Entry, Security};
 
 fn settings(protocol: &str) -> Settings {
     Settings { item_bytes: 24, repeat: 2, ..Settings::new("intersect", protocol, Security::SemiHonest, 300, 200) }
 }
 
-fn settings_of(task: &dyn AnyTask, id: &str, amounts: &Amounts) -> Settings {
-    // Each item that is asked about takes tens of milliseconds.
-    let (receiver_items, overlap) = if id == "cm25-select" { (4, 3) } else { (200, 31) };
-    let settings = Settings::new(task.name(), id, Security::SemiHonest, 300, receiver_items);
+fn settings_of(task: &dyn AnyTask, entry: &Entry, amounts: &Amounts) -> Settings {
+    let (receiver_items, overlap) = match (entry.cost, entry.false_match_bits()) {
+        // Nothing but common items, which no false match can come to.
+        (_, Some(_)) => (4, 4),
+        // Each item that is asked about takes tens of milliseconds.
+        (CostClass::Lattice, None) => (4, 3),
+        _ => (200, 31),
+    };
+    let settings = Settings::new(task.name(), entry.id, Security::SemiHonest, 300, receiver_items);
     Settings { repeat: 1, overlap: Some(overlap), ..settings }.with_amounts(amounts)
 }
 
@@ -23,7 +28,7 @@ fn the_tasks_are_checked_against_the_plain_functions() {
         for entry in task.entries().into_iter().filter(|entry| entry.mode(Security::SemiHonest).is_some()) {
             let id = entry.id;
             let all = task.richer_amounts().into_iter().chain([task.least_amounts_of(entry)]);
-            let all = all.map(|amounts| settings_of(*task, id, &amounts));
+            let all = all.map(|amounts| settings_of(*task, entry, &amounts));
             let mut ran = 0;
             for settings in all {
                 match in_process(&settings.checked().expect("sensible settings")) {

@@ -203,8 +203,9 @@ fn section() -> String {
             }
             peers.push_str(&format!(
                 "The rows *{}* are another implementation: [{}](https://{}) at {}, built and measured on the same \
-                 machine. Other users share that machine, and the rows ran at different times; \
-                 [bench/runs/{folder}](bench/runs/{folder}) also has runs of Vesica and the public VOLE-PSI in turns.\n",
+                 machine. Other users share that machine, and the rows were measured at different times. For a fairer \
+                 comparison, [bench/runs/{folder}](bench/runs/{folder}) also has runs that alternate between Vesica \
+                 and the public VOLE-PSI.\n",
                 peer.name, peer.source, peer.source, peer.commit
             ));
         }

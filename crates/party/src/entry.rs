@@ -207,6 +207,9 @@ pub enum Status {
     Broken {
         /// The way in which the protocol fails.
         how: &'static str,
+        /// `-log2` of the probability, at most, that an item which only the receiver has matches; nothing
+        /// where such false matches are within the failure budget, as in every row that is not broken.
+        false_match_bits: Option<u32>,
     },
 }
 
@@ -237,7 +240,16 @@ impl Entry {
     /// The way in which the protocol fails, if it is broken.
     pub fn broken(&self) -> Option<&'static str> {
         match self.status {
-            Status::Broken { how } => Some(how),
+            Status::Broken { how, .. } => Some(how),
+            Status::Recommended | Status::Sound => None,
+        }
+    }
+
+    /// `-log2` of the probability, at most, that an item which only the receiver has matches, where that is
+    /// above the failure budget.
+    pub fn false_match_bits(&self) -> Option<u32> {
+        match self.status {
+            Status::Broken { false_match_bits, .. } => false_match_bits,
             Status::Recommended | Status::Sound => None,
         }
     }

@@ -127,5 +127,5 @@ pub use message::{Fixed, Malformed, Message, Reader, Stream, Writer};
 pub use phase::Phase;
 pub use protocol::{AnyParty, AnyReceiver, AnySender, Party, Protocol, Registered, Row};
 pub use role::{Role, Step};
-pub use task::Task;
+pub use task::{FalseMatches, Task};
 pub use variants::{Choice, ChoiceValue};

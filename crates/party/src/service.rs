@@ -13,7 +13,7 @@
 //! | offline, pre-computation | [`Server::prepare`] | once for a set; no client is there |
 //! | offline, set-up, one-time communication | [`Client::enrol`] with [`Server::admit`] | once for a client |
 //! | online, intersection | [`Client::query`] with [`Server::answer`] | once for a query |
-//! | update | [`Published::replace`], then [`Client::rejoin`] with [`Server::admit`] | when the set changes; each client when it asks next |
+//! | update | [`Server::update`], [`Published::replace`], then [`Client::rejoin`] with [`Server::admit`] | when the set changes; each client when it asks next |
 //!
 //! # What stands around the two sides
 //!
@@ -37,6 +37,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -118,6 +119,23 @@ pub trait Server: Sized + Send + Sync + 'static {
     /// served.
     fn params(&self) -> &Self::Params;
 
+    /// Whether [`update`](Self::update) gives anything.
+    const IS_UPDATABLE: bool = false;
+
+    /// The state of the set that has `added` in place of `removed`, under the secret key that this
+    /// one has, so that clients of this one need only what has changed. `None` if the service has no
+    /// updates: then another set has to be prepared.
+    ///
+    /// Both have as many items. The payloads of `removed` do not matter, and may be left out. An item
+    /// may be in both, with another payload.
+    ///
+    /// # Errors
+    /// If the sets do not fit. This state stays as it is in any case.
+    fn update(&self, removed: Self::Set, added: Self::Set, rng: &mut SecretRng) -> Result<Option<Self>, Abort> {
+        let _ = (removed, added, rng);
+        Ok(None)
+    }
+
     /// The server's half of [`Client::enrol`] for a client that is [`New`](Standing::New), of
     /// [`Client::rejoin`] for another one.
     fn admit(
@@ -171,6 +189,11 @@ pub trait Client: Sized + Send + 'static {
         Ok(())
     }
 
+    /// How it came to the server's present state when it last joined another one than before.
+    fn moved(&self) -> Moved {
+        Moved::Anew
+    }
+
     /// Whether it may ask this. Called before anything leaves for the query, so that a refusal ends
     /// no connection.
     fn check(&self, query: &Self::Query) -> Result<(), Abort> {
@@ -215,6 +238,25 @@ impl ClientIdentity {
     pub fn of(ch: &Channel) -> Self {
         ch.peer_key().and_then(PublicKey::from_spki).map_or(Self::Anonymous, Self::Key)
     }
+}
+
+/// How a client came to a server's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// It enrolled: everything was sent.
+    Anew,
+    /// It had an earlier state, and took what has changed.
+    Updated,
+    /// It had an earlier state, refused what was said to have changed, for this reason, and enrolled.
+    Refused(&'static str),
+    /// It had a version of the same state that is not older than the server's, and enrolled: the server
+    /// was started with an older state, or shows clients different sets.
+    SetBack {
+        /// The client's version.
+        from: u64,
+        /// The server's version.
+        to: u64,
+    },
 }
 
 /// What a server's state is to a client that joins.
@@ -273,23 +315,60 @@ impl StateId {
 /// published.replace("the set of Tuesday");
 /// assert_eq!((*held, *published.current()), ("the set of Monday", "the set of Tuesday"));
 /// ```
-pub struct Published<S>(RwLock<Arc<S>>);
+pub struct Published<S>(RwLock<States<S>>);
+
+struct States<S> {
+    present: Arc<S>,
+    /// States that clients who have joined them may go on asking, each until a time.
+    retired: Vec<(Arc<S>, Instant)>,
+}
 
 impl<S> Published<S> {
     /// Publishes a prepared state.
     pub fn new(state: S) -> Self {
-        Self(RwLock::new(Arc::new(state)))
+        Self(RwLock::new(States { present: Arc::new(state), retired: Vec::new() }))
     }
 
     /// The present state.
     pub fn current(&self) -> Arc<S> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).present.clone()
     }
 
     /// Replaces the state; gives the one before. Never waits for queries.
     pub fn replace(&self, state: S) -> Arc<S> {
         let state = Arc::new(state);
-        std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), state)
+        std::mem::replace(&mut self.0.write().unwrap_or_else(PoisonError::into_inner).present, state)
+    }
+
+    /// Replaces the state by one under another secret key. Clients that have joined the one before
+    /// go on asking it until `until`, and nobody else joins it. Then the server drops it, and
+    /// disconnects clients that ask nothing, so that its key is gone as soon as the queries under
+    /// way have ended.
+    pub fn retire(&self, state: S, until: Instant) {
+        let mut states = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut states.present, Arc::new(state));
+        states.retired.push((before, until));
+    }
+}
+
+impl<S: Server> Published<S> {
+    /// Whether clients that have joined this state may go on asking it: it is the present one, or
+    /// retired and not yet at its end.
+    fn is_answered(&self, id: StateId) -> bool {
+        let states = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let mut retired = states.retired.iter().filter(|(_, until)| now < *until);
+        states.present.state_id() == id || retired.any(|(state, _)| state.state_id() == id)
+    }
+
+    /// Drops the states whose time has come, and names them.
+    fn expire(&self, now: Instant) -> Vec<StateId> {
+        let is_due = |(_, until): &mut (Arc<S>, Instant)| *until <= now;
+        if self.0.read().unwrap_or_else(PoisonError::into_inner).retired.is_empty() {
+            return Vec::new();
+        }
+        let mut states = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        states.retired.extract_if(.., is_due).map(|(state, _)| state.state_id()).collect()
     }
 }
 

@@ -23,4 +23,25 @@ pub trait Task: 'static {
         sender_out: &Self::SenderOutput,
         receiver_out: &Self::ReceiverOutput,
     ) -> Result<(), String>;
+
+    /// [`holds`](Self::holds), but items that only the receiver has may match, and are counted. Any other
+    /// difference remains one. For protocols whose [entry](crate::Entry::false_match_bits) says that they
+    /// do so; a task without such protocols need not tell false matches apart.
+    fn holds_but_for_false_matches(
+        sent: &Self::SenderInput,
+        asked: &Self::ReceiverInput,
+        sender_out: &Self::SenderOutput,
+        receiver_out: &Self::ReceiverOutput,
+    ) -> Result<FalseMatches, String> {
+        Self::holds(sent, asked, sender_out, receiver_out).map(|()| FalseMatches::default())
+    }
+}
+
+/// Items that only the receiver has, and that match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FalseMatches {
+    /// How many of them match.
+    pub found: usize,
+    /// How many items only the receiver has.
+    pub among: usize,
 }

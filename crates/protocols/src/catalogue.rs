@@ -318,7 +318,10 @@ fn status_in_full(entry: &Entry) -> String {
     match entry.status {
         Status::Recommended => "Recommended.".into(),
         Status::Sound => "Sound.".into(),
-        Status::Broken { how } => format!("**Broken**: {how}"),
+        Status::Broken { how, false_match_bits: None } => format!("**Broken**: {how}"),
+        Status::Broken { how, false_match_bits: Some(bits) } => {
+            format!("**Broken**: {how}. An item that only the receiver has matches with probability up to 2^-{bits}")
+        }
     }
 }
 

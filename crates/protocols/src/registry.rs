@@ -29,12 +29,15 @@ use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
 };
+use crate::recurrent::cm25::{self, Cm25};
 use crate::recurrent::cm25_select::Cm25Select;
 use crate::recurrent::oprf_pir::OprfPir;
 use crate::recurrent::ra17::Ra17;
 use crate::recurrent::rfc9497::OprfRfc9497;
 use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
+use crate::unbalanced::clr17::Clr17;
+use crate::unbalanced::cmdg21::Cmdg21;
 use crate::union::cssw25::Cssw25;
 use crate::union::jsz22_r::Jsz22R;
 use crate::union::jsz22_s::Jsz22S;
@@ -52,6 +55,12 @@ registries! {
         OneShot<Ra17>,
         OneShot<OprfPir>,
         OneShot<Cm25Select>,
+        OneShot<Clr17>,
+        OneShot<Cmdg21>,
+        OneShot<Cm25<cm25::FastSetupRepaired>>,
+        OneShot<Cm25<cm25::FastIntersectionRepaired>>,
+        OneShot<Cm25<cm25::FastSetup>>,
+        OneShot<Cm25<cm25::FastIntersection>>,
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         Prty19<SpotLow>,

@@ -1,7 +1,7 @@
 //! One call that runs a protocol and checks what every protocol must fulfil.
 
 use vesica_party::transport::{Connection, memory};
-use vesica_party::{ChannelOptions, Mode, Protocol, Registered, Row, Task, Turns};
+use vesica_party::{ChannelOptions, FalseMatches, Mode, Protocol, Registered, Row, Task, Turns};
 
 use crate::pair::{Side, options, two_party_over};
 
@@ -24,6 +24,8 @@ pub struct Run<T: Task> {
     pub payload_bytes: u64,
     /// Messages of the longest chain in which each waits for the one before.
     pub rounds: usize,
+    /// Items that only the receiver has, and that match, where the entry allows for some.
+    pub false_matches: usize,
 }
 
 impl<T: Task> Run<T> {
@@ -139,14 +141,46 @@ pub(crate) fn conformance_over<T: Task>(
             )
         }
     };
-    if let Err(difference) = T::holds(&sender_input, &receiver_input, &sender, &receiver) {
-        panic!("{what}: {difference}");
-    }
+    let held = match protocol.entry().false_match_bits() {
+        None => T::holds(&sender_input, &receiver_input, &sender, &receiver).map(|()| 0),
+        Some(bits) => T::holds_but_for_false_matches(&sender_input, &receiver_input, &sender, &receiver)
+            .and_then(|matches| plausible(matches, bits)),
+    };
+    let false_matches = held.unwrap_or_else(|difference| panic!("{what}: {difference}"));
     let (sent, received) = (sent.tally.total(), received.tally.total());
     assert_eq!(sent.sent_payload, received.received_payload, "{what}: bytes from the sender that arrived");
     assert_eq!(received.sent_payload, sent.received_payload, "{what}: bytes from the receiver that arrived");
     let payload_bytes = sent.sent_payload + received.sent_payload;
     assert!(predicted.contains(&payload_bytes), "{what}: {payload_bytes} bytes of messages, predicted {predicted:?}");
     let rounds = rounds.unwrap_or_else(|| panic!("{what}: a side received what the other did not send"));
-    Run { sender, receiver, payload_bytes, rounds }
+    Run { sender, receiver, payload_bytes, rounds, false_matches }
+}
+
+/// More false matches than this are an error: so many have a probability of at most `2^-FALSE_BITS`.
+const FALSE_BITS: f64 = 20.0;
+
+/// The number of false matches, if each item that only the receiver has may match with probability
+/// `2^-bits`. Of `n` items `k` match with probability at most `(n choose k) 2^(-k bits)`, and the binomial
+/// coefficient is at most `(e n / k)^k`.
+fn plausible(FalseMatches { found, among }: FalseMatches, bits: u32) -> Result<usize, String> {
+    let chosen = (std::f64::consts::E * among as f64 / found as f64).log2();
+    let improbable = (f64::from(bits) - chosen) * found as f64;
+    if found == 0 || improbable < FALSE_BITS {
+        return Ok(found);
+    }
+    Err(format!("{found} false matches among {among} items, each with a probability of up to 2^-{bits}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_false_matches_than_chance_gives_are_an_error() {
+        let of = |found, among, bits| plausible(FalseMatches { found, among }, bits);
+        assert_eq!((of(0, 0, 13), of(0, 7, 13), of(2, 7, 13)), (Ok(0), Ok(0), Ok(2)));
+        assert!(of(3, 7, 13).is_err_and(|error| error.contains("3 false matches among 7")));
+        // Of 2^13 items one is expected.
+        assert_eq!((of(8, 1 << 13, 13), of(20, 1 << 13, 13).is_err()), (Ok(8), true));
+    }
 }

@@ -48,7 +48,7 @@ impl Service for InsecureLookup {
         task: Lookup::NAME,
         cost: CostClass::Symmetric,
         paper: Paper { key: "none", title: "none", reference: "a toy for tests" },
-        status: Status::Broken { how: "Every query is sent in clear, and so is its answer." },
+        status: Status::Broken { how: "Every query is sent in clear, and so is its answer.", false_match_bits: None },
         deviations: &[],
         modes: &[Mode {
             security: Security::SemiHonest,

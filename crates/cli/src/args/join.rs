@@ -65,9 +65,9 @@ pub struct ReceiveArgs {
     /// the sum, over the common keys, of its value times yours. union-sum: your columns; the first
     /// goes with your partner's first, and so on. Each result is your column summed over all of
     /// your keys, plus your partner's column in the same position summed over the keys that only
-    /// your partner has. If you name none, each result is only the sum over the keys that only your
-    /// partner has. shares: your columns to share. Not for other tasks. A name with a comma stands
-    /// in double quotes: '"Sales, net",score'
+    /// your partner has. If you name no column, each result is the sum of one column of your partner
+    /// over the keys that only your partner has. shares: your columns to share. Not for other tasks.
+    /// Put a name that has a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: compute a result for each value of this column
@@ -94,16 +94,16 @@ pub struct SendArgs {
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner
     /// gets for keys that are new to it. sum, union-sum, join-and-compute: columns of integers or
-    /// decimals to compute with. shares: columns of integers or decimals to share. cardinality: none. A name with a comma
-    /// stands in double quotes; write "" for each double quote in such a name: '"Sales, net",score'
+    /// decimals to compute with. shares: columns of integers or decimals to share. cardinality: none. Put
+    /// a name that has a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,
-    /// Tasks whose result is numbers: add discrete Laplace noise, so that the results are
-    /// epsilon-differentially private in any single key of yours, with this epsilon for the whole
-    /// run. Noise does not hide how many keys you have. --pad-to does, but in a union-cardinality
+    /// Tasks whose result is numbers: add discrete Laplace noise, so that the run is differentially
+    /// private with this epsilon. Then adding or removing one key of your table changes the
+    /// probability of any result by a factor of at most e^E. Noise does not hide how many keys you have. --pad-to does, but in a union-cardinality
     /// it still leaves your partner an estimate
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
@@ -129,9 +129,9 @@ pub struct TableArgs {
     pub key: Vec<String>,
     /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits,
     /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. Both sides must name the same normalisers in
-    /// the same order, with the same PRECISION. COUNTRY, FORMAT and ZONE describe your own column
-    /// and may differ from your partner's, except for ZONE with the precision `day`.
-    /// docs/walkthrough.md explains each
+    /// the same order, with the same PRECISION; with the precision `day`, also the same ZONE. Apart
+    /// from that, COUNTRY, FORMAT and ZONE describe your own column, and may differ between the two
+    /// sides. docs/walkthrough.md explains each
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// The format of the input, if neither name nor content shows it
@@ -237,9 +237,9 @@ pub struct JoinArgs {
     /// sender's padding hides less; docs/tasks.md says what the receiver still learns
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// Refuse a partner that declares more keys than this. With 2^80 work, a malicious receiver can
-    /// test up to 3.4 times as many keys as it declares, or a larger multiple if it declares fewer
-    /// than about 150
+    /// Refuse a partner that declares more keys than this. A malicious receiver that does 2^80 steps of
+    /// work can ask about more keys than it declares: about 3.4 times as many, or a larger multiple if
+    /// it declares fewer than about 150
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
     /// Refuse a run in which this process may take more memory than this, its table included.

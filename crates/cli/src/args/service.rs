@@ -19,7 +19,10 @@ Examples:
     ... --payload category
   Show counters to a monitoring system on this machine:
     ... --metrics 127.0.0.1:9464
-SIGHUP makes the server read its table again, and serve the new one if it has changed. SIGTERM or SIGINT ends it, after \
+SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir: \
+everything). SIGHUP also reads the file of \
+--clients again, and disconnects clients that are not in it any more. SIGUSR1 makes a new secret key. SIGTERM or \
+SIGINT ends it, after \
 the queries under way. docs/service.md takes you from a table to a running server.";
 
 const QUERY_EXAMPLES: &str = "\
@@ -27,7 +30,7 @@ Examples:
   Write the rows of seen.csv whose url a server's deny list has:
     vesica query --input seen.csv --key url --output hits.csv --connect deny.example:7500 \\
         --identity us.key --peer server.pub --state deny.cache
-  Ask about a single value (leave it out of the shell's history):
+  Ask about a single value (the shell may keep it in its history):
     printf 'url\\nhttp://example.org\\n' | vesica query --input - --key url --output - ...
 The server learns how many queries you ask (your keys divided by its items per query, rounded up), and nothing about \
 the keys. You learn which of your keys the server has, with the columns that it gives, and how many keys its set has \
@@ -40,38 +43,47 @@ pub struct ServeArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// Columns that a client gets with each match. A name with a comma stands in double quotes:
+    /// Columns that a client gets with each match. Put a name that has a comma in double quotes:
     /// '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns, help_heading = "Set")]
     pub payload: Vec<Columns>,
-    /// Rows of the same key: `refuse` ends the start if their values differ, `first` takes the
-    /// values of the first row
+    /// Rows of the same key: with `refuse`, the server does not start if their values differ; with
+    /// `first`, it takes the values of the first row
     #[arg(long, value_name = "refuse|first", default_value = "refuse", value_parser = ["refuse", "first"], help_heading = "Set")]
     pub payload_duplicates: String,
-    /// How many keys the set has room for. Clients see this number, and not how many keys there
-    /// are. To change it later, start again with --replace-state [default: as in the state file; else
-    /// up to an eighth more than the table has, from which clients can estimate how many it has]
+    /// How many keys the set has room for. Clients see this number, and not how many keys the table
+    /// has. To change it later, start again with --replace-state. By default, a new set has room for
+    /// a few more keys than the table has, at most a sixth more; clients can then estimate how many
+    /// keys the table has
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
-    /// Keep the prepared set in this file, so that starting again is quick and clients need not
-    /// fetch the tags again. The file holds the secret key of the set
+    /// Keep the prepared set and its secret key in this file. The server then starts again quickly,
+    /// and clients need not fetch the tags of the set again (a short code for each of its keys)
     #[arg(long, value_name = "FILE", help_heading = "Set")]
     pub state: Option<PathBuf>,
     /// If the state file was prepared with other settings, prepare the set anew, and have each client
     /// enrol again
     #[arg(long, help_heading = "Set", requires = "state")]
     pub replace_state: bool,
+    /// Make a new secret key when the present one has reached this age, for example 90d, 12h or 30m.
+    /// Each client then enrols again; see --overlap. The signal SIGUSR1 makes a new key at once
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Set")]
+    pub rotate_after: Option<Duration>,
+    /// When a new secret key is made, clients that are connected at that moment may go on asking
+    /// under the old key for this long. Then the old key is wiped. Written as for --rotate-after
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration, help_heading = "Set")]
+    pub overlap: Duration,
     /// How many items each query has; clients fill up their last query with dummies
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u64).range(1..=65536), help_heading = "Set")]
     pub items_per_query: u64,
-    /// The protocol. oprf-rfc9497: each client fetches some bytes for each key of the set once, and
-    /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys; clients
-    /// fetch next to nothing, and each item costs hundreds of kilobytes and more work. It needs
-    /// --security semi-honest
+    /// The protocol. oprf-rfc9497: each client first fetches some bytes for each key of the set, and
+    /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
+    /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
+    /// more work. It needs --security semi-honest
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
-    /// What queries must withstand. malicious: each answer comes with a proof that the server used
-    /// its one key. semi-honest: no proofs, and somewhat faster
+    /// What queries must withstand. malicious: each answer comes with a proof that the server made
+    /// it with the same secret key as all other answers. semi-honest: no proofs, and somewhat faster
     #[arg(
         long,
         value_enum,

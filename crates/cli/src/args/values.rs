@@ -53,14 +53,15 @@ pub enum ProgressName {
     Never,
 }
 
-/// `--wait` and `--deadline`: seconds, or a number with `s`, `m` or `h`.
+/// `--wait` and `--deadline`: seconds, or a number with `s`, `m`, `h` or `d`.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
     let factor = match unit {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
-        _ => return Err("give seconds, or a number with s, m or h, for example 90 or 15m".into()),
+        "d" => 86_400.0,
+        _ => return Err("give seconds, or a number with s, m, h or d, for example 90 or 15m".into()),
     };
     let seconds = number.parse::<f64>().map_err(|_| "not a number")? * factor;
     Duration::try_from_secs_f64(seconds).map_err(|_| "not a length of time".into())
@@ -161,8 +162,9 @@ mod tests {
     #[test]
     fn durations_counts_and_delimiters() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2d"), Ok(Duration::from_secs(172_800)));
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert!(duration("-1").is_err() && duration("1d").is_err() && duration("").is_err());
+        assert!(duration("-1").is_err() && duration("1w").is_err() && duration("").is_err());
         assert_eq!((count("1e6"), count("1_000_000")), (Ok(1_000_000), Ok(1_000_000)));
         assert!(count("1.5").is_err() && count("-3").is_err() && count("many").is_err());
         assert_eq!(["4096", "1.5k", "500MiB", "8g"].map(size), [4096, 1536, 500 << 20, 8 << 30].map(Ok));

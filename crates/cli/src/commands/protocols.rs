@@ -31,7 +31,7 @@ fn as_json(entry: &Entry) -> Value {
         "status": match entry.status {
             Status::Recommended => json!("recommended"),
             Status::Sound => json!("sound"),
-            Status::Broken { how } => json!({ "broken": how }),
+            Status::Broken { how, false_match_bits } => json!({ "broken": how, "false_match_bits": false_match_bits }),
         },
         "cost": entry.cost.to_string(),
         "deviations": entry.deviations,
@@ -70,7 +70,7 @@ fn describe(entry: &Entry, text: &mut String) {
     let status = match entry.status {
         Status::Recommended => "recommended".into(),
         Status::Sound => "sound".into(),
-        Status::Broken { how } => format!("BROKEN: {how}"),
+        Status::Broken { how, .. } => format!("BROKEN: {how}"),
     };
     let aliases =
         if entry.aliases.is_empty() { String::new() } else { format!(" (also {})", entry.aliases.join(", ")) };

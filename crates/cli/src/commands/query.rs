@@ -26,9 +26,14 @@ pub fn run(args: QueryArgs, verbose: u8) -> Outcome {
     for warning in &report.warnings {
         progress.warning(warning);
     }
+    let failure = report.failure();
     if !json {
         write_to_stderr(&report.summary());
-        return Ok(());
+        return failure.map_or(Ok(()), Err);
+    }
+    if let Some(failure) = failure {
+        // One object on standard output: the error.
+        return Err(failure);
     }
     let text = serde_json::to_string(&report).map_err(|error| {
         Failure::new(code::INTERNAL, format_args!("the report cannot be written: {error}"), "please report this")

@@ -5,19 +5,19 @@ use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
-use vesica::handshake::printable;
+use vesica::handshake::printable_within;
 use vesica::party::service::{ClientIdentity, Query, Stop};
 use vesica::party::transport::tls::{AcceptedKeys, PublicKey};
 use vesica::party::{Abort, Role};
-use vesica::service::{self, Clients, Reloaded, ServeConfig, ServeLog, Started};
+use vesica::service::{self, Changes, Clients, Origin, Outcome as Reload, Reloaded, ServeConfig, ServeLog, Started};
 use vesica::task::{self, Flags};
 use vesica::threads;
 
@@ -29,25 +29,49 @@ use crate::outcome::{Outcome, say};
 /// Longest file of clients' keys.
 const MOST_CLIENT_BYTES: u64 = 64 << 20;
 
+/// Longest fault of a connection in the log, in characters. A client's part of it has at most 1,024
+/// bytes.
+const MOST_FAULT: usize = 2048;
+
+/// Time after which a secret key that could not be replaced is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(600);
+
 pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
     let log = Log { form: args.log, is_verbose: verbose > 0 };
-    let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| {
+    let signals = Signals::new([SIGHUP, SIGUSR1, SIGINT, SIGTERM]).map_err(|error| {
         Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
     })?;
     let stop = Stop::new();
     let signalled = Signalled::watch(signals, stop.clone());
     let is_standard_input = args.table.input == "-";
-    let (serve, started) = service::start(config(args)?, &log)?;
+    let client_file = args.clients.clone();
+    let config = config(args)?;
+    let accepted = match &config.clients {
+        Clients::Keys(_, accepted) => Some(accepted.clone()),
+        Clients::InsecurePlaintext => None,
+    };
+    let (serve, started) = service::start(config, &log)?;
     log.started(&started);
     signalled.set_running();
     // Not joined: the server does not wait for a long table when it stops.
     thread::spawn({
         let (serve, stop) = (serve.clone(), stop.clone());
         move || {
+            let mut not_before = Instant::now();
             while !stop.is_stopped() {
-                if signalled.take_reload() {
-                    let again = if is_standard_input { Err(read_once()) } else { serve.reload(&log) };
-                    log.reloaded(again);
+                if take(&signalled.0.reload) {
+                    if let (Some(path), Some(accepted)) = (&client_file, &accepted) {
+                        log.clients(read_clients(path, accepted));
+                    }
+                    log.reloaded(if is_standard_input { Err(read_once()) } else { serve.reload(&log) });
+                }
+                let is_due = serve.is_rotation_due() && Instant::now() >= not_before;
+                if take(&signalled.0.rotate) || is_due {
+                    let rotated = if is_standard_input { Err(read_once()) } else { serve.rotate(&log) };
+                    if rotated.is_err() {
+                        not_before = Instant::now() + TRY_AGAIN;
+                    }
+                    log.rotated(rotated);
                 }
                 thread::sleep(Duration::from_millis(100));
             }
@@ -70,10 +94,16 @@ struct Signalled(std::sync::Arc<Flagged>);
 struct Flagged {
     is_running: AtomicBool,
     reload: AtomicBool,
+    rotate: AtomicBool,
+}
+
+/// Whether a signal has asked for this since the last time.
+fn take(flag: &AtomicBool) -> bool {
+    flag.swap(false, Ordering::SeqCst)
 }
 
 impl Signalled {
-    /// From now on SIGHUP asks for a reload, and SIGINT and SIGTERM stop the server; a second one of
+    /// From now on SIGHUP asks for a reload, SIGUSR1 for a new secret key, and SIGINT and SIGTERM stop the server; a second one of
     /// these, or one while the set is still prepared, ends the process at once.
     fn watch(mut signals: Signals, stop: Stop) -> Self {
         let flagged = Self(Default::default());
@@ -83,6 +113,10 @@ impl Signalled {
                 let code = match signal {
                     SIGHUP => {
                         flags.0.reload.store(true, Ordering::SeqCst);
+                        continue;
+                    }
+                    SIGUSR1 => {
+                        flags.0.rotate.store(true, Ordering::SeqCst);
                         continue;
                     }
                     SIGINT => code::INTERRUPTED,
@@ -99,10 +133,6 @@ impl Signalled {
 
     fn set_running(&self) {
         self.0.is_running.store(true, Ordering::SeqCst);
-    }
-
-    fn take_reload(&self) -> bool {
-        self.0.reload.swap(false, Ordering::SeqCst)
     }
 }
 
@@ -130,7 +160,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
             say("warning: --insecure-plaintext: the traffic is not encrypted, and anybody can ask");
             Clients::InsecurePlaintext
         }
-        Some(path) => Clients::Keys(identity::own(args.identity.as_deref())?, client_keys(path)?),
+        Some(path) => Clients::Keys(identity::own(args.identity.as_deref())?, AcceptedKeys::any_of(client_keys(path)?)),
         None => Clients::Keys(identity::own(args.identity.as_deref())?, AcceptedKeys::every()),
     };
     Ok(ServeConfig {
@@ -143,6 +173,8 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         items_per_query: args.items_per_query,
         state: args.state,
         replace_state: args.replace_state,
+        rotate_after: args.rotate_after,
+        overlap: args.overlap,
         listen: args.listen,
         clients,
         quota: args.quota,
@@ -154,7 +186,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
 }
 
 /// The keys in a file, one a line.
-fn client_keys(path: &Path) -> Result<AcceptedKeys, Failure> {
+fn client_keys(path: &Path) -> Result<HashSet<PublicKey>, Failure> {
     let unusable = |what: &dyn std::fmt::Display| {
         let mend = "write the line of each client's .pub file into it; lines that start with # are comments";
         Failure::new(code::IDENTITY, format_args!("the clients' keys in {}: {what}", path.display()), mend)
@@ -171,7 +203,15 @@ fn client_keys(path: &Path) -> Result<AcceptedKeys, Failure> {
     if keys.is_empty() {
         return Err(usage("the file of --clients has no key, so nobody could ask", "add the .pub line of a client"));
     }
-    Ok(AcceptedKeys::any_of(keys))
+    Ok(keys)
+}
+
+/// Reads the clients' keys again: how many there are now, and how many are not there any more.
+fn read_clients(path: &Path, accepted: &AcceptedKeys) -> Result<[usize; 2], Failure> {
+    let keys = client_keys(path)?;
+    let count = keys.len();
+    let gone = accepted.replace(keys);
+    Ok([count, gone.unwrap_or(0)])
 }
 
 /// What a server says on standard error.
@@ -198,8 +238,12 @@ impl Log {
     }
 
     fn started(&self, started: &Started) {
-        let Started { address, metrics, keys, capacity, is_prepared_before } = started;
-        let how = if *is_prepared_before { "the state file holds them" } else { "prepared" };
+        let Started { address, metrics, keys, capacity, origin } = started;
+        let how = match origin {
+            Origin::Prepared => "prepared".to_owned(),
+            Origin::Kept => "the state file holds them".to_owned(),
+            Origin::Updated(changes) => format!("the state file was updated: {}", told(changes)),
+        };
         let page = metrics.as_ref().map(|page| format!("; metrics at http://{page}/metrics")).unwrap_or_default();
         self.write(
             "listening",
@@ -209,19 +253,68 @@ impl Log {
                 ("metrics", json!(metrics)),
                 ("keys", json!(keys)),
                 ("capacity", json!(capacity)),
-                ("prepared_before", json!(is_prepared_before)),
+                ("prepared_before", json!(*origin != Origin::Prepared)),
+                ("updated", json!(matches!(origin, Origin::Updated(_)))),
             ],
         );
     }
 
+    fn clients(&self, outcome: Result<[usize; 2], Failure>) {
+        match outcome {
+            Ok([count, gone]) => self.write(
+                "clients",
+                &format!("the clients' keys were read again: {count} may ask, {gone} may not any more"),
+                &[("clients", json!(count)), ("removed", json!(gone))],
+            ),
+            Err(failure) => self.write(
+                "clients-failed",
+                &format!("error: the clients stay as they were: {failure}"),
+                &[("fault", json!(failure.fault)), ("mend", json!(failure.mend))],
+            ),
+        }
+    }
+
+    fn rotated(&self, outcome: Result<Reloaded, Failure>) {
+        match outcome {
+            Ok(Reloaded { now, .. }) => self.write(
+                "rotated",
+                &format!("the set has a new secret key: {now} keys; each client enrols again"),
+                &[("keys", json!(now))],
+            ),
+            Err(failure) => self.write(
+                "rotate-failed",
+                &format!("error: the secret key stays as it was: {failure}"),
+                &[("fault", json!(failure.fault)), ("mend", json!(failure.mend))],
+            ),
+        }
+    }
+
     fn reloaded(&self, outcome: Result<Reloaded, Failure>) {
         match outcome {
-            Ok(Reloaded { before, now, is_replaced: true }) => self.write(
+            Ok(Reloaded { before, now, outcome: Reload::Updated(changes) }) => self.write(
                 "reloaded",
-                &format!("the table was read again: {now} keys, {before} before; clients get the new set"),
-                &[("keys", json!(now)), ("keys_before", json!(before))],
+                &format!(
+                    "the table was read again: {now} keys, {before} before; {}; clients get what has changed",
+                    told(&changes)
+                ),
+                &[
+                    ("keys", json!(now)),
+                    ("keys_before", json!(before)),
+                    ("added", json!(changes.added)),
+                    ("removed", json!(changes.removed)),
+                    ("changed", json!(changes.changed)),
+                    ("prepared_anew", json!(false)),
+                ],
             ),
-            Ok(Reloaded { now, .. }) => self.write(
+            Ok(Reloaded { before, now, outcome: Reload::PreparedAnew }) => self.write(
+                "reloaded",
+                &format!(
+                    "the table was read again: {now} keys, {before} before; this protocol has no updates, so that the \
+                     set was prepared anew under a new secret key, and each client enrols again"
+                ),
+                &[("keys", json!(now)), ("keys_before", json!(before)), ("prepared_anew", json!(true))],
+            ),
+            Ok(Reloaded { now, outcome: Reload::Unchanged, .. }) => self.write(
                 "unchanged",
                 &format!("the table was read again and has not changed: {now} keys"),
                 &[("keys", json!(now))],
@@ -235,6 +328,11 @@ impl Log {
     }
 }
 
+fn told(changes: &Changes) -> String {
+    let Changes { added, removed, changed } = changes;
+    format!("{added} added, {removed} removed, {changed} with other values")
+}
+
 fn name_of(client: Option<&ClientIdentity>) -> String {
     match client {
         Some(ClientIdentity::Key(key)) => key.fingerprint().to_string(),
@@ -246,10 +344,6 @@ fn name_of(client: Option<&ClientIdentity>) -> String {
 impl ServeLog for Log {
     fn stage(&self, name: &str) {
         self.write("stage", &format!("{name} ..."), &[("stage", json!(name))]);
-    }
-
-    fn notice(&self, text: &str) {
-        self.write("notice", &format!("note: {text}"), &[("text", json!(text))]);
     }
 
     fn warning(&self, text: &str) {
@@ -274,7 +368,7 @@ impl ServeLog for Log {
 
     fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
         let client = name_of(client);
-        let fault = outcome.as_ref().err().map(|abort| printable(&abort.to_string()));
+        let fault = outcome.as_ref().err().map(|abort| printable_within(&abort.to_string(), MOST_FAULT));
         let text = match &fault {
             Some(fault) => format!("client {client} from {from}: {fault}"),
             None => format!("client {client} left"),

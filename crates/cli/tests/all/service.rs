@@ -93,7 +93,8 @@ fn a_clients_state_spares_the_tags_and_follows_a_replaced_set() {
     server.says("has not changed");
     folder.write("deny.csv", "url,label\nhttp://1.example/,c\nhttp://2.example/,d\n");
     server.signal("HUP");
-    server.says("clients get the new set");
+    // Most of the set: more than is kept for clients that come later.
+    server.says("2 added, 600 removed, 0 with other values");
     let third = report(&folder, &address, "--state deny.cache");
     assert_eq!((enrolment(&third).as_str(), third["matched_keys"].as_u64()), ("renewed", Some(2)));
     assert_eq!(folder.read("hits.csv"), expected(&folder, true));
@@ -117,6 +118,134 @@ fn a_clients_state_spares_the_tags_and_follows_a_replaced_set() {
     server.end().expect(0, &["the state file holds them"]);
 }
 
+/// Writes the server's table: 600 urls, every third of the client's, but those with a number in
+/// `without`; and the rows `also`.
+fn write_table(folder: &Folder, without: std::ops::Range<u32>, also: &str) {
+    let rows = (0..600).filter(|i| !without.contains(i)).map(|i| format!("http://{}.example/,a\n", 3 * i));
+    folder.write("deny.csv", format!("url,label\n{}{also}", rows.collect::<String>()));
+}
+
+#[test]
+fn a_changed_table_reaches_clients_as_a_small_update() {
+    let folder = tables();
+    write_table(&folder, 0..0, "");
+    let options = "--payload label --state deny.state";
+    let (server, address) = serve(&folder, options);
+    let told = |address: &str| {
+        let told = report(&folder, address, "--state deny.cache");
+        assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+        (told["enrolment"].as_str().expect("a word").to_owned(), told["bytes_received"].as_u64().expect("a number"))
+    };
+    let (first, everything) = told(&address);
+    let (second, queries) = told(&address);
+    assert_eq!((&*first, &*second), ("new", "kept"));
+    folder.write("old.cache", std::fs::read(folder.path("deny.cache")).expect("readable"));
+    restrict(&folder, "old.cache");
+    let changes = [
+        (0..0, "http://1.example/,b\nhttp://2.example/,b\n", "2 added, 0 removed, 0 with other values"),
+        (2..7, "http://1.example/,b\n", "0 added, 6 removed, 0 with other values"),
+        (2..7, "http://1.example/,c\n", "0 added, 0 removed, 1 with other values"),
+        (0..4, "http://1.example/,c\nhttp://4.example/,d\n", "4 added, 2 removed, 0 with other values"),
+    ];
+    for (without, also, said) in changes {
+        write_table(&folder, without, also);
+        server.signal("HUP");
+        server.says(said);
+        let (enrolment, received) = told(&address);
+        assert_eq!(enrolment, "updated", "{said}");
+        assert!(
+            received < queries + 2000 && received * 3 < queries * 3 + everything,
+            "{received} {queries} {everything}"
+        );
+    }
+    // A client that was not there for some versions gets all of it at once.
+    let late = report(&folder, &address, "--state old.cache");
+    assert_eq!(late["enrolment"], "updated");
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    // The table changes while no server is there.
+    write_table(&folder, 10..12, "http://1.example/,c\n");
+    let (server, address) = serve(&folder, options);
+    assert_eq!(told(&address).0, "updated");
+    // More changes than are kept: each of 60 rows, and the client with the old state has none of them.
+    for (without, said) in [(100..160, "2 added, 60 removed"), (200..270, "60 added, 70 removed")] {
+        write_table(&folder, without, "http://1.example/,c\n");
+        server.signal("HUP");
+        server.says(said);
+    }
+    assert_eq!(report(&folder, &address, "--state old.cache")["enrolment"], "renewed");
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    server.signal("TERM");
+    server.end().expect(0, &["the state file was updated: 4 added, 3 removed"]);
+}
+
+/// As a state file must be: for its owner alone.
+fn restrict(folder: &Folder, name: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(0o600)).expect("allowed");
+}
+
+#[test]
+fn a_client_in_the_middle_of_its_queries_takes_an_update_and_asks_again_about_all() {
+    let folder = tables();
+    write_table(&folder, 0..0, "");
+    write_many_rows(&folder);
+    let (server, address) =
+        serve_json(&folder, "--listen 127.0.0.1:0", "--payload label --items-per-query 4 --log json");
+    let client = folder.start(&format!("{QUERY} --connect {address} --state deny.cache --json"));
+    server.says("\"query\":20,");
+    // A row that the client has asked about already, and one that it has not.
+    write_table(&folder, 1..2, "http://19999.example/,z\n");
+    server.signal("HUP");
+    server.says("\"reloaded\"");
+    client.says("asking again about all keys");
+    let ended = client.end();
+    ended.expect(0, &[]);
+    let told: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+    assert_eq!((told["matched_keys"].as_u64(), told["queries"].as_u64()), (Some(600), Some(5000)));
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+#[test]
+fn a_server_that_is_killed_while_it_reloads_goes_on_from_a_version_that_clients_know() {
+    let folder = tables();
+    write_table(&folder, 0..0, "");
+    let options = "--payload label --state deny.state";
+    let (mut server, address) = serve(&folder, options);
+    assert_eq!(report(&folder, &address, "--state deny.cache")["enrolment"], "new");
+    // The state cannot be written, as on a full disk: nobody may see a version that is in no file.
+    std::fs::create_dir_all(folder.path("deny.state.new/full")).expect("a folder");
+    write_table(&folder, 5..9, "");
+    server.signal("HUP");
+    server.says("the set stays as it was: the state file");
+    assert_eq!(report(&folder, &address, "--state deny.cache")["enrolment"], "kept");
+    server.child.kill().expect("killed");
+    server.child.wait().expect("gone");
+    std::fs::remove_dir_all(folder.path("deny.state.new")).expect("removed");
+    let (next, address) = serve(&folder, options);
+    server = next;
+    assert_eq!(report(&folder, &address, "--state deny.cache")["enrolment"], "updated");
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    // Killed at some point of a reload: whichever version stands then, clients come to the present one
+    // by an update.
+    for (round, pause) in [0, 2, 5, 10, 20, 40].into_iter().enumerate() {
+        write_table(&folder, round as u32..round as u32 + 3, &format!("http://{}.example/,x\n", 3 * round + 1));
+        server.signal("HUP");
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+        server.child.kill().expect("killed");
+        server.child.wait().expect("gone");
+        let (next, address) = serve(&folder, options);
+        server = next;
+        assert_eq!(report(&folder, &address, "--state deny.cache")["enrolment"], "updated", "{pause} ms");
+        assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    }
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
 #[test]
 fn a_server_that_is_killed_in_the_middle_of_a_query_costs_nothing_but_time() {
     let folder = tables();
@@ -134,6 +263,109 @@ fn a_server_that_is_killed_in_the_middle_of_a_query_costs_nothing_but_time() {
     assert_eq!(folder.read("hits.csv").lines().count(), 601);
     server.signal("TERM");
     server.end().expect(0, &[]);
+}
+
+/// 20,000 rows, which take 5,000 queries of 4 items.
+fn write_many_rows(folder: &Folder) {
+    let many = (0..20_000).map(|i| format!("{i},http://{i}.example/\n"));
+    folder.write("seen.csv", format!("when,url\n{}", many.collect::<String>()));
+}
+
+#[test]
+fn a_new_secret_key_leaves_clients_their_time_and_then_they_enrol_again() {
+    let folder = tables();
+    write_many_rows(&folder);
+    let options = "--state deny.state --payload label --items-per-query 4 --log json";
+    for (overlap, restarts) in [("1h", false), ("0", true)] {
+        let (server, address) = serve_json(&folder, "--listen 127.0.0.1:0", &format!("{options} --overlap {overlap}"));
+        let before = std::fs::read(folder.path("deny.state")).expect("a state");
+        let client = folder.start(&format!("{QUERY} --connect {address} --state deny.cache"));
+        server.says("\"query\":20,");
+        server.signal("USR1");
+        server.says("\"rotated\"");
+        let ended = client.end();
+        ended.expect(0, &["600 keys match"]);
+        assert_eq!(ended.stderr.contains("asking again about all keys"), restarts, "{overlap}: {}", ended.stderr);
+        assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+        let next = report(&folder, &address, "--state deny.cache");
+        assert_eq!(next["enrolment"], if restarts { "kept" } else { "renewed" }, "{overlap}");
+        assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+        assert_ne!(std::fs::read(folder.path("deny.state")).expect("a state"), before);
+        server.signal("TERM");
+        server.end().expect(0, &[]);
+    }
+    // By age, which outlives the process: the key is older than a second, or becomes so.
+    let (server, address) = serve_json(&folder, "--listen 127.0.0.1:0", &format!("{options} --rotate-after 1"));
+    server.says("\"rotated\"");
+    query(&folder, &address, "--state deny.cache").expect(0, &["600 keys match"]);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+#[test]
+fn a_client_that_is_taken_off_the_list_is_disconnected() {
+    let folder = tables();
+    write_many_rows(&folder);
+    let (server, address) = serve_json(&folder, "--listen 127.0.0.1:0", "--items-per-query 4 --log json");
+    let client = folder.start(&format!("{QUERY} --connect {address}"));
+    server.says("\"query\":20,");
+    // A file that cannot be read changes nothing.
+    folder.write("clients.txt", "rubbish\n");
+    server.signal("HUP");
+    server.says("\"clients-failed\"");
+    folder.write("clients.txt", folder.read("them.pub"));
+    server.signal("HUP");
+    let line: Value = serde_json::from_str(&server.says("\"clients\"")).expect("a JSON line");
+    assert_eq!((line["clients"].as_u64(), line["removed"].as_u64()), (Some(1), Some(1)));
+    client.end().expect(9, &["does not accept the client any more"]);
+    query(&folder, &address, "").expect(6, &["refused our key"]);
+    folder.write("clients.txt", folder.read("us.pub"));
+    server.signal("HUP");
+    server.says("\"clients\"");
+    query(&folder, &address, "").expect(0, &["600 keys match"]);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+#[test]
+fn health_is_answered_while_the_set_is_still_prepared() {
+    let folder = tables();
+    // Its table comes from standard input, and does not end yet.
+    let serve = SERVE.replace("deny.csv", "-");
+    let mut server = folder.start(&format!("{serve} --no-quota --listen 127.0.0.1:0 --metrics 127.0.0.1:0"));
+    let line = server.says("answering at http://");
+    let page = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address").to_owned();
+    let health = || {
+        let mut socket = TcpStream::connect(&page).expect("connected");
+        socket.write_all(b"GET /healthz HTTP/1.1\r\n\r\n").expect("sent");
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let early = health();
+    assert!(early.starts_with("HTTP/1.1 503 ") && early.ends_with("preparing\n"), "{early}");
+    let mut input = server.stdin.take().expect("piped");
+    input.write_all(folder.read("deny.csv").as_bytes()).expect("written");
+    drop(input);
+    server.says("listening on ");
+    let ready = health();
+    assert!(ready.starts_with("HTTP/1.1 200 ") && ready.ends_with("ok\n"), "{ready}");
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+/// The unit is to be copied: its command line must be one of ours. What it names is not there, which
+/// is another error than a usage that is wrong.
+#[test]
+fn the_systemd_unit_has_a_command_line_of_ours() {
+    let unit = std::fs::read_to_string("../../packaging/vesica-serve.service").expect("the unit");
+    let unit = unit.replace("\\\n", " ");
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
+    let (program, arguments) = line.split_once(' ').expect("arguments");
+    assert!(program.ends_with("/vesica"), "{program}");
+    let ended = tables().run(arguments);
+    assert!(ended.code == 6 && ended.stderr.contains("/etc/vesica/server.key"), "{ended:?}");
+    assert!(unit.contains("ExecReload=/bin/kill -HUP $MAINPID"));
 }
 
 /// As `serve`, with a log of JSON lines, which name the address otherwise.
@@ -213,6 +445,11 @@ fn a_set_is_looked_up_privately_without_fetching_its_tags() {
         assert_eq!((told["enrolment"].as_str(), told["matched_keys"].as_u64()), (Some(enrolment), Some(2)));
         assert_eq!(folder.read("hits.csv"), expected(&folder, true));
     }
+    write_table(&folder, 1..2, "");
+    server.signal("HUP");
+    server.says("this protocol has no updates");
+    let told = report(&folder, &address, "--security semi-honest --state deny.cache");
+    assert_eq!((told["enrolment"].as_str(), told["matched_keys"].as_u64()), (Some("renewed"), Some(1)));
     server.signal("TERM");
     server.end().expect(0, &[]);
     // Another protocol at the same place: what the client has kept is of no use, and does no harm.
@@ -252,7 +489,8 @@ fn metrics_count_and_strangers_harm_nobody() {
     assert!(!metrics.contains("example"));
     server.signal("TERM");
     let ended = server.end();
-    ended.expect(0, &["which this server does not accept"]);
+    // To its end: what to do about it stands there.
+    ended.expect(0, &["which this server does not accept", "if it belongs there"]);
     assert!(!ended.stderr.contains(".example"), "no key in the log: {}", ended.stderr);
 }
 

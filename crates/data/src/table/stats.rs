@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use crate::key::{KeyColumn, KeySpec, KindCounts, Normaliser};
+use crate::key::{KeyColumn, KeySpec, Kind, KindCounts, Normaliser};
 
 /// Counts over the rows of one table. Never a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -42,6 +42,13 @@ pub struct ColumnStats {
     pub bare_international: u64,
     /// How the values are written after normalising.
     pub written: KindCounts,
+}
+
+impl KeyStats {
+    /// How the values of each key column are written, in key order.
+    pub fn kinds(&self) -> Vec<Kind> {
+        self.columns.iter().map(|column| column.written.kind()).collect()
+    }
 }
 
 impl ColumnStats {

@@ -9,7 +9,7 @@ use super::shared::Shared;
 use crate::Abort;
 
 /// Size of the buffer for small frames, in bytes.
-const BUFFER_BYTES: usize = 64 << 10;
+const BUFFER_BYTES: usize = 16 << 10;
 
 /// The reader thread's body.
 pub(super) fn run(shared: Arc<Shared>, reader: Box<dyn Read + Send>) {

@@ -195,6 +195,11 @@ impl State {
         }
     }
 
+    /// Gives spare buffers back to the system.
+    pub(super) fn forget_spare(&mut self) {
+        self.spare = Vec::new();
+    }
+
     /// Takes a buffer back.
     pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
         if self.spare.len() < SPARE_BUFFERS && (CHUNK_BYTES / 2..=CHUNK_BYTES * 2).contains(&buffer.capacity()) {

@@ -20,6 +20,8 @@ const GATHER_BYTES: usize = 16 << 10;
 enum Work {
     Frames,
     Flush,
+    /// Nothing was sent for a while.
+    Ping,
     /// The abort frame; then the end.
     Goodbye(Vec<u8>),
     End,
@@ -38,7 +40,7 @@ pub(super) fn run(shared: Arc<Shared>, writer: Box<dyn Write + Send>) {
 
 fn write_all(shared: &Shared, mut writer: Box<dyn Write + Send>) -> io::Result<()> {
     let mut frames = Vec::new();
-    let mut gathered = Vec::with_capacity(4 * GATHER_BYTES);
+    let mut gathered = Vec::new();
     let mut flushed = true;
     loop {
         match next(shared, &mut frames, flushed) {
@@ -64,6 +66,14 @@ fn write_all(shared: &Shared, mut writer: Box<dyn Write + Send>) -> io::Result<(
             Work::Flush => {
                 writer.flush()?;
                 flushed = true;
+            }
+            Work::Ping => {
+                // An idle connection keeps no buffers: a server has many of these.
+                gathered = Vec::new();
+                let ping = control(Kind::Ping, 0, &[]);
+                shared.count_control(ping.len(), 0);
+                writer.write_all(&ping)?;
+                writer.flush()?;
             }
             Work::Goodbye(frame) => {
                 shared.count_control(frame.len(), 0);
@@ -115,8 +125,8 @@ fn next(shared: &Shared, frames: &mut Vec<Vec<u8>>, flushed: bool) -> Work {
         }
         let pause = ping_at.saturating_duration_since(Instant::now());
         if pause.is_zero() {
-            frames.push(control(Kind::Ping, 0, &[]));
-            return Work::Frames;
+            state.forget_spare();
+            return Work::Ping;
         }
         (state, _) = shared.work.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
     }

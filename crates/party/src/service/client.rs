@@ -50,7 +50,9 @@ impl<C: State> State for Enrolled<C> {
 /// expects.
 pub fn describe(ch: &mut Channel) -> Result<Vec<u8>, Abort> {
     ch.send(&Next::DESCRIBE)?;
-    ch.recv::<Description>(()).map(|description| description.0)
+    let Description(description) = ch.recv(())?;
+    conversation::bind_description(ch, &description);
+    Ok(description)
 }
 
 /// A client that is joined to a server over one connection.

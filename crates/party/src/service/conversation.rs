@@ -136,11 +136,18 @@ pub(super) fn terms<S: Service>(params: &S::Params) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Binds what follows to this connection, to the state and to both sides' nonces.
+/// Binds what follows to what the server has said of itself.
+pub(super) fn bind_description(ch: &mut Channel, description: &[u8]) {
+    ch.bind_session(blake3::derive_key("vesica 2026-11-24 description of a service v1", description));
+}
+
+/// Binds what follows to this connection, to the state, to both sides' nonces, and to what the
+/// channel was bound to before: the description, if the client asked for it.
 pub(super) fn bind(ch: &mut Channel, join: &Join, welcome: &Welcome) {
-    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-23 session of a service v1");
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-23 session of a service v2");
     hasher.update(&[u8::from(ch.exporter().is_some())]);
     hasher.update(&ch.exporter().unwrap_or_default());
+    hasher.update(&ch.session());
     hasher.update(bytemuck::bytes_of(join));
     hasher.update(bytemuck::bytes_of(welcome));
     ch.bind_session(*hasher.finalize().as_bytes());

@@ -5,7 +5,7 @@
 //! each state, and a panic in a service's code ends the connection on which it happened. Clients
 //! beyond the bound wait to be accepted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,6 +81,12 @@ pub trait ServeEvents: Sync {
         Ok(())
     }
 
+    /// Whether a client may stay, which is asked again and again. One that may not is disconnected.
+    fn may_stay(&self, client: &ClientIdentity) -> bool {
+        let _ = client;
+        true
+    }
+
     /// A query was answered.
     fn answered(&self, query: &Query, took: Duration) {
         let _ = (query, took);
@@ -103,7 +109,7 @@ impl ServeEvents for () {}
 /// What a server offers.
 #[derive(Debug)]
 pub struct Offer<'a, S: Service> {
-    /// The prepared state, which may be replaced at any time.
+    /// The prepared state, which may be replaced or retired at any time.
     pub state: &'a Published<S::Server>,
     /// The parameters of this state and of each that replaces it.
     pub params: &'a S::Params,
@@ -145,7 +151,13 @@ pub fn serve<S: Service>(
 ) {
     let present = Present::default();
     thread::scope(|scope| {
+        let (mut looked, mut wiped) = (Instant::now(), HashSet::new());
         while !stop.is_stopped() {
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                wiped.extend(offer.state.expire(looked));
+                present.dismiss_some(events, &wiped);
+            }
             if !present.has_room(limits) {
                 continue;
             }
@@ -192,6 +204,8 @@ struct Place {
     stage: Stage,
     /// Who it is, once it has said so.
     client: Option<ClientIdentity>,
+    /// The state that it has joined.
+    joined: Option<StateId>,
 }
 
 /// How far a client is, and how its thread is woken.
@@ -234,7 +248,9 @@ impl Present {
         let mut clients = self.lock();
         clients.arrived += 1;
         let number = clients.arrived;
-        clients.places.insert(number, Place { since: Instant::now(), stage: Stage::Arrived, client: None });
+        clients
+            .places
+            .insert(number, Place { since: Instant::now(), stage: Stage::Arrived, client: None, joined: None });
         number
     }
 
@@ -258,6 +274,25 @@ impl Present {
             place.client = Some(*client);
         }
         !is_known || connections < most
+    }
+
+    /// Notes which state a client has joined.
+    fn join(&self, number: u64, state: StateId) {
+        if let Some(place) = self.lock().places.get_mut(&number) {
+            place.joined = Some(state);
+        }
+    }
+
+    /// Has those go that may not stay, and those with nothing under way that have joined a state
+    /// which is to be wiped.
+    fn dismiss_some(&self, events: &dyn ServeEvents, wiped: &HashSet<StateId>) {
+        for place in self.lock().places.values_mut() {
+            if place.client.is_some_and(|client| !events.may_stay(&client)) {
+                dismiss(place, &not_accepted());
+            } else if matches!(place.stage, Stage::Idle(_)) && place.joined.is_some_and(|id| wiped.contains(&id)) {
+                dismiss(place, &wiped_state());
+            }
+        }
     }
 
     fn leave(&self, number: u64) {
@@ -301,6 +336,18 @@ pub(super) fn stopped() -> Abort {
         fault: "the server is shutting down".into(),
         mend: "connect again later".into(),
     }
+}
+
+fn not_accepted() -> Abort {
+    local(
+        exit_code::IDENTITY,
+        "this server does not accept the client any more",
+        "ask whoever runs the server to accept the client's key again",
+    )
+}
+
+fn wiped_state() -> Abort {
+    local(exit_code::LINK, "the server has wiped the set that this client had joined", "connect again")
 }
 
 fn local(code: u8, fault: &str, mend: &str) -> Abort {
@@ -392,6 +439,8 @@ impl<S: Service> Attendance<'_, S> {
                     return Err(Abort::PeerMisbehaved(Next::STEP, "it joined a state that it had joined"));
                 }
                 Some(Request::Join) => {
+                    // Before it waits for the client: a replaced state should not live on for that long.
+                    drop(joined.take());
                     joined = Some(ch.within("joining", self.limits.joining, |ch| self.join(&client, ch, &mut rng))?);
                 }
                 Some(Request::Query) => {
@@ -408,6 +457,7 @@ impl<S: Service> Attendance<'_, S> {
                 }
                 Some(Request::Describe) => {
                     ch.send(&Description(self.offer.description.to_vec()))?;
+                    conversation::bind_description(ch, self.offer.description);
                     described = true;
                 }
                 None => return Err(Abort::PeerMisbehaved(Next::STEP, "a request that does not exist")),
@@ -439,6 +489,7 @@ impl<S: Service> Attendance<'_, S> {
         conversation::bind(ch, &join, &welcome);
         let standing = Standing::new(StateId::from_bytes(join.known), state);
         let session = server.admit(client, standing, ch, rng)?;
+        self.present.join(self.number, state);
         self.events.joined(client, state);
         Ok(Joined { server, session, told_of_another: false, told_of_stop: false })
     }
@@ -446,10 +497,12 @@ impl<S: Service> Attendance<'_, S> {
     fn query(&self, joined: &mut Joined<S>, query: Query, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
         let start = Instant::now();
         joined.server.answer(&mut joined.session, query, ch, rng)?;
-        let present = self.offer.state.current().state_id();
+        let state = joined.server.state_id();
+        // One that is retired and still answered is as good as the present one.
+        let present = if self.offer.state.is_answered(state) { state } else { self.offer.state.current().state_id() };
         joined.told_of_stop = self.stop.is_stopped();
         ch.send(&Answered { state: present.to_bytes(), stops: joined.told_of_stop.into() })?;
-        joined.told_of_another = present != joined.server.state_id();
+        joined.told_of_another = present != state;
         self.events.answered(&query, start.elapsed());
         Ok(())
     }

@@ -6,11 +6,13 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 use vesica_party::service::{StateError, StateReader, StateWriter};
-use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_party::{Abort, Channel, Malformed, Phase, Stream};
+use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::{CodedTags, Place, TagSorter};
 
 use crate::psi::finish::fill_keystream;
+use crate::recurrent::delta::{Delta, cell};
 use crate::recurrent::items::refuse_twins;
 use crate::tags;
 use crate::tasks::{IntersectReceiverOutput, IntersectSenderInput, SealedPayloads};
@@ -33,6 +35,9 @@ pub(super) struct Shape {
     pub(super) tag_bits: u32,
     /// Width of a payload, in bytes; 0 for none.
     pub(super) payload_bytes: usize,
+    /// Width of the nonce before each encrypted payload, in bytes. 0 where no item ever gets another
+    /// payload under the same key; two payloads would have one keystream.
+    pub(super) nonce_bytes: usize,
     /// Separates the keystreams of payloads from those of other protocols.
     pub(super) domain: &'static [u8; 16],
 }
@@ -41,9 +46,40 @@ impl Shape {
     /// Bytes of tags and payloads.
     pub(super) fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let tags = tags::predicted_bytes(self.items, self.tag_bits);
-        let payloads = (self.items * self.payload_bytes) as u64;
+        let payloads = (self.items * self.cell_bytes()) as u64;
         payloads + tags.start()..=payloads + tags.end()
     }
+
+    /// Bytes of a nonce and an encrypted payload; 0 without payloads.
+    pub(super) fn cell_bytes(&self) -> usize {
+        if self.payload_bytes == 0 { 0 } else { self.nonce_bytes + self.payload_bytes }
+    }
+
+    /// Encrypts a payload into a cell that has a nonce.
+    pub(super) fn seal(&self, key: u128, item: u128, payload: &[u8], cell: &mut [u8]) {
+        let (nonce, sealed) = cell.split_at_mut(self.nonce_bytes);
+        // The nonce differs where key and item are the same, so that this is one keystream each.
+        fill_keystream(self.domain, key, item ^ number(nonce), sealed);
+        sealed.iter_mut().zip(payload).for_each(|(byte, payload)| *byte ^= payload);
+    }
+
+    /// New nonces for `count` cells, which are zero elsewhere.
+    pub(super) fn new_cells(&self, count: usize, rng: &mut SecretRng) -> Vec<u8> {
+        let mut cells = vec![0; count * self.cell_bytes()];
+        if self.nonce_bytes > 0 && !cells.is_empty() {
+            for cell in cells.chunks_exact_mut(self.cell_bytes()) {
+                cell[..self.nonce_bytes].copy_from_slice(&rng.block().to_le_bytes()[..self.nonce_bytes]);
+            }
+        }
+        cells
+    }
+}
+
+/// A nonce, of at most 16 bytes, as a number.
+fn number(nonce: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[..nonce.len()].copy_from_slice(nonce);
+    u128::from_le_bytes(bytes)
 }
 
 /// Tags and encrypted payloads of a set, in the order of the tags.
@@ -60,9 +96,10 @@ impl Filter {
         shape: Shape,
         set: &IntersectSenderInput,
         outputs: impl Fn(&[u128]) -> Secret<Vec<Output>>,
+        rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
         refuse_twins(&set.items)?;
-        let Shape { items: count, tag_bits: bits, payload_bytes: width, domain } = shape;
+        let Shape { items: count, tag_bits: bits, payload_bytes: width, .. } = shape;
         let mut sorter = TagSorter::new(count, bits);
         let mut keys = Secret::new(Vec::with_capacity(if width > 0 { count } else { 0 }));
         for (part, items) in set.items.chunks(ITEMS_AT_A_TIME).enumerate() {
@@ -76,12 +113,11 @@ impl Filter {
         let (tags, order) = tags::encode(sorter, count, bits)
             .map_err(|_| Abort::StatisticalFailure("the tags of the set are not spread as random ones"))?;
         let order = Secret::new(order);
-        let mut cells = vec![0; count * width];
+        let mut cells = shape.new_cells(count, rng);
         if width > 0 {
-            cells.par_chunks_exact_mut(width).zip(&*order).for_each(|(cell, &item)| {
+            cells.par_chunks_exact_mut(shape.cell_bytes()).zip(&*order).for_each(|(cell, &item)| {
                 let item = item as usize;
-                fill_keystream(domain, keys[item], set.items[item], cell);
-                cell.iter_mut().zip(&set.payloads[item * width..]).for_each(|(byte, payload)| *byte ^= payload);
+                shape.seal(keys[item], set.items[item], &set.payloads[item * width..][..width], cell);
             });
         }
         Ok(Self { shape, tags, cells })
@@ -105,7 +141,7 @@ impl Filter {
         let tags = tags::receive_coded::<T>(shape.items, shape.tag_bits, ch)?;
         drop(phase);
         let _phase = ch.phase(Phase::Payload);
-        let (mut cells, bytes) = (Vec::new(), shape.items * shape.payload_bytes);
+        let (mut cells, bytes) = (Vec::new(), shape.items * shape.cell_bytes());
         while cells.len() < bytes {
             let part = cells.len();
             cells.resize(bytes.min(part + BYTES_PER_PART), 0);
@@ -117,7 +153,7 @@ impl Filter {
     /// Which of the queried items are in the set, by their outputs. The work does not depend on the
     /// answer.
     pub(super) fn find(&self, items: Vec<u128>, outputs: &Secret<Vec<Output>>) -> IntersectReceiverOutput {
-        let Shape { tag_bits, payload_bytes: width, domain, .. } = self.shape;
+        let Shape { tag_bits, payload_bytes: width, nonce_bytes, domain, .. } = self.shape;
         let own: Secret<Vec<u128>> =
             Secret::new(outputs.iter().map(|&[tag, _]| tags::truncate(tag, tag_bits)).collect());
         let places = self.tags.find(&own);
@@ -129,18 +165,67 @@ impl Filter {
         }
         matches.truncate(count);
         if width == 0 || self.cells.is_empty() {
-            return IntersectReceiverOutput { matches, payloads: SealedPayloads::default() };
+            return IntersectReceiverOutput { matches, payloads: SealedPayloads::default(), unread: 0 };
         }
         // One cell for each item, found or not.
-        let mut kept = Vec::with_capacity(items.len() * width);
+        let (mut kept, mut nonces) = (Vec::with_capacity(items.len() * width), Vec::with_capacity(items.len()));
         for &Place { place, .. } in &places {
-            kept.extend_from_slice(&self.cells[place as usize * width..][..width]);
+            let cell_bytes = self.shape.cell_bytes();
+            let (nonce, sealed) = self.cells[place as usize * cell_bytes..][..cell_bytes].split_at(nonce_bytes);
+            nonces.push(number(nonce));
+            kept.extend_from_slice(sealed);
         }
         let keys: Secret<Vec<u128>> = Secret::new(outputs.iter().map(|&[_, payload_key]| payload_key).collect());
         let items = Secret::new(items);
-        let keystream = move |own: usize, out: &mut [u8]| fill_keystream(domain, keys[own], items[own], out);
+        let keystream =
+            move |own: usize, out: &mut [u8]| fill_keystream(domain, keys[own], items[own] ^ nonces[own], out);
         let cells = move || (0..).zip(&places).filter(|(_, place)| place.is_there).map(|(own, _)| (own, own)).collect();
-        IntersectReceiverOutput { matches, payloads: SealedPayloads::new(width, kept, cells, keystream) }
+        IntersectReceiverOutput { matches, payloads: SealedPayloads::new(width, kept, cells, keystream), unread: 0 }
+    }
+
+    /// The list after a change.
+    ///
+    /// # Errors
+    /// If the change is not one of this list: it removes tags that are not there, or its cells do not
+    /// fit.
+    pub(super) fn updated(&self, delta: &Delta) -> Result<Self, Malformed> {
+        let Delta { removed, added, cells: new_cells } = delta;
+        let width = self.shape.cell_bytes();
+        if removed.len() != added.len() || new_cells.len() != added.len() * width {
+            return Err(Malformed("it removes another number of tags than it adds"));
+        }
+        let mut cells = Vec::with_capacity(self.cells.len());
+        let (mut removed, mut added) = (removed.iter().copied().peekable(), (0..).zip(added).peekable());
+        let mut tags = Vec::with_capacity(self.shape.items);
+        for (place, tag) in self.tags.iter().enumerate() {
+            while let Some((number, &new)) = added.next_if(|&(_, &new)| new < tag) {
+                tags.push(new);
+                cells.extend_from_slice(cell(new_cells, width, number));
+            }
+            if removed.next_if_eq(&tag).is_none() {
+                tags.push(tag);
+                cells.extend_from_slice(cell(&self.cells, width, place));
+            }
+        }
+        for (number, &new) in added {
+            tags.push(new);
+            cells.extend_from_slice(cell(new_cells, width, number));
+        }
+        if removed.next().is_some() {
+            return Err(Malformed("it removes a tag that is not there"));
+        }
+        let tags = CodedTags::encode(tags, self.shape.items, self.shape.tag_bits)
+            .map_err(|_| Malformed("its tags are not spread as random ones"))?;
+        Ok(Self { shape: self.shape, tags, cells })
+    }
+
+    /// A digest of the whole list.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-24 digest of a list of tags v1");
+        for part in self.tags.parts() {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        *hasher.update(&self.cells).finalize().as_bytes()
     }
 
     /// Writes it as a part of a state.
@@ -162,7 +247,7 @@ impl Filter {
             }
             tags.push(&bytes.elements(length)?).map_err(|_| StateError::Damaged("its tags are malformed"))?;
         }
-        let cells = shape.items.checked_mul(shape.payload_bytes);
+        let cells = shape.items.checked_mul(shape.cell_bytes());
         let cells = bytes.elements(cells.ok_or(StateError::Damaged("a count is too large"))?)?;
         Ok(Self { shape, tags, cells })
     }

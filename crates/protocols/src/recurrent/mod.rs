@@ -2,23 +2,32 @@
 //! and again. One folder a paper. Each is a [`Service`](vesica_party::service::Service), and its
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
+pub(crate) mod ciphertexts;
 pub mod cm25;
 pub mod cm25_select;
+mod delta;
 mod filter;
-mod items;
+pub(crate) mod items;
+pub(crate) mod oprf;
 pub mod oprf_pir;
 pub mod ra17;
 pub mod rfc9497;
-mod sizes;
+pub(crate) mod scramble;
+pub(crate) mod sizes;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use vesica_party::service::{StateError, StateReader};
 
 pub use sizes::{QUERIES_AN_ENROLMENT, Sizes};
+use sizes::{check_items_asked, count_answered, matches_of};
+
+/// About how many bytes of answers may wait until the client reads them: less than a channel takes of
+/// a side that does not wait, so that neither side waits for the other to read.
+const ANSWER_BYTES_IN_FLIGHT: usize = 4 << 20;
 
 /// The parameters in a state of either side, which `from_words` checks.
-fn read_params<P, const N: usize>(
+pub(crate) fn read_params<P, const N: usize>(
     bytes: &mut StateReader<'_>,
     from_words: impl FnOnce([u64; N]) -> Option<P>,
 ) -> Result<P, StateError> {

@@ -1,4 +1,6 @@
-//! The numbers that services share in which a client compares tags.
+//! The numbers that services share: sizes and widths of tags, and budgets of items.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use vesica_party::{Abort, Security, exit_code};
 use vesica_structures::facts::Unsupported;
@@ -22,7 +24,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Those of a request. Refused where one is not served, or both sides are to learn.
-    pub(super) fn of(request: &IntersectRequest) -> Result<Self, Unsupported> {
+    pub(crate) fn of(request: &IntersectRequest) -> Result<Self, Unsupported> {
         request.check_sizes()?;
         if request.both_learn {
             return Err(Unsupported::new(
@@ -42,25 +44,18 @@ impl Sizes {
 
     /// Refuses a query that is not of the agreed size, and one more than
     /// [`QUERIES_AN_ENROLMENT`].
-    pub(super) fn check_query(&self, query: &IntersectReceiverInput, asked: u64) -> Result<(), Abort> {
+    pub(crate) fn check_query(&self, query: &IntersectReceiverInput, asked: u64) -> Result<(), Abort> {
         query.check(self.query_items)?;
-        if asked < QUERIES_AN_ENROLMENT {
-            return Ok(());
-        }
-        Err(Abort::Local {
-            code: exit_code::REFUSED,
-            fault: format!("this client has asked {QUERIES_AN_ENROLMENT} times since it enrolled"),
-            mend: "have the server prepare its set again, and enrol anew".into(),
-        })
+        check_asked(asked, QUERIES_AN_ENROLMENT)
     }
 
     /// The sizes as words of terms and states.
-    pub(super) fn to_words(self) -> [u64; 3] {
+    pub(crate) fn to_words(self) -> [u64; 3] {
         [self.set_items, self.query_items, self.payload_bytes].map(|count| count as u64)
     }
 
     /// The request that has these words.
-    pub(super) fn request(words: [u64; 3], security: Security) -> Option<IntersectRequest> {
+    pub(crate) fn request(words: [u64; 3], security: Security) -> Option<IntersectRequest> {
         let [sender_items, receiver_items, payload_bytes] = words.map(|word| usize::try_from(word).ok());
         Some(IntersectRequest {
             sender_items: sender_items?,
@@ -70,4 +65,54 @@ impl Sizes {
             both_learn: false,
         })
     }
+}
+
+/// Refuses one more query of a client that has asked `most` times.
+pub(crate) fn check_asked(asked: u64, most: u64) -> Result<(), Abort> {
+    if asked < most {
+        return Ok(());
+    }
+    Err(Abort::Local {
+        code: exit_code::REFUSED,
+        fault: format!("this client has asked {most} times since it enrolled"),
+        mend: "have the server prepare its set again, and enrol anew".into(),
+    })
+}
+
+/// Refuses a query of so many items to a client that has asked about `asked` of at most `most`.
+pub(super) fn check_items_asked(asked: u64, items: usize, most: u64) -> Result<(), Abort> {
+    if asked.saturating_add(items as u64) <= most {
+        return Ok(());
+    }
+    Err(Abort::Local {
+        code: exit_code::REFUSED,
+        fault: format!("this client has asked about {asked} items of at most {most}"),
+        mend: "have the server prepare its set again, and enrol anew".into(),
+    })
+}
+
+/// Takes so many items from what a prepared set may still answer, at most `most` for all clients.
+pub(super) fn count_answered(answered: &AtomicU64, items: usize, most: u64) -> Result<(), Abort> {
+    let items = items as u64;
+    let before = answered.fetch_add(items, Ordering::Relaxed);
+    if before.saturating_add(items) <= most {
+        return Ok(());
+    }
+    answered.fetch_sub(items, Ordering::Relaxed);
+    Err(Abort::Local {
+        code: exit_code::REFUSED,
+        fault: format!("this prepared set has answered {before} items of at most {most}"),
+        mend: "prepare the set again".into(),
+    })
+}
+
+/// The places of a client's items that match: without a branch, into memory that was written before.
+pub(super) fn matches_of(found: &[bool]) -> Vec<u32> {
+    let (mut matches, mut count) = (vec![u32::MAX; found.len() + 1], 0);
+    for (own, &is_match) in (0..).zip(found) {
+        matches[count] = own;
+        count += usize::from(is_match);
+    }
+    matches.truncate(count);
+    matches
 }

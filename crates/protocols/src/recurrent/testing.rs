@@ -14,9 +14,9 @@ use crate::tasks::{
 };
 
 /// Width of a payload of [`set`].
-pub(super) const WIDTH: usize = 3;
+pub(crate) const WIDTH: usize = 3;
 
-pub(super) fn request(set_items: usize, query_items: usize, security: Security) -> IntersectRequest {
+pub(crate) fn request(set_items: usize, query_items: usize, security: Security) -> IntersectRequest {
     IntersectRequest {
         sender_items: set_items,
         receiver_items: query_items,
@@ -27,21 +27,21 @@ pub(super) fn request(set_items: usize, query_items: usize, security: Security) 
 }
 
 /// Items from `first` on, with payloads of their own.
-pub(super) fn set(first: u128, count: usize) -> IntersectSenderInput {
+pub(crate) fn set(first: u128, count: usize) -> IntersectSenderInput {
     let items: Vec<u128> = (first..first + count as u128).collect();
     let payloads = items.iter().flat_map(|&item| [item as u8, (item >> 8) as u8, 0xa5]).collect();
     IntersectSenderInput { items, payloads }
 }
 
-pub(super) fn prepared<V: Server<Set = IntersectSenderInput>>(params: &V::Params, set: &IntersectSenderInput) -> V {
+pub(crate) fn prepared<V: Server<Set = IntersectSenderInput>>(params: &V::Params, set: &IntersectSenderInput) -> V {
     V::prepare(params, set.clone(), &mut SecretRng::from_os().unwrap()).unwrap()
 }
 
-pub(super) fn query(items: &[u128]) -> IntersectReceiverInput {
+pub(crate) fn query(items: &[u128]) -> IntersectReceiverInput {
     IntersectReceiverInput { items: items.to_vec() }
 }
 
-pub(super) fn admit<V: Server>(
+pub(crate) fn admit<V: Server>(
     server: &V,
     standing: Standing,
     ch: &mut Channel,
@@ -51,7 +51,7 @@ pub(super) fn admit<V: Server>(
 }
 
 /// The server's half of a query.
-pub(super) fn answer<V: Server>(
+pub(crate) fn answer<V: Server>(
     server: &V,
     session: &mut V::Session,
     ch: &mut Channel,
@@ -61,25 +61,25 @@ pub(super) fn answer<V: Server>(
     server.answer(session, query, ch, rng).map(drop)
 }
 
-pub(super) fn check(set: &IntersectSenderInput, items: &[u128], output: &IntersectReceiverOutput) {
+pub(crate) fn check(set: &IntersectSenderInput, items: &[u128], output: &IntersectReceiverOutput) {
     let nothing = IntersectSenderOutput { matches: None };
     Intersect::holds(set, &query(items), &nothing, output).unwrap_or_else(|wrong| panic!("{items:?}: {wrong}"));
 }
 
-pub(super) fn bytes_of<S: State>(state: &S) -> Vec<u8> {
+pub(crate) fn bytes_of<S: State>(state: &S) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_state(state, &mut bytes).unwrap();
     bytes
 }
 
-pub(super) fn read<S: State>(mut bytes: &[u8]) -> Result<S, StateError> {
+pub(crate) fn read<S: State>(mut bytes: &[u8]) -> Result<S, StateError> {
     let length = bytes.len() as u64;
     read_state(&mut bytes, length, 1 << 28)
 }
 
 /// Four queries of three items, and the client after them; both sides go through files between
 /// queries. The set's items begin with 1000.
-pub(super) fn many_queries_are_right<S>(params: &S::Params, set: &IntersectSenderInput) -> S::Client
+pub(crate) fn many_queries_are_right<S>(params: &S::Params, set: &IntersectSenderInput) -> S::Client
 where
     S: Service<Task = Intersect>,
     S::Server: State,
@@ -110,7 +110,7 @@ where
 
 /// A client of one set moves over to another one, and asks on; `others` are parameters other than
 /// those that it was enrolled with. Sets of 10 items, queries of 2.
-pub(super) fn clients_move_over_to_a_replaced_set<S: Service<Task = Intersect>>(
+pub(crate) fn clients_move_over_to_a_replaced_set<S: Service<Task = Intersect>>(
     params: &S::Params,
     others: &S::Params,
     with_payloads: bool,
@@ -147,7 +147,7 @@ pub(super) fn clients_move_over_to_a_replaced_set<S: Service<Task = Intersect>>(
 
 /// After its last query, a client refuses the next one before anything leaves. Queries of one item;
 /// `exhaust` brings a new client to its last query.
-pub(super) fn the_last_query_is_the_last<S: Service<Task = Intersect>>(
+pub(crate) fn the_last_query_is_the_last<S: Service<Task = Intersect>>(
     params: &S::Params,
     set: &IntersectSenderInput,
     exhaust: impl Fn(&mut S::Client) + Sync,
@@ -172,7 +172,7 @@ pub(super) fn the_last_query_is_the_last<S: Service<Task = Intersect>>(
     refused.unwrap_err()
 }
 
-pub(super) fn a_set_with_an_item_twice_is_refused<V: Server<Set = IntersectSenderInput>>(params: &V::Params) {
+pub(crate) fn a_set_with_an_item_twice_is_refused<V: Server<Set = IntersectSenderInput>>(params: &V::Params) {
     let mut set = set(0, 5);
     set.items[4] = set.items[1];
     let refused = V::prepare(params, set, &mut SecretRng::insecure_from_seed(1)).err().unwrap();

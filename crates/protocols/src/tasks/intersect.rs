@@ -1,8 +1,8 @@
 //! Intersection.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use vesica_party::{Security, Task};
+use vesica_party::{FalseMatches, Security, Task};
 use vesica_structures::facts::Unsupported;
 
 use super::{Extent, SealedPayloads, SetFunctionality, check_input, differ};
@@ -68,6 +68,9 @@ pub struct IntersectReceiverOutput {
     /// The sender's payloads of the matches, in their order, to be opened when the conversation is
     /// over.
     pub payloads: SealedPayloads,
+    /// How many of its items could not be looked up, because the sender's answer could not be read:
+    /// nothing is known of these. The sender must not learn it before the conversation is over.
+    pub unread: usize,
 }
 
 impl IntersectRequest {
@@ -128,25 +131,55 @@ impl Task for Intersect {
         sender_out: &IntersectSenderOutput,
         receiver_out: &IntersectReceiverOutput,
     ) -> Result<(), String> {
-        let width = sent.payloads.len().checked_div(sent.items.len()).unwrap_or(0);
-        let at_sender: HashMap<u128, usize> = sent.items.iter().enumerate().map(|(i, &x)| (x, i)).collect();
-        let mut matches = Vec::new();
-        let mut payloads = Vec::new();
-        let mut sender_matches = Vec::new();
-        for (j, y) in asked.items.iter().enumerate() {
-            if let Some(&i) = at_sender.get(y) {
-                matches.push(j as u32);
-                payloads.extend_from_slice(&sent.payloads[i * width..][..width]);
-                sender_matches.push(i as u32);
-            }
+        differ("look-ups that could not be read", &[0], &[receiver_out.unread])?;
+        compare(sent, asked, sender_out, &receiver_out.matches, &receiver_out.payloads.opened())
+    }
+
+    fn holds_but_for_false_matches(
+        sent: &IntersectSenderInput,
+        asked: &IntersectReceiverInput,
+        sender_out: &IntersectSenderOutput,
+        receiver_out: &IntersectReceiverOutput,
+    ) -> Result<FalseMatches, String> {
+        let at_sender: HashSet<u128> = sent.items.iter().copied().collect();
+        let is_common = |&&own: &&u32| asked.items.get(own as usize).is_none_or(|item| at_sender.contains(item));
+        let (common, others): (Vec<u32>, Vec<u32>) = receiver_out.matches.iter().partition(is_common);
+        differ("look-ups that could not be read", &[0], &[receiver_out.unread])?;
+        compare(sent, asked, sender_out, &common, &receiver_out.payloads.opened())?;
+        if at_sender.is_empty() && !others.is_empty() {
+            return Err("matches with a set that is empty".to_owned());
         }
-        sender_matches.sort_unstable();
-        differ("the receiver's matches", &matches, &receiver_out.matches)?;
-        differ("the payloads", &payloads, &receiver_out.payloads.opened())?;
-        match &sender_out.matches {
-            Some(learned) => differ("the sender's matches", &sender_matches, learned),
-            None => Ok(()),
+        let among = asked.items.iter().filter(|item| !at_sender.contains(item)).count();
+        Ok(FalseMatches { found: others.len(), among })
+    }
+}
+
+/// Whether `found` are the receiver's matches, with these payloads, and the sender's output is right.
+fn compare(
+    sent: &IntersectSenderInput,
+    asked: &IntersectReceiverInput,
+    sender_out: &IntersectSenderOutput,
+    found: &[u32],
+    found_payloads: &[u8],
+) -> Result<(), String> {
+    let width = sent.payloads.len().checked_div(sent.items.len()).unwrap_or(0);
+    let at_sender: HashMap<u128, usize> = sent.items.iter().enumerate().map(|(i, &x)| (x, i)).collect();
+    let mut matches = Vec::new();
+    let mut payloads = Vec::new();
+    let mut sender_matches = Vec::new();
+    for (j, y) in asked.items.iter().enumerate() {
+        if let Some(&i) = at_sender.get(y) {
+            matches.push(j as u32);
+            payloads.extend_from_slice(&sent.payloads[i * width..][..width]);
+            sender_matches.push(i as u32);
         }
+    }
+    sender_matches.sort_unstable();
+    differ("the receiver's matches", &matches[..], found)?;
+    differ("the payloads", &payloads[..], found_payloads)?;
+    match &sender_out.matches {
+        Some(learned) => differ("the sender's matches", &sender_matches, learned),
+        None => Ok(()),
     }
 }
 
@@ -169,7 +202,7 @@ mod tests {
             IntersectSenderInput { items: vec![10, 11, 12], payloads: b"aabbcc".to_vec() },
             IntersectReceiverInput { items: vec![12, 7, 10] },
             IntersectSenderOutput { matches: Some(vec![0, 2]) },
-            IntersectReceiverOutput { matches: vec![0, 2], payloads: b"ccaa".to_vec().into() },
+            IntersectReceiverOutput { matches: vec![0, 2], payloads: b"ccaa".to_vec().into(), unread: 0 },
         )
     }
 
@@ -181,12 +214,27 @@ mod tests {
     }
 
     #[test]
+    fn false_matches_are_counted_and_a_missing_one_is_an_error() {
+        let (sent, asked, sender_out, _) = example();
+        let payloads = b"ccaa".to_vec();
+        let found = |matches: &[u32]| {
+            let out =
+                IntersectReceiverOutput { matches: matches.to_vec(), payloads: payloads.clone().into(), unread: 0 };
+            assert_eq!(Intersect::holds(&sent, &asked, &sender_out, &out).is_ok(), matches == [0, 2]);
+            Intersect::holds_but_for_false_matches(&sent, &asked, &sender_out, &out)
+        };
+        assert_eq!(found(&[0, 2]), Ok(FalseMatches { found: 0, among: 1 }));
+        assert_eq!(found(&[0, 1, 2]), Ok(FalseMatches { found: 1, among: 1 }));
+        assert!(found(&[0, 1]).unwrap_err().contains("receiver's matches"));
+        assert!(found(&[0, 2, 3]).is_err(), "no item of the receiver");
+    }
+
+    #[test]
     fn a_missing_match_a_wrong_payload_and_a_wrong_sender_match_do_not() {
         let (sent, asked, sender_out, receiver_out) = example();
-        let fewer = IntersectReceiverOutput { matches: vec![0], payloads: b"cc".to_vec().into() };
+        let fewer = IntersectReceiverOutput { matches: vec![0], payloads: b"cc".to_vec().into(), unread: 0 };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &fewer).unwrap_err().contains("receiver's matches"));
-        let swapped =
-            IntersectReceiverOutput { payloads: b"aacc".to_vec().into(), matches: receiver_out.matches.clone() };
+        let swapped = IntersectReceiverOutput { matches: vec![0, 2], payloads: b"aacc".to_vec().into(), unread: 0 };
         assert!(Intersect::holds(&sent, &asked, &sender_out, &swapped).unwrap_err().contains("payloads"));
         let wrong = IntersectSenderOutput { matches: Some(vec![0, 1]) };
         assert!(Intersect::holds(&sent, &asked, &wrong, &receiver_out).unwrap_err().contains("sender's matches"));

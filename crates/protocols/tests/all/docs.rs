@@ -115,7 +115,7 @@ fn every_entry_says_what_a_user_must_know() {
             "{}",
             entry.id
         );
-        if let Status::Broken { how } = entry.status {
+        if let Status::Broken { how, .. } = entry.status {
             assert!(how.len() > 20, "{} does not say how it is broken", entry.id);
         }
         let mut securities = HashSet::new();

@@ -11,6 +11,9 @@ use crate::inputs::{Example, Suite};
 /// more are of circuits, whose blocks meet every fault in the tests of `mpc`.
 const FEW_MESSAGES: usize = 30;
 
+/// Bytes of a run that takes as long: keys for ciphertexts, of which each takes milliseconds to make.
+const MANY_BYTES: u64 = 16 << 20;
+
 struct Faults {
     trials: Trials,
     /// Arrows that met every fault.
@@ -31,7 +34,9 @@ impl Suite for Faults {
                 [true, false].into_iter().flat_map(|streamed| transcript.arrows(streamed)).collect();
             let is_new = is_recommended(row) || !arrows.is_subset(struck);
             // A broken row takes many base OTs, and nobody uses it.
-            let is_quick = transcript.messages() <= FEW_MESSAGES && row.entry().broken().is_none();
+            let is_long = transcript.messages() > FEW_MESSAGES
+                || row.predicted_bytes(&request).is_ok_and(|bytes| *bytes.end() > MANY_BYTES);
+            let is_quick = !is_long && row.entry().broken().is_none();
             let thorough = if is_new && is_quick { Thorough::Every } else { Thorough::InTurn };
             let harm = faults_of(row, &request, &sent, &asked, thorough);
             // A link that is cut or a wrong step fails a run; a bit of a ciphertext may go unnoticed where

@@ -37,7 +37,9 @@ fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
             let of = |overlap| {
                 let (sender, receiver) = inputs(&request, overlap, overlap as u64);
                 let (_, received) = run_over(memory::pair(), options(), row, &request, sender, receiver);
-                assert_eq!(received.result.expect("a result").matches.len(), overlap);
+                let found = received.result.expect("a result").matches.len();
+                let may_find_more = row.entry().false_match_bits().is_some();
+                assert!(found == overlap || may_find_more && found > overlap, "{found} of {overlap}");
                 sent(&received.tally)
             };
             assert_alike([0, n_r / 2, n_r].map(of).to_vec());

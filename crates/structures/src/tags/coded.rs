@@ -87,6 +87,35 @@ impl CodedTags {
         Ok(())
     }
 
+    /// The list of `count` tags of `bits` bits that `sorted` gives.
+    ///
+    /// # Errors
+    /// If there are fewer, or they are not spread as random ones.
+    ///
+    /// # Panics
+    /// If they do not ascend, or one is too wide.
+    pub fn encode(sorted: impl IntoIterator<Item = u128>, count: usize, bits: u32) -> Result<Self, Malformed> {
+        let (mut list, mut sorted) = (Self::new(count, bits), sorted.into_iter());
+        let (mut part, mut coded) = (Vec::with_capacity(PART.min(count)), Vec::new());
+        while list.due().is_some() {
+            let values = list.next_values();
+            part.clear();
+            part.extend(sorted.by_ref().take(values));
+            if part.len() < values {
+                return Err(Malformed::TooFew);
+            }
+            coded.clear();
+            list.code.encode(&part, list.last, &mut coded);
+            list.push(&coded)?;
+        }
+        Ok(list)
+    }
+
+    /// All tags of a list that is complete, in their order. A part at a time is decoded.
+    pub fn iter(&self) -> impl Iterator<Item = u128> + '_ {
+        (0..self.parts.len()).flat_map(|part| self.decoded(part).tags)
+    }
+
     fn next_values(&self) -> usize {
         PART.min(self.count - self.held)
     }
@@ -182,6 +211,20 @@ mod tests {
         let mut tags: Vec<u128> = (0..count).map(|_| rng.block() >> (128 - bits)).collect();
         tags.sort_unstable();
         tags
+    }
+
+    #[test]
+    fn a_list_gives_back_what_it_was_made_of() {
+        for bits in [64, 82, 128] {
+            for count in [0, 1, PART, 2 * PART + 100] {
+                let tags = sorted(count, bits);
+                let list = CodedTags::encode(tags.iter().copied(), count, bits).unwrap();
+                assert!(list.iter().eq(tags.iter().copied()), "{count} of {bits} bits");
+                assert!(list.parts().eq(coded(&tags, bits).parts()), "one code for a list");
+                let short = CodedTags::encode(tags.iter().copied(), count + 1, bits);
+                assert!(matches!(short, Err(Malformed::TooFew)));
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use vesica_party::service::{Enrolled, Published, Server, read_state, write_state};
 use vesica_party::transport::acceptor::in_memory;
@@ -97,6 +98,48 @@ fn a_client_moves_to_the_state_that_replaces_its_own() {
     });
     assert_eq!(told.joined.lock().unwrap().len(), 3);
     assert!(told.failures.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_retired_state_is_answered_for_its_time_and_then_nobody_holds_it() {
+    let (acceptor, connector) = in_memory(8);
+    let state = Published::new(prepared(&[1]));
+    let first = Arc::downgrade(&state.current());
+    let (_, told) = with_server(&acceptor, &state, &limits(), |_| {
+        let mut toy = enrol(connector.connect().expect("room"));
+        assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
+        state.retire(prepared(&[2, 3]), Instant::now() + Duration::from_secs(3600));
+        for _ in 0..3 {
+            assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
+            assert!(toy.is_current(), "for its time it is as good as the present one");
+        }
+        // A client that comes now gets the new one.
+        let mut other = enrol(connector.connect().expect("room"));
+        assert_eq!(other.query(vec![1, 2, 3]).expect("an answer"), [false, true, true]);
+        // One that knows the old one enrols again.
+        let (kept, ended) = toy.leave();
+        ended.expect("a clean end");
+        let rejoined = Toy::rejoin(channel(connector.connect().expect("room")), ITEMS, kept, rng());
+        let toy = rejoined.map_err(|(failure, _)| failure).expect("joined again");
+        assert_eq!(toy.enrolled().client.set_size, 2);
+        assert!(first.upgrade().is_some(), "it still has its time");
+        toy.leave().1.expect("a clean end");
+        other.leave().1.expect("a clean end");
+    });
+    assert!(told.failures.lock().unwrap().is_empty());
+
+    // With its time over: a client that asks nothing is disconnected, so that nobody holds the state.
+    let state = Published::new(prepared(&[1]));
+    let first = Arc::downgrade(&state.current());
+    let (_, told) = with_server(&acceptor, &state, &limits(), |_| {
+        let mut toy = enrol(connector.connect().expect("room"));
+        assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
+        state.retire(prepared(&[2, 3]), Instant::now());
+        wait_until(|| first.upgrade().is_none());
+        let refused = toy.query(vec![1, 2, 3]).expect_err("disconnected").to_string();
+        assert!(refused.contains("wiped the set"), "{refused}");
+    });
+    assert_eq!(told.failures.lock().unwrap().len(), 1);
 }
 
 /// Whatever the moment at which the state is replaced, an answer is that of one state.

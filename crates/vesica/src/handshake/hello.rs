@@ -56,11 +56,16 @@ pub struct Difference {
 
 /// What somebody else says, fit to be shown: bounded, without control characters.
 pub fn printable(text: &str) -> String {
+    printable_within(text, SHOWN)
+}
+
+/// As [`printable`], with at most `most` characters.
+pub fn printable_within(text: &str, most: usize) -> String {
     let visible = text.chars().map(|c| {
         if c.is_control() || matches!(c, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '?' } else { c }
     });
-    let mut shown: String = visible.clone().take(SHOWN).collect();
-    if visible.count() > SHOWN {
+    let mut shown: String = visible.clone().take(most).collect();
+    if visible.count() > most {
         shown.push_str("...");
     }
     shown

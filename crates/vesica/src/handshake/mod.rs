@@ -37,7 +37,7 @@ use crate::key::Kind;
 use crate::memory::{Budget, Bytes};
 use crate::plan::{self, Link, Workload};
 pub(crate) use hello::list;
-pub use hello::{Difference, Hello, printable};
+pub use hello::{Difference, Hello, printable, printable_within};
 pub(crate) use kinds::warnings as kind_warnings;
 use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 pub(crate) use negotiator::Negotiator;

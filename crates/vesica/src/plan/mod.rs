@@ -358,6 +358,7 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use vesica_party::CostClass;
     use vesica_protocols::tasks::Extent;
 
     use super::*;
@@ -598,7 +599,7 @@ mod tests {
                 for security in entry.modes.iter().map(|mode| mode.security) {
                     let failure = allowed_of(task, Some(entry.id), security, DEFAULT).expect_err("it is broken");
                     assert_eq!(failure.code, code::REFUSED);
-                    let Status::Broken { how } = entry.status else { unreachable!("filtered") };
+                    let Status::Broken { how, .. } = entry.status else { unreachable!("filtered") };
                     assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
                     assert_eq!(
                         allowed_of(task, Some(entry.id), security, BROKEN).map(|rows| rows.len()).ok(),
@@ -622,6 +623,38 @@ mod tests {
         let none =
             choose(joined(5, Security::SemiHonest).workload(), &ids(Security::SemiHonest), &theirs, &Link::ASSUMED);
         assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
+    }
+
+    /// An item takes their server tens of milliseconds, and parties must follow them: these rows run where
+    /// they are named.
+    #[test]
+    fn auto_takes_no_protocol_on_lattices() {
+        let task = named("intersect");
+        let on_lattices = |entry: &Entry| entry.cost == CostClass::Lattice;
+        let rows: Vec<&Entry> = task.entries().into_iter().filter(|entry| on_lattices(entry)).collect();
+        for id in [
+            "cm25-select",
+            "cm25-fast-setup-repaired",
+            "cm25-fast-intersection-repaired",
+            "cm25-fast-setup",
+            "cm25-fast-intersection",
+        ] {
+            assert!(rows.iter().any(|entry| entry.id == id && !recommended(entry)), "{id}");
+        }
+        assert!(rows.iter().all(|entry| entry.mode(Security::Malicious).is_none_or(|_| entry.broken().is_some())));
+        for senders in [0, 1, 1 << 10, 1 << 20, 1 << 24] {
+            for receivers in [0, 1, 4, 1 << 10, 1 << 20] {
+                let extent = Extent::new(senders, receivers, Security::SemiHonest);
+                let workload = task.workload(&extent, &task.least_amounts()).expect("the least");
+                for bits_per_second in [1, 1_000_000, u64::MAX] {
+                    let link = Link { bits_per_second, round_trip_us: 40_000 };
+                    for permissions in [DEFAULT, BROKEN] {
+                        let choice = automatic(workload.workload(), &link, permissions).expect("a protocol");
+                        assert!(!on_lattices(choice), "{} for {extent:?}, {link}", choice.id);
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -35,6 +36,7 @@ pub(super) struct Counters {
     pub reloaded: AtomicU64,
     pub reload_failed: AtomicU64,
     keys: AtomicU64,
+    is_prepared: AtomicBool,
     answered: [AtomicU64; BOUNDS.len() + 1],
     answer_micros: AtomicU64,
 }
@@ -47,6 +49,11 @@ impl Counters {
     /// Notes how many keys are served.
     pub fn set_keys(&self, keys: u64) {
         self.keys.store(keys, Ordering::Relaxed);
+    }
+
+    /// Notes that the set is prepared, so that clients are answered.
+    pub fn set_prepared(&self) {
+        self.is_prepared.store(true, Ordering::Relaxed);
     }
 
     /// Counts an answer.
@@ -93,9 +100,37 @@ impl Counters {
     }
 }
 
+/// A page that is answered until this is dropped.
+#[derive(Debug)]
+pub(super) struct OpenPage {
+    address: SocketAddr,
+    stop: Stop,
+}
+
+impl OpenPage {
+    /// Binds `address`, and answers there on a thread of its own.
+    pub fn new(address: &str, counters: Arc<Counters>) -> io::Result<Self> {
+        let page = Page::bind(address)?;
+        let open = Self { address: page.address()?, stop: Stop::new() };
+        let stop = open.stop.clone();
+        thread::Builder::new().name("vesica-metrics".into()).spawn(move || page.answer(&counters, &stop))?;
+        Ok(open)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for OpenPage {
+    fn drop(&mut self) {
+        self.stop.stop();
+    }
+}
+
 /// The page's place, bound.
 #[derive(Debug)]
-pub(super) struct Page(TcpListener);
+struct Page(TcpListener);
 
 impl Page {
     pub fn bind(address: &str) -> io::Result<Self> {
@@ -155,7 +190,10 @@ fn answer_one(mut socket: TcpStream, counters: &Counters) -> io::Result<()> {
     let mut words = asked.split_ascii_whitespace();
     let (status, body) = match (words.next(), words.next()) {
         (Some("GET"), Some("/metrics")) => ("200 OK", counters.page()),
-        (Some("GET"), Some("/healthz")) => ("200 OK", "ok\n".to_owned()),
+        (Some("GET"), Some("/healthz")) if counters.is_prepared.load(Ordering::Relaxed) => {
+            ("200 OK", "ok\n".to_owned())
+        }
+        (Some("GET"), Some("/healthz")) => ("503 Service Unavailable", "preparing\n".to_owned()),
         (Some("GET"), _) => ("404 Not Found", "there are /metrics and /healthz\n".to_owned()),
         _ => ("405 Method Not Allowed", "only GET is answered\n".to_owned()),
     };
@@ -199,6 +237,9 @@ mod tests {
             ] {
                 assert!(metrics.lines().any(|found| found == line), "{line} in {metrics}");
             }
+            let early = get(address, "GET /healthz HTTP/1.1\r\n\r\n");
+            assert!(early.starts_with("HTTP/1.1 503") && early.ends_with("preparing\n"), "{early}");
+            counters.set_prepared();
             assert!(get(address, "GET /healthz HTTP/1.1\r\n\r\n").ends_with("ok\n"));
             assert!(get(address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
             assert!(get(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));

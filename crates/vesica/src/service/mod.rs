@@ -21,12 +21,14 @@ mod metrics;
 mod prepared;
 mod query;
 mod quota;
+mod roster;
 mod serve;
 
 pub use description::Description;
 pub use query::{Enrolment, QueryConfig, QueryReport, query};
 pub use quota::Quota;
-pub use serve::{Clients, Reloaded, Serve, ServeConfig, ServeLog, Started, start};
+pub use roster::Changes;
+pub use serve::{Clients, Origin, Outcome, Reloaded, Serve, ServeConfig, ServeLog, Started, start};
 
 use vesica_party::Entry;
 use vesica_party::service::{Service, State};
@@ -86,12 +88,12 @@ fn randomness() -> Result<SecretRng, Failure> {
 /// Fewest items of a set: smaller sets are filled up to it.
 const LEAST_CAPACITY: u64 = 1 << 10;
 
-/// The capacity of a set of `keys` keys where none is given: up to an eighth of room, in steps that
-/// hide the exact number.
+/// The capacity of a set of `keys` keys where none is given: room for a 32nd more at least and a
+/// sixth at most, in steps that hide the exact number.
 fn capacity_for(keys: u64) -> u64 {
-    let keys = keys.max(LEAST_CAPACITY);
-    let step = (keys.next_power_of_two() / 16).max(1);
-    keys.div_ceil(step).saturating_mul(step)
+    let wanted = keys.saturating_add(keys / 32 + 1).max(LEAST_CAPACITY);
+    let step = (wanted.checked_next_power_of_two().unwrap_or(1 << 63) / 16).max(1);
+    wanted.div_ceil(step).saturating_mul(step)
 }
 
 #[cfg(test)]
@@ -102,9 +104,8 @@ mod tests {
     fn capacities_hold_their_keys_and_waste_little() {
         for keys in [0, 1, 1023, 1024, 1025, 65_537, 1 << 20, (1 << 20) + 1, 10_000_000] {
             let capacity = capacity_for(keys);
-            assert!(capacity >= keys && capacity >= LEAST_CAPACITY, "{keys}");
-            assert!(capacity <= keys.max(LEAST_CAPACITY) + keys.max(LEAST_CAPACITY) / 8, "{keys}: {capacity}");
-            assert_eq!(capacity_for(capacity), capacity, "a full set keeps its capacity");
+            assert!(capacity > keys + keys / 32 && capacity >= LEAST_CAPACITY, "{keys}: {capacity}");
+            assert!(capacity <= keys.max(LEAST_CAPACITY) * 7 / 6, "{keys}: {capacity}");
         }
     }
 }

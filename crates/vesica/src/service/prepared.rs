@@ -5,80 +5,85 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use vesica_party::service::{Server as _, State, StateError, StateReader, StateWriter};
-use vesica_protocols::tasks::IntersectSenderInput;
 use vesica_structures::rng::SecretRng;
 
+use super::roster::Roster;
+use super::serve::Set;
 use super::{Description, TableService};
 use crate::failure::{Failure, code};
 
 /// A prepared set with what it was prepared from.
 pub(super) struct Prepared<S: TableService> {
     pub description: Description,
-    /// A hash of the set under a key of the state's own: tells whether a table has changed.
+    /// A hash of the set under its salt: tells whether a table has changed.
     pub set_hash: [u8; 32],
+    /// What it was prepared from, if it can be updated.
+    pub roster: Option<Roster>,
     pub server: S::Server,
+    /// When its secret key was made, in seconds since 1970.
+    pub made: u64,
 }
 
-/// A hash of items and payloads in any order. Under the salt, which differs for each server, so that
-/// it is no dictionary of keys.
-pub(super) fn set_hash(salt: u128, set: &IntersectSenderInput) -> [u8; 32] {
-    let width = set.payloads.len().checked_div(set.items.len()).unwrap_or(0);
-    let mut order: Vec<u32> = (0..set.items.len() as u32).collect();
-    order.sort_unstable_by_key(|&place| set.items.get(place as usize));
-    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-23 hash of a served set v1");
-    hasher.update(&salt.to_le_bytes()).update(&(set.items.len() as u64).to_le_bytes());
-    for place in order {
-        let place = place as usize;
-        hasher.update(&set.items.get(place).copied().unwrap_or_default().to_le_bytes());
-        hasher.update(set.payloads.get(place * width..(place + 1) * width).unwrap_or_default());
-    }
-    *hasher.finalize().as_bytes()
+/// The time, in seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
 impl<S: TableService> Prepared<S> {
-    /// Prepares `set`, filled up to the capacity of the description with dummies.
+    /// Prepares a set, filled up to the capacity of the description with dummies.
     pub fn new(
         description: Description,
-        mut set: IntersectSenderInput,
-        set_hash: [u8; 32],
+        Set { input: mut set, mut roster, hash }: Set,
         rng: &mut SecretRng,
     ) -> Result<Self, Failure> {
         let params = description.params::<S>()?;
         let capacity = usize::try_from(description.capacity).unwrap_or(usize::MAX);
         let width = description.payload.as_ref().map_or(0, |schema| schema.width);
-        // Two random items are equal, or one is a key's item, with a probability below n^2 / 2^128.
-        set.items.resize_with(capacity, || rng.block());
+        roster.fill_up(&mut set, capacity, rng);
+        // A table without rows has no payload from which its width could be seen.
         set.payloads.resize(capacity.saturating_mul(width), 0);
+        let roster = S::Server::IS_UPDATABLE.then_some(roster);
         let server = S::Server::prepare(&params, set, rng)?;
-        Ok(Self { description, set_hash, server })
+        Ok(Self { description, set_hash: hash, roster, server, made: now() })
     }
 }
 
 /// The server's own state follows with its own name and version, so that a state of another protocol
 /// is refused as such.
 impl<S: TableService> State for Prepared<S> {
-    const FORMAT: &'static str = "vesica served set 1";
+    const FORMAT: &'static str = "vesica served set 2";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         let description = self.description.to_bytes().map_err(|failure| io::Error::other(failure.fault))?;
         out.u64(description.len() as u64)?;
         out.bytes(&description)?;
         out.bytes(&self.set_hash)?;
+        out.u64(self.made)?;
+        if let Some(roster) = &self.roster {
+            roster.write(out)?;
+        }
         write_format::<S::Server>(out)?;
         self.server.write(out)
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let description = read_description(bytes)?;
-        let set_hash = bytes.array()?;
+        let (set_hash, made) = (bytes.array()?, bytes.u64()?);
+        let roster = if S::Server::IS_UPDATABLE { Some(Roster::read(bytes)?) } else { None };
+        if roster.as_ref().is_some_and(|roster| roster.len() as u64 != description.capacity) {
+            return Err(StateError::Damaged("its set has not as many items as its description says"));
+        }
         check_format::<S::Server>(bytes)?;
         let server = S::Server::read(bytes)?;
         match description.params::<S>() {
-            Ok(params) if S::terms(&params) == S::terms(server.params()) => Ok(Self { description, set_hash, server }),
+            Ok(params) if S::terms(&params) == S::terms(server.params()) => {
+                Ok(Self { description, set_hash, roster, server, made })
+            }
             _ => Err(StateError::Damaged("its description is not that of its set")),
         }
     }
@@ -179,20 +184,5 @@ mod tests {
         assert!(first.is_some() && Lock::take(&state).expect("no fault").is_none());
         drop(first);
         assert!(Lock::take(&state).expect("no fault").is_some());
-    }
-
-    #[test]
-    fn a_sets_hash_goes_by_its_items_and_payloads_and_not_by_their_order() {
-        let set = |items: &[u128], payloads: &[u8]| IntersectSenderInput {
-            items: items.to_vec(),
-            payloads: payloads.to_vec(),
-        };
-        let hash = |items: &[u128], payloads: &[u8]| set_hash(5, &set(items, payloads));
-        let first = hash(&[1, 2, 3], b"aabbcc");
-        assert_eq!(first, hash(&[3, 1, 2], b"ccaabb"));
-        assert_ne!(first, hash(&[3, 1, 2], b"aabbcc"), "payloads of other items");
-        assert_ne!(first, hash(&[1, 2], b"aabb"));
-        assert_ne!(first, hash(&[1, 2, 3], b""));
-        assert_ne!(first, set_hash(6, &set(&[1, 2, 3], b"aabbcc")));
     }
 }

@@ -7,7 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use vesica_party::service::{Enrolled, ServiceClient, State, StateError, StateId, StateReader, StateWriter, describe};
+use vesica_party::service::{
+    Client as _, Enrolled, Moved, ServiceClient, State, StateError, StateId, StateReader, StateWriter, describe,
+};
 use vesica_party::transport::Connection;
 use vesica_party::{Channel, ChannelOptions, Role, Security};
 use vesica_protocols::tasks::{IntersectReceiverInput, SealedPayloads};
@@ -20,10 +22,11 @@ use crate::handshake::{kind_warnings, printable};
 use crate::memory::{Budget, Bytes};
 use crate::report::OutputReport;
 use crate::session::{
-    Destination, End, Events, Interrupt, NO_MATCH, OwnTable, Protection, RetryPolicy, bind_end, reach_end,
+    Destination, End, Events, Interrupt, NO_MATCH, OwnTable, Protection, RetryPolicy, bind_end, named_path, reach_end,
+    refuse_one_file,
 };
-use crate::table::{FileIdentity, KeyTable, Matches, ReceivedPayload, ResultKind, write_matches};
-use crate::task::Columns;
+use crate::table::{Join, KeyTable, Matches, PayloadSchema, ReceivedPayload, ResultKind, write_matches};
+use crate::task::{Columns, refuse_unread};
 
 /// Everything that a query is told by its user.
 #[derive(Clone, Debug)]
@@ -64,6 +67,8 @@ pub enum Enrolment {
     New,
     /// From the state file.
     Kept,
+    /// From the state file, with what has changed since then from the server.
+    Updated,
     /// From the server, since the set was replaced.
     Renewed,
 }
@@ -71,7 +76,7 @@ pub enum Enrolment {
 /// What a query came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueryReport {
-    /// True.
+    /// Whether everything that matched could be written.
     pub ok: bool,
     /// The version of this program.
     pub vesica: &'static str,
@@ -85,8 +90,11 @@ pub struct QueryReport {
     pub rows: u64,
     /// Its distinct keys.
     pub keys: u64,
-    /// How many of these the server has.
+    /// How many of these the server has, but for those that are unreadable.
     pub matched_keys: u64,
+    /// The first row, counted from 1, of each key that matched and for which the server's columns are no
+    /// record. These keys were left out.
+    pub unreadable: Vec<u64>,
     /// Items of the server's set, dummies included.
     pub set_items: u64,
     /// Queries that were asked.
@@ -183,13 +191,16 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         asked: 0,
         matches: Vec::new(),
         payloads: Vec::new(),
+        unread: 0,
         enrolment: None,
         bytes: [0; 2],
         warnings: Vec::new(),
     };
     asking.ask_all(&mut table)?;
     interrupt.complete();
-    let Asking { description, items, asked, matches, payloads, enrolment, bytes, mut warnings, .. } = asking;
+    let Asking { description, items, asked, matches, payloads, unread, enrolment, bytes, mut warnings, .. } = asking;
+    // Not before: a server must not see by the client's messages whether its answers could be read.
+    refuse_unread(unread)?;
     let (Some(description), Some(enrolment)) = (description, enrolment) else {
         return Err(Failure::new(code::INTERNAL, "a query ended without an answer", "please report this"));
     };
@@ -197,13 +208,20 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         warnings.push(NO_MATCH.to_owned());
     }
     events.stage("writing the output");
-    let payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();
+    let mut payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();
+    let mut matches = matches;
+    let unreadable = match &description.payload {
+        Some(schema) if config.destination.join == Join::Inner => {
+            drop_unreadable(schema, &mut matches, &mut payloads, &table)
+        }
+        _ => Vec::new(),
+    };
     let payload = description.payload.as_ref().map(|schema| ReceivedPayload { schema, bytes: &payloads });
     let path = sink.name().to_owned();
     let kept_rows = Matches { keys: &matches, payload };
     let rows = write_matches(&*source, &table, &kept_rows, config.destination.join, sink)?.rows;
     Ok(QueryReport {
-        ok: true,
+        ok: unreadable.is_empty(),
         vesica: env!("CARGO_PKG_VERSION"),
         protocol: description.protocol.clone(),
         security: description.security,
@@ -214,6 +232,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         rows: table.stats.rows,
         keys: items.len() as u64,
         matched_keys: matches.len() as u64,
+        unreadable,
         set_items: description.capacity,
         queries: asked as u64,
         items_per_query: description.items_per_query,
@@ -224,6 +243,30 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         seconds: started.elapsed().as_secs_f64(),
         warnings,
     })
+}
+
+/// Takes out matches whose record is none, and gives the first row of each. The server is gone by
+/// now: it cannot see which records a client could read.
+fn drop_unreadable(
+    schema: &PayloadSchema,
+    matches: &mut Vec<u32>,
+    payloads: &mut Vec<u8>,
+    table: &KeyTable,
+) -> Vec<u64> {
+    let readable: Vec<bool> =
+        payloads.chunks_exact(schema.width.max(1)).map(|record| schema.check_record(record).is_ok()).collect();
+    if readable.len() != matches.len() || readable.iter().all(|&is_readable| is_readable) {
+        return Vec::new();
+    }
+    let row_of = |key: u32| table.row_key.iter().position(|&of_row| of_row == key).map_or(0, |row| row as u64 + 1);
+    let bad = matches.iter().zip(&readable).filter(|&(_, &is_readable)| !is_readable);
+    let mut rows: Vec<u64> = bad.map(|(&key, _)| row_of(key)).collect();
+    rows.sort_unstable();
+    let good = payloads.chunks_exact(schema.width.max(1)).zip(&readable).filter(|&(_, &is_readable)| is_readable);
+    *payloads = good.flat_map(|(record, _)| record).copied().collect();
+    let mut kept = readable.iter();
+    matches.retain(|_| kept.next().copied().unwrap_or(true));
+    rows
 }
 
 /// Waits until no other run uses the state file.
@@ -245,19 +288,12 @@ fn lock(state: &Path, interrupt: &Interrupt, events: &dyn Events) -> Result<Lock
 
 /// Refuses two names of one file.
 fn check_files(config: &QueryConfig) -> Result<(), Failure> {
-    let files = [
-        ("--input", config.source.table.file()),
-        ("--output", config.destination.sink.file()),
-        ("--state", config.state.as_deref().and_then(FileIdentity::of_path)),
-    ];
-    for (place, (flag, file)) in files.iter().enumerate() {
-        let same = files.iter().take(place).find(|(_, earlier)| file.is_some() && earlier == file);
-        if let Some((other, _)) = same {
-            let fault = format_args!("{other} and {flag} name the same file");
-            return Err(Failure::new(code::USAGE, fault, "give each a file of its own"));
-        }
-    }
-    Ok(())
+    let (table, sink) = (&config.source.table, &config.destination.sink);
+    refuse_one_file([
+        ("--input", table.file().map(|file| (table.name(), file))),
+        ("--output", sink.file().map(|file| (sink.name(), file))),
+        ("--state", config.state.as_deref().and_then(named_path)),
+    ])
 }
 
 /// A query on its way.
@@ -284,6 +320,8 @@ struct Asking<'a> {
     /// The payloads of each query's matches. They are opened when the server is gone, since that takes
     /// time for each match.
     payloads: Vec<SealedPayloads>,
+    /// Items, dummies among them, of which nothing is known.
+    unread: usize,
     enrolment: Option<Enrolment>,
     /// Sent and received over all connections.
     bytes: [u64; 2],
@@ -305,7 +343,8 @@ impl Asking<'_> {
                         return Err(reason);
                     }
                     // One that answered something before it went away is worth another try.
-                    let is_lost = failure.code == code::LINK || failure.fault.contains("shutting down");
+                    let is_lost = failure.code == code::LINK
+                        || ["shutting down", "has wiped the set"].iter().any(|why| failure.fault.contains(why));
                     if !is_lost || self.asked == answered {
                         return Err(failure);
                     }
@@ -380,8 +419,7 @@ impl Asking<'_> {
         }
         described.check_key(&self.config.source.key)?;
         self.check_extent(&described, table.digests.len() as u64)?;
-        let kinds: Vec<_> = table.stats.columns.iter().map(|column| column.written.kind()).collect();
-        self.warnings.extend(kind_warnings(&self.config.source.key, &kinds, &described.key_kinds));
+        self.warnings.extend(kind_warnings(&self.config.source.key, &table.stats.kinds(), &described.key_kinds));
         let salt = described
             .salt_number()
             .ok_or_else(|| Failure::new(code::PEER_MISBEHAVED, "the server's salt is malformed", "do not trust it"))?;
@@ -454,13 +492,15 @@ impl Asking<'_> {
                 return Err(failure);
             }
         };
-        match kept.filter(|kept| kept.description == *description) {
+        // Another quota is no other set: the client goes on counting its queries.
+        match kept.filter(|kept| kept.description.differences(description).is_empty()) {
             Some(Kept { enrolled, .. }) => {
                 let before = enrolled.state;
                 match ServiceClient::rejoin(ch, params, enrolled, rng) {
                     Ok(client) => {
                         let is_same = client.enrolled().state == before;
-                        self.enrolment.get_or_insert(if is_same { Enrolment::Kept } else { Enrolment::Renewed });
+                        let enrolment = if is_same { Enrolment::Kept } else { self.moved(&client) };
+                        self.enrolment.get_or_insert(enrolment);
                         Ok(client)
                     }
                     Err((abort, enrolled)) => {
@@ -474,6 +514,26 @@ impl Asking<'_> {
                 let client = ServiceClient::enrol(ch, params, rng)?;
                 self.enrolment.get_or_insert(Enrolment::New);
                 Ok(client)
+            }
+        }
+    }
+
+    /// How the client has come to a set that is not the one that it had.
+    fn moved<S: TableService>(&mut self, client: &ServiceClient<S>) -> Enrolment {
+        match client.enrolled().client.moved() {
+            Moved::Updated => Enrolment::Updated,
+            Moved::Anew => Enrolment::Renewed,
+            Moved::Refused(why) => {
+                self.warnings
+                    .push(format!("the server's update of its set was refused, and the whole set was fetched: {why}"));
+                Enrolment::Renewed
+            }
+            Moved::SetBack { from, to } => {
+                self.warnings.push(format!(
+                    "the server has version {to} of its set, and had version {from} before: it was started with an \
+                     older state file, or it shows different sets to different clients"
+                ));
+                Enrolment::Renewed
             }
         }
     }
@@ -507,7 +567,7 @@ impl Asking<'_> {
         if before.is_some() {
             self.events.notice("the server has replaced its set; asking again about all keys");
         }
-        (self.asked, self.matches, self.payloads) = (0, Vec::new(), Vec::new());
+        (self.asked, self.unread, self.matches, self.payloads) = (0, 0, Vec::new(), Vec::new());
         Ok(true)
     }
 
@@ -522,7 +582,11 @@ impl Asking<'_> {
             items.resize_with(items_per_query, || self.rng.block());
             let output = client.query(IntersectReceiverInput { items })?;
             if self.begin_with(client.enrolled().state)? {
-                self.enrolment = Some(Enrolment::Renewed);
+                // Whatever else was fetched counts for more than an update.
+                let moved = self.moved(client);
+                if !matches!((moved, self.enrolment), (Enrolment::Updated, Some(Enrolment::New | Enrolment::Renewed))) {
+                    self.enrolment = Some(moved);
+                }
                 continue;
             }
             if output.matches.last().is_some_and(|&last| last as usize >= own) {
@@ -531,6 +595,7 @@ impl Asking<'_> {
             }
             self.matches.extend(output.matches.iter().map(|&place| first as u32 + place));
             self.payloads.push(output.payloads);
+            self.unread += output.unread;
             self.asked += 1;
         }
         Ok(())
@@ -553,12 +618,35 @@ impl WithService for Converse<'_, '_> {
 }
 
 impl QueryReport {
+    /// What is wrong with a report that is not `ok`.
+    pub fn failure(&self) -> Option<Failure> {
+        const SHOWN: usize = 10;
+        if self.unreadable.is_empty() {
+            return None;
+        }
+        let rows: Vec<String> = self.unreadable.iter().take(SHOWN).map(u64::to_string).collect();
+        let more = if self.unreadable.len() > SHOWN { ", ..." } else { "" };
+        Some(Failure::new(
+            code::PEER_MISBEHAVED,
+            format_args!(
+                "the server sent no readable columns for {} keys that match; they were left out, and {} rows were \
+                 written to {}; the first row of each left-out key: {}{more}",
+                self.unreadable.len(),
+                self.output.rows,
+                printable(&self.output.path),
+                rows.join(", ")
+            ),
+            "tell whoever runs the server; do not ask again at once, since the server could see that",
+        ))
+    }
+
     /// The report for people.
     pub fn summary(&self) -> String {
         let Self { rows, keys, matched_keys, set_items, queries, items_per_query, output, seconds, .. } = self;
         let enrolment = match self.enrolment {
             Enrolment::New => "enrolled",
             Enrolment::Kept => "enrolled before",
+            Enrolment::Updated => "enrolled before, and fetched what has changed",
             Enrolment::Renewed => "enrolled again for a new set",
         };
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
@@ -576,3 +664,6 @@ impl QueryReport {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

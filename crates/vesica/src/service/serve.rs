@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use vesica_party::service::{self, ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, StateId, Stop};
+use vesica_party::service::{
+    self, ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server as _, StateId, Stop,
+};
 use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor};
 use vesica_party::transport::tcp;
 use vesica_party::transport::tls::{AcceptedKeys, Identity};
@@ -13,12 +14,13 @@ use vesica_party::{Abort, Security};
 use vesica_protocols::tasks::IntersectSenderInput;
 use vesica_structures::rng::SecretRng;
 
-use super::metrics::{Counters, Page, add};
+use super::metrics::{Counters, OpenPage, add};
 use super::prepared::{self, Lock, Prepared};
 use super::quota::Meter;
+use super::roster::{Changes, Roster};
 use super::{Description, Quota, TableService, WithService, capacity_for, randomness, with_service};
 use crate::failure::{Failure, code};
-use crate::key::{DIGEST_VERSION, Kind};
+use crate::key::DIGEST_VERSION;
 use crate::session::OwnTable;
 use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema, PayloadSpec};
 use crate::task::Columns;
@@ -59,6 +61,10 @@ pub struct ServeConfig {
     pub state: Option<PathBuf>,
     /// Whether a state that was prepared with other settings may be replaced.
     pub replace_state: bool,
+    /// The age of a secret key at which a new one is made; `None` for no age.
+    pub rotate_after: Option<Duration>,
+    /// How long clients that are connected may ask the set under the key before.
+    pub overlap: Duration,
     /// The address at which clients connect.
     pub listen: String,
     /// Who may ask.
@@ -79,8 +85,6 @@ pub struct ServeConfig {
 pub trait ServeLog: Sync {
     /// A part of the start begins.
     fn stage(&self, _name: &str) {}
-    /// Something worth knowing.
-    fn notice(&self, _text: &str) {}
     /// Something that the user should act on.
     fn warning(&self, _text: &str) {}
     /// A client joined.
@@ -102,8 +106,19 @@ pub struct Started {
     pub keys: u64,
     /// Items of the set, dummies included.
     pub capacity: u64,
-    /// Whether the set had been prepared before.
-    pub is_prepared_before: bool,
+    /// Where the set comes from.
+    pub origin: Origin,
+}
+
+/// Where the set of a server that starts comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was prepared now, under a new secret key.
+    Prepared,
+    /// From the state file: it is the table's.
+    Kept,
+    /// From the state file, updated to the table.
+    Updated(Changes),
 }
 
 /// What reading the table again came to.
@@ -113,8 +128,19 @@ pub struct Reloaded {
     pub before: u64,
     /// Distinct keys of the table now.
     pub now: u64,
-    /// Whether the set was replaced; it was not if the table has not changed.
-    pub is_replaced: bool,
+    /// What became of the set.
+    pub outcome: Outcome,
+}
+
+/// What became of the set when the table was read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The table has not changed.
+    Unchanged,
+    /// The set has a new version, under its secret key. Clients fetch what has changed.
+    Updated(Changes),
+    /// The protocol has no updates: the set was prepared anew, and each client enrols again.
+    PreparedAnew,
 }
 
 /// A server that is ready to answer.
@@ -129,6 +155,16 @@ pub trait Serve: Send + Sync {
     /// If the table cannot be read, or does not fit what clients were told of it. The set that was
     /// served stays.
     fn reload(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure>;
+
+    /// Reads the table again, and prepares a set with a new secret key. Clients that are connected may
+    /// go on asking the set before for the time of the overlap; then its key is wiped.
+    ///
+    /// # Errors
+    /// As [`reload`](Self::reload).
+    fn rotate(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure>;
+
+    /// Whether the secret key is older than the configuration allows.
+    fn is_rotation_due(&self) -> bool;
 }
 
 /// Reads the table, prepares the set unless the state file holds it, and binds the addresses.
@@ -154,14 +190,15 @@ pub fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Arc<dyn Serve>,
 struct Serving<S: TableService> {
     config: ServeConfig,
     acceptor: Box<dyn Acceptor>,
-    page: Option<Page>,
+    /// For as long as the server runs.
+    _page: Option<OpenPage>,
     description: Description,
     description_bytes: Vec<u8>,
     params: S::Params,
     state: Published<S::Server>,
     served: Mutex<Served>,
     meter: Option<Meter>,
-    counters: Counters,
+    counters: Arc<Counters>,
     /// For as long as the server runs.
     _lock: Option<Lock>,
 }
@@ -170,12 +207,23 @@ struct Serving<S: TableService> {
 struct Served {
     hash: [u8; 32],
     keys: u64,
+    /// What it was prepared from, if it can be updated.
+    roster: Option<Roster>,
+    /// When its secret key was made, in seconds since 1970.
+    made: u64,
+}
+
+impl Served {
+    fn of<S: TableService>(prepared: &mut Prepared<S>, keys: u64) -> Self {
+        Self { hash: prepared.set_hash, keys, roster: prepared.roster.take(), made: prepared.made }
+    }
 }
 
 /// A table that was read, as a set.
-struct Set {
-    input: IntersectSenderInput,
-    hash: [u8; 32],
+pub(super) struct Set {
+    pub input: IntersectSenderInput,
+    pub roster: Roster,
+    pub hash: [u8; 32],
 }
 
 impl<S: TableService> Serving<S> {
@@ -186,7 +234,8 @@ impl<S: TableService> Serving<S> {
         let meter = meter.transpose()?;
         // Bound first: a port that is taken is noticed before a long preparation.
         let acceptor = bind(&config)?;
-        let page = config.metrics.as_deref().map(bind_page).transpose()?;
+        let counters = Arc::new(Counters::default());
+        let page = config.metrics.as_deref().map(|address| open_page(address, &counters, log)).transpose()?;
         log.stage("reading the table");
         let mut table = read(&config, log)?;
         let keys = table.digests.len() as u64;
@@ -203,37 +252,39 @@ impl<S: TableService> Serving<S> {
         let params = description.params::<S>()?;
         let description_bytes = description.to_bytes()?;
         let set = Set::of(&description, &mut table)?;
-        let before = before
-            .filter(|before| before.set_hash == set.hash && before.description.differences(&description).is_empty());
-        let is_prepared_before = before.is_some();
-        let prepared = match before {
-            Some(before) => before,
-            None => {
-                log.stage("preparing the set");
-                let prepared = Prepared::new(description.clone(), set.input, set.hash, &mut rng)?;
+        let before = before.filter(|before| before.description.differences(&description).is_empty());
+        let (mut prepared, origin) = match before {
+            Some(before) if before.set_hash == set.hash => (before, Origin::Kept),
+            before => {
+                let roster =
+                    before.as_ref().and_then(|before| Some((&before.server, before.roster.as_ref()?, before.made)));
+                log.stage(if roster.is_some() { "updating the set" } else { "preparing the set" });
+                let (prepared, changes) = follow::<S>(&description, roster, set, &mut rng)?;
                 if let Some(path) = &config.state {
                     prepared::save(&prepared, path)?;
                 }
-                prepared
+                (prepared, changes.map_or(Origin::Prepared, Origin::Updated))
             }
         };
         let (address, acceptor) = acceptor;
-        let metrics = page.as_ref().and_then(|page| page.address().ok()).map(|address| address.to_string());
-        let started = Started { address, metrics, keys, capacity: description.capacity, is_prepared_before };
+        let metrics = page.as_ref().map(|page| page.address().to_string());
+        let started = Started { address, metrics, keys, capacity: description.capacity, origin };
+        let served = Served::of(&mut prepared, keys);
         let serve = Self {
             acceptor,
-            page,
+            _page: page,
             description,
             description_bytes,
             params,
             state: Published::new(prepared.server),
-            served: Mutex::new(Served { hash: prepared.set_hash, keys }),
+            served: Mutex::new(served),
             meter,
-            counters: Counters::default(),
+            counters,
             _lock: lock,
             config,
         };
         serve.counters.set_keys(keys);
+        serve.counters.set_prepared();
         Ok((serve, started))
     }
 }
@@ -251,26 +302,35 @@ impl<S: TableService> Serve for Serving<S> {
         };
         let offer = Offer::<S> { state: &self.state, params: &self.params, description: &self.description_bytes };
         let watch = Watch { serve: self, log };
-        thread::scope(|scope| {
-            if let Some(page) = &self.page {
-                scope.spawn(|| page.answer(&self.counters, stop));
-            }
-            service::serve(&*self.acceptor, &offer, &limits, &watch, stop);
-        });
+        service::serve(&*self.acceptor, &offer, &limits, &watch, stop);
         if let Some(Err(failure)) = self.meter.as_ref().map(Meter::settle) {
             log.warning(&failure.to_string());
         }
     }
 
     fn reload(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
-        let outcome = self.read_again(log);
-        add(if outcome.is_ok() { &self.counters.reloaded } else { &self.counters.reload_failed }, 1);
-        outcome
+        self.counted(self.read_again(false, log))
+    }
+
+    fn rotate(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
+        self.counted(self.read_again(true, log))
+    }
+
+    fn is_rotation_due(&self) -> bool {
+        let Some(most) = self.config.rotate_after else { return false };
+        let made = self.served.lock().unwrap_or_else(PoisonError::into_inner).made;
+        prepared::now().saturating_sub(made) >= most.as_secs().max(1)
     }
 }
 
 impl<S: TableService> Serving<S> {
-    fn read_again(&self, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
+    fn counted(&self, outcome: Result<Reloaded, Failure>) -> Result<Reloaded, Failure> {
+        add(if outcome.is_ok() { &self.counters.reloaded } else { &self.counters.reload_failed }, 1);
+        outcome
+    }
+
+    /// Reads the table and replaces the set if it has changed, or in any case to get a new key.
+    fn read_again(&self, gets_new_key: bool, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
         let mut table = read(&self.config, log)?;
         let keys = table.digests.len() as u64;
         let refuse = |fault: &str, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
@@ -291,7 +351,7 @@ impl<S: TableService> Serving<S> {
                 "start the server again with --replace-state",
             );
         }
-        if kinds(&table) != self.description.key_kinds {
+        if table.stats.kinds() != self.description.key_kinds {
             return refuse(
                 "the values of a key column are written in another way than before (text, numbers, dates), so that \
                  clients' keys would no longer match",
@@ -301,19 +361,47 @@ impl<S: TableService> Serving<S> {
         let set = Set::of(&self.description, &mut table)?;
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let before = served.keys;
-        if served.hash == set.hash {
-            return Ok(Reloaded { before, now: keys, is_replaced: false });
+        if served.hash == set.hash && !gets_new_key {
+            return Ok(Reloaded { before, now: keys, outcome: Outcome::Unchanged });
         }
-        let prepared = Prepared::<S>::new(self.description.clone(), set.input, set.hash, &mut randomness()?)?;
+        let server = self.state.current();
+        let roster = served.roster.as_ref().filter(|_| !gets_new_key);
+        let roster = roster.map(|roster| (&*server, roster, served.made));
+        let (mut prepared, changes) = follow::<S>(&self.description, roster, set, &mut randomness()?)?;
+        // The file is ahead of what clients see: a server that is killed goes on from the version that they
+        // have, or from a later one.
         if let Some(path) = &self.config.state {
             prepared::save(&prepared, path)?;
         }
-        *served = Served { hash: prepared.set_hash, keys };
-        self.state.replace(prepared.server);
+        *served = Served::of(&mut prepared, keys);
+        if gets_new_key {
+            self.state.retire(prepared.server, Instant::now() + self.config.overlap);
+        } else {
+            self.state.replace(prepared.server);
+        }
         self.counters.set_keys(keys);
         add(&self.counters.replaced, 1);
-        Ok(Reloaded { before, now: keys, is_replaced: true })
+        let outcome = changes.map_or(Outcome::PreparedAnew, Outcome::Updated);
+        Ok(Reloaded { before, now: keys, outcome })
     }
+}
+
+/// The prepared set of a table: an update of the one before if there is one, with what has changed.
+fn follow<S: TableService>(
+    description: &Description,
+    before: Option<(&S::Server, &Roster, u64)>,
+    set: Set,
+    rng: &mut SecretRng,
+) -> Result<(Prepared<S>, Option<Changes>), Failure> {
+    let Some((server, roster, made)) = before else { return Ok((Prepared::new(description.clone(), set, rng)?, None)) };
+    let update = roster.update_to(set.roster, &set.input, rng);
+    let Some(server) = server.update(update.removed, update.added, rng)? else {
+        let mend = "start the server again with another file for --state; then each client enrols again";
+        return Err(Failure::new(code::INTERNAL, "the set cannot be updated any more", mend));
+    };
+    let (description, roster) = (description.clone(), Some(update.roster));
+    let prepared = Prepared { description, set_hash: set.hash, roster, server, made };
+    Ok((prepared, Some(update.changes)))
 }
 
 /// The time that so many bytes take over the slowest link that is served.
@@ -366,10 +454,6 @@ fn refuse_other_settings(before: &Description, now: &Description) -> Result<(), 
     ))
 }
 
-fn kinds(table: &KeyTable) -> Vec<Kind> {
-    table.stats.columns.iter().map(|column| column.written.kind()).collect()
-}
-
 /// The width that clients are told of records of `width` bytes: it hides the exact length of the
 /// longest, and leaves room for longer ones.
 fn record_width(width: usize) -> usize {
@@ -392,7 +476,8 @@ impl Set {
             });
         }
         let input = IntersectSenderInput { items, payloads };
-        Ok(Self { hash: prepared::set_hash(salt, &input), input })
+        let roster = Roster::of(salt, &input);
+        Ok(Self { hash: roster.hash(salt), roster, input })
     }
 }
 
@@ -430,7 +515,7 @@ fn describe<S: TableService>(
         security: config.security,
         key_digest: DIGEST_VERSION.into(),
         key_columns: config.source.key.agreement(),
-        key_kinds: kinds(table),
+        key_kinds: table.stats.kinds(),
         salt: before.map_or_else(|| format!("{:032x}", rng.block()), |before| before.salt.clone()),
         capacity,
         items_per_query: config.items_per_query,
@@ -459,14 +544,17 @@ fn bind(config: &ServeConfig) -> Result<(String, Box<dyn Acceptor>), Failure> {
     Ok((address, acceptor))
 }
 
-fn bind_page(address: &str) -> Result<Page, Failure> {
-    Page::bind(address).map_err(|error| {
+/// Answers at `address` from now on: preparing may take long, and a monitor waits for its end.
+fn open_page(address: &str, counters: &Arc<Counters>, log: &dyn ServeLog) -> Result<OpenPage, Failure> {
+    let page = OpenPage::new(address, counters.clone()).map_err(|error| {
         Failure::new(
             code::USAGE,
             format_args!("cannot listen at {address} for metrics: {error}"),
             "name another address with --metrics, for example 127.0.0.1:9464",
         )
-    })
+    })?;
+    log.stage(&format!("answering at http://{}/healthz", page.address()));
+    Ok(page)
 }
 
 /// Passes on what a server does to the log and the counters, and bounds what clients ask.
@@ -485,6 +573,14 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         let Some(meter) = &self.serve.meter else { return Ok(()) };
         let taken = meter.take(&query.client, self.serve.description.items_per_query);
         taken.inspect_err(|_| add(&self.serve.counters.over_quota, 1))
+    }
+
+    fn may_stay(&self, client: &ClientIdentity) -> bool {
+        match (&self.serve.config.clients, client) {
+            (Clients::Keys(_, accepted), ClientIdentity::Key(key)) => accepted.accepts(key),
+            (Clients::Keys(..), ClientIdentity::Anonymous) => false,
+            (Clients::InsecurePlaintext, _) => true,
+        }
     }
 
     fn answered(&self, query: &Query, took: Duration) {

@@ -28,24 +28,34 @@ impl Files {
 
     /// Refuses two names of one file.
     pub fn check(&self) -> Result<(), Failure> {
-        let path = |path: &Path| Some((path.display().to_string(), FileIdentity::of_path(path)?));
-        let named = [
+        refuse_one_file([
             ("--input", self.input.file().map(|file| (self.input.name(), file))),
             ("--output", self.output.as_ref().and_then(|sink| Some((sink.name(), sink.file()?)))),
-            ("--receipt", self.receipt.as_deref().and_then(path)),
-            ("--budget", self.budget.as_deref().and_then(path)),
-        ];
-        let mut earlier: Vec<(&str, FileIdentity)> = Vec::new();
-        for (flag, (name, file)) in named.into_iter().filter_map(|(flag, named)| Some((flag, named?))) {
-            if let Some((other, _)) = earlier.iter().find(|(_, earlier)| *earlier == file) {
-                let fault = format!("{other} and {flag} name the same file, {name}");
-                let told = Some("its command line is not valid");
-                return Err(Failure { told, ..Failure::new(code::USAGE, fault, "give each a file of its own") });
-            }
-            earlier.push((flag, file));
-        }
-        Ok(())
+            ("--receipt", self.receipt.as_deref().and_then(named_path)),
+            ("--budget", self.budget.as_deref().and_then(named_path)),
+        ])
     }
+}
+
+/// A file by its name, with the name that errors show.
+pub(crate) fn named_path(path: &Path) -> Option<(String, FileIdentity)> {
+    Some((path.display().to_string(), FileIdentity::of_path(path)?))
+}
+
+/// Refuses two flags that name one file. What is no file is absent.
+pub(crate) fn refuse_one_file<const FLAGS: usize>(
+    named: [(&str, Option<(String, FileIdentity)>); FLAGS],
+) -> Result<(), Failure> {
+    let mut earlier: Vec<(&str, FileIdentity)> = Vec::new();
+    for (flag, (name, file)) in named.into_iter().filter_map(|(flag, named)| Some((flag, named?))) {
+        if let Some((other, _)) = earlier.iter().find(|(_, earlier)| *earlier == file) {
+            let fault = format!("{other} and {flag} name the same file, {name}");
+            let told = Some("its command line is not valid");
+            return Err(Failure { told, ..Failure::new(code::USAGE, fault, "give each a file of its own") });
+        }
+        earlier.push((flag, file));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use vesica_party::{Role, Security};
 
+pub(crate) use files::{named_path, refuse_one_file};
 pub use interrupt::Interrupt;
 pub use link::{End, Protection};
 pub(crate) use link::{RetryPolicy, bind as bind_end, reach as reach_end};

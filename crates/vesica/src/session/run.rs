@@ -235,7 +235,7 @@ impl Conversation<'_> {
             items: padded as u64,
             // The table has been read: from here on its keys do not depend on the salt.
             salt_share: self.salt_share,
-            key_kinds: table.stats.columns.iter().map(|column| column.written.kind()).collect(),
+            key_kinds: table.stats.kinds(),
             measure: self.job.measure(&table),
         };
         sizes.check_length()?;

@@ -7,7 +7,7 @@ use crate::table::{
     Join, KeyTable, Matches, NewKeys, ReceivedPayload, ResultTable, Sink, Source, write_matches, write_new_rows,
     write_union,
 };
-use crate::task::ResultSet;
+use crate::task::{ResultSet, refuse_unread};
 
 /// What a result refers to.
 pub(super) struct Writing<'a> {
@@ -24,7 +24,8 @@ impl Writing<'_> {
         let path = sink.name().to_owned();
         let mut new_rows = None;
         let rows = match result {
-            ResultSet::Keep { keys, payload } => {
+            ResultSet::Keep { keys, payload, unread } => {
+                refuse_unread(unread)?;
                 // Dummies come after the keys and match with negligible probability, unless the peer found a way to
                 // make them.
                 if keys.last().is_some_and(|&last| last as usize >= self.distinct) {

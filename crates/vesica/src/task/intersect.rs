@@ -169,14 +169,15 @@ impl Job for IntersectJob {
 
     fn sender_result(_agreed: Arc<Agreed<Self>>, output: IntersectSenderOutput) -> Option<Unopened> {
         let keys = output.matches?;
-        Some(Box::new(move |_| ResultSet::Keep { keys, payload: None }))
+        Some(Box::new(move |_| ResultSet::Keep { keys, payload: None, unread: 0 }))
     }
 
     fn receiver_result(agreed: Arc<Agreed<Self>>, output: IntersectReceiverOutput) -> Option<Unopened> {
-        let IntersectReceiverOutput { matches: keys, payloads } = output;
+        let IntersectReceiverOutput { matches: keys, payloads, unread } = output;
         Some(Box::new(move |_| ResultSet::Keep {
             keys,
             payload: agreed.terms.payload.clone().map(|schema| (schema, payloads)),
+            unread,
         }))
     }
 
@@ -258,7 +259,8 @@ impl Job for IntersectJob {
         _ch: &mut Channel,
     ) -> Result<bool, Abort> {
         let payload = |&place: &u32| Sample::payload(Role::Sender, sample.item(place), options.payload_bytes);
-        Ok(output.matches == sample.common
+        Ok(output.unread == 0
+            && output.matches == sample.common
             && output.payloads.opened().into_iter().eq(sample.common.iter().flat_map(payload)))
     }
 }

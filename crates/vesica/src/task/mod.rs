@@ -33,7 +33,7 @@ use vesica_structures::facts::Unsupported;
 
 pub use agreed::{AnyAgreed, AnyJob, SampleWorkload};
 pub use amounts::Amounts;
-pub use result::{Disclosure, Finished, ResultSet, Unopened};
+pub use result::{Disclosure, Finished, ResultSet, Unopened, refuse_unread};
 pub use sample::{Sample, SampleOutput, SampleRun};
 pub use settings::{Columns, Flags, Settings, Side};
 

@@ -3,6 +3,7 @@
 use vesica_party::Entry;
 use vesica_protocols::tasks::{AggregateOutput, NewRecords, SealedPayloads};
 
+use crate::failure::{Failure, code};
 use crate::handshake::printable;
 use crate::shares::ShareFile;
 use crate::table::{KeyTable, PayloadSchema, ValueColumn};
@@ -33,6 +34,8 @@ pub enum ResultSet {
         keys: Vec<u32>,
         /// The partner's payload of these keys, in their order.
         payload: Option<(PayloadSchema, SealedPayloads)>,
+        /// Keys of which nothing is known, because the partner's answer could not be read.
+        unread: usize,
     },
     /// All rows of the own table, and a row for each key that it does not have.
     Union {
@@ -108,6 +111,19 @@ impl Disclosure {
         at_least: 0,
         noise: None,
     };
+}
+
+/// Refuses a result in which some keys could not be looked up: it would show them as keys that do
+/// not match.
+pub fn refuse_unread(unread: usize) -> Result<(), Failure> {
+    if unread == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(
+        code::PEER_MISBEHAVED,
+        format_args!("the answers about {unread} keys cannot be read, so that nothing is known of these keys"),
+        "ask again; if this comes back, have the other side prepare its table anew, or compare the releases of vesica",
+    ))
 }
 
 /// The names of `columns`, with commas between them. The partner chose some of them, so they are

@@ -42,6 +42,14 @@ impl PayloadSchema {
         Ok(())
     }
 
+    /// Whether a record of `self.width` bytes can be read.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn check_record(&self, record: &[u8]) -> Result<(), TableError> {
+        self.decode_each(record, |_, _| Ok(()))
+    }
+
     /// The values of one record of `self.width` bytes.
     pub(crate) fn decode<'a>(&self, record: &'a [u8], values: &mut Vec<Value<'a>>) -> Result<(), TableError> {
         values.clear();

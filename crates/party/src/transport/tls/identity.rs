@@ -8,6 +8,7 @@ use rustls::SignatureScheme;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, SigningKey};
 use sha2::{Digest, Sha256};
+use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::text;
@@ -41,6 +42,11 @@ impl PublicKey {
     /// The key's bytes (RFC 8032).
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// The key in these bytes. A signature is checked as that of a key only if they are one.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
     }
 
     /// Whether `signature` is this key's over `message`.
@@ -133,6 +139,11 @@ impl Identity {
         Self::from_seed(seed).ok_or(getrandom::Error::UNEXPECTED)
     }
 
+    /// The key pair of this seed (the private key of RFC 8032); `None` if the library refuses it.
+    pub fn of_seed(seed: &Secret<[u8; 32]>) -> Option<Self> {
+        Self::from_seed(Zeroizing::new(**seed))
+    }
+
     fn from_seed(seed: Zeroizing<[u8; 32]>) -> Option<Self> {
         let mut der = [0u8; PKCS8_LEN];
         let (prefix, key) = der.split_at_mut(PKCS8_PREFIX.len());
@@ -143,6 +154,11 @@ impl Identity {
         let signer = signer.ok()?;
         let public = PublicKey::from_spki(&signer.public_key()?)?;
         Some(Self { seed, signer, public })
+    }
+
+    /// The seed, to be stored.
+    pub fn seed(&self) -> Secret<[u8; 32]> {
+        Secret::new(*self.seed)
     }
 
     /// The public half.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -30,7 +30,7 @@ pub struct AcceptedKeys(Keys);
 #[derive(Clone)]
 enum Keys {
     One(PublicKey),
-    Set(Arc<HashSet<PublicKey>>),
+    Set(Arc<RwLock<HashSet<PublicKey>>>),
     Any,
 }
 
@@ -42,7 +42,19 @@ impl AcceptedKeys {
 
     /// Accepts each of these keys.
     pub fn any_of(keys: impl IntoIterator<Item = PublicKey>) -> Self {
-        Self(Keys::Set(Arc::new(keys.into_iter().collect())))
+        Self(Keys::Set(Arc::new(RwLock::new(keys.into_iter().collect()))))
+    }
+
+    /// Accepts each of these keys from now on, and no others; clones follow. How many were accepted
+    /// before and are not any more; `None` if this was made by another function than
+    /// [`any_of`](Self::any_of), and stays as it is.
+    pub fn replace(&self, keys: impl IntoIterator<Item = PublicKey>) -> Option<usize> {
+        let Keys::Set(held) = &self.0 else { return None };
+        let keys: HashSet<PublicKey> = keys.into_iter().collect();
+        let mut held = held.write().unwrap_or_else(PoisonError::into_inner);
+        let gone = held.difference(&keys).count();
+        *held = keys;
+        Some(gone)
     }
 
     /// Accepts every key. The peer proves that it holds the private half of the key that it shows;
@@ -55,7 +67,7 @@ impl AcceptedKeys {
     pub fn accepts(&self, key: &PublicKey) -> bool {
         match &self.0 {
             Keys::One(expected) => expected == key,
-            Keys::Set(keys) => keys.contains(key),
+            Keys::Set(keys) => keys.read().unwrap_or_else(PoisonError::into_inner).contains(key),
             Keys::Any => true,
         }
     }
@@ -73,7 +85,9 @@ impl fmt::Debug for AcceptedKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Keys::One(key) => write!(f, "AcceptedKeys({key:?})"),
-            Keys::Set(keys) => write!(f, "AcceptedKeys({} keys)", keys.len()),
+            Keys::Set(keys) => {
+                write!(f, "AcceptedKeys({} keys)", keys.read().unwrap_or_else(PoisonError::into_inner).len())
+            }
             Keys::Any => f.write_str("AcceptedKeys(every key)"),
         }
     }

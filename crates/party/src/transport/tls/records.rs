@@ -12,6 +12,16 @@ use rustls::Connection;
 /// Most bytes that are read from the socket in one call.
 const SOCKET_READ: usize = 256 << 10;
 
+/// Bytes that are read at first, and again where little comes: a server has many connections on
+/// which little comes.
+const LEAST_READ: usize = 8 << 10;
+
+/// Reads of little after which the buffer is given back.
+const SMALL_READS: u32 = 8;
+
+/// Most bytes that a connection keeps for records on their way out when nothing is left to send.
+const KEPT_OUTGOING: usize = 16 << 10;
+
 /// Plaintext that is encrypted before the socket is written: large for few calls, small enough to
 /// stay in cache.
 const ENCRYPT_AT_ONCE: usize = 128 << 10;
@@ -51,7 +61,9 @@ impl Shared {
 /// The half that receives.
 pub(super) struct ReadHalf {
     shared: Arc<Shared>,
-    buffer: Box<[u8]>,
+    buffer: Vec<u8>,
+    /// Reads in succession that would have fitted into the least buffer.
+    small: u32,
     /// Received and not yet decrypted: `buffer[from..to]`.
     from: usize,
     to: usize,
@@ -88,6 +100,19 @@ impl ReadHalf {
     }
 }
 
+impl ReadHalf {
+    /// Makes the buffer, of which nothing is pending, as large as the last read asks for.
+    fn fit(&mut self) {
+        let last = self.to;
+        self.small = if last <= LEAST_READ { self.small.saturating_add(1) } else { 0 };
+        if last == self.buffer.len() && last < SOCKET_READ {
+            self.buffer = vec![0; SOCKET_READ.min(4 * last)];
+        } else if self.small >= SMALL_READS && self.buffer.len() > LEAST_READ {
+            self.buffer = vec![0; LEAST_READ];
+        }
+    }
+}
+
 impl Read for ReadHalf {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
@@ -103,6 +128,7 @@ impl Read for ReadHalf {
                     return Err(error);
                 }
             }
+            self.fit();
             self.from = 0;
             self.to = match (&*self.shared.socket).read(&mut self.buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
@@ -128,6 +154,7 @@ impl Write for WriteHalf {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        lock(&self.0.outgoing).shrink_to(KEPT_OUTGOING);
         Ok(())
     }
 }
@@ -154,6 +181,6 @@ impl Closer {
 pub(super) fn split(mut tls: Connection, socket: Arc<TcpStream>) -> (ReadHalf, WriteHalf, Closer) {
     tls.set_buffer_limit(Some(ENCRYPT_AT_ONCE));
     let shared = Arc::new(Shared { tls: Mutex::new(tls), outgoing: Mutex::new(Vec::new()), socket });
-    let reader = ReadHalf { shared: shared.clone(), buffer: vec![0; SOCKET_READ].into_boxed_slice(), from: 0, to: 0 };
+    let reader = ReadHalf { shared: shared.clone(), buffer: vec![0; LEAST_READ], small: 0, from: 0, to: 0 };
     (reader, WriteHalf(shared.clone()), Closer(shared))
 }

@@ -30,6 +30,7 @@ circuit_row!(
         status: Status::Broken {
             how: "as in ltsxq26 the receiver gets the sender's secret s, here by the hint: with it all of the sender's items in one bin show the same r_i, and anything else something \
                  random. So it learns the sender's items, the members of the intersection among them, and their payloads up to a constant. See docs/ltsxq26.md; vesica-circuit is sound",
+            false_match_bits: None,
         },
         cost: CostClass::Symmetric,
         deviations: &[

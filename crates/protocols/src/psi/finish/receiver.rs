@@ -69,6 +69,6 @@ impl Receiver {
             let _phase = ch.phase(Phase::Match);
             proofs::send::<A::Proofs>(params.most_matches(), proofs, ch)?;
         }
-        Ok(IntersectReceiverOutput { matches, payloads })
+        Ok(IntersectReceiverOutput { matches, payloads, unread: 0 })
     }
 }

@@ -78,7 +78,7 @@ macro_rules! broken_row {
                 variants: &[],
                 task: Intersect::NAME,
                 paper: PAPER,
-                status: Status::Broken { how: HOW },
+                status: Status::Broken { how: HOW, false_match_bits: None },
                 cost: CostClass::Symmetric,
                 deviations: $deviations,
                 modes: $modes,

@@ -1,31 +1,38 @@
 //! Membership by levelled homomorphic encryption: Chielle and Maniatakos, "Recurrent Private Set
 //! Intersection for Unbalanced Databases with Cuckoo Hashing and Leveled FHE" (NDSS 2025), Protocol
-//! 2 in both configurations, as printed and repaired. **What both sides compute; no row of a registry
-//! yet**: messages, files and the refusals of a service are still to be written around it.
+//! 2 in both configurations, each as printed and repaired.
 //!
 //! ```text
-//!   S: X                                                                       R: Y
+//!   Server: X                                                                  Client: Y
 //!
-//!   (2) cuckoo tables T of X's right parts
-//!   (3)                     C = Enc_S(T), key for products
+//!   (1, 2) compress, cuckoo tables T of X's right parts
+//!   enrol:                       1. keys of compression and hash functions, a seed
 //!      ------------------------------------------------------------------------>
-//!                           keys for rotations, of R
+//!                                2. a key for products, pk_S
+//!      ------------------------------------------------------------------------>
+//!                                3. (3) C = Enc_S(T)
+//!      ------------------------------------------------------------------------>
+//!                                4. keys for rotations and the exchange of rows, pk_R
 //!      <------------------------------------------------------------------------
-//!   for each y:                             (4a) S_j = C_j - P_j, zero where y is, j = 1..h
-//!                                           (4b) M_i = product of h / partitions of them
-//!                                           (4c) R_i random in every slot
-//!                           (4d) D_i = M_i + R_i, Enc_R(R_i)
+//!   query, for each y:
+//!                                             (4a) S_j = C_j - P_j, zero where y is, j = 1..h
+//!                                             (4b) M_i = product of h / partitions of them
+//!                                             (4c) R_i random in every slot
+//!                                5. (4d) D_i = M_i + R_i
+//!      <------------------------------------------------------------------------
+//!                                6. (4d) Enc_R(R_i)
 //!      <------------------------------------------------------------------------
 //!   (5a) Enc_R(R_i) - D_i = Enc_R(-M_i)
 //!   (5c) rho_i random, zero in no slot
-//!                           (5d) E_i = rotate(rho_i (-M_i))
+//!                                7. (5d) E_i = rotate(rho_i (-M_i))
 //!      ------------------------------------------------------------------------>
-//!                                           (6) y is in X if E_i has a zero
+//!                                                         (6) y is in X if E_i has a zero
 //! ```
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | `S`, `R` | [`Sender`], [`Receiver`] | |
+//! | sender `S`, receiver `R` | [`Server`] around [`Sender`], [`Client`] around [`Receiver`] | messages and states around what is computed |
+//! | `Z` (Eqs. 4 and 5) | `request::compressed` | from 128-bit items to those of the tables |
 //! | `T`, `H_j`, `g`, `sigma_L`, `sigma_R` | [`hashing::PermutedTables`](vesica_structures::hashing::PermutedTables), `PermutedHash`, `PermutedShape` | tables |
 //! | `C` | [`Setup::cells`] | the tables under the sender's key |
 //! | `P`, dummies | `unasked`, `empty` of [`Params`] | what no limb of an item is |
@@ -51,8 +58,10 @@
 //! - *Another function's item matches*, since bins hold right parts without a function's index.
 //! - *Partitions tell half of the function* (Fast Setup): `E_i` comes back in the order of the functions.
 //! - *Noise is not flooded*, where the paper's theorem asks for circuit privacy.
+//! - *Items are compressed to too few bits.* Right parts must have 15, for the packing modulus 40,961: 35 bits in
+//!   all for tables of 2^20 bins, where Eq. 4 asks for about 79.
 //!
-//! # Repairs
+//! # Repairs, and why they hold
 //!
 //! [`Form::Repaired`] keeps the steps, and changes:
 //!
@@ -60,33 +69,54 @@
 //!   either is flooded: what arrives is a fresh ciphertext of uniform slots, but for a statistical distance of
 //!   `2^-40` for `2^23` ciphertexts of one key (docs/parameters/cm25.md). That takes polynomials of 8,192
 //!   coefficients and a modulus of 165 bits.
-//! - A bin holds the right part and the function's index. Items of any width take several plaintexts, of 15
-//!   bits each (*limbs*). Step 5c multiplies the limbs of a slot by a uniformly random invertible matrix:
-//!   all are zero if all were, and uniform but not all zero otherwise.
+//! - A bin holds the right part and the function's index, in several plaintexts (*limbs*). Step 5c multiplies the
+//!   limbs of a slot by a uniformly random invertible matrix: all are zero if all were, and uniform but
+//!   not all zero otherwise.
 //! - The sender permutes the partitions.
 //!
-//! **Semi-honest both ways only.** The sender's decryption is an oracle: a receiver that makes up `D_i` reads a
-//! coefficient of the sender's key in two questions, in every form (a test does). It must not be offered to
-//! clients that are not trusted to follow the protocol.
+//! *The server* sees `D` and an encryption of `R`: uniform slots, a second half that is a ring-LWE sample under
+//! a fresh secret, and noise that tells nothing but with the distance above. *A client* sees the set encrypted, and
+//! `E`: uniform slots, not zero but for the match, which comes to a uniform place of a uniform partition.
+//! Both sides count items, and refuse more than [`ITEMS_AN_ENROLMENT`] of a client and
+//! [`ITEMS_OF_A_SET`] of a set. What either side does takes as long for every answer.
 //!
-//! Where two functions of an item have the same slot (`6 / 8192`), limbs of both cells are multiplied, and
-//! some may match the one and some the other: an item outside of the set then matches with probability `2^-39`
-//! a query for two limbs, `2^-53` for three, and `2^-66` for four. One limb has no such error.
+//! # What they do not hold
+//!
+//! - Nothing where a side does not follow the protocol. The sender's decryption is an oracle: a receiver that makes
+//!   up `D_i` reads a coefficient of the sender's key in two questions, in every form (a test does). The
+//!   protocol must not be offered to clients that are not trusted to follow it, and `vesica serve` does not.
+//! - What is counted is kept in memory and in states: as for [`cm25_select`](super::cm25_select), whose list of such
+//!   limits holds here, too. A client that follows the protocol also shows in microseconds, by the cache, which
+//!   parts of the tables an item needs.
+//!
+//! Where two functions of an item have different bins of one slot, limbs of both cells are multiplied, and some
+//! may match the one and some the other. [`Params::compressed`] bounds the probability for all items of an
+//! enrolment, and refuses what is above its share of the failure budget.
 //!
 //! # Not here
 //!
 //! Footnote 1 of the paper (the sender learns the size of the intersection), `n_s > n_r`, partitions other than
 //! those of the two configurations (step 5b then has `eta_s - eta_r` products, where the paper prints `h -
-//! eta_s - 1 - eta_r`), Protocol 1, which is the blueprint of Protocol 2, and the compression of wider items
-//! (Eqs. 4 and 5), which whoever calls does before.
+//! eta_s - 1 - eta_r`), and Protocol 1, which is the blueprint of Protocol 2.
 
+mod client;
+mod messages;
 mod params;
 mod receiver;
+mod request;
+mod rows;
 mod sender;
+mod server;
+mod setup;
 mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use params::{Configuration, Form, Params};
+pub use client::Client;
+pub use params::{Configuration, Form, ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, Params};
 pub use receiver::{Keys, Question, Receiver};
-pub use sender::{Answer, ReceiverKeys, Sender, Setup};
+pub use request::RowParams;
+pub use rows::{Cm25, FastIntersection, FastIntersectionRepaired, FastSetup, FastSetupRepaired, Variant};
+pub use sender::{Answer, ReceiverKeys, Sender};
+pub use server::{Server, Session};
+pub use setup::Setup;

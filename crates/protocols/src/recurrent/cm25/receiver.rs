@@ -8,7 +8,8 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::params::{FUNCTIONS, PRIMES_FLOODED};
-use super::sender::{Answer, Setup};
+use super::sender::Answer;
+use super::setup::Setup;
 use super::{Form, Params, slots};
 
 /// What the receiver sends once: the first halves of keys, numbered one after the other.
@@ -39,10 +40,10 @@ pub struct Question {
 #[derive(Debug)]
 pub struct Receiver {
     pub(super) params: Params,
-    pub(super) scheme: Scheme,
+    pub(super) scheme: &'static Scheme,
     pub(super) hash: PermutedHash,
-    /// The tables, block by block, limb by limb.
-    pub(super) cells: Vec<Ciphertext<Values>>,
+    /// What the sender sent once.
+    pub(super) setup: Setup,
     product: SwitchKey,
     public: PublicKey,
     pub(super) key: SecretKey,
@@ -54,21 +55,31 @@ impl Receiver {
     /// # Panics
     /// If it is not of the parameters' sizes.
     pub fn new(params: &Params, setup: Setup, rng: &mut SecretRng) -> Self {
+        let key = SecretKey::new(params.scheme(), rng);
+        Self::with_key(params, key, setup)
+    }
+
+    /// The receiver that has this key.
+    pub(super) fn with_key(params: &Params, key: SecretKey, setup: Setup) -> Self {
         let scheme = params.scheme();
-        let Setup { hash_key, seed, product, public, cells } = setup;
-        assert_eq!(cells.len(), params.blocks() * params.limbs, "a ciphertext for each block and limb");
-        let product = SwitchKey::new(&scheme, &seed, 0, product);
-        let digits = scheme.digits() as u64;
-        let public = PublicKey::new(&scheme, &seed, digits, public);
-        let cells = (digits + 1..).zip(cells).map(|(number, half)| scheme.expand(&seed, number, half)).collect();
-        let hash = PermutedHash::new(hash_key, params.shape);
-        let key = SecretKey::new(&scheme, rng);
-        Self { params: params.clone(), scheme, hash, cells, product, public, key }
+        assert_eq!(setup.cells.len(), params.ciphertexts(), "a ciphertext for each block and limb");
+        let product = SwitchKey::new(scheme, &setup.seed, 0, setup.product.clone());
+        let public = PublicKey::new(scheme, &setup.seed, scheme.digits() as u64, setup.public.clone());
+        let hash = PermutedHash::new(setup.hash_key, params.shape);
+        Self { params: params.clone(), scheme, hash, setup, product, public, key }
+    }
+
+    /// The ciphertext of this limb of this block. Its second half is made each time, since that takes half
+    /// of the memory.
+    fn cell(&self, block: usize, limb: usize) -> Ciphertext<Values> {
+        let index = block * self.params.limbs + limb;
+        let number = (self.scheme.digits() + 1 + index) as u64;
+        self.scheme.expand(&self.setup.seed, number, self.setup.cells[index].clone())
     }
 
     /// What the sender gets once.
     pub fn keys(&self, rng: &mut SecretRng) -> Keys {
-        let scheme = &self.scheme;
+        let scheme = self.scheme;
         let mut encryptor = self.key.encryptor(scheme, rng);
         let rotations = (0..rotations(scheme))
             .map(|bit| encryptor.galois_key(&Automorphism::rotation(scheme, 1 << bit), rng))
@@ -80,7 +91,7 @@ impl Receiver {
 
     /// Step 4.
     pub fn ask(&self, item: u128, rng: &mut SecretRng) -> Question {
-        let scheme = &self.scheme;
+        let scheme = self.scheme;
         let mut encryptor = self.key.encryptor(scheme, rng);
         let (mut sums, mut masks) = (Vec::new(), Vec::new());
         for products in self.products(item) {
@@ -100,7 +111,7 @@ impl Receiver {
 
     /// Steps 4a and 4b: for each partition, for each limb.
     pub(super) fn products(&self, item: u128) -> Vec<Vec<Ciphertext<Values>>> {
-        let (scheme, params) = (&self.scheme, &self.params);
+        let (scheme, params) = (self.scheme, &self.params);
         let place = self.hash.place(item);
         let mut limbs: Vec<Vec<Ciphertext<Values>>> = vec![Vec::with_capacity(FUNCTIONS); params.limbs];
         for (function, &bin) in (0u8..).zip(&place.bins) {
@@ -109,7 +120,7 @@ impl Receiver {
             for (limb, (differences, value)) in limbs.iter_mut().zip(values).enumerate() {
                 let mut residues = vec![vec![params.unasked(); scheme.slots()]; params.shape.tables];
                 residues[place.table as usize][slot] = value;
-                let mut difference = self.cells[block * params.limbs + limb].clone();
+                let mut difference = self.cell(block, limb);
                 scheme.subtract_plain(&mut difference, &slots::pack(scheme, &residues));
                 differences.push(difference);
             }
@@ -131,7 +142,7 @@ impl Receiver {
     /// What leaves of a sum.
     fn finish(&self, mut sum: Ciphertext<Values>, rng: &mut SecretRng) -> Ciphertext<Coefficients> {
         if self.params.form == Form::Repaired {
-            self.scheme.add(&mut sum, &self.public.zero(&self.scheme, rng));
+            self.scheme.add(&mut sum, &self.public.zero(self.scheme, rng));
         }
         let mut sum = self.scheme.ciphertext_coefficients(sum);
         if self.params.form == Form::Repaired {
@@ -147,19 +158,29 @@ impl Receiver {
     /// # Errors
     /// If a result has too much noise, which one of a sender that follows the protocol does not have.
     pub fn read(&self, answer: &Answer) -> Result<bool, NoiseExhausted> {
-        Ok(!self.places(answer)?.is_empty())
+        let mut found = false;
+        for results in &answer.results {
+            // No branch on what was found.
+            found |= slots::has_zero(self.scheme, &self.decrypted(results)?);
+        }
+        Ok(found)
+    }
+
+    /// The slots of the limbs of a result.
+    fn decrypted(&self, results: &[Ciphertext<Coefficients>]) -> Result<Vec<Secret<Vec<u64>>>, NoiseExhausted> {
+        let slots = |result| {
+            let plain = Secret::new(self.scheme.decrypt(result, &self.key)?);
+            Ok(Secret::new(self.scheme.decode(&plain)))
+        };
+        results.iter().map(slots).collect()
     }
 
     /// The partition, the slot and the packing modulus of each zero.
+    #[cfg(test)]
     pub(super) fn places(&self, answer: &Answer) -> Result<Vec<(usize, usize, usize)>, NoiseExhausted> {
         let mut places = Vec::new();
         for (partition, results) in answer.results.iter().enumerate() {
-            let mut limbs = Vec::with_capacity(results.len());
-            for result in results {
-                let plain = Secret::new(self.scheme.decrypt(result, &self.key)?);
-                limbs.push(Secret::new(self.scheme.decode(&plain)));
-            }
-            let zeros = slots::zeros(&self.scheme, &limbs);
+            let zeros = slots::zeros(self.scheme, &self.decrypted(results)?);
             places.extend(zeros.into_iter().map(|(slot, modulus)| (partition, slot, modulus)));
         }
         Ok(places)

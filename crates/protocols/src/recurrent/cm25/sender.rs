@@ -2,38 +2,23 @@
 
 use vesica_structures::hashing::{HashFailure, PermutedHash, PermutedTables};
 use vesica_structures::rlwe::bfv::{
-    Automorphism, Ciphertext, Coefficients, GaloisKey, NoiseExhausted, Poly, PublicKey, Scheme, SecretKey, Seed, Values,
+    Automorphism, Ciphertext, Coefficients, GaloisKey, NoiseExhausted, Poly, PublicKey, Scheme, SecretKey, Values,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::params::{FLOOD_BITS_E, PRIMES_FLOODED};
 use super::receiver::{Keys, Question};
+use super::setup::Setup;
 use super::{Form, Params, slots};
-
-/// What the sender sends once (step 3): the first halves of ciphertexts under its key, numbered one
-/// after the other.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The key of the hash functions.
-    pub hash_key: u128,
-    /// What the second halves come from.
-    pub seed: Seed,
-    /// The key for products: one for each digit.
-    pub product: Vec<Poly<Values>>,
-    /// An encryption of zero.
-    pub public: Poly<Values>,
-    /// The tables, block by block, limb by limb.
-    pub cells: Vec<Poly<Values>>,
-}
 
 /// The sender with its set in encrypted tables.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) params: Params,
-    pub(super) scheme: Scheme,
+    pub(super) scheme: &'static Scheme,
     pub(super) key: SecretKey,
-    setup: Setup,
+    pub(super) setup: Setup,
 }
 
 /// The receiver's keys, as the sender uses them.
@@ -58,16 +43,13 @@ impl Sender {
     ///
     /// # Errors
     /// If a table does not exist: a statistical failure, never tried again with another key.
-    ///
-    /// # Panics
-    /// If the scheme's parameters are refused, which those of [`Params::new`] are not.
     pub fn prepare(params: &Params, items: &[u128], rng: &mut SecretRng) -> Result<Self, HashFailure> {
         let scheme = params.scheme();
         let hash_key = rng.block();
         let hash = PermutedHash::new(hash_key, params.shape);
         let tables = PermutedTables::build(&hash, items)?;
-        let key = SecretKey::new(&scheme, rng);
-        let mut encryptor = key.encryptor(&scheme, rng);
+        let key = SecretKey::new(scheme, rng);
+        let mut encryptor = key.encryptor(scheme, rng);
         let product = encryptor.product_key(rng);
         let public = encryptor.public_key(rng);
         let mut cells = Vec::with_capacity(params.blocks() * params.limbs);
@@ -83,7 +65,7 @@ impl Sender {
                 }
             }
             for residues in limbs {
-                let plain = Secret::new(slots::pack(&scheme, &residues));
+                let plain = Secret::new(slots::pack(scheme, &residues));
                 cells.push(encryptor.encrypt(&plain, rng));
             }
         }
@@ -98,7 +80,7 @@ impl Sender {
 
     /// The receiver's keys, expanded.
     pub fn receive(&self, keys: Keys) -> ReceiverKeys {
-        let scheme = &self.scheme;
+        let scheme = self.scheme;
         let mut first = 0;
         let mut galois = |automorphism, halves: Vec<Poly<Values>>| {
             let key = GaloisKey::new(scheme, automorphism, &keys.seed, first, halves);
@@ -123,7 +105,7 @@ impl Sender {
         question: &Question,
         rng: &mut SecretRng,
     ) -> Result<Answer, NoiseExhausted> {
-        let (scheme, limbs) = (&self.scheme, self.params.limbs);
+        let (scheme, limbs) = (self.scheme, self.params.limbs);
         let mut results = Vec::with_capacity(question.sums.len());
         for (partition, sums) in question.sums.iter().enumerate() {
             // Step 5a.
@@ -175,7 +157,7 @@ impl Sender {
         rng: &mut SecretRng,
     ) -> Ciphertext<Coefficients> {
         if self.params.form == Form::Repaired {
-            self.scheme.add(&mut result, &keys.public.zero(&self.scheme, rng));
+            self.scheme.add(&mut result, &keys.public.zero(self.scheme, rng));
         }
         let mut result = self.scheme.ciphertext_coefficients(result);
         if self.params.form == Form::Repaired {

@@ -98,13 +98,20 @@ fn is_invertible(matrix: &[u64], size: usize, p: u64) -> bool {
     true
 }
 
-/// Whether some slot is zero in all plaintexts, modulo one of the packing moduli: the place and the
-/// modulus of each.
+/// Whether some slot is zero in all plaintexts, modulo one of the packing moduli. The work does not depend
+/// on the answer.
+pub(super) fn has_zero(scheme: &Scheme, plains: &[Secret<Vec<u64>>]) -> bool {
+    let is_zero = |slot: usize, p: u64| plains.iter().fold(0, |any, slots| any | (slots[slot] % p)) == 0;
+    let moduli = &scheme.params().plain;
+    (0..scheme.slots()).fold(false, |found, slot| moduli.iter().fold(found, |found, &p| found | is_zero(slot, p)))
+}
+
+/// The place and the modulus of each slot that is zero in all plaintexts.
+#[cfg(test)]
 pub(super) fn zeros(scheme: &Scheme, plains: &[Secret<Vec<u64>>]) -> Vec<(usize, usize)> {
     let mut zeros = Vec::new();
     for (modulus, &p) in scheme.params().plain.iter().enumerate() {
         for slot in 0..scheme.slots() {
-            // No branch on a limb alone.
             if plains.iter().fold(0, |any, slots| any | (slots[slot] % p)) == 0 {
                 zeros.push((slot, modulus));
             }

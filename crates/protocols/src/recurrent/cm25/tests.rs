@@ -7,6 +7,7 @@ use super::sender::below;
 use super::*;
 
 mod attacks;
+mod rows;
 
 const CONFIGURATIONS: [Configuration; 2] = [Configuration::FastSetup, Configuration::FastIntersection];
 const FORMS: [Form; 2] = [Form::Faithful, Form::Repaired];
@@ -136,7 +137,7 @@ fn noise_below_the_floods_is_as_stated() {
         [(Configuration::FastSetup, 12.0, 12.0), (Configuration::FastIntersection, 40.0, 12.0)]
     {
         let mut on = parties(configuration, Form::Repaired, 3000, 40);
-        let scheme = &on.receiver.scheme;
+        let scheme = on.receiver.scheme;
         let item = on.items[0];
         for partition in on.receiver.products(item) {
             for product in partition {
@@ -166,7 +167,7 @@ fn what_travels_of_repaired_forms_has_the_noise_of_a_flood() {
         let mut on = parties(configuration, Form::Repaired, 100, 40);
         let question = on.receiver.ask(on.items[0], &mut on.rng);
         let answer = on.sender.answer(&on.keys, &question, &mut on.rng).unwrap();
-        let scheme = &on.receiver.scheme;
+        let scheme = on.receiver.scheme;
         // Sums of four, after a prime of 41 bits is dropped; 8192 draws come within 1.5 bits of the most.
         let flood = |bits: u32| f64::from(bits) + 1.0 - 41.0;
         let check = |noise: f64, bits: u32| assert!((flood(bits) - 1.5..flood(bits)).contains(&noise), "2^{noise}");
@@ -189,7 +190,7 @@ fn print_costs() {
             let start = std::time::Instant::now();
             let mut on = parties(configuration, form, 900_000, item_bits);
             let prepared = time(start);
-            let (scheme, params) = (&on.receiver.scheme, &on.sender.params);
+            let (scheme, params) = (on.receiver.scheme, &on.sender.params);
             let half = scheme.poly_bytes(scheme.all_primes());
             let setup = half * (params.blocks() * params.limbs + scheme.digits() + 1);
             let keys = half * (scheme.digits() * (receiver::rotations(scheme) as usize + 1) + 1);

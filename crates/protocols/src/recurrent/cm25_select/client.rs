@@ -2,25 +2,24 @@
 
 use std::io;
 
-use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter};
-use vesica_party::{Abort, Channel, Phase, Stream, exit_code};
+use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter, other_terms};
+use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::hashing::Parts;
 use vesica_structures::rlwe::bfv::{
-    Ciphertext, Coefficients, Encryptor, Plain, Poly, PublicKey, Scheme, SecretKey, Seed, Values,
+    Ciphertext, Coefficients, Encryptor, NoiseExhausted, Plain, Poly, PublicKey, Scheme, SecretKey, Seed, Values,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Params;
 use super::hashing::{Hashing, limb};
-use super::messages::{
-    Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table, receive_half, receive_short, send_half,
-    send_short,
-};
-use super::params::{ITEMS_AN_ENROLMENT, SEED_BYTES, half_bytes, scheme};
-use super::scramble::uniform;
+use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table};
+use super::params::{ITEMS_AN_ENROLMENT, SEED_BYTES, SENT_PRIMES, half_bytes, scheme};
 use super::server::{automorphisms, hide};
 use crate::ecdh::{CHUNKS_IN_FLIGHT, ask};
+use crate::recurrent::ciphertexts::{read_half, read_key, receive_half, receive_short, send_half, send_short};
+use crate::recurrent::scramble::uniform;
+use crate::recurrent::{check_items_asked, matches_of, read_params};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
 
 /// A client that holds the encrypted table of a server's set.
@@ -78,25 +77,14 @@ impl service::Client for Client {
             return Ok(());
         }
         if self.params != *params {
-            return Err(Abort::Local {
-                code: exit_code::MISMATCH,
-                fault: "this client was enrolled with other parameters".into(),
-                mend: "enrol anew, or ask with the parameters of then".into(),
-            });
+            return Err(other_terms());
         }
         self.send_keys(ch, rng)
     }
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {
         query.check(self.params.query_items)?;
-        if self.asked + self.params.query_items as u64 <= ITEMS_AN_ENROLMENT {
-            return Ok(());
-        }
-        Err(Abort::Local {
-            code: exit_code::REFUSED,
-            fault: format!("this client has asked about {} items of at most {ITEMS_AN_ENROLMENT}", self.asked),
-            mend: "have the server prepare its set again, and enrol anew".into(),
-        })
+        check_items_asked(self.asked, self.params.query_items, ITEMS_AN_ENROLMENT)
     }
 
     fn query(
@@ -117,7 +105,7 @@ impl service::Client for Client {
         if !parts.is_empty() {
             ch.send_stream::<MaskSeed>(&masks.seed().to_bytes())?;
         }
-        let mut found = Secret::new(Vec::with_capacity(parts.len()));
+        let (mut found, mut unread) = (Secret::new(Vec::with_capacity(parts.len())), 0);
         let send = |&parts: &Parts, ch: &mut Channel| {
             let (differences, halves) = self.differences(parts, &mut masks, rng)?;
             // Steps 6 and 7.
@@ -127,19 +115,15 @@ impl service::Client for Client {
         let take = |(), ch: &mut Channel| {
             // Step 8.
             let answers: Result<Vec<_>, Abort> =
-                (0..self.params.limbs()).map(|_| receive_short::<Answers>(scheme, ch)).collect();
-            found.push(self.is_match(scheme, &answers?)?);
+                (0..self.params.limbs()).map(|_| receive_short::<Answers>(scheme, SENT_PRIMES, ch)).collect();
+            // Exhausted noise is no reason to stop: the server must not see by that what it said.
+            let is_match = self.is_match(scheme, &answers?);
+            unread += usize::from(is_match.is_err());
+            found.push(is_match.unwrap_or(false));
             Ok(())
         };
         ask(CHUNKS_IN_FLIGHT, parts.iter(), ch, send, take)?;
-        // Without a branch, into memory that was written before.
-        let (mut matches, mut count) = (vec![u32::MAX; found.len() + 1], 0);
-        for (own, &is_match) in (0..).zip(&*found) {
-            matches[count] = own;
-            count += usize::from(is_match);
-        }
-        matches.truncate(count);
-        Ok(IntersectReceiverOutput { matches, payloads: SealedPayloads::default() })
+        Ok(IntersectReceiverOutput { matches: matches_of(&found), payloads: SealedPayloads::default(), unread })
     }
 }
 
@@ -229,12 +213,13 @@ impl Client {
     }
 
     /// Whether a slot is zero in all limbs. The work does not depend on the answer.
-    fn is_match(&self, scheme: &Scheme, answers: &[Ciphertext<Coefficients>]) -> Result<bool, Abort> {
+    ///
+    /// # Errors
+    /// If the noise of a ciphertext is exhausted.
+    fn is_match(&self, scheme: &Scheme, answers: &[Ciphertext<Coefficients>]) -> Result<bool, NoiseExhausted> {
         let mut union = Secret::new(vec![0; scheme.slots()]);
         for answer in answers {
-            let plain = scheme
-                .decrypt(answer, &self.key)
-                .map_err(|_| Abort::PeerMisbehaved(Answers::STEP, "the noise of a ciphertext is exhausted"))?;
+            let plain = scheme.decrypt(answer, &self.key)?;
             let slots = Secret::new(scheme.decode(&Secret::new(plain)));
             union.iter_mut().zip(&*slots).for_each(|(all, &slot)| *all |= slot);
         }
@@ -255,14 +240,14 @@ impl State for Client {
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
-        let params = super::read_params(bytes)?;
+        let params = read_params(bytes, Params::from_words)?;
         let asked = bytes.u64()?;
         if asked > ITEMS_AN_ENROLMENT {
             return Err(StateError::Damaged("it has asked more than a client may"));
         }
         let seeds = bytes.array()?;
-        let key = super::read_key(bytes)?;
-        let (public, half) = super::read_half(bytes)?;
+        let key = read_key(scheme(), bytes)?;
+        let (public, half) = read_half(scheme(), bytes)?;
         let server = PublicKey::new(scheme(), &cipher_seed(&seeds), 0, half);
         let table = super::read_table(&params, bytes)?;
         Ok(Self { params, key, seeds, public, server, table, asked })

@@ -7,6 +7,8 @@ use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::hashing::{SUB_TABLES, sub_table_bins};
 use vesica_structures::rlwe::bfv;
 
+use crate::recurrent::ciphertexts;
+use crate::recurrent::scramble::PLAIN;
 use crate::tasks::IntersectRequest;
 
 /// Coefficients of a polynomial, and slots of a ciphertext.
@@ -17,12 +19,6 @@ const PRIME_BITS: [u32; 3] = [36; 3];
 
 /// Primes of a ciphertext that travels to who decrypts it.
 pub(super) const SENT_PRIMES: usize = 1;
-
-/// `t`.
-pub(super) const PLAIN: u64 = 147_457;
-
-/// A primitive root modulo `t`, so that `X^L - ROOT` is irreducible for `L` = 2, 3 and 4.
-pub(super) const ROOT: u64 = 10;
 
 /// Bits of a limb. What is at least `2^LIMB_BITS` is no limb of an item.
 pub(super) const LIMB_BITS: u32 = 17;
@@ -181,7 +177,7 @@ fn client_halves() -> usize {
 
 /// Bytes of half of a fresh ciphertext.
 pub(super) fn half_bytes() -> usize {
-    scheme().poly_bytes(scheme().all_primes())
+    ciphertexts::half_bytes(scheme())
 }
 
 /// Bytes of a ciphertext for who decrypts it.

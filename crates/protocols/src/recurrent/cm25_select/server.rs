@@ -7,7 +7,7 @@ use rand_core::Rng;
 use vesica_party::service::{
     self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
-use vesica_party::{Abort, Channel, Phase, Stream, exit_code};
+use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::rlwe::bfv::{
     Automorphism, Ciphertext, Coefficients, GaloisKey, PublicKey, Scheme, SecretKey, Seed, Values,
 };
@@ -16,13 +16,15 @@ use vesica_structures::secret::Secret;
 
 use super::Params;
 use super::hashing::{Hashing, slots};
-use super::messages::{
-    Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table, receive_half, receive_short, send_short,
-};
+use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table};
 use super::params::{
     CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, ROTATIONS, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
 };
-use super::scramble::Scramble;
+use crate::recurrent::ciphertexts::{
+    bytes_of_half, exhausted, read_half, read_key, receive_half, receive_halves, receive_short, send_short,
+};
+use crate::recurrent::scramble::Scramble;
+use crate::recurrent::{count_answered, read_params};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The server with a prepared set.
@@ -70,8 +72,7 @@ impl service::Server for Server {
         let mut seeds = [0; SEED_BYTES];
         seeds[..16].copy_from_slice(&hash_seed.to_le_bytes());
         seeds[16..].copy_from_slice(&encryptor.seed().to_bytes());
-        let mut public = Vec::with_capacity(half_bytes());
-        scheme.write_poly(&encryptor.public_key(rng), &mut public);
+        let public = bytes_of_half(scheme, &encryptor.public_key(rng));
         let mut encrypted = Vec::with_capacity(params.ciphertexts() * half_bytes());
         for group in 0..params.groups() {
             for limb in 0..params.limbs() {
@@ -115,9 +116,8 @@ impl service::Server for Server {
         let mut number = 1;
         let mut moves = Vec::with_capacity(ROTATIONS as usize + 1);
         for automorphism in automorphisms(scheme) {
-            let halves: Result<Vec<_>, Abort> =
-                (0..scheme.digits()).map(|_| Ok(receive_half::<ClientKeys>(scheme, ch)?.1)).collect();
-            moves.push(GaloisKey::new(scheme, automorphism, &seed, number, halves?));
+            let halves = receive_halves::<ClientKeys>(scheme, scheme.digits(), ch)?;
+            moves.push(GaloisKey::new(scheme, automorphism, &seed, number, halves));
             number += scheme.digits() as u64;
         }
         Ok(Session { public, moves })
@@ -131,7 +131,7 @@ impl service::Server for Server {
         rng: &mut SecretRng,
     ) -> Result<IntersectSenderOutput, Abort> {
         let _phase = ch.phase(Phase::Equality);
-        self.count(self.params.query_items as u64)?;
+        count_answered(&self.answered, self.params.query_items, ITEMS_OF_A_SET)?;
         let (scheme, limbs) = (scheme(), self.params.limbs());
         // Step 5.
         let mut seed = [0; CLIENT_SEED_BYTES];
@@ -142,7 +142,7 @@ impl service::Server for Server {
         for item in 0..self.params.query_items {
             // Steps 6 and 7.
             let differences: Result<Vec<_>, Abort> =
-                (0..limbs).map(|_| receive_short::<Differences>(scheme, ch)).collect();
+                (0..limbs).map(|_| receive_short::<Differences>(scheme, SENT_PRIMES, ch)).collect();
             let masks: Result<Vec<_>, Abort> = (0..limbs)
                 .map(|limb| {
                     let (_, half) = receive_half::<Masks>(scheme, ch)?;
@@ -160,20 +160,6 @@ impl service::Server for Server {
 }
 
 impl Server {
-    /// Takes these items from what the set may still answer.
-    fn count(&self, items: u64) -> Result<(), Abort> {
-        let before = self.answered.fetch_add(items, Ordering::Relaxed);
-        if before.saturating_add(items) <= ITEMS_OF_A_SET {
-            return Ok(());
-        }
-        self.answered.fetch_sub(items, Ordering::Relaxed);
-        Err(Abort::Local {
-            code: exit_code::REFUSED,
-            fault: format!("this prepared set has answered {before} items of at most {ITEMS_OF_A_SET}"),
-            mend: "prepare the set again".into(),
-        })
-    }
-
     /// `E` for all limbs of an item, before it is hidden.
     pub(super) fn compare(
         &self,
@@ -184,12 +170,10 @@ impl Server {
     ) -> Result<Vec<Ciphertext<Values>>, Abort> {
         let scheme = scheme();
         for (difference, mask) in differences.iter().zip(&mut masks) {
-            let plain = scheme
-                .decrypt(difference, &self.key)
-                .map_err(|_| Abort::PeerMisbehaved(Differences::STEP, "the noise of a ciphertext is exhausted"))?;
+            let plain = scheme.decrypt(difference, &self.key).map_err(|_| exhausted::<Differences>())?;
             scheme.subtract_plain(mask, &Secret::new(plain));
         }
-        let scrambled = Scramble::new(scheme, masks.len(), rng).apply(scheme, &masks);
+        let scrambled = Scramble::new(scheme, masks.len(), scheme.all_primes(), rng).apply(scheme, &masks);
         Ok(session.shuffle(scheme, scrambled, rng))
     }
 }
@@ -254,15 +238,15 @@ impl State for Server {
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
-        let params = super::read_params(bytes)?;
+        let params = read_params(bytes, Params::from_words)?;
         let answered = bytes.u64()?;
         if answered > ITEMS_OF_A_SET {
             return Err(StateError::Damaged("it has answered more than a set may"));
         }
         let answered = AtomicU64::new(answered);
         let seeds = bytes.array()?;
-        let key = super::read_key(bytes)?;
-        let (public, _) = super::read_half(bytes)?;
+        let key = read_key(scheme(), bytes)?;
+        let (public, _) = read_half(scheme(), bytes)?;
         let table = super::read_table(&params, bytes)?;
         Ok(Self { id, params, key, seeds, public, table, answered })
     }

@@ -1,7 +1,7 @@
 //! Records: the buckets of a set, and the search in one of them.
 //!
 //! A record is the tags of its bucket, ascending and packed, then their payloads, in the same order.
-//! Free slots lie in front, as zeros.
+//! Free slots lie in front, as zeros. Its last bytes are a hash of the others.
 
 use rayon::prelude::*;
 use vesica_mpc::rfc9497::{Output, SecretKey};
@@ -11,6 +11,7 @@ use vesica_structures::packing::{pack, packed_len, unpack};
 use vesica_structures::secret::Secret;
 
 use super::Params;
+use super::params::CHECK_BYTES;
 use crate::psi::finish::fill_keystream;
 use crate::recurrent::items::{inputs, refuse_twins};
 use crate::tags::truncate;
@@ -18,6 +19,8 @@ use crate::tasks::{IntersectReceiverOutput, IntersectSenderInput, SealedPayloads
 
 /// Separates the keystreams of payloads from others'.
 const DOMAIN: &[u8; 16] = b"OPRF PIR payload";
+/// Separates the hashes of records from others.
+const CHECK_DOMAIN: &str = "vesica v1 oprf-pir 2026 check of a record";
 /// Items whose outputs are held at a time, while a set is prepared.
 const ITEMS_AT_A_TIME: usize = 1 << 14;
 
@@ -90,9 +93,18 @@ pub(super) fn records(params: &Params, key: &SecretKey, set: &IntersectSenderInp
                 bytes[start..].iter_mut().zip(payload).for_each(|(byte, payload)| *byte ^= payload);
             }
         }
-        record[..bytes.len()].copy_from_slice(&bytes);
+        let (body, check) = record.split_at_mut(record.len() - CHECK_BYTES);
+        body[..bytes.len()].copy_from_slice(&bytes);
+        check.copy_from_slice(&check_of(body));
     });
     Ok(records)
+}
+
+/// What a record ends with: it finds errors, and is no protection from a server that makes them.
+fn check_of(body: &[u8]) -> [u8; CHECK_BYTES] {
+    let mut check = [0; CHECK_BYTES];
+    blake3::Hasher::new_derive_key(CHECK_DOMAIN).update(body).finalize_xof().fill(&mut check);
+    check
 }
 
 /// What a client found of its items, item by item. Its work does not depend on that.
@@ -102,6 +114,8 @@ pub(super) struct Found {
     matches: Vec<u32>,
     count: usize,
     items: u32,
+    /// Items whose records were not read rightly.
+    unread: usize,
     are_there: Secret<Vec<bool>>,
     cells: Vec<u8>,
     keys: Secret<Vec<u128>>,
@@ -118,6 +132,7 @@ impl Found {
             matches: vec![u32::MAX; params.query_items + 1],
             count: 0,
             items: 0,
+            unread: 0,
             are_there: Secret::new(Vec::with_capacity(labelled)),
             cells: Vec::new(),
             keys: Secret::new(Vec::with_capacity(labelled)),
@@ -127,6 +142,8 @@ impl Found {
     /// Looks for the next item in its bucket. Any record has a meaning.
     pub fn look(&mut self, place: &Place, record: &Secret<Vec<u8>>) {
         let (slots, width) = (self.params.slots, self.params.payload_bytes);
+        let (record, check) = record.split_at(record.len() - CHECK_BYTES);
+        self.unread += usize::from(u64::from_le_bytes(check_of(record)) != bytemuck::pod_read_unaligned::<u64>(check));
         let (tags, rest) = record.split_at(packed_len(slots, self.params.tag_bits));
         let mut slots = vec![Gf128::default(); slots];
         // Bits left over in the last byte are the server's mistake, and no reason to stop: whether there
@@ -156,10 +173,10 @@ impl Found {
 
     /// The matches of all items, which are given again, and their payloads.
     pub fn finish(self, items: Vec<u128>) -> IntersectReceiverOutput {
-        let Self { params, mut matches, count, are_there, cells, keys, .. } = self;
+        let Self { params, mut matches, count, unread, are_there, cells, keys, .. } = self;
         matches.truncate(count);
         if params.payload_bytes == 0 || cells.is_empty() {
-            return IntersectReceiverOutput { matches, payloads: SealedPayloads::default() };
+            return IntersectReceiverOutput { matches, payloads: SealedPayloads::default(), unread };
         }
         let items = Secret::new(items);
         let keystream = move |own: usize, out: &mut [u8]| fill_keystream(DOMAIN, keys[own], items[own], out);
@@ -168,6 +185,7 @@ impl Found {
         IntersectReceiverOutput {
             matches,
             payloads: SealedPayloads::new(params.payload_bytes, cells, chosen, keystream),
+            unread,
         }
     }
 }

@@ -2,19 +2,19 @@
 
 use std::io;
 
-use vesica_mpc::rfc9497::{Blinds, Mode, Output, blind, finalize};
+use vesica_mpc::rfc9497::Output;
 use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter, other_terms};
-use vesica_party::{Abort, Channel, Phase, Stream, exit_code};
+use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::pir::{Asked, Reader, Seed};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
 use super::buckets::{Found, Place};
 use super::messages::{Answers, Blinded, Evaluated, Public, Queries};
 use super::{Params, QUERIES_AN_ENROLMENT};
-use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
-use crate::recurrent::items::inputs;
+use crate::ecdh::ask;
+use crate::recurrent::oprf::outputs;
 use crate::recurrent::read_params;
+use crate::recurrent::sizes::check_asked;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// A client that can ask for records of a server's set.
@@ -62,14 +62,7 @@ impl service::Client for Client {
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {
         query.check(self.params.query_items)?;
-        if self.asked < QUERIES_AN_ENROLMENT {
-            return Ok(());
-        }
-        Err(Abort::Local {
-            code: exit_code::REFUSED,
-            fault: format!("this client has asked {QUERIES_AN_ENROLMENT} times since it enrolled"),
-            mend: "have the server prepare its set again, and enrol anew".into(),
-        })
+        check_asked(self.asked, QUERIES_AN_ENROLMENT)
     }
 
     fn query(
@@ -81,7 +74,8 @@ impl service::Client for Client {
     ) -> Result<IntersectReceiverOutput, Abort> {
         self.check(&query)?;
         self.asked += 1;
-        let outputs = outputs(&query.items, ch, rng)?;
+        // Steps 2 and 3.
+        let outputs = outputs::<Blinded, Evaluated>(&query.items, ch, rng)?;
         let _phase = ch.phase(Phase::Match);
         let mut found = Found::new(&self.params);
         let send = |output: &Output, ch: &mut Channel| {
@@ -104,26 +98,6 @@ impl service::Client for Client {
         ask(self.params.items_in_flight(), outputs.iter(), ch, send, take)?;
         Ok(found.finish(query.items))
     }
-}
-
-/// Steps 2 and 3: the outputs for these items.
-fn outputs(items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<Output>>, Abort> {
-    let _phase = ch.phase(Phase::HashItems);
-    let mut outputs = Secret::new(Vec::with_capacity(items.len()));
-    let send = |inputs, ch: &mut Channel| {
-        let (blinds, blinded): (Blinds, Vec<Point>) = blind(Mode::Oprf, inputs, rng);
-        ch.send_stream::<Blinded>(&blinded)?;
-        Ok((inputs, blinds))
-    };
-    let take = |(inputs, blinds): (&[[u8; 16]], Blinds), ch: &mut Channel| {
-        let mut evaluated = vec![[0; POINT_BYTES]; inputs.len()];
-        ch.recv_stream::<Evaluated>(&mut evaluated)?;
-        let part = finalize(inputs, &blinds, &evaluated);
-        outputs.extend_from_slice(&part.ok_or(Abort::PeerMisbehaved(Evaluated::STEP, BAD_POINT))?);
-        Ok(())
-    };
-    ask(CHUNKS_IN_FLIGHT, inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
-    Ok(outputs)
 }
 
 impl State for Client {

@@ -131,7 +131,7 @@ impl Service for OprfPir {
             assumptions: &[
                 "one-more gap Diffie-Hellman on Ristretto255",
                 "ring-LWE (degree 2048, modulus of 50 bits, ternary secret), also where it encrypts images of its own \
-                 secret",
+                 secret: 2^141 in the model of this project's choice, 2^110 by plain core-SVP, 2^(0.292 blocksize)",
                 "SHA-512, hash-to-group and BLAKE3 (public elements, keystreams of payloads) are random oracles",
             ],
             leakage: &[SIZES],

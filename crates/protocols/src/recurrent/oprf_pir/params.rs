@@ -1,5 +1,6 @@
 //! All numbers of the service.
 
+use vesica_party::Security;
 use vesica_party::service::Service;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::hashing::max_load;
@@ -7,6 +8,7 @@ use vesica_structures::packing::packed_len;
 use vesica_structures::pir::{DEGREE, Seed, Shape};
 
 use crate::ecdh::POINT_BYTES;
+use crate::recurrent::{ANSWER_BYTES_IN_FLIGHT, Sizes};
 use crate::tags;
 use crate::tasks::IntersectRequest;
 
@@ -17,7 +19,10 @@ pub const QUERIES_AN_ENROLMENT: u64 = 1 << 16;
 pub(super) const WORDS: usize = 9;
 
 /// Rises when keystreams, the layout of records or the look-up change.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
+
+/// Bytes at the end of a record by which a client sees that it was read rightly.
+pub(super) const CHECK_BYTES: usize = 8;
 
 /// What a byte that travels for an item is worth in bytes that the server reads for it: a link of some
 /// 150 MB/s beside a memory of 10 GB/s.
@@ -25,10 +30,6 @@ const READ_BYTES_A_SENT_BYTE: usize = 64;
 
 /// Most items whose answers a client awaits: it keeps 2 KiB of each.
 const MOST_ITEMS_IN_FLIGHT: usize = 1 << 13;
-
-/// About how many bytes of answers may wait until the client reads them: less than a channel takes of
-/// a side that does not wait.
-const ANSWER_BYTES_IN_FLIGHT: usize = 4 << 20;
 
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +52,7 @@ impl Params {
     /// Parameters for a request, refused where the mode or a size is not served.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
         super::OprfPir::ENTRY.require(request.security)?;
-        request.check_sizes()?;
-        if request.both_learn {
-            return Err(Unsupported::new(
-                "a sender that learns its matches, from a protocol for many queries of one set",
-                "choose another protocol, or let only the receiver learn",
-            ));
-        }
+        Sizes::of(request)?;
         let widths = Shape::widths().map(|columns| (columns, 1));
         let several = (1..).map(|log| (Shape::widths().max().unwrap_or(0), 1 << log));
         let several = several.take_while(|&(_, parts)| parts <= Shape::MOST_PARTS);
@@ -77,7 +72,7 @@ impl Params {
     /// number of them.
     fn with(request: &IntersectRequest, columns: usize, parts: usize) -> Option<Self> {
         let &IntersectRequest { sender_items, receiver_items, payload_bytes, .. } = request;
-        let record = Shape::new(1, columns, parts)?.record_bytes();
+        let record = Shape::new(1, columns, parts)?.record_bytes().checked_sub(CHECK_BYTES)?;
         // A query's tag is compared with each slot of one bucket.
         let queries = tags::tag_bits(0, receiver_items) + QUERIES_AN_ENROLMENT.ilog2();
         let most = 8 * record / (queries as usize + 8 * payload_bytes);
@@ -145,15 +140,8 @@ impl Params {
 
     /// The parameters that give these numbers; `None` if none do.
     pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
-        let [sender_items, receiver_items, payload_bytes, ..] = words;
-        let count = |word: u64| usize::try_from(word).ok();
-        let request = IntersectRequest {
-            sender_items: count(sender_items)?,
-            receiver_items: count(receiver_items)?,
-            payload_bytes: count(payload_bytes)?,
-            security: vesica_party::Security::SemiHonest,
-            both_learn: false,
-        };
+        let [set_items, query_items, payload_bytes, ..] = words;
+        let request = Sizes::request([set_items, query_items, payload_bytes], Security::SemiHonest)?;
         Self::derive(&request).ok().filter(|params| params.to_words() == words)
     }
 }

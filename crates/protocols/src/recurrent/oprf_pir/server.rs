@@ -14,7 +14,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{Answers, Blinded, Evaluated, Public, Queries};
 use super::{ITEMS_AT_A_TIME, Params, buckets};
-use crate::ecdh::{BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK};
+use crate::recurrent::oprf::evaluate;
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -68,17 +68,8 @@ impl service::Server for Server {
         _: &mut SecretRng,
     ) -> Result<IntersectSenderOutput, Abort> {
         let phase = ch.phase(Phase::HashItems);
-        let mut left = self.params.query_items;
-        while left > 0 {
-            // Steps 2 and 3.
-            let mut elements = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
-            ch.recv_stream::<Blinded>(&mut elements)?;
-            left -= elements.len();
-            if !self.key.evaluate_blinded(&mut elements) {
-                return Err(Abort::PeerMisbehaved(Blinded::STEP, BAD_POINT));
-            }
-            ch.send_stream::<Evaluated>(&elements)?;
-        }
+        // Steps 2 and 3.
+        evaluate::<Blinded, Evaluated>(&self.key, self.params.query_items, ch)?;
         drop(phase);
         let _phase = ch.phase(Phase::Match);
         let mut left = self.params.query_items;

@@ -1,18 +1,16 @@
-use vesica_party::service::{
-    Client as _, ClientIdentity, Query, Server as _, Standing, State, StateError, read_state, write_state,
-};
-use vesica_party::{Abort, Channel, Stream};
+use vesica_party::service::{Client as _, Server as _, Standing};
+use vesica_party::{Abort, Stream};
 use vesica_structures::facts::{FailureEvent, ceil_log2};
 use vesica_structures::hashing::max_load;
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{try_two_party, two_party};
 
 use super::messages::{Answers, Blinded, Evaluated, Public, Queries};
+use super::params::CHECK_BYTES;
 use super::*;
 use crate::ecdh::POINT_BYTES;
-use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput, IntersectSenderOutput};
-
-const WIDTH: usize = 3;
+use crate::recurrent::testing::{self, WIDTH, admit, answer, bytes_of, check, query, read, set};
+use crate::tasks::IntersectSenderInput;
 
 fn request(set_items: usize, query_items: usize, payload_bytes: usize) -> IntersectRequest {
     IntersectRequest {
@@ -28,45 +26,8 @@ fn params(set_items: usize, query_items: usize) -> Params {
     Params::derive(&request(set_items, query_items, WIDTH)).unwrap()
 }
 
-/// Items from `first` on, with payloads of their own.
-fn set(first: u128, count: usize) -> IntersectSenderInput {
-    let items: Vec<u128> = (first..first + count as u128).collect();
-    let payloads = items.iter().flat_map(|&item| [item as u8, (item >> 8) as u8, 0xa5]).collect();
-    IntersectSenderInput { items, payloads }
-}
-
 fn prepared(params: &Params, set: &IntersectSenderInput) -> Server {
-    Server::prepare(params, set.clone(), &mut SecretRng::from_os().unwrap()).unwrap()
-}
-
-/// The server's half of a query.
-fn answer(server: &Server, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-    let query = Query { client: ClientIdentity::Anonymous, number: 0 };
-    server.answer(&mut (), query, ch, rng).map(drop)
-}
-
-fn query(items: &[u128]) -> IntersectReceiverInput {
-    IntersectReceiverInput { items: items.to_vec() }
-}
-
-fn admit(server: &Server, standing: Standing, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-    server.admit(&ClientIdentity::Anonymous, standing, ch, rng)
-}
-
-fn check(set: &IntersectSenderInput, items: &[u128], output: &IntersectReceiverOutput) {
-    let nothing = IntersectSenderOutput { matches: None };
-    Intersect::holds(set, &query(items), &nothing, output).unwrap_or_else(|wrong| panic!("{items:?}: {wrong}"));
-}
-
-fn bytes_of<S: State>(state: &S) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_state(state, &mut bytes).unwrap();
-    bytes
-}
-
-fn read<S: State>(mut bytes: &[u8]) -> Result<S, StateError> {
-    let length = bytes.len() as u64;
-    read_state(&mut bytes, length, 1 << 24)
+    testing::prepared(params, set)
 }
 
 /// Both sides go through files between queries; five items are more than a batch.
@@ -82,7 +43,7 @@ fn many_queries_of_one_enrolment_are_right() {
             admit(&server, Standing::New, ch, rng)?;
             let stored: Server = read(&bytes_of(&server)).unwrap();
             assert_eq!(stored.state_id(), server.state_id());
-            queries.iter().try_for_each(|_| answer(&stored, ch, rng))
+            queries.iter().try_for_each(|_| answer(&stored, &mut (), ch, rng))
         },
         |ch, rng| {
             let mut client = Client::enrol(&params, ch, rng)?;
@@ -105,11 +66,11 @@ fn a_replaced_set_reaches_clients_that_come_back() {
     two_party(
         |ch, rng| {
             admit(&before, Standing::New, ch, rng)?;
-            answer(&before, ch, rng)?;
+            answer(&before, &mut (), ch, rng)?;
             admit(&after, Standing::Outdated(before.state_id()), ch, rng)?;
-            answer(&after, ch, rng)?;
+            answer(&after, &mut (), ch, rng)?;
             admit(&after, Standing::Current, ch, rng)?;
-            answer(&after, ch, rng)
+            answer(&after, &mut (), ch, rng)
         },
         |ch, rng| {
             let mut client = Client::enrol(&params, ch, rng)?;
@@ -126,21 +87,21 @@ fn a_replaced_set_reaches_clients_that_come_back() {
     );
 }
 
-/// A server answers under another key, or a client's public part is another set's: the client finds
-/// nothing, and its messages are as long as ever.
+/// A server answers under another key, with records that the client's public part does not open: the
+/// client says of all items that nothing is known, and its messages are as long as ever.
 #[test]
-fn answers_of_another_set_match_nothing_and_stop_nothing() {
+fn answers_of_another_set_are_unread_and_stop_nothing() {
     let set = set(0, 10);
     let params = params(10, 2);
     let (server, other) = (prepared(&params, &set), prepared(&params, &set));
     two_party(
         |ch, rng| {
             admit(&server, Standing::New, ch, rng)?;
-            answer(&other, ch, rng)
+            answer(&other, &mut (), ch, rng)
         },
         |ch, rng| {
             let output = Client::enrol(&params, ch, rng)?.query(0, query(&[7, 8]), ch, rng)?;
-            assert_eq!(output.matches, [0u32; 0]);
+            assert_eq!((&output.matches[..], output.unread), (&[0u32; 0][..], 2));
             Ok(())
         },
     );
@@ -164,7 +125,7 @@ fn no_answer_stops_a_client() {
             },
             |ch, rng| {
                 let output = Client::enrol(&params, ch, rng)?.query(0, query(&[7]), ch, rng)?;
-                assert_eq!(output.matches, [0u32; 0]);
+                assert_eq!((&output.matches[..], output.unread), (&[0u32; 0][..], 1));
                 Ok(())
             },
         );
@@ -176,7 +137,8 @@ fn malformed_messages_are_caught() {
     let params = params(1, 1);
     let server = prepared(&params, &set(0, 1));
     for bad in [[0; 32], [0xff; 32]] {
-        let (sent, _) = try_two_party(|ch, rng| answer(&server, ch, rng), |ch, _| ch.send_stream::<Blinded>(&[bad]));
+        let (sent, _) =
+            try_two_party(|ch, rng| answer(&server, &mut (), ch, rng), |ch, _| ch.send_stream::<Blinded>(&[bad]));
         assert!(matches!(sent.result, Err(Abort::PeerMisbehaved(Blinded::STEP, _))));
         let (_, received) = try_two_party(
             |ch, rng| {
@@ -190,7 +152,7 @@ fn malformed_messages_are_caught() {
     }
     // Elements that are not below the modulus.
     let (sent, _) = try_two_party(
-        |ch, rng| answer(&server, ch, rng),
+        |ch, rng| answer(&server, &mut (), ch, rng),
         |ch, rng| {
             let (_, blinded) = vesica_mpc::rfc9497::blind(vesica_mpc::rfc9497::Mode::Oprf, &[[0; 16]], rng);
             ch.send_stream::<Blinded>(&blinded)?;
@@ -253,7 +215,7 @@ fn parameters_keep_their_bounds_at_all_sizes() {
                     continue;
                 };
                 let Params { shape, slots, tag_bits, .. } = params;
-                let used = (slots * tag_bits as usize).div_ceil(8) + slots * payload_bytes;
+                let used = (slots * tag_bits as usize).div_ceil(8) + slots * payload_bytes + CHECK_BYTES;
                 assert!(slots > 0 && used <= shape.record_bytes(), "{params:?}");
                 assert!(max_load(set_items, 1, shape.rows(), FailureEvent::HashTable.bits()) <= slots, "{params:?}");
                 let pairs = QUERIES_AN_ENROLMENT.ilog2() + ceil_log2(query_items) + ceil_log2(slots);
@@ -305,7 +267,7 @@ fn costs() {
                 admit(&server, Standing::New, ch, rng)?;
                 for _ in 0..4 {
                     let start = std::time::Instant::now();
-                    servers.install(|| answer(&server, ch, rng))?;
+                    servers.install(|| answer(&server, &mut (), ch, rng))?;
                     eprintln!("  answered four items in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
                 }
                 Ok(())

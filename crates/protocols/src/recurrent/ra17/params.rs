@@ -37,7 +37,13 @@ impl Params {
     /// The sizes of the list of tags.
     pub(super) fn shape(&self) -> Shape {
         let Sizes { set_items, payload_bytes, .. } = self.sizes;
-        Shape { items: set_items, tag_bits: self.sizes.tag_bits(), payload_bytes, domain: PAYLOAD_DOMAIN }
+        Shape {
+            items: set_items,
+            tag_bits: self.sizes.tag_bits(),
+            payload_bytes,
+            nonce_bytes: 0,
+            domain: PAYLOAD_DOMAIN,
+        }
     }
 
     /// Tags and payloads.

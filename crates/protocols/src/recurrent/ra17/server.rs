@@ -37,7 +37,7 @@ impl service::Server for Server {
         set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
         let exponent = random_exponent(rng);
         let of_items = |items: &[u128]| outputs(&blind_items(DOMAIN, &NO_SESSION, items, &exponent));
-        let filter = Filter::prepare(params.shape(), &set, of_items)?;
+        let filter = Filter::prepare(params.shape(), &set, of_items, rng)?;
         Ok(Self { id: StateId::random(rng), params: *params, exponent, filter })
     }
 

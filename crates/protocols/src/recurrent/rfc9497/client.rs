@@ -3,14 +3,18 @@
 use std::io;
 
 use vesica_mpc::rfc9497::{Binding, Blinds, Output, blind, finalize, is_public_key, verify};
-use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter, other_terms};
-use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_party::service::{self, Moved, Standing, State, StateError, StateReader, StateWriter, other_terms};
+use vesica_party::transport::tls::PublicKey;
+use vesica_party::{Abort, Channel, Malformed, Phase, Reader, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Blinded, Evaluated, Key, Payloads, Proofs, Tags};
+use super::messages::{Blinded, Edition, Evaluated, Key, Payloads, Proofs, Tags, Verdict};
+use super::params::EDITION_BYTES;
+use super::update::{self, Extent, REFUSED, TAKEN};
 use super::{Params, of_items};
 use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, ask};
+use crate::recurrent::delta::Delta;
 use crate::recurrent::filter::Filter;
 use crate::recurrent::items::inputs;
 use crate::recurrent::read_params;
@@ -22,9 +26,15 @@ pub struct Client {
     params: Params,
     /// `pkS`, where the server proves that it used its key.
     key: Option<Point>,
+    /// The key that signs updates.
+    signer: PublicKey,
+    /// The version of the set.
+    pub(super) version: u64,
     filter: Filter,
     /// Queries so far.
     pub(super) asked: u64,
+    /// How it came to the set.
+    moved: Moved,
 }
 
 /// A chunk of a query that was sent.
@@ -51,9 +61,16 @@ impl service::Client for Client {
             }
             key = Some(stated);
         }
-        // Steps 2 and 3.
+        // Step 2.
+        let mut edition = [0; EDITION_BYTES];
+        ch.recv_stream::<Edition>(&mut edition)?;
+        let mut edition = Reader::new(&edition);
+        let malformed = |Malformed(what)| Abort::PeerMisbehaved(Edition::STEP, what);
+        let signer = PublicKey::from_bytes(edition.array().map_err(malformed)?);
+        let version = edition.u64().map_err(malformed)?;
+        // Steps 3 and 4.
         let filter = Filter::receive::<Tags, Payloads>(params.shape(), ch)?;
-        Ok(Self { params: *params, key, filter, asked: 0 })
+        Ok(Self { params: *params, key, signer, version, filter, asked: 0, moved: Moved::Anew })
     }
 
     fn rejoin(
@@ -63,12 +80,31 @@ impl service::Client for Client {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<(), Abort> {
-        if standing != Standing::Current {
-            *self = Self::enrol(params, ch, rng)?;
-        } else if self.params != *params {
+        if self.params != *params {
             return Err(other_terms());
         }
+        let mut moved = match standing {
+            Standing::Current => return Ok(()),
+            Standing::New => Moved::Anew,
+            Standing::Outdated(_) => self.take_update(ch)?,
+        };
+        if moved != Moved::Updated {
+            let mut anew = Self::enrol(params, ch, rng)?;
+            if anew.signer == self.signer {
+                // Its queries were about tags under this key, too.
+                anew.asked = self.asked;
+                if moved == Moved::Anew && anew.version <= self.version {
+                    moved = Moved::SetBack { from: self.version, to: anew.version };
+                }
+            }
+            *self = anew;
+        }
+        self.moved = moved;
         Ok(())
+    }
+
+    fn moved(&self) -> Moved {
+        self.moved
     }
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {
@@ -91,7 +127,37 @@ impl service::Client for Client {
 }
 
 impl Client {
-    /// Steps 4 to 6: the outputs for these items.
+    /// Steps 8 to 10. Everything follows unless it updated the client.
+    fn take_update(&mut self, ch: &mut Channel) -> Result<Moved, Abort> {
+        let Some(extent) = update::receive_head(&self.params, &self.signer, ch)? else { return Ok(Moved::Anew) };
+        let change = update::receive_change(&extent, ch)?;
+        match self.updated(&extent, &change) {
+            Ok(filter) => {
+                ch.send_stream::<Verdict>(&[TAKEN])?;
+                (self.filter, self.version) = (filter, extent.to);
+                Ok(Moved::Updated)
+            }
+            Err(Malformed(why)) => {
+                ch.send_stream::<Verdict>(&[REFUSED])?;
+                Ok(Moved::Refused(why))
+            }
+        }
+    }
+
+    /// The list after an update.
+    fn updated(&self, extent: &Extent, change: &[u8]) -> Result<Filter, Malformed> {
+        if extent.from != self.version || extent.to <= extent.from {
+            return Err(Malformed("it begins with another version than the client has, or leads to no later one"));
+        }
+        let count = usize::try_from(extent.count).map_err(|_| Malformed("it has too many tags"))?;
+        let filter = self.filter.updated(&Delta::parse(&self.params.shape(), count, change)?)?;
+        if filter.digest() != extent.digest {
+            return Err(Malformed("it does not lead to the list of tags that the server has signed"));
+        }
+        Ok(filter)
+    }
+
+    /// Steps 5 to 7: the outputs for these items.
     fn outputs(&self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Secret<Vec<Output>>, Abort> {
         let _phase = ch.phase(Phase::HashItems);
         let mut outputs = Secret::new(Vec::with_capacity(items.len()));
@@ -108,7 +174,7 @@ impl Client {
         Ok(outputs)
     }
 
-    /// Steps 5 and 6 for one chunk.
+    /// Steps 6 and 7 for one chunk.
     fn receive(&self, asked: &Asked<'_>, ch: &mut Channel) -> Result<Secret<Vec<Output>>, Abort> {
         let mut evaluated = vec![[0; POINT_BYTES]; asked.inputs.len()];
         ch.recv_stream::<Evaluated>(&mut evaluated)?;
@@ -124,13 +190,15 @@ impl Client {
 }
 
 impl State for Client {
-    const FORMAT: &'static str = "oprf-rfc9497 client 1";
+    const FORMAT: &'static str = "oprf-rfc9497 client 2";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.elements(&self.params.to_words())?;
         if let Some(key) = &self.key {
             out.bytes(key)?;
         }
+        out.bytes(self.signer.as_bytes())?;
+        out.u64(self.version)?;
         out.u64(self.asked)?;
         self.filter.write(out)
     }
@@ -141,7 +209,9 @@ impl State for Client {
         if key.as_ref().is_some_and(|key| !is_public_key(key)) {
             return Err(StateError::Damaged("the server's key is malformed"));
         }
+        let (signer, version) = (PublicKey::from_bytes(bytes.array()?), bytes.u64()?);
         let asked = bytes.u64()?;
-        Ok(Self { params, key, asked, filter: Filter::read(params.shape(), bytes)? })
+        let filter = Filter::read(params.shape(), bytes)?;
+        Ok(Self { params, key, signer, version, asked, filter, moved: Moved::Anew })
     }
 }

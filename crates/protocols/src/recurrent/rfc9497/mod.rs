@@ -11,24 +11,33 @@
 //!
 //!   enrol:                       1. (verifiable) pkS
 //!      ------------------------------------------------------------------------>
-//!                                2. sorted m_x, Golomb-Rice coded
+//!                                2. the public key that signs updates; the set's version
 //!      ------------------------------------------------------------------------>
-//!                                3. (labelled) payload_x + G(k_x), in the order of 2
+//!                                3. sorted m_x, Golomb-Rice coded
 //!      ------------------------------------------------------------------------>
-//!   query:                       4. r_j H(y_j), in chunks
+//!                                4. (labelled) N_x, payload_x + G(k_x, N_x), in the order of 3
+//!      ------------------------------------------------------------------------>
+//!   query:                       5. r_j H(y_j), in chunks
 //!      <------------------------------------------------------------------------
-//!                                5. skS r_j H(y_j), in chunks
+//!                                6. skS r_j H(y_j), in chunks
 //!      ------------------------------------------------------------------------>
-//!                                6. (verifiable) a proof for each chunk of 5
+//!                                7. (verifiable) a proof for each chunk of 6
 //!      ------------------------------------------------------------------------>
-//!                                                                     y matches if m_y is among arrow 2
+//!                                                                     y matches if m_y is among arrow 3
+//!   rejoin:                      8. versions, count, digest of the list; a signature
+//!      ------------------------------------------------------------------------>
+//!                                9. m_x that go, m_x that come, the latter's cells of 4
+//!      ------------------------------------------------------------------------>
+//!                               10. taken, or refused
+//!      <------------------------------------------------------------------------
+//!                                   (if refused, or if 8 says so: 1 to 4)
 //! ```
 //!
 //! | RFC 9497 | here | what |
 //! |---|---|---|
 //! | `skS`, `pkS` | [`SecretKey`](vesica_mpc::rfc9497::SecretKey) | the server's key, a new one for each prepared set |
 //! | `PrivateInput` | the 16 bytes of an item, little-endian | |
-//! | `blindedElement`, `evaluatedElement`, `proof` | `Blinded`, `Evaluated`, `Proofs` | arrows 4 to 6 |
+//! | `blindedElement`, `evaluatedElement`, `proof` | `Blinded`, `Evaluated`, `Proofs` | arrows 5 to 7 |
 //! | `output` | [`Output`](vesica_mpc::rfc9497::Output) | tag: bytes 0 to 15; key of the payload: bytes 16 to 31 |
 //!
 //! # Why it is secure
@@ -42,8 +51,8 @@
 //!
 //! In the mode for malicious parties, the proofs hold the server to the key of arrow 1, and are
 //! bound to the session, so that over TLS nobody can pass on another server's. The set that a client asks
-//! about is then fixed when arrow 2 has left: the items for which the server has asked the random
-//! oracle the right question, and whose tags are among arrow 2. After `Q` questions about `Q^2 /
+//! about is then fixed when arrow 3 has left: the items for which the server has asked the random
+//! oracle the right question, and whose tags are among arrow 3. After `Q` questions about `Q^2 /
 //! 2^129` tags can stand for two items each: none before about `2^64`. The RFC's own proofs would
 //! not do for a chunk of 512 ([`Binding`](vesica_mpc::rfc9497::Binding)). Without proofs, a server
 //! that does not follow the protocol could answer each query under another key, and so decide anew
@@ -54,13 +63,29 @@
 //! [`QUERIES_AN_ENROLMENT`](super::QUERIES_AN_ENROLMENT) queries that a client asks from one enrolment.
 //! The client counts them, and stops there.
 //!
+//! # Updates
+//!
+//! A set of the same size may take the place of the present one under the same key. A client that
+//! has an earlier version gets what has changed since, as one change: as many tags that go as tags
+//! that come. It learns how many those are, which of the tags that it knows from its own queries
+//! are among them, and, where payloads are sent, how many tags both go and come. What it asked
+//! about before and did not find, it can look for in later versions without asking. Each payload is
+//! encrypted under a nonce of its own, `N_x`, since an item that gets another payload has the same
+//! `k_x`.
+//!
+//! A client takes a change only if the digest of the list that it leads to is signed, for this
+//! conversation and this client's version, by the key of arrow 2. Otherwise it refuses, and
+//! fetches the list; where the signature itself is wrong, it stops. The bound on wrong matches
+//! counts, for each query, the tags of the version that it is about, of which there are as many in each
+//! version: it holds for a client's queries under one key together, whatever the versions.
+//!
 //! # What it does not hold
 //!
 //! - A client may guess: it learns of any item whether it is in the set, one for each element that
 //!   the server answers. Nothing here limits how many those are.
 //! - A server can replace its set at any time, and give each client another one; a client sees that
 //!   the set was replaced, and not what it is.
-//! - Whoever gets the server's key later, and has kept arrows 2 and 3, tests guesses without asking,
+//! - Whoever gets the server's key later, and has kept arrows 3 and 4, tests guesses without asking,
 //!   and opens the payloads of those that are right.
 //! - Items have 128 bits. A set that is prepared once cannot depend on a salt that both sides toss,
 //!   so whoever can put items into both sets finds two keys with one item in about `2^64` steps.
@@ -71,6 +96,7 @@ pub mod params;
 mod server;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use std::ops::RangeInclusive;
 

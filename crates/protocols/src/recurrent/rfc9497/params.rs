@@ -16,10 +16,17 @@ use crate::tasks::IntersectRequest;
 pub(super) const WORDS: usize = 7;
 
 /// Rises when weights of proofs, keystreams or the coding change.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Bytes of a proof.
 const PROOF_BYTES: usize = 64;
+
+/// Bytes of arrow 2.
+pub(super) const EDITION_BYTES: usize = 32 + 8;
+
+/// Bytes of a payload's nonce. Of `2^q` payloads that one item has had under a key, two have the same
+/// nonce with a probability below `2^(2q - 97)`.
+const NONCE_BYTES: usize = 12;
 
 /// Separates the keystreams of payloads from those of other protocols.
 const PAYLOAD_DOMAIN: &[u8; 16] = b"RFC9497 payloads";
@@ -49,7 +56,13 @@ impl Params {
     /// The sizes of the list of tags.
     pub(super) fn shape(&self) -> Shape {
         let Sizes { set_items, payload_bytes, .. } = self.sizes;
-        Shape { items: set_items, tag_bits: self.tag_bits(), payload_bytes, domain: PAYLOAD_DOMAIN }
+        Shape {
+            items: set_items,
+            tag_bits: self.tag_bits(),
+            payload_bytes,
+            nonce_bytes: NONCE_BYTES,
+            domain: PAYLOAD_DOMAIN,
+        }
     }
 
     /// The mode of the function.
@@ -57,9 +70,9 @@ impl Params {
         if self.is_verifiable { rfc9497::Mode::Voprf } else { rfc9497::Mode::Oprf }
     }
 
-    /// The public key, tags and payloads.
+    /// The public key, the key of updates with the version's number, tags and payloads.
     pub fn enrolment_bytes(&self) -> RangeInclusive<u64> {
-        let key = if self.is_verifiable { POINT_BYTES as u64 } else { 0 };
+        let key = EDITION_BYTES as u64 + if self.is_verifiable { POINT_BYTES as u64 } else { 0 };
         let list = self.shape().predicted_bytes();
         key + list.start()..=key + list.end()
     }

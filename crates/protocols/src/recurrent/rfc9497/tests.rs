@@ -3,7 +3,7 @@ use vesica_party::{Abort, Channel, Security, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::try_two_party;
 
-use super::messages::{Blinded, Evaluated, Key, Proofs, Tags};
+use super::messages::{Blinded, Edition, Evaluated, Key, Proofs, Tags};
 use super::*;
 use crate::recurrent::QUERIES_AN_ENROLMENT;
 use crate::recurrent::testing::{self, admit, bytes_of, prepared, query, read, set};
@@ -132,8 +132,13 @@ fn elements_outside_of_the_group_are_caught_on_both_sides() {
 fn malformed_tags_are_refused() {
     let params = params(100, 1, Security::SemiHonest);
     for bytes in [vec![0xff; 4], [&800u32.to_le_bytes()[..], &[0; 800]].concat()] {
-        let (_, received) =
-            try_two_party(|ch, _| ch.send_stream::<Tags>(&bytes), |ch, rng| Client::enrol(&params, ch, rng));
+        let (_, received) = try_two_party(
+            |ch, _| {
+                ch.send_stream::<Edition>(&[0; super::params::EDITION_BYTES])?;
+                ch.send_stream::<Tags>(&bytes)
+            },
+            |ch, rng| Client::enrol(&params, ch, rng),
+        );
         assert!(matches!(received.result, Err(Abort::PeerMisbehaved(Tags::STEP, _))), "{:?}", received.result);
     }
 }
@@ -152,7 +157,7 @@ fn states_that_were_never_written_are_refused() {
     let params = params(5, 2, Security::Malicious);
     let words = params.to_words();
     assert_eq!(Params::from_words(words), Some(params));
-    for (place, wrong) in [(0, u64::MAX), (1, 1 << 40), (2, 1 << 20), (3, 2), (4, 82), (5, 256), (6, 2)] {
+    for (place, wrong) in [(0, u64::MAX), (1, 1 << 40), (2, 1 << 20), (3, 2), (4, 82), (5, 256), (6, 3)] {
         let mut words = words;
         words[place] = wrong;
         assert_eq!(Params::from_words(words), None, "{wrong} at {place}");
@@ -175,3 +180,5 @@ fn tags_are_wide_enough_for_all_queries() {
     assert_eq!(width(1 << 20, 4, Security::SemiHonest), 42 + 20 + 18 + 2);
     assert_eq!(width(1 << 20, 4, Security::Malicious), 128);
 }
+
+mod updates;

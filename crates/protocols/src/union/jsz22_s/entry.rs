@@ -23,6 +23,7 @@ impl Protocol for Jsz22S {
         status: Status::Broken {
             how: "the sender learns how many of its items are common, where a one-sided union shows it a size alone: it \
                   compares the values of its permuted bins by itself",
+            false_match_bits: None,
         },
         cost: CostClass::Symmetric,
         deviations: &[

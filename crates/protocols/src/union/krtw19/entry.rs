@@ -24,6 +24,7 @@ impl For<Union> for Krtw19 {
             how: "the receiver learns how many items are common in each bin. A bin has up to about 17 of its own items, \
                   and far fewer where the sender's set is the larger one: where none or all of them match, it knows \
                   of each whether the sender has it",
+            false_match_bits: None,
         },
         cost: CostClass::Polynomials,
         deviations: &[

@@ -160,6 +160,28 @@ const TABLE_I: [(u32, usize, [usize; 4]); 18] = [
     (24, 4, [14_587_293, 14_560_060, 14_548_491, 14_381_016]),
 ];
 
+/// The first column as the others take it: for 3 functions it doubles from 2^16 bins on.
+fn one_table(bins: u32, functions: usize, row: [usize; 4]) -> usize {
+    if functions == 3 { 48_094 << (bins - 16) } else { row[0] }
+}
+
+/// Most items of `k` tables, from those of one, by Eqs. 9 and 10.
+fn derived(one: usize, k: usize) -> usize {
+    ((one as f64).powi(2) / (k * max_load(one, 1, k, 40)) as f64).round() as usize
+}
+
+/// The table of docs/parameters/cm25.md.
+#[test]
+#[ignore = "prints: cargo test --release -p vesica-structures --lib print_table_i -- --ignored --nocapture"]
+fn print_table_i() {
+    println!("| bins | functions | 1 table | 2 | 3 | 4 |\n|---|---|---|---|---|---|");
+    for (bins, functions, row) in TABLE_I {
+        let one = one_table(bins, functions, row);
+        let cell = |k: usize| format!("{} / {}", row[k - 1], if k == 1 { one } else { derived(one, k) });
+        println!("| 2^{bins} | {functions} | {} |", [1, 2, 3, 4].map(cell).join(" | "));
+    }
+}
+
 /// The columns of several tables follow from the first one: `n` items of one table are `n^2 / (k t)` of
 /// `k` tables together, where `t` is what one of `k` gets of `n` items at most but for 2^-40 (Eqs. 9 and
 /// 10). That is so if the first column doubles from 2^16 bins on. Misprints: it does not for 3 functions
@@ -168,11 +190,11 @@ const TABLE_I: [(u32, usize, [usize; 4]); 18] = [
 fn table_i_follows_from_its_first_column() {
     let mut worst = [0.0f64, -99.0];
     for (bins, functions, row) in TABLE_I {
-        let one = if functions == 3 { 48_094 << (bins - 16) } else { row[0] };
+        let one = one_table(bins, functions, row);
         assert!(row[0].abs_diff(one) * 8_500 <= one, "2^{bins}, {functions}: {} for {one}", row[0]);
         for k in 2..=4 {
             let printed = row[k - 1];
-            let derived = ((one as f64).powi(2) / (k * max_load(one, 1, k, 40)) as f64).round() as usize;
+            let derived = derived(one, k);
             if (bins, functions, k) == (24, 4, 4) {
                 assert_eq!((printed, derived), (14_381_016, 14_539_535), "the misprint");
                 continue;

@@ -19,6 +19,13 @@ impl Plain {
     pub fn coefficients(&self) -> &[u64] {
         &self.coefficients
     }
+
+    /// The plaintext with these coefficients; nothing where they are not `n`, or one is not below
+    /// `t`.
+    pub fn from_coefficients(scheme: &Scheme, coefficients: Vec<u64>) -> Option<Self> {
+        let most = coefficients.iter().fold(0, |most: u64, &c| most.max(c));
+        (coefficients.len() == scheme.n && most < scheme.plain.t).then_some(Self { coefficients })
+    }
 }
 
 impl Zeroize for Plain {
@@ -92,6 +99,18 @@ impl Scheme {
     /// # Panics
     /// If there are more than `n` slots.
     pub fn encode(&self, slots: &[u64]) -> Plain {
+        self.encode_mapped(slots, |_, slot| slot)
+    }
+
+    /// The plaintext of this power of each slot.
+    ///
+    /// # Panics
+    /// If there are more than `n` slots.
+    pub fn encode_powers(&self, slots: &[u64], exponent: u64) -> Plain {
+        self.encode_mapped(slots, |modulus, slot| modulus.power(slot, exponent))
+    }
+
+    fn encode_mapped(&self, slots: &[u64], map: impl Fn(Modulus, u64) -> u64) -> Plain {
         assert!(slots.len() <= self.n, "at most as many slots as coefficients");
         let mut coefficients = vec![0; self.n];
         let mut row = zeroize::Zeroizing::new(vec![0; self.n]);
@@ -99,7 +118,7 @@ impl Scheme {
             let modulus = prime.ntt.modulus();
             row.fill(0);
             for (&slot, &place) in slots.iter().zip(&self.batching.places) {
-                row[place as usize] = modulus.reduce(slot.into());
+                row[place as usize] = map(modulus, modulus.reduce(slot.into()));
             }
             prime.ntt.inverse(&mut row);
             for (sum, &x) in coefficients.iter_mut().zip(row.iter()) {

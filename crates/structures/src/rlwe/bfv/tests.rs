@@ -126,6 +126,13 @@ fn slots_come_back_for_prime_and_composite_moduli() {
         assert_eq!(on.scheme.decode(&plain), slots);
         let short = on.scheme.decode(&on.scheme.encode(&slots[..5]));
         assert_eq!((&short[..5], &short[5..]), (&slots[..5], &vec![0; 4091][..]));
+        let t = on.scheme.plain_modulus();
+        let cubes: Vec<u64> = slots.iter().map(|x| x * x % t * x % t).collect();
+        assert_eq!(on.scheme.decode(&on.scheme.encode_powers(&slots, 3)), cubes);
+        let again = |coefficients: &[u64]| Plain::from_coefficients(&on.scheme, coefficients.to_vec());
+        assert_eq!(again(plain.coefficients()), Some(plain.clone()));
+        assert_eq!(again(&plain.coefficients()[1..]), None, "one is missing");
+        assert_eq!(again(&[&[t], &plain.coefficients()[1..]].concat()), None, "one is not below t");
         let encrypted = on.encrypt(&slots);
         assert_eq!(on.decrypt(&encrypted), slots);
         // 21 of the noise, half of rounding.

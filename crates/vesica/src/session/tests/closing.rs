@@ -42,7 +42,7 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
     let theirs = handshake::agree(&mut ch, &hello, &*job).expect("agreed");
     let mut table = Preparation::start(config, &*job).finish(&ch, &Interrupt::default(), None).expect("a table").table;
-    let key_kinds = table.stats.columns.iter().map(|column| column.written.kind()).collect();
+    let key_kinds = table.stats.kinds();
     let sizes = Sizes { items: table.digests.len() as u64, salt_share, key_kinds, measure: job.measure(&table) };
     let negotiation =
         Negotiation { task: &*job, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, memory: None };

@@ -14,14 +14,14 @@ fn second_half(scheme: &Scheme, mut ciphertext: Ciphertext<Coefficients>, primes
 
 /// The sender's test of a guess: which of these items the question is about. A mask changes the first
 /// half of `D` alone; the second one is a function of tables, item and keys.
-fn recognised(on: &Parties, question: &Question, guesses: &[u128]) -> Vec<usize> {
+pub(super) fn recognised(on: &Sender, question: &Question, guesses: &[u128]) -> Vec<usize> {
     let mut rng = SecretRng::insecure_from_seed(7);
-    let shadow = Receiver::new(&on.sender.params, on.sender.setup().clone(), &mut rng);
+    let shadow = Receiver::new(&on.params, on.setup().clone(), &mut rng);
     let looks_like = |&guess: &usize| {
         let product = shadow.products(guesses[guess])[0][0].clone();
-        let product = on.sender.scheme.ciphertext_coefficients(product);
+        let product = on.scheme.ciphertext_coefficients(product);
         let sent = &question.sums[0][0].c1;
-        second_half(&on.sender.scheme, product, on.sender.params.primes_of_d()) == *sent
+        second_half(on.scheme, product, on.params.primes_of_d()) == *sent
     };
     (0..guesses.len()).filter(looks_like).collect()
 }
@@ -36,7 +36,7 @@ fn the_sender_recognises_the_item_of_faithful_forms_only() {
             for place in [1, 2] {
                 let question = on.receiver.ask(guesses[place], &mut on.rng);
                 let expected = if form == Form::Faithful { vec![place] } else { vec![] };
-                assert_eq!(recognised(&on, &question, &guesses), expected, "{configuration:?} {form:?}");
+                assert_eq!(recognised(&on.sender, &question, &guesses), expected, "{configuration:?} {form:?}");
             }
         }
     }
@@ -64,7 +64,7 @@ fn supposed(hash: &PermutedHash, params: &Params, items: &[u128], asked: u128) -
 /// decrypts `e = rho n` in each slot, supposes `n`, has all factors `rho` of step 5d then, and computes the
 /// second half that `E` must have. `turn` is tried as well: one of `2^12`.
 fn comes_from(on: &Parties, question: &Question, answer: &Answer, items: &[u128], asked: u128, turn: u128) -> bool {
-    let (scheme, params) = (&on.receiver.scheme, &on.receiver.params);
+    let (scheme, params) = (on.receiver.scheme, &on.receiver.params);
     let slots = scheme.decode(&scheme.decrypt(&answer.results[0][0], &on.receiver.key).unwrap());
     let half = scheme.slots() / 2;
     let (steps, swap) = (turn as usize % half, turn >> half.ilog2() & 1 == 1);
@@ -90,7 +90,7 @@ fn the_receiver_tells_tables_of_equal_answers_of_faithful_forms() {
     let answer = on.sender.answer(&on.keys, &question, &mut SecretRng::insecure_from_seed(9)).unwrap();
     // The turn that the sender drew.
     let rng = &mut SecretRng::insecure_from_seed(9);
-    slots::invertible(&on.sender.scheme, 1, rng);
+    slots::invertible(on.sender.scheme, 1, rng);
     let turn = rng.block() % (1 << 12);
     // The same set but for one item.
     let mut other = on.items.clone();
@@ -110,7 +110,7 @@ fn results_of_repaired_forms_are_fresh_ciphertexts() {
             let question = on.receiver.ask(on.items[0], &mut on.rng);
             let answer = on.sender.answer(&on.keys, &question, &mut SecretRng::insecure_from_seed(9)).unwrap();
             let (scheme, limbs, rng) =
-                (&on.sender.scheme, on.sender.params.limbs, &mut SecretRng::insecure_from_seed(9));
+                (on.sender.scheme, on.sender.params.limbs, &mut SecretRng::insecure_from_seed(9));
             let factors: Vec<_> = slots::invertible(scheme, limbs, rng)
                 .iter()
                 .map(|plain| scheme.multiplier(plain, scheme.all_primes()))
@@ -206,7 +206,7 @@ fn polynomial(scheme: &Scheme, primes: usize, coefficients: &[(usize, u128)]) ->
 fn made_up_questions_read_the_senders_key_of_every_form() {
     for form in FORMS {
         let mut on = parties(Configuration::FastIntersection, form, 3000, NARROW);
-        let (scheme, limbs) = (&on.sender.scheme, on.sender.params.limbs);
+        let (scheme, limbs) = (on.sender.scheme, on.sender.params.limbs);
         let primes = on.sender.params.primes_of_d();
         let q: u128 = scheme.params().primes[..primes].iter().map(|&p| u128::from(p)).product();
         let step = q / u128::from(scheme.plain_modulus()) / 10;

@@ -6,10 +6,15 @@ use vesica_structures::rlwe::bfv::{Ciphertext, Poly, Scheme, Values};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::params::{PLAIN, ROOT};
+/// `t`: slots hold numbers below it.
+pub(crate) const PLAIN: u64 = 147_457;
+
+/// A primitive root modulo `t`, so that `X^L - ROOT` is irreducible for `L` = 2, 3, 4 and 6: every
+/// prime factor of `L` divides `t - 1 = 2^14 3^2`, and 4 does, too.
+pub(crate) const ROOT: u64 = 10;
 
 /// A uniform number below `t`.
-pub(super) fn uniform(rng: &mut SecretRng) -> u64 {
+pub(crate) fn uniform(rng: &mut SecretRng) -> u64 {
     loop {
         let draw = u64::from(rng.next_u32()) & (PLAIN.next_power_of_two() - 1);
         if draw < PLAIN {
@@ -20,13 +25,14 @@ pub(super) fn uniform(rng: &mut SecretRng) -> u64 {
 
 /// For each slot, the multiplication by a uniform element, not zero, of the field `F_t[X] / (X^L -
 /// ROOT)`, whose elements are the slot's limbs.
-pub(super) struct Scramble {
+pub(crate) struct Scramble {
     /// The element's limbs, and from the second one on the same times [`ROOT`].
     factors: [Secret<Vec<Poly<Values>>>; 2],
 }
 
 impl Scramble {
-    pub fn new(scheme: &Scheme, limbs: usize, rng: &mut SecretRng) -> Self {
+    /// For ciphertexts with so many primes.
+    pub fn new(scheme: &Scheme, limbs: usize, primes: usize, rng: &mut SecretRng) -> Self {
         let mut elements = Secret::new(vec![vec![0; scheme.slots()]; limbs]);
         for slot in 0..scheme.slots() {
             let mut any = 0;
@@ -39,7 +45,7 @@ impl Scramble {
         }
         let factor = |slots: &[u64]| {
             let plain = Secret::new(scheme.encode(slots));
-            scheme.multiplier(&plain, scheme.all_primes())
+            scheme.multiplier(&plain, primes)
         };
         let own = elements.iter().map(|slots| factor(slots)).collect();
         let times_root = |slots: &Vec<u64>| {

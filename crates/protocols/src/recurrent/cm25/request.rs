@@ -1,0 +1,137 @@
+//! The parameters of a row: those of the computation, and the size of a query.
+
+use vesica_party::Security;
+use vesica_structures::facts::Unsupported;
+use vesica_structures::prf::DigestPrf;
+use vesica_structures::rlwe::bfv::Scheme;
+use vesica_structures::secret::Secret;
+
+use super::params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, MOST_FLOODED};
+use super::receiver::rotations;
+use super::setup::{SEED_BYTES, Setup};
+use super::{Configuration, Form, Params};
+use crate::ecdh::CHUNKS_IN_FLIGHT;
+use crate::recurrent::ANSWER_BYTES_IN_FLIGHT;
+use crate::recurrent::ciphertexts::half_bytes;
+use crate::tasks::IntersectRequest;
+
+/// Numbers that are written into terms and states.
+pub(super) const WORDS: usize = 8;
+
+/// Rises when compression, hashing, limbs or floods change.
+const VERSION: u64 = 1;
+
+/// Bytes of the key of the compression.
+pub(super) const KEY_BYTES: usize = 16;
+
+/// Bytes of a seed of the client's ciphertexts.
+pub(super) const CLIENT_SEED_BYTES: usize = 32;
+
+/// The parameters that both sides derive from a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowParams {
+    /// Items of each query, `n_r`.
+    pub query_items: usize,
+    /// Those of the computation.
+    pub params: Params,
+}
+
+impl RowParams {
+    /// Parameters for a request, refused where a size or an option is not served.
+    pub(super) fn derive(
+        configuration: Configuration,
+        form: Form,
+        request: &IntersectRequest,
+    ) -> Result<Self, Unsupported> {
+        request.check_sizes()?;
+        if request.both_learn || request.payload_bytes > 0 {
+            return Err(Unsupported::new(
+                "payloads, or a sender that learns its matches, from a protocol that gives membership alone",
+                "choose another protocol, or ask for neither",
+            ));
+        }
+        let &IntersectRequest { sender_items, receiver_items, .. } = request;
+        if receiver_items as u64 > ITEMS_AN_ENROLMENT {
+            return Err(Unsupported::new(
+                format_args!("a query of {receiver_items} items, of which each takes tens of milliseconds"),
+                format_args!("ask about at most {ITEMS_AN_ENROLMENT} items"),
+            ));
+        }
+        let params = Params::compressed(configuration, form, sender_items)?;
+        // More than a client's own.
+        if params.travelling() as u64 * ITEMS_OF_A_SET > MOST_FLOODED {
+            return Err(Unsupported::new(
+                format_args!("items of {} limbs, which a set floods too often", params.limbs),
+                "choose another protocol",
+            ));
+        }
+        Ok(Self { query_items: receiver_items, params })
+    }
+
+    /// Seeds, the server's keys and tables, and the client's keys.
+    pub fn enrolment_bytes(&self) -> u64 {
+        let scheme = self.params.scheme();
+        let halves = Setup::halves(&self.params, scheme) + client_halves(scheme);
+        (KEY_BYTES + SEED_BYTES + CLIENT_SEED_BYTES + halves * half_bytes(scheme)) as u64
+    }
+
+    /// For each item: a seed, and for each partition and limb the sum, half of its mask, and the result.
+    pub fn query_bytes(&self) -> u64 {
+        let (scheme, params) = (self.params.scheme(), &self.params);
+        let short = |primes| scheme.ciphertext_bytes(primes);
+        let each = short(params.primes_of_d()) + half_bytes(scheme) + short(params.primes_of_e());
+        (self.query_items * (CLIENT_SEED_BYTES + params.travelling() * each)) as u64
+    }
+
+    /// How many answers a client awaits at a time.
+    pub(super) fn items_in_flight(&self) -> usize {
+        let params = &self.params;
+        let answer = params.travelling() * params.scheme().ciphertext_bytes(params.primes_of_e());
+        (ANSWER_BYTES_IN_FLIGHT / answer).clamp(1, CHUNKS_IN_FLIGHT)
+    }
+
+    /// All of them as numbers, and what another version may derive from them otherwise.
+    pub(super) fn to_words(&self) -> [u64; WORDS] {
+        let Params { configuration, form, set_items, shape, limbs, .. } = &self.params;
+        [
+            *configuration as u64,
+            *form as u64,
+            *set_items as u64,
+            self.query_items as u64,
+            shape.item_bits.into(),
+            shape.bin_bits.into(),
+            *limbs as u64,
+            VERSION,
+        ]
+    }
+
+    /// The parameters that give these numbers; `None` if none do.
+    pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
+        let [configuration, form, sender_items, receiver_items, ..] = words;
+        let configuration = [Configuration::FastSetup, Configuration::FastIntersection]
+            .into_iter()
+            .find(|&one| one as u64 == configuration)?;
+        let form = [Form::Faithful, Form::Repaired].into_iter().find(|&one| one as u64 == form)?;
+        let request = IntersectRequest {
+            sender_items: usize::try_from(sender_items).ok()?,
+            receiver_items: usize::try_from(receiver_items).ok()?,
+            payload_bytes: 0,
+            security: Security::SemiHonest,
+            both_learn: false,
+        };
+        Self::derive(configuration, form, &request).ok().filter(|params| params.to_words() == words)
+    }
+}
+
+/// First halves that a client sends once: keys for rotations and the exchange of rows, and its public key.
+fn client_halves(scheme: &Scheme) -> usize {
+    scheme.digits() * (rotations(scheme) as usize + 1) + 1
+}
+
+/// Items compressed to as many bits as tables take, by AES under a key that both sides know (Eqs. 4 and 5).
+pub(super) fn compressed(params: &Params, key: &[u8; KEY_BYTES], items: &[u128]) -> Secret<Vec<u128>> {
+    let mut hashed = Secret::new(vec![0; items.len()]);
+    DigestPrf::new(u128::from_le_bytes(*key)).eval(items, &mut hashed);
+    hashed.iter_mut().for_each(|item| *item >>= u128::BITS - params.shape.item_bits);
+    hashed
+}

@@ -1,0 +1,156 @@
+//! The left column of the figure, with its messages and its state.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand_core::Rng;
+use vesica_party::service::{
+    self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
+};
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::rlwe::bfv::Seed;
+use vesica_structures::rng::SecretRng;
+
+use super::messages::{ClientKeys, Masks, Results, Seeds, Sums};
+use super::params::ITEMS_OF_A_SET;
+use super::receiver::rotations;
+use super::request::{CLIENT_SEED_BYTES, KEY_BYTES, compressed};
+use super::setup::Setup;
+use super::{Keys, Question, ReceiverKeys, RowParams, Sender};
+use crate::recurrent::ciphertexts::{exhausted, read_key, receive_half, receive_halves, receive_short, send_short};
+use crate::recurrent::{count_answered, read_params};
+use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
+
+/// The server with a prepared set.
+#[derive(Debug)]
+pub struct Server {
+    id: StateId,
+    params: RowParams,
+    /// The key of the compression.
+    pub(super) key: [u8; KEY_BYTES],
+    pub(super) sender: Sender,
+    /// Items answered, of all clients.
+    pub(super) answered: AtomicU64,
+}
+
+/// What the server keeps of a client on one connection.
+#[derive(Debug)]
+pub struct Session {
+    pub(super) keys: ReceiverKeys,
+}
+
+impl service::Server for Server {
+    type Params = RowParams;
+    type Set = IntersectSenderInput;
+    type Session = Session;
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &RowParams, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        set.check(params.params.set_items, 0)?;
+        let mut key = [0; KEY_BYTES];
+        rng.fill_bytes(&mut key);
+        let mut items = compressed(&params.params, &key, &set.items);
+        // Equal items, and those that are compressed to the same, are one.
+        items.sort_unstable();
+        items.dedup();
+        let sender = Sender::prepare(&params.params, &items, rng)
+            .map_err(|_| Abort::StatisticalFailure("no cuckoo table holds the items"))?;
+        let id = StateId::random(rng);
+        Ok(Self { id, params: params.clone(), key, sender, answered: AtomicU64::new(0) })
+    }
+
+    fn state_id(&self) -> StateId {
+        self.id
+    }
+
+    fn params(&self) -> &RowParams {
+        &self.params
+    }
+
+    fn admit(
+        &self,
+        _: &ClientIdentity,
+        standing: Standing,
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<Session, Abort> {
+        let scheme = self.sender.scheme;
+        if standing != Standing::Current {
+            // Arrows 1 to 3.
+            ch.send_stream::<Seeds>(&self.key)?;
+            self.sender.setup.send(scheme, ch)?;
+        }
+        // Arrow 4.
+        let seed = receive_seed::<ClientKeys>(ch)?;
+        let mut digits = || receive_halves::<ClientKeys>(scheme, scheme.digits(), ch);
+        let rotations = (0..rotations(scheme)).map(|_| digits()).collect::<Result<_, Abort>>()?;
+        let swap = digits()?;
+        let (_, public) = receive_half::<ClientKeys>(scheme, ch)?;
+        Ok(Session { keys: self.sender.receive(Keys { seed, rotations, swap, public }) })
+    }
+
+    fn answer(
+        &self,
+        session: &mut Session,
+        _: Query,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
+        let _phase = ch.phase(Phase::Equality);
+        count_answered(&self.answered, self.params.query_items, ITEMS_OF_A_SET)?;
+        for _ in 0..self.params.query_items {
+            let question = self.receive_question(ch)?;
+            let answer = self.sender.answer(&session.keys, &question, rng).map_err(|_| exhausted::<Sums>())?;
+            // Arrow 7.
+            let mut results = answer.results.iter().flatten();
+            results.try_for_each(|result| send_short::<Results>(self.sender.scheme, result, ch))?;
+        }
+        Ok(IntersectSenderOutput { matches: None })
+    }
+}
+
+fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort> {
+    let mut seed = [0; CLIENT_SEED_BYTES];
+    ch.recv_stream::<S>(&mut seed)?;
+    Ok(Seed::from_bytes(seed))
+}
+
+impl Server {
+    /// Arrows 5 and 6.
+    pub(super) fn receive_question(&self, ch: &mut Channel) -> Result<Question, Abort> {
+        let (scheme, params) = (self.sender.scheme, &self.params.params);
+        let mut limbs = || (0..params.limbs).map(|_| receive_short::<Sums>(scheme, params.primes_of_d(), ch)).collect();
+        let sums = (0..params.partitions()).map(|_| limbs()).collect::<Result<_, Abort>>()?;
+        let seed = receive_seed::<Masks>(ch)?;
+        let masks = (0..params.partitions()).map(|_| receive_halves::<Masks>(scheme, params.limbs, ch));
+        Ok(Question { sums, seed, masks: masks.collect::<Result<_, Abort>>()? })
+    }
+}
+
+impl State for Server {
+    const FORMAT: &'static str = "cm25 server 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.bytes(&self.id.to_bytes())?;
+        out.elements(&self.params.to_words())?;
+        out.u64(self.answered.load(Ordering::Relaxed))?;
+        out.bytes(&self.key)?;
+        out.bytes(&self.sender.key.to_bytes(self.sender.scheme))?;
+        self.sender.setup.write(self.sender.scheme, out)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
+        let params = read_params(bytes, RowParams::from_words)?;
+        let answered = bytes.u64()?;
+        if answered > ITEMS_OF_A_SET {
+            return Err(StateError::Damaged("it has answered more than a set may"));
+        }
+        let key = bytes.array()?;
+        let scheme = params.params.scheme();
+        let secret = read_key(scheme, bytes)?;
+        let setup = Setup::read(&params.params, scheme, bytes)?;
+        let sender = Sender { params: params.params.clone(), scheme, key: secret, setup };
+        Ok(Self { id, params, key, sender, answered: AtomicU64::new(answered) })
+    }
+}

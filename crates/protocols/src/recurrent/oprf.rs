@@ -1,0 +1,48 @@
+//! The two arrows of the function of RFC 9497 without proofs, before services that look up its outputs.
+
+use vesica_mpc::rfc9497::{Blinds, Mode, Output, SecretKey, blind, finalize};
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::items::inputs;
+use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, answer, ask};
+
+/// The client's part: the outputs for these items. Blinded elements leave as arrow `B`, evaluated
+/// ones come back as arrow `E`.
+pub(crate) fn outputs<B: Stream<Element = Point>, E: Stream<Element = Point>>(
+    items: &[u128],
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Secret<Vec<Output>>, Abort> {
+    let _phase = ch.phase(Phase::HashItems);
+    let mut outputs = Secret::new(Vec::with_capacity(items.len()));
+    let send = |inputs, ch: &mut Channel| {
+        let (blinds, blinded): (Blinds, Vec<Point>) = blind(Mode::Oprf, inputs, rng);
+        ch.send_stream::<B>(&blinded)?;
+        Ok((inputs, blinds))
+    };
+    let take = |(inputs, blinds): (&[[u8; 16]], Blinds), ch: &mut Channel| {
+        let mut evaluated = vec![[0; POINT_BYTES]; inputs.len()];
+        ch.recv_stream::<E>(&mut evaluated)?;
+        let part = finalize(inputs, &blinds, &evaluated);
+        outputs.extend_from_slice(&part.ok_or(Abort::PeerMisbehaved(E::STEP, BAD_POINT))?);
+        Ok(())
+    };
+    ask(CHUNKS_IN_FLIGHT, inputs(items).chunks(POINTS_PER_CHUNK), ch, send, take)?;
+    Ok(outputs)
+}
+
+/// The server's part, for `count` items.
+pub(crate) fn evaluate<B: Stream<Element = Point>, E: Stream<Element = Point>>(
+    key: &SecretKey,
+    count: usize,
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    answer::<B>(count, ch, |mut elements, ch| {
+        if !key.evaluate_blinded(&mut elements) {
+            return Err(Abort::PeerMisbehaved(B::STEP, BAD_POINT));
+        }
+        ch.send_stream::<E>(&elements)
+    })
+}

@@ -1,0 +1,138 @@
+//! The left column of the figure.
+
+use std::io;
+
+use rayon::prelude::*;
+use vesica_mpc::rfc9497::{self, Mode, Output};
+use vesica_party::service::{
+    self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
+};
+use vesica_party::{Abort, Channel, Phase};
+use vesica_structures::rlwe::bfv::{Seed, SwitchKey};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::Params;
+use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
+use super::params::ring;
+use crate::recurrent::ciphertexts::{receive_half, send_short};
+use crate::recurrent::items::inputs;
+use crate::recurrent::oprf::evaluate;
+use crate::recurrent::read_params;
+use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
+use crate::unbalanced::evaluation::{all_powers, shorten, value};
+use crate::unbalanced::polynomials::Polynomials;
+use crate::unbalanced::query::{SEED_BYTES, receive_powers};
+
+/// Items whose outputs are computed at a time, while a set is prepared.
+const ITEMS_AT_A_TIME: usize = 1 << 14;
+
+/// The server with a prepared set.
+#[derive(Debug)]
+pub struct Server {
+    id: StateId,
+    params: Params,
+    key: rfc9497::SecretKey,
+    polynomials: Polynomials,
+}
+
+impl service::Server for Server {
+    type Params = Params;
+    type Set = IntersectSenderInput;
+    /// The client's key for products.
+    type Session = SwitchKey;
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        set.check(params.set_items, 0)?;
+        let key = rfc9497::SecretKey::random(Mode::Oprf, rng);
+        let mut outputs: Secret<Vec<Output>> = Secret::new(Vec::new());
+        if params.shape.groups > 0 {
+            outputs.reserve_exact(set.items.len());
+            for items in set.items.chunks(ITEMS_AT_A_TIME) {
+                outputs.extend_from_slice(&key.evaluate(inputs(items)));
+            }
+        }
+        // The places of items in their bins are to say nothing of the order of the table. Equal items
+        // are one.
+        outputs.par_sort_unstable();
+        outputs.dedup();
+        let (positions, limbs) = (params.positions(&outputs), params.limbs(&outputs));
+        drop(outputs);
+        let polynomials = Polynomials::new(&ring().scheme, params.shape, &positions, &limbs, None)
+            .map_err(|_| Abort::StatisticalFailure("a bin of the set is fuller than any should be"))?;
+        Ok(Self { id: StateId::random(rng), params: *params, key, polynomials })
+    }
+
+    fn state_id(&self) -> StateId {
+        self.id
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn admit(&self, _: &ClientIdentity, _: Standing, ch: &mut Channel, _: &mut SecretRng) -> Result<SwitchKey, Abort> {
+        // Step 1.
+        let scheme = &ring().scheme;
+        let mut seed = [0; SEED_BYTES];
+        ch.recv_stream::<ProductKey>(&mut seed)?;
+        let halves: Result<Vec<_>, Abort> =
+            (0..scheme.digits()).map(|_| Ok(receive_half::<ProductKey>(scheme, ch)?.1)).collect();
+        Ok(SwitchKey::new(scheme, &Seed::from_bytes(seed), 0, halves?))
+    }
+
+    fn answer(
+        &self,
+        key: &mut SwitchKey,
+        _: Query,
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
+        let nothing = IntersectSenderOutput { matches: None };
+        if self.params.query_items == 0 {
+            return Ok(nothing);
+        }
+        let phase = ch.phase(Phase::HashItems);
+        // Steps 2 and 3.
+        evaluate::<Blinded, Evaluated>(&self.key, self.params.query_items, ch)?;
+        drop(phase);
+        let _phase = ch.phase(Phase::Match);
+        let (ring, shape) = (ring(), self.params.shape);
+        let powers = shape.powers();
+        // Step 4.
+        let mut fresh = receive_powers::<Question>(&shape, ch)?;
+        for column in 0..shape.columns() {
+            let sent = fresh.by_ref().take(powers.sent.len()).collect();
+            let powers = all_powers(ring, &powers, sent, key);
+            let value = |part| shorten(ring, value(ring, &self.polynomials, column, part, &powers));
+            let values: Vec<_> = (0..shape.parts).into_par_iter().map(value).collect();
+            // Step 5.
+            values.iter().try_for_each(|value| send_short::<Answers>(&ring.scheme, value, ch))?;
+        }
+        Ok(nothing)
+    }
+}
+
+impl State for Server {
+    const FORMAT: &'static str = "cmdg21 server 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.bytes(&self.id.to_bytes())?;
+        out.elements(&self.params.to_words())?;
+        out.bytes(&*self.key.to_bytes())?;
+        out.elements(self.polynomials.coefficients())
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
+        let params = read_params(bytes, Params::from_words)?;
+        let key = Secret::new(bytes.array()?);
+        let key =
+            rfc9497::SecretKey::from_bytes(Mode::Oprf, &key).ok_or(StateError::Damaged("its key is malformed"))?;
+        let coefficients = bytes.elements(params.shape.plaintexts() * ring().scheme.slots())?;
+        let polynomials = Polynomials::from_coefficients(&ring().scheme, params.shape, coefficients)
+            .ok_or(StateError::Damaged("a coefficient is no residue"))?;
+        Ok(Self { id, params, key, polynomials })
+    }
+}

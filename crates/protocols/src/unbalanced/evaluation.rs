@@ -1,0 +1,105 @@
+//! The server's work on a query: powers, then the values of polynomials.
+
+use rayon::prelude::*;
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Plain, PublicKey, SwitchKey, Values};
+use vesica_structures::rng::SecretRng;
+
+use super::noise::FLOOD_BITS;
+use super::polynomials::Polynomials;
+use super::powers::Powers;
+use super::ring::Ring;
+
+/// Products with plaintexts that are added up at a time.
+const PRODUCTS_AT_A_TIME: usize = 16;
+
+/// All powers of a column up to the degree, the first one at 0, with the primes that are kept
+/// for products with plaintexts. `sent` are those of [`Powers::sent`], in that order.
+pub(super) fn all_powers(
+    ring: &Ring,
+    powers: &Powers,
+    sent: Vec<Ciphertext<Values>>,
+    key: &SwitchKey,
+) -> Vec<Ciphertext<Values>> {
+    let scheme = &ring.scheme;
+    let degree = powers.sent.len() + powers.products();
+    let mut full: Vec<Option<Ciphertext<Values>>> = vec![None; degree + 1];
+    for (&exponent, power) in powers.sent.iter().zip(sent) {
+        full[exponent] = Some(power);
+    }
+    for level in &powers.computed {
+        let product = |&(exponent, [x, y]): &(usize, [usize; 2])| {
+            let (x, y) = (full[x].as_ref()?, full[y].as_ref()?);
+            Some((exponent, scheme.multiply(x, y, key)))
+        };
+        let products: Vec<_> = level.par_iter().filter_map(product).collect();
+        for (exponent, product) in products {
+            full[exponent] = Some(product);
+        }
+    }
+    let shorten = |power| {
+        let mut short = scheme.ciphertext_coefficients(power);
+        scheme.switch_down(&mut short, ring.kept_primes);
+        scheme.ciphertext_values(short)
+    };
+    let full: Vec<_> = full.into_iter().flatten().collect();
+    full.into_par_iter().map(shorten).collect()
+}
+
+/// The value of the polynomials of a part of a column at its powers.
+pub(super) fn value(
+    ring: &Ring,
+    polynomials: &Polynomials,
+    column: usize,
+    part: usize,
+    powers: &[Ciphertext<Values>],
+) -> Ciphertext<Values> {
+    let scheme = &ring.scheme;
+    let mut plains = polynomials.of_part(scheme, column, part);
+    let constant = plains.next();
+    let plains: Vec<Plain> = plains.collect();
+    // The highest power, whose coefficient is 1.
+    let mut value = powers[powers.len() - 1].clone();
+    for (powers, plains) in powers.chunks(PRODUCTS_AT_A_TIME).zip(plains.chunks(PRODUCTS_AT_A_TIME)) {
+        let factors: Vec<_> = plains.iter().map(|plain| scheme.multiplier(plain, ring.kept_primes)).collect();
+        let products: Vec<_> = powers.iter().zip(&factors).collect();
+        scheme.add(&mut value, &scheme.combine(&products));
+    }
+    if let Some(constant) = constant {
+        scheme.add_plain(&mut value, &constant);
+    }
+    value
+}
+
+/// What travels of a value, where it may be known with its noise.
+pub(super) fn shorten(ring: &Ring, value: Ciphertext<Values>) -> Ciphertext<Coefficients> {
+    let mut short = ring.scheme.ciphertext_coefficients(value);
+    ring.scheme.switch_down(&mut short, ring.sent_primes);
+    short
+}
+
+/// What travels of a value, where nothing but what is encrypted may be known.
+pub(super) fn hide(
+    ring: &Ring,
+    key: &PublicKey,
+    value: Ciphertext<Values>,
+    rng: &mut SecretRng,
+) -> Ciphertext<Coefficients> {
+    let mut hidden = drown(ring, key, value, rng);
+    ring.scheme.switch_down(&mut hidden, ring.sent_primes);
+    hidden
+}
+
+/// Adds a fresh encryption of zero and drowns the noise.
+pub(super) fn drown(
+    ring: &Ring,
+    key: &PublicKey,
+    value: Ciphertext<Values>,
+    rng: &mut SecretRng,
+) -> Ciphertext<Coefficients> {
+    let scheme = &ring.scheme;
+    let mut drowned = scheme.ciphertext_coefficients(key.zero(scheme, rng));
+    scheme.switch_down(&mut drowned, ring.kept_primes);
+    scheme.add(&mut drowned, &scheme.ciphertext_coefficients(value));
+    scheme.flood(&mut drowned, FLOOD_BITS, rng);
+    drowned
+}

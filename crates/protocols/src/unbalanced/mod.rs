@@ -1,0 +1,28 @@
+//! Intersection with a server's much larger set by polynomials under encryption: a client sends
+//! powers of its items, encrypted, and the server evaluates polynomials at them whose roots are its
+//! own items. One folder a paper; each is a [`Service`](vesica_party::service::Service).
+//!
+//! | what | where |
+//! |---|---|
+//! | limbs, bins and parts | `shape` |
+//! | which powers are sent, and how the others are computed | `powers` |
+//! | a set as polynomials | `polynomials` |
+//! | their evaluation | `evaluation` |
+//! | noise | `noise` |
+//!
+//! docs/parameters/unbalanced.md derives the numbers.
+
+pub mod clr17;
+pub mod cmdg21;
+mod evaluation;
+mod noise;
+mod polynomials;
+mod powers;
+mod query;
+mod ring;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+pub use ring::Form;
+pub use shape::Shape;

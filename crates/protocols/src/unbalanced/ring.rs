@@ -1,0 +1,67 @@
+//! The encryption schemes, and where the limbs of an item lie.
+
+use std::sync::OnceLock;
+
+use vesica_structures::rlwe::bfv::{Params, Scheme};
+
+pub(super) use crate::recurrent::scramble::PLAIN;
+
+/// Bits of a limb. What is at least `2^LIMB_BITS` is no limb of an item.
+pub(super) const LIMB_BITS: u32 = 17;
+
+/// The root of a polynomial that has fewer items than its degree.
+pub(super) const NO_LIMB: u64 = PLAIN - 1;
+
+/// Where the limbs of an item lie, and what the server's values need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Side by side in one ciphertext. Values go to the client as they are.
+    Together,
+    /// Each in a ciphertext of its own, at the same place, so that values can be multiplied by random
+    /// elements of an extension field. They are flooded.
+    Apart,
+}
+
+/// A scheme, and how many primes its ciphertexts have.
+pub(super) struct Ring {
+    pub scheme: Scheme,
+    /// Primes that powers keep when they are multiplied by the server's coefficients.
+    pub kept_primes: usize,
+    /// Primes of an answer.
+    pub sent_primes: usize,
+}
+
+impl Form {
+    /// The ring, which is the same for all requests.
+    pub(super) fn ring(self) -> &'static Ring {
+        static RINGS: [OnceLock<Ring>; 2] = [OnceLock::new(), OnceLock::new()];
+        RINGS[self as usize].get_or_init(|| {
+            let (params, kept_primes) = match self {
+                Self::Together => (Params::with_widths(4096, &[36; 3], &[PLAIN], 18), 2),
+                Self::Apart => (Params::with_widths(8192, &[50; 4], &[PLAIN], 25), 3),
+            };
+            let scheme = Scheme::new(&params);
+            let scheme = scheme.unwrap_or_else(|refused| unreachable!("a test makes them: {}", refused.what));
+            Ring { scheme, kept_primes, sent_primes: 1 }
+        })
+    }
+}
+
+impl Ring {
+    /// Bytes of half of a fresh ciphertext.
+    pub fn half_bytes(&self) -> usize {
+        self.scheme.poly_bytes(self.scheme.all_primes())
+    }
+
+    /// Bytes of an answer.
+    pub fn answer_bytes(&self) -> usize {
+        self.scheme.ciphertext_bytes(self.sent_primes)
+    }
+
+    /// The numbers that tell it from others.
+    pub fn to_words(&self) -> [u64; 5] {
+        let params = self.scheme.params();
+        let [degree, primes] = [params.degree, params.primes.len()].map(|count| count as u64);
+        [degree, primes, self.kept_primes as u64, params.digit_bits.into(), LIMB_BITS.into()]
+    }
+}

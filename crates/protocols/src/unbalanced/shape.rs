@@ -1,0 +1,197 @@
+//! The numbers of a set in bins, and the choice among all that serve.
+
+use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::hashing::{hall_bound, simple_capacity};
+
+use super::noise;
+use super::powers::{BASES, Basis, Powers};
+use super::ring::{Form, LIMB_BITS};
+
+/// Limbs of an item that may be chosen from: up to as many bits as an item has after hashing; apart,
+/// those for which there is an extension field of an easy form.
+const LIMBS: [&[usize]; 2] = [&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &[2, 3, 4, 6]];
+
+/// Items of a query, at most: the server holds its ciphertexts while it answers.
+pub const MOST_QUERY_ITEMS: usize = 1 << 14;
+
+/// Most items of a set. The tables number an item in a bin with 32 bits, three times for each item.
+const MOST_SET_ITEMS: usize = 1 << 28;
+
+/// Hundredths of bins for a hundred items, from which on cuckoo tables may exist.
+const LEAST_HUNDREDTHS: usize = 130;
+
+/// Groups beyond twice the least number that are tried: queries of tens or hundreds of items need many
+/// bins an item.
+const FEW_GROUPS: usize = 8;
+
+/// What a choice is made by, in microseconds: a byte that travels (100 Mbit/s), a product of
+/// ciphertexts, and one with a coefficient of the server; together, and apart.
+const COSTS: [[f64; 3]; 2] = [[0.08, 3300.0, 70.0], [0.08, 13_000.0, 100.0]];
+
+/// Limbs, bins, parts and powers.
+///
+/// A group of bins lies in one ciphertext, where a bin has as many slots as an item has limbs, or in
+/// as many ciphertexts as an item has limbs. The client's cuckoo table has one item a bin. The server's bins have all items that belong there, dealt
+/// to [`parts`](Self::parts) of at most [`degree`](Self::degree) items. Each slot of a part has the
+/// polynomial whose roots are the limbs of its items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Where the limbs of an item lie.
+    pub form: Form,
+    /// Limbs of an item, `L`.
+    pub limbs: usize,
+    /// Groups of bins; none where nothing is asked.
+    pub groups: usize,
+    /// Most items of a bin of the server.
+    pub capacity: usize,
+    /// Parts of a bin.
+    pub parts: usize,
+    /// Items of a part, `B`: the degree of the polynomials.
+    pub degree: usize,
+    /// Number of the basis of exponents.
+    pub basis: usize,
+}
+
+impl Shape {
+    /// The cheapest numbers for a set of `set_items` and queries of `query_items`, of which a client
+    /// asks `2^log_queries`.
+    ///
+    /// # Errors
+    /// If a query is too large, or no numbers serve.
+    pub fn new(form: Form, set_items: usize, query_items: usize, log_queries: u32) -> Result<Self, Unsupported> {
+        if query_items > MOST_QUERY_ITEMS {
+            return Err(Unsupported::new(
+                format_args!("a query of {query_items} items, whose ciphertexts the server would have to hold"),
+                format_args!("ask about at most {MOST_QUERY_ITEMS} items at a time"),
+            ));
+        }
+        if set_items > MOST_SET_ITEMS {
+            return Err(Unsupported::new(
+                format_args!("a set of {set_items} items, each of which lies in three bins"),
+                format_args!("use a set of at most {MOST_SET_ITEMS} items, or split it by a public column"),
+            ));
+        }
+        let best = LIMBS[form as usize].iter();
+        let best = best.flat_map(|&limbs| Self::with_limbs(form, set_items, query_items, log_queries, limbs));
+        best.min_by(|x, y| x.cost().total_cmp(&y.cost())).ok_or_else(|| {
+            Unsupported::new(
+                format_args!("{set_items} items, and queries of {query_items}, by polynomials"),
+                "use a smaller set, or split it by a public column",
+            )
+        })
+    }
+
+    /// All that serve with so many limbs.
+    fn with_limbs(form: Form, set_items: usize, query_items: usize, log_queries: u32, limbs: usize) -> Vec<Self> {
+        let bins_per_group = bins_per_group(form, limbs);
+        // The server's table and the client's tables each have half of the budget.
+        let bits = FailureEvent::HashTable.bits() + 1;
+        let holds = |groups: &usize| hall_bound(query_items, groups * bins_per_group) <= -f64::from(bits + log_queries);
+        let least = (query_items * LEAST_HUNDREDTHS).div_ceil(100 * bins_per_group);
+        // Nothing is to be held where nothing is asked.
+        let groups = if query_items == 0 { Some(0) } else { (least..2 * least + FEW_GROUPS).find(holds) };
+        let Some(groups) = groups else { return Vec::new() };
+        let capacity = simple_capacity(set_items, groups.max(1) * bins_per_group, bits).max(1);
+        let of_basis = |(number, basis): (usize, &Basis)| {
+            let parts = capacity.div_ceil(basis.reach);
+            let shape = Self { form, limbs, groups, capacity, parts, degree: capacity.div_ceil(parts), basis: number };
+            let rare = shape.false_match_bits(query_items, log_queries) >= f64::from(FailureEvent::TagCollision.bits());
+            (rare && noise::is_within(&shape, shape.powers().depth())).then_some(shape)
+        };
+        BASES.iter().enumerate().filter_map(of_basis).collect()
+    }
+
+    /// `-log2` of a bound on the probability that one of `2^log_queries` queries has a false match. An
+    /// item has one in a part if each of its limbs is one of at most `B` limbs there.
+    pub fn false_match_bits(&self, query_items: usize, log_queries: u32) -> f64 {
+        let limb = f64::from(LIMB_BITS) - (self.degree as f64).log2();
+        self.limbs as f64 * limb - (query_items.max(1) as f64 * self.parts as f64).log2() - f64::from(log_queries)
+    }
+
+    /// Bins of a group.
+    pub fn bins_per_group(&self) -> usize {
+        bins_per_group(self.form, self.limbs)
+    }
+
+    /// Ciphertexts of a group.
+    pub fn columns_per_group(&self) -> usize {
+        match self.form {
+            Form::Together => 1,
+            Form::Apart => self.limbs,
+        }
+    }
+
+    /// Ciphertexts of all groups.
+    pub fn columns(&self) -> usize {
+        self.groups * self.columns_per_group()
+    }
+
+    /// The column and slot of a limb of a bin of a group.
+    pub(super) fn place(&self, bin: usize, limb: usize) -> (usize, usize) {
+        match self.form {
+            Form::Together => (0, bin * self.limbs + limb),
+            Form::Apart => (limb, bin),
+        }
+    }
+
+    /// Bins of a table.
+    pub fn bins(&self) -> usize {
+        self.groups * self.bins_per_group()
+    }
+
+    /// How the powers are had.
+    pub(super) fn powers(&self) -> Powers {
+        let powers = BASES.get(self.basis).and_then(|basis| Powers::new(self.degree, basis));
+        // A shape is made with a basis that reaches its degree.
+        powers.unwrap_or_else(|| unreachable!("a basis that reaches {}", self.degree))
+    }
+
+    /// Bytes of the client's ciphertexts.
+    pub fn question_bytes(&self) -> usize {
+        self.columns() * self.powers().sent.len() * self.form.ring().half_bytes()
+    }
+
+    /// Bytes of the server's ciphertexts.
+    pub fn answer_bytes(&self) -> usize {
+        self.ciphertexts() * self.form.ring().answer_bytes()
+    }
+
+    /// Ciphertexts of the server.
+    pub fn ciphertexts(&self) -> usize {
+        self.columns() * self.parts
+    }
+
+    /// Places of a bin, in all parts.
+    pub(super) fn places(&self) -> usize {
+        self.parts * self.degree
+    }
+
+    /// Plaintexts of a set.
+    pub(super) fn plaintexts(&self) -> usize {
+        self.columns() * self.parts * self.degree
+    }
+
+    /// Microseconds of a query.
+    fn cost(&self) -> f64 {
+        let products = self.columns() * self.powers().products();
+        let counts = [self.question_bytes() + self.answer_bytes(), products, self.plaintexts()];
+        std::iter::zip(COSTS[self.form as usize], counts).map(|(cost, count)| cost * count as f64).sum()
+    }
+
+    /// All of them as numbers.
+    pub(super) fn to_words(self) -> [u64; 11] {
+        let Self { form, limbs, groups, capacity, parts, degree, basis } = self;
+        let mut words = [0; 11];
+        words[..6].copy_from_slice(&[limbs, groups, capacity, parts, degree, basis].map(|count| count as u64));
+        words[6..].copy_from_slice(&form.ring().to_words());
+        words
+    }
+}
+
+fn bins_per_group(form: Form, limbs: usize) -> usize {
+    let slots = form.ring().scheme.slots();
+    match form {
+        Form::Together => slots / limbs,
+        Form::Apart => slots,
+    }
+}

@@ -1,0 +1,200 @@
+use std::iter::repeat_with;
+
+use vesica_structures::facts::{FailureEvent, LAMBDA};
+use vesica_structures::hashing::{hall_bound, simple_capacity};
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Scheme, SecretKey, SwitchKey, Values};
+use vesica_structures::rng::SecretRng;
+
+use super::evaluation::{all_powers, shorten, value};
+use super::polynomials::Polynomials;
+use super::powers::BASES;
+use super::ring::{LIMB_BITS, NO_LIMB, PLAIN, Ring};
+use super::shape::MOST_QUERY_ITEMS;
+use super::*;
+
+fn ring() -> &'static Ring {
+    Form::Together.ring()
+}
+
+fn scheme() -> &'static Scheme {
+    &ring().scheme
+}
+
+fn deviation(noise: &[f64]) -> f64 {
+    (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt()
+}
+
+fn limbs(count: usize, rng: &mut SecretRng) -> Vec<u64> {
+    repeat_with(|| rng.block() as u64 & ((1 << LIMB_BITS) - 1)).take(count).collect()
+}
+
+/// A group of bins with two limbs each, of which each is full, and a client's slots.
+struct On {
+    shape: Shape,
+    key: SecretKey,
+    product_key: SwitchKey,
+    /// For each item of the set, its limbs; items `i` of all bins come after each other.
+    set: Vec<u64>,
+    polynomials: Polynomials,
+    rng: SecretRng,
+}
+
+impl On {
+    fn new(basis: usize, parts: usize) -> Self {
+        let degree = BASES[basis].reach;
+        let form = Form::Together;
+        let shape = Shape { form, limbs: 2, groups: 1, capacity: parts * degree, parts, degree, basis };
+        let mut rng = SecretRng::from_os().unwrap();
+        let bins = shape.bins() as u32;
+        // Each item is in three bins, and each bin is full.
+        let items = shape.capacity * shape.bins() / 3;
+        let positions: Vec<[u32; 3]> =
+            (0..items as u32).map(|item| [0, 1, 2].map(|choice| (3 * item + choice) % bins)).collect();
+        let set = limbs(2 * items, &mut rng);
+        let polynomials = Polynomials::new(scheme(), shape, &positions, &set, None).unwrap();
+        let key = SecretKey::new(scheme(), &mut rng);
+        let mut encryptor = key.encryptor(scheme(), &mut rng);
+        let halves = encryptor.product_key(&mut rng);
+        let product_key = SwitchKey::new(scheme(), &encryptor.seed(), 0, halves);
+        Self { shape, key, product_key, set, polynomials, rng }
+    }
+
+    /// Values of all parts at these slots.
+    fn values(&mut self, slots: &[u64]) -> Vec<Ciphertext<Values>> {
+        let scheme = scheme();
+        let powers = self.shape.powers();
+        let mut encryptor = self.key.encryptor(scheme, &mut self.rng);
+        let seed = encryptor.seed();
+        let sent = powers.sent.iter().zip(0..).map(|(&exponent, number)| {
+            let plain = scheme.encode_powers(slots, exponent as u64);
+            scheme.expand(&seed, number, encryptor.encrypt(&plain, &mut self.rng))
+        });
+        let sent = sent.collect();
+        let powers = all_powers(ring(), &powers, sent, &self.product_key);
+        (0..self.shape.parts).map(|part| value(ring(), &self.polynomials, 0, part, &powers)).collect()
+    }
+
+    fn noise(&self, value: &Ciphertext<Coefficients>) -> Vec<f64> {
+        scheme().noise_of(value, &self.key)
+    }
+}
+
+/// Bases of either depth, the longest ones among them. What is predicted is for coefficients of
+/// plaintexts of `t / 2`, those of full polynomials are uniform: half a bit to one bit less.
+#[test]
+fn noise_is_what_is_predicted() {
+    for basis in [0, 5, 15, 16, 19, 22] {
+        let mut on = On::new(basis, 3);
+        let slots = limbs(scheme().slots(), &mut on.rng);
+        let (degree, depth) = (on.shape.degree, on.shape.powers().depth());
+        assert!(noise::is_within(&on.shape, depth));
+        let value = noise::of_value(ring(), degree, depth);
+        for ciphertext in on.values(&slots) {
+            let answer = shorten(ring(), ciphertext.clone());
+            let ciphertext = scheme().ciphertext_coefficients(ciphertext);
+            let measured = deviation(&on.noise(&ciphertext));
+            assert!((0.2..1.0).contains(&(measured / value)), "{degree}: {measured} for {value}");
+            let most = scheme().noise_bits(&ciphertext, &on.key);
+            assert!(most < (10.0 * value).log2() && most < scheme().room_bits(ring().kept_primes), "{degree}: {most}");
+            let (measured, predicted) = (deviation(&on.noise(&answer)), noise::of_answer(ring(), degree, depth));
+            assert!((0.2..1.05).contains(&(measured / predicted)), "{degree}: {measured} for {predicted}");
+            assert!(scheme().noise_bits(&answer, &on.key) < scheme().room_bits(ring().sent_primes));
+        }
+    }
+}
+
+#[test]
+fn values_are_those_of_the_polynomials() {
+    for basis in [0, 3, 17] {
+        let mut on = On::new(basis, 3);
+        let bins = on.shape.bins();
+        // Every other bin asks for an item of its own, the others for limbs of different ones.
+        let set = on.set.clone();
+        let entries = |bin: usize| (0..set.len() / 2).filter(move |item| (0..3).any(|j| (3 * item + j) % bins == bin));
+        let mut slots = Vec::new();
+        for bin in 0..bins {
+            let own: Vec<usize> = entries(bin).collect();
+            assert_eq!(own.len(), on.shape.capacity);
+            let (first, second) = if bin % 2 == 0 { (own[1], own[1]) } else { (own[0], own[2 % own.len()] ^ 1) };
+            slots.extend([set[2 * first], set[2 * second + 1]]);
+        }
+        let found = on.values(&slots);
+        for (part, value) in found.into_iter().enumerate() {
+            let answer = shorten(ring(), value);
+            let decrypted = scheme().decode(&scheme().decrypt(&answer, &on.key).unwrap());
+            for bin in 0..bins {
+                for limb in 0..2 {
+                    let own = entries(bin).skip(part).step_by(3);
+                    let slot = 2 * bin + limb;
+                    let product =
+                        own.fold(1, |product, item| product * (slots[slot] + PLAIN - set[2 * item + limb]) % PLAIN);
+                    assert_eq!(decrypted[slot], product, "part {part}, bin {bin}, limb {limb}");
+                }
+            }
+        }
+    }
+}
+
+/// Free places of a part are never zero: those of an empty set are not for any limb.
+#[test]
+fn an_empty_set_matches_no_limb() {
+    let shape = Shape { form: Form::Together, limbs: 1, groups: 1, capacity: 1, parts: 1, degree: 1, basis: 0 };
+    let mut on = On::new(0, 3);
+    on.polynomials = Polynomials::new(scheme(), shape, &[], &[], None).unwrap();
+    on.shape = shape;
+    let slots: Vec<u64> = (0..4096).map(|slot| (slot * 32 + slot % 32) as u64).collect();
+    assert!(slots.iter().all(|&slot| slot < 1 << LIMB_BITS) && NO_LIMB >= 1 << LIMB_BITS);
+    for value in on.values(&slots) {
+        let answer = shorten(ring(), value);
+        let decrypted = scheme().decode(&scheme().decrypt(&answer, &on.key).unwrap());
+        assert!(decrypted.iter().zip(&slots).all(|(&value, &slot)| value == (slot + PLAIN - NO_LIMB) % PLAIN));
+    }
+}
+
+#[test]
+fn shapes_hold_their_bounds() {
+    let table = FailureEvent::HashTable.bits() + 1;
+    for (set_items, query_items) in [
+        (0, 0),
+        (0, 1),
+        (1, 1),
+        (3, 7),
+        (1000, 3),
+        (1 << 14, 3),
+        (1 << 14, 1 << 14),
+        (1 << 16, 100),
+        (1 << 20, 1),
+        (1 << 20, 1 << 10),
+        (1 << 24, 1 << 12),
+    ] {
+        for form in [Form::Together, Form::Apart] {
+            let shape = Shape::new(form, set_items, query_items, 16).unwrap();
+            println!("{set_items} {query_items} {shape:?} {} {}", shape.question_bytes(), shape.answer_bytes());
+            let depth = shape.powers().depth();
+            assert!(shape.false_match_bits(query_items, 16) >= 42.0);
+            assert!(shape.limbs as u32 * LIMB_BITS <= 255 && shape.places() >= shape.capacity);
+            assert!(noise::is_within(&shape, depth));
+            if form == Form::Apart {
+                let drowned = noise::of_scrambled(form.ring(), shape.degree, depth, shape.limbs);
+                assert!(noise::distance_bits(drowned, 8192) >= f64::from(LAMBDA));
+                assert!(shape.limbs as u32 * LIMB_BITS <= 128);
+            }
+            if query_items > 0 {
+                assert!(hall_bound(query_items, shape.bins()) <= -f64::from(table + 16));
+                assert!(shape.capacity >= simple_capacity(set_items, shape.bins(), table));
+            } else {
+                assert_eq!(shape.groups, 0);
+            }
+        }
+    }
+    let refused = Shape::new(Form::Together, 1, MOST_QUERY_ITEMS + 1, 16).unwrap_err();
+    assert!(refused.mend.contains("16384"), "{refused}");
+}
+
+/// `L` limbs with `B` roots each, by counting.
+#[test]
+fn false_matches_are_bounded_by_what_is_counted() {
+    let shape = Shape { form: Form::Together, limbs: 2, groups: 1, capacity: 12, parts: 3, degree: 4, basis: 1 };
+    let exact = (5.0 * 3.0 * 1024.0) * (4.0 / 131_072.0f64).powi(2);
+    assert!((shape.false_match_bits(5, 10) + exact.log2()).abs() < 1e-9);
+}

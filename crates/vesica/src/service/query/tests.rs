@@ -1,0 +1,122 @@
+//! A server that does not follow the protocol, and what a client makes of it.
+
+use std::sync::Mutex;
+
+use vesica_party::Abort;
+use vesica_party::service::{ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server as _, Service};
+use vesica_party::service::{Stop, serve};
+use vesica_party::transport::acceptor::PlaintextAcceptor;
+use vesica_party::transport::tcp;
+use vesica_protocols::recurrent::rfc9497::{OprfRfc9497, Server};
+use vesica_protocols::tasks::IntersectSenderInput;
+
+use super::*;
+use crate::key::{DIGEST_VERSION, KeySpec};
+use crate::session::{Protection, Silent};
+use crate::table::{Duplicates, InputOptions, OutputOptions, PayloadSpec, SinkFile, SourceFile};
+
+/// What the server sees of its clients.
+#[derive(Default)]
+struct Seen(Mutex<Vec<String>>);
+
+impl ServeEvents for Seen {
+    fn joined(&self, _: &ClientIdentity, _: StateId) {
+        self.0.lock().expect("no panic").push("joined".into());
+    }
+
+    fn answered(&self, query: &Query, _: Duration) {
+        self.0.lock().expect("no panic").push(format!("answered {}", query.number));
+    }
+
+    fn ended(&self, _: Option<&ClientIdentity>, _: &str, outcome: &Result<(), Abort>) {
+        self.0.lock().expect("no panic").push(format!("ended {}", outcome.is_ok()));
+    }
+}
+
+/// Asks a server whose records of the second and the fourth key are none, if `spoils`. The outcome,
+/// the rows that were written, and what the server saw.
+fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    std::fs::write(path("deny.csv"), "url,label\na,x\nb,x\nc,x\nd,x\n").expect("written");
+    std::fs::write(path("seen.csv"), "url\na\nb\nc\nd\nb\ne\n").expect("written");
+    let key = KeySpec::parse(&["url"], &[] as &[&str]).expect("a key");
+    let source = |name: &str| OwnTable {
+        table: std::sync::Arc::new(SourceFile { path: path(name), options: InputOptions::default() }),
+        key: key.clone(),
+    };
+    let deny = source("deny.csv");
+    let spec = PayloadSpec { columns: vec!["label".into()], duplicates: Duplicates::First };
+    let opened = deny.table.open().expect("a table");
+    let mut table = Columns::Payload(Some(spec)).read(&*opened, &key, None).expect("read");
+    let payload = table.payload.take().expect("labels");
+    let description = Description {
+        version: 1,
+        protocol: OprfRfc9497::ENTRY.id.into(),
+        security: Security::Malicious,
+        key_digest: DIGEST_VERSION.into(),
+        key_columns: key.agreement(),
+        key_kinds: table.stats.kinds(),
+        salt: format!("{:032x}", 5),
+        capacity: 4,
+        items_per_query: 2,
+        payload: Some(payload.schema.clone()),
+        quota: None,
+    };
+    let mut payloads = payload.bytes.clone();
+    let width = payload.schema.width;
+    if spoils {
+        payloads[width..2 * width].fill(0xff);
+        payloads[3 * width..].fill(0xff);
+    }
+    let items = std::mem::take(&mut table.digests).fold(5);
+    let params = description.params::<OprfRfc9497>().expect("served");
+    let set = IntersectSenderInput { items, payloads };
+    let state =
+        Published::new(Server::prepare(&params, set, &mut randomness().expect("randomness")).expect("prepared"));
+    let described = description.to_bytes().expect("short");
+    let offer = Offer::<OprfRfc9497> { state: &state, params: &params, description: &described };
+    let listener = tcp::listen("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("bound").to_string();
+    let (acceptor, stop, seen) = (PlaintextAcceptor(listener), Stop::new(), Seen::default());
+    let output = path("hits.csv");
+    let config = QueryConfig {
+        source: source("seen.csv"),
+        connect: address,
+        protection: Protection::InsecurePlaintext,
+        wait: Duration::from_secs(20),
+        deadline: None,
+        security: Security::Malicious,
+        max_set_items: 1000,
+        destination: Destination {
+            sink: std::sync::Arc::new(SinkFile { path: output.clone(), options: OutputOptions::default() }),
+            join: Join::Inner,
+        },
+        state: None,
+        memory: None,
+    };
+    let report = thread::scope(|scope| {
+        scope.spawn(|| serve(&acceptor, &offer, &ServeLimits::default(), &seen, &stop));
+        let report = query(&config, &Interrupt::default(), &Silent);
+        stop.stop();
+        report
+    });
+    let rows = std::fs::read_to_string(output).expect("a result");
+    (report.expect("a report"), rows, seen.0.into_inner().expect("no panic"))
+}
+
+#[test]
+fn a_record_that_is_none_is_named_and_left_out_and_the_server_sees_no_difference() {
+    let (honest, rows, seen_honest) = ask(false);
+    assert!(honest.ok && honest.failure().is_none());
+    assert_eq!(rows, "url,label\na,x\nb,x\nc,x\nd,x\nb,x\n");
+    let (spoiled, rows, seen) = ask(true);
+    assert!(!spoiled.ok);
+    assert_eq!((&spoiled.unreadable[..], spoiled.matched_keys, spoiled.keys), (&[2, 4][..], 2, 5));
+    assert_eq!(rows, "url,label\na,x\nc,x\n");
+    let failure = spoiled.failure().expect("not ok");
+    assert_eq!(failure.code, code::PEER_MISBEHAVED);
+    assert!(failure.fault.contains("2 keys") && failure.fault.contains("2, 4"), "{failure}");
+    assert_eq!(seen, seen_honest);
+    assert_eq!((spoiled.bytes_sent, spoiled.queries), (honest.bytes_sent, honest.queries));
+}
