@@ -12,6 +12,8 @@ use super::Channel;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
     turns: Vec<Turn>,
+    /// The number of turns before the [`Channel::one_message`] that this side is in.
+    one_message: Option<usize>,
     /// Where each fork stands in each direction (`true`: sent).
     positions: BTreeMap<(Vec<u16>, bool), u64>,
 }
@@ -22,6 +24,8 @@ struct Turn {
     fork: Vec<u16>,
     sent: bool,
     position: u64,
+    /// Of turns that count as one message: the number of those before them.
+    one_message: Option<usize>,
 }
 
 /// Up to which position of a fork a side has sent, and in which round.
@@ -35,8 +39,10 @@ impl Turns {
         *position += length as u64;
         let position = *position;
         match self.turns.last_mut() {
-            Some(last) if last.sent == sent && last.fork == fork => last.position = position,
-            _ => self.turns.push(Turn { fork, sent, position }),
+            Some(last) if last.sent == sent && last.fork == fork && last.one_message == self.one_message => {
+                last.position = position;
+            }
+            _ => self.turns.push(Turn { fork, sent, position, one_message: self.one_message }),
         }
     }
 
@@ -46,17 +52,21 @@ impl Turns {
     #[expect(clippy::indexing_slicing, reason = "a side is 0 or 1, and the turns are this process's own record")]
     pub fn rounds(ours: &Self, theirs: &Self) -> Option<usize> {
         let sides = [ours, theirs];
-        // For each side: turns replayed, rounds that its next message waits for, and the round of all that
-        // it sent.
+        // For each side: turns replayed, rounds that its next message waits for, the same for the message
+        // of several turns that it is sending, and the round of all that it sent.
         let mut next = [0; 2];
         let mut arrived = [0; 2];
+        let mut began = [(None, 0); 2];
         let mut sent: [BTreeMap<&[u16], Vec<Sent>>; 2] = Default::default();
         loop {
             let mut moved = false;
             for side in [0, 1] {
                 while let Some(turn) = sides[side].turns.get(next[side]) {
+                    if turn.one_message.is_none() || turn.one_message != began[side].0 {
+                        began[side] = (turn.one_message, arrived[side]);
+                    }
                     if turn.sent {
-                        sent[side].entry(&turn.fork).or_default().push((turn.position, arrived[side] + 1));
+                        sent[side].entry(&turn.fork).or_default().push((turn.position, began[side].1 + 1));
                     } else {
                         let round = sent[1 - side]
                             .get(turn.fork.as_slice())
@@ -78,6 +88,19 @@ impl Turns {
 }
 
 impl Channel {
+    /// Calls `body`, all of whose messages count as one, sent before `body` receives anything (see
+    /// [`Turns`]): for questions of which the last wait for the first answers only so that no more
+    /// than some are under way.
+    pub fn one_message<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
+        {
+            let mut turns = self.shared.turns();
+            turns.one_message = Some(turns.turns.len());
+        }
+        let result = body(self);
+        self.shared.turns().one_message = None;
+        result
+    }
+
     /// The turns of this side so far, on all forks; `None` unless
     /// [`ChannelOptions::turns`](super::ChannelOptions::turns) asks for them.
     pub fn turns(&self) -> Option<Turns> {
@@ -101,6 +124,22 @@ mod tests {
         let mut all = Turns::default();
         turns.iter().for_each(|&(fork, sent, length)| all.note(vec![fork; usize::from(fork)], sent, length));
         all
+    }
+
+    #[test]
+    fn questions_that_wait_for_answers_to_earlier_ones_are_one_message() {
+        // Two questions, of which the second waits for the first answer, twice.
+        let mut ours = Turns::default();
+        for one_message in [Some(0), Some(4)] {
+            ours.one_message = one_message;
+            for (sent, length) in [(true, 5), (false, 7)].repeat(2) {
+                ours.note(vec![], sent, length);
+            }
+        }
+        let theirs = turns(&[(0, false, 5), (0, true, 7)].repeat(4));
+        assert_eq!(Turns::rounds(&ours, &theirs), Some(4));
+        ours.turns.iter_mut().for_each(|turn| turn.one_message = None);
+        assert_eq!(Turns::rounds(&ours, &theirs), Some(8));
     }
 
     #[test]

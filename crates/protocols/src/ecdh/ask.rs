@@ -18,16 +18,18 @@ pub(crate) fn ask<C, T>(
     mut send: impl FnMut(C, &mut Channel) -> Result<T, Abort>,
     mut take: impl FnMut(T, &mut Channel) -> Result<(), Abort>,
 ) -> Result<(), Abort> {
-    let mut asked = VecDeque::new();
-    for chunk in chunks {
-        if asked.len() >= in_flight
-            && let Some(first) = asked.pop_front()
-        {
-            take(first, ch)?;
+    ch.one_message(|ch| {
+        let mut asked = VecDeque::new();
+        for chunk in chunks {
+            if asked.len() >= in_flight
+                && let Some(first) = asked.pop_front()
+            {
+                take(first, ch)?;
+            }
+            asked.push_back(send(chunk, ch)?);
         }
-        asked.push_back(send(chunk, ch)?);
-    }
-    asked.into_iter().try_for_each(|asked| take(asked, ch))
+        asked.into_iter().try_for_each(|asked| take(asked, ch))
+    })
 }
 
 /// The side that [`ask`] asks: receives `count` points as arrow `S`, in chunks, and has `reply`
