@@ -1,15 +1,16 @@
 //! Our cells: measured, computed from a faster link, by formula, or said to be missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use serde_json::Value;
 use vesica::plan::{Prediction, Prices};
 use vesica::task::{self, AnyTask, SampleWorkload};
 use vesica_bench::Network;
 use vesica_party::{Entry, Security};
 use vesica_protocols::tasks::Extent;
 
-use super::super::{PhaseCost, Run, SidePhases};
+use super::super::{PhaseCost, Run, SidePhases, Spread};
 use super::seconds;
 
 /// What a column states.
@@ -25,18 +26,50 @@ pub enum What {
     Seconds(Network),
 }
 
+/// The part of a run that a column is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part {
+    Whole,
+    /// What a service does once for a set and a client.
+    OneTime,
+    /// One query.
+    Query,
+    /// One of so many queries, with its share of what is done once.
+    QueryOf(u32),
+}
+
+impl Part {
+    /// What the part takes of what is done once, and of a query.
+    fn of(self, one_time: f64, query: f64) -> f64 {
+        match self {
+            Self::Whole => one_time + query,
+            Self::OneTime => one_time,
+            Self::Query => query,
+            Self::QueryOf(queries) => one_time / f64::from(queries) + query,
+        }
+    }
+}
+
 /// A column; where rows have no sizes, with one of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
+    pub part: Part,
     pub what: What,
     pub log: Option<u32>,
 }
 
 impl Column {
-    /// `bits`, `MiB`, `s loopback` or `s RATE RTT`, and perhaps `log2` of a size behind it.
+    /// `bits`, `MiB`, `s loopback` or `s RATE RTT`, and perhaps `log2` of a size behind it; before
+    /// it perhaps a part: `one-time`, `query` or `query-of M`.
     pub fn parse(text: &str) -> Self {
         let words: Vec<&str> = text.split(' ').collect();
-        let (what, rest) = match words.as_slice() {
+        let (part, words) = match words.as_slice() {
+            ["one-time", words @ ..] => (Part::OneTime, words),
+            ["query", words @ ..] => (Part::Query, words),
+            ["query-of", queries, words @ ..] => (Part::QueryOf(queries.parse().expect("a number")), words),
+            words => (Part::Whole, words),
+        };
+        let (what, rest) = match words {
             ["bits", rest @ ..] => (What::Bits, rest),
             ["MiB", rest @ ..] => (What::MiB, rest),
             ["MB", rest @ ..] => (What::MB, rest),
@@ -44,7 +77,7 @@ impl Column {
             ["s", rate, trip, rest @ ..] => (What::Seconds(format!("{rate},{trip}").parse().expect("a link")), rest),
             _ => panic!("no column {text:?}"),
         };
-        Self { what, log: rest.first().map(|log| log.parse().expect("a size")) }
+        Self { part, what, log: rest.first().map(|log| log.parse().expect("a size")) }
     }
 
     /// Its title.
@@ -54,6 +87,12 @@ impl Column {
             What::MiB => "MiB".into(),
             What::MB => "MB".into(),
             What::Seconds(link) => format!("s, {}", link_name(link)),
+        };
+        let what = match self.part {
+            Part::Whole => what,
+            Part::OneTime => format!("once: {what}"),
+            Part::Query => format!("a query: {what}"),
+            Part::QueryOf(queries) => format!("m = {queries}: {what}"),
         };
         self.log.map_or(what.clone(), |log| format!("{what}, 2^{log}"))
     }
@@ -67,7 +106,7 @@ pub fn link_name(link: Network) -> String {
                 rate if rate < 1e9 => format!("{} Mbit/s", rate / 1e6),
                 rate => format!("{} Gbit/s", rate / 1e9),
             };
-            format!("{rate}, {} ms", link.round_trip().as_millis())
+            format!("{rate}, {} ms", link.round_trip_us as f64 / 1e3)
         }
     }
 }
@@ -114,13 +153,14 @@ impl Runs {
                 .map_or("–".into(), |bytes| format!("{:.0}*", bytes * 8.0 / f64::from(1u32 << sizes.0.max(sizes.1)))),
             What::MiB | What::MB => {
                 let unit = if column.what == What::MiB { MIB } else { 1e6 };
-                match (self.bytes(id, security, sizes), predicted) {
+                match (self.bytes(id, security, sizes, column.part), predicted) {
                     (Some(bytes), _) => amount(bytes / unit),
-                    (None, Ok(bytes)) => format!("{}*", amount(bytes / unit)),
+                    (None, Ok(bytes)) if column.part == Part::Whole => format!("{}*", amount(bytes / unit)),
+                    (None, Ok(_)) => "not measured".into(),
                     (None, Err(_)) => "–".into(),
                 }
             }
-            What::Seconds(link) => match self.time(id, security, sizes, link) {
+            What::Seconds(link) => match self.time(id, security, sizes, link, column.part) {
                 Some(Time { seconds: time, is_measured: true }) => seconds(time),
                 Some(Time { seconds: time, .. }) => format!("~{}", seconds(time)),
                 None => "not measured".into(),
@@ -132,11 +172,12 @@ impl Runs {
     pub fn measured(&self, id: &str, security: Security, sizes: (u32, u32), column: &Column) -> Option<f64> {
         match column.what {
             What::Bits => None,
-            What::MiB => self.bytes(id, security, sizes).map(|bytes| bytes / MIB),
-            What::MB => self.bytes(id, security, sizes).map(|bytes| bytes / 1e6),
-            What::Seconds(link) => {
-                self.time(id, security, sizes, link).filter(|time| time.is_measured).map(|time| time.seconds)
-            }
+            What::MiB => self.bytes(id, security, sizes, column.part).map(|bytes| bytes / MIB),
+            What::MB => self.bytes(id, security, sizes, column.part).map(|bytes| bytes / 1e6),
+            What::Seconds(link) => self
+                .time(id, security, sizes, link, column.part)
+                .filter(|time| time.is_measured)
+                .map(|time| time.seconds),
         }
     }
 
@@ -148,21 +189,21 @@ impl Runs {
     }
 
     /// What both sides sent, the same over all links.
-    fn bytes(&self, id: &str, security: Security, sizes: (u32, u32)) -> Option<f64> {
-        self.of(id, security, sizes).next().map(|run| (run.sender_bytes + run.receiver_bytes) as f64)
+    fn bytes(&self, id: &str, security: Security, sizes: (u32, u32), part: Part) -> Option<f64> {
+        self.of(id, security, sizes).find_map(|run| bytes_of(run, part))
     }
 
-    fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Network) -> Option<Time> {
+    fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Network, part: Part) -> Option<Time> {
         let measured = |run: &&Run| run.link.is_some_and(|of_run| of_run == link);
         if let Some(run) = self.of(id, security, sizes).find(measured) {
-            return Some(Time { seconds: run.spread().median, is_measured: true });
+            return Some(Time { seconds: time_of(run, part)?, is_measured: true });
         }
         let (rate, trip) = shape(link)?;
         let faster = self.of(id, security, sizes).filter_map(|run| Some((shape(run.link?)?, run)));
         let faster = faster.filter(|((other, of_run), _)| *other > rate && *of_run == trip);
         let ((other, _), run) = faster.min_by_key(|((other, _), _)| *other)?;
-        let bits = (run.sender_bytes + run.receiver_bytes) as f64 * 8.0;
-        Some(Time { seconds: run.spread().median + bits / rate as f64 - bits / other as f64, is_measured: false })
+        let bits = bytes_of(run, part)? * 8.0;
+        Some(Time { seconds: time_of(run, part)? + bits / rate as f64 - bits / other as f64, is_measured: false })
     }
 
     fn workload(&self, entry: &Entry, security: Security, (sender, receiver): (u32, u32)) -> Box<dyn SampleWorkload> {
@@ -243,7 +284,7 @@ impl Runs {
         log: u32,
         link: Network,
     ) -> Option<String> {
-        let time = self.time(id, security, (log, log), link)?;
+        let time = self.time(id, security, (log, log), link, Part::Whole)?;
         let run = self.of(id, security, (log, log)).next()?;
         let prediction = Prediction {
             compute_us: (time.seconds * 1e6) as u64,
@@ -259,6 +300,34 @@ impl Runs {
         Some(format!("{}{}", if time.is_measured { "" } else { "~" }, amount(usd * 1000.0)))
     }
 }
+
+/// What both sides sent in a part of a run, framing included.
+fn bytes_of(run: &Run, part: Part) -> Option<f64> {
+    let whole = (run.sender_bytes + run.receiver_bytes) as f64;
+    if part == Part::Whole {
+        return Some(whole);
+    }
+    let phases = run.phases.as_ref()?;
+    let once = |side: &BTreeMap<String, PhaseCost>| side.get(ONCE).map_or(0, |cost| cost.bytes);
+    let one_time = (once(&phases.sender) + once(&phases.receiver)) as f64;
+    Some(part.of(one_time, whole - one_time))
+}
+
+/// The median of what a part of a run took, in seconds.
+fn time_of(run: &Run, part: Part) -> Option<f64> {
+    if part == Part::Whole {
+        return Some(run.spread().median);
+    }
+    let of_sample = |sample: &Value| {
+        let [total, one_time] = ["total_seconds", "setup_seconds"].map(|name| sample[name].as_f64());
+        Some(part.of(one_time?, total? - one_time?))
+    };
+    let samples: Option<Vec<f64>> = run.samples.iter().map(of_sample).collect();
+    samples.map(|samples| Spread::of(samples).median)
+}
+
+/// The phase in which a service prepares and clients enrol.
+const ONCE: &str = "precompute";
 
 /// Three digits that count.
 fn amount(value: f64) -> String {
@@ -308,6 +377,23 @@ mod tests {
             !runs.serves("ecdh-hfh99", Security::Malicious, (16, 16))
                 && runs.serves("no-such", Security::Malicious, (16, 16))
         );
+    }
+
+    #[test]
+    fn a_query_has_its_share_of_what_is_done_once() {
+        let mut measured = run("loopback", 0.0);
+        measured.samples = vec![serde_json::json!({"total_seconds": 2.5, "setup_seconds": 2.0})];
+        measured.phases = serde_json::from_value(serde_json::json!({
+            "sender": {"precompute": {"seconds": 2.0, "bytes": 500_000}},
+            "receiver": {"precompute": {"seconds": 2.0, "bytes": 500_000}, "match": {"seconds": 0.5, "bytes": 1}},
+        }))
+        .expect("phases");
+        let runs = intersections(vec![measured]);
+        let cell = |column: &str| runs.cell("vole-fast", Security::SemiHonest, Some((16, 16)), &Column::parse(column));
+        let cells = ["one-time s loopback", "query s loopback", "query-of 4 s loopback", "s loopback"].map(cell);
+        assert_eq!(cells, ["2.0", "0.50", "1.0", "2.5"]);
+        assert_eq!(["one-time MB", "query MB", "query-of 4 MB", "MB"].map(cell), ["1.00", "0.250", "0.500", "1.25"]);
+        assert_eq!(runs.cell("rr22", Security::SemiHonest, Some((16, 16)), &Column::parse("query MB")), "not measured");
     }
 
     #[test]
