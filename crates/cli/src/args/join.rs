@@ -216,8 +216,9 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,
     /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
-    /// exact number of common keys. In a union-cardinality, these also show it exactly how many
-    /// keys the sender has, even if the sender uses --pad-to. Both sides must say it
+    /// exact number of common keys. With the task union-cardinality, these protocols also show the
+    /// receiver how many keys the sender has, even if the sender uses --pad-to. Both sides must say
+    /// --allow-count
     #[arg(long, help_heading = "Protocol")]
     pub allow_count: bool,
     /// intersect: let the sender learn its matches too. union: also give the sender those keys of

@@ -79,9 +79,14 @@ pub struct ServeArgs {
     /// The protocol. oprf-rfc9497: each client first fetches some bytes for each key of the set, and
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
-    /// more work. It needs --security semi-honest
+    /// more work. cmdg21: for a few queries of hundreds of keys about such a set. A query takes
+    /// megabytes, and there is no --payload. Both need --security semi-honest. auto: the one with
+    /// which a client exchanges the fewest bytes, see --expect-queries; the log says which, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
+    /// With --protocol auto: how many queries one client is likely to send
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Set")]
+    pub expect_queries: u64,
     /// What queries must withstand. malicious: each answer comes with a proof that the server made
     /// it with the same secret key as all other answers. semi-honest: no proofs, and somewhat faster
     #[arg(
@@ -111,8 +116,8 @@ pub struct ServeArgs {
     /// lines that start with # are comments. Either this or --any-client must be given
     #[arg(long, value_name = "FILE", help_heading = "Clients", required_unless_present_any = ["any_client", "insecure_plaintext"])]
     pub clients: Option<PathBuf>,
-    /// Let anybody who has a key pair ask, instead of --clients. There is no quota then: whoever has
-    /// used up a quota would come back with another key pair
+    /// Use this instead of --clients to answer every client, whatever its public key. There is no
+    /// quota then: a client that has used up a quota would come back with another key
     #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "insecure_plaintext"])]
     pub any_client: bool,
     /// Use no TLS, for experiments on one machine: everybody on the way can read and change the

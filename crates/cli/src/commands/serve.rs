@@ -168,6 +168,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         payload: settings.payload,
         memory: args.memory,
         protocol: args.protocol,
+        expect_queries: args.expect_queries,
         security: args.security.into(),
         capacity: args.capacity,
         items_per_query: args.items_per_query,
@@ -238,7 +239,7 @@ impl Log {
     }
 
     fn started(&self, started: &Started) {
-        let Started { address, metrics, keys, capacity, origin } = started;
+        let Started { address, metrics, keys, capacity, origin, protocol } = started;
         let how = match origin {
             Origin::Prepared => "prepared".to_owned(),
             Origin::Kept => "the state file holds them".to_owned(),
@@ -251,6 +252,7 @@ impl Log {
             &[
                 ("address", json!(address)),
                 ("metrics", json!(metrics)),
+                ("protocol", json!(protocol)),
                 ("keys", json!(keys)),
                 ("capacity", json!(capacity)),
                 ("prepared_before", json!(*origin != Origin::Prepared)),

@@ -465,6 +465,60 @@ fn a_set_is_looked_up_privately_without_fetching_its_tags() {
 }
 
 #[test]
+fn the_protocol_is_chosen_by_what_clients_will_exchange_and_kept_with_the_state() {
+    let folder = tables();
+    let auto = "--protocol auto --security semi-honest --state deny.state";
+    // Tags of a small set are cheap.
+    let (server, address) = serve(&folder, auto);
+    query(&folder, &address, "--security semi-honest").expect(0, &[]);
+    server.signal("TERM");
+    let ended = server.end();
+    ended.expect(0, &["--protocol auto takes oprf-rfc9497: 100 queries of 16 items", "with oprf-pir", "with cmdg21"]);
+    // What the state was prepared for stays, though one query of many items would go another way.
+    let other = format!("{auto} --expect-queries 1 --items-per-query 1024 --capacity 4000000");
+    let (server, _) = serve(&folder, auto);
+    server.signal("TERM");
+    server.end().expect(0, &["auto takes oprf-rfc9497: the set in the state file"]);
+    folder
+        .run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 {other}"))
+        .expect(2, &["auto takes oprf-rfc9497", "prepared with other settings"]);
+    // Only one withstands servers that do not follow it.
+    let (server, _) = serve(&folder, "--protocol auto");
+    server.signal("TERM");
+    server.end().expect(0, &["auto takes oprf-rfc9497: no other protocol", "--security malicious"]);
+    for id in ["cm25-select", "clr17"] {
+        let trusting = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --security semi-honest --protocol {id}");
+        folder.run(&trusting).expect(7, &[id, "a client that does not follow it", "cmdg21"]);
+    }
+}
+
+#[test]
+fn a_set_is_asked_by_polynomials() {
+    let folder = tables();
+    let options = "--protocol cmdg21 --security semi-honest --items-per-query 3 --state deny.state";
+    let (server, address) = serve(&folder, options);
+    for enrolment in ["new", "kept"] {
+        let told = report(&folder, &address, "--security semi-honest --state deny.cache");
+        assert_eq!(told["enrolment"].as_str(), Some(enrolment));
+        assert_eq!(folder.read("hits.csv"), expected(&folder, false));
+    }
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    // The same set after a restart.
+    let (server, address) = serve(&folder, options);
+    assert_eq!(report(&folder, &address, "--security semi-honest --state deny.cache")["enrolment"], "kept");
+    write_table(&folder, 1..2, "");
+    server.signal("HUP");
+    server.says("this protocol has no updates");
+    let told = report(&folder, &address, "--security semi-honest --state deny.cache");
+    assert_eq!(told["enrolment"].as_str(), Some("renewed"));
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    let labelled = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --security semi-honest --protocol cmdg21");
+    folder.run(&format!("{labelled} --payload label")).expect(11, &["membership alone"]);
+}
+
+#[test]
 fn metrics_count_and_strangers_harm_nobody() {
     let folder = tables();
     let server = folder.start(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 --metrics 127.0.0.1:0"));

@@ -223,25 +223,27 @@ impl Description {
     }
 }
 
+/// A description of a small set, for tests.
+#[cfg(test)]
+pub(super) fn example() -> Description {
+    Description {
+        version: VERSION,
+        protocol: "oprf-rfc9497".into(),
+        security: Security::Malicious,
+        key_digest: DIGEST_VERSION.into(),
+        key_columns: vec!["as it is".into()],
+        key_kinds: vec![serde_json::from_str(r#"{"form":"text"}"#).expect("a kind")],
+        salt: format!("{:032x}", 77),
+        capacity: 1024,
+        items_per_query: 16,
+        payload: None,
+        quota: Some("1000/day".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn example() -> Description {
-        Description {
-            version: VERSION,
-            protocol: "oprf-rfc9497".into(),
-            security: Security::Malicious,
-            key_digest: DIGEST_VERSION.into(),
-            key_columns: vec!["as it is".into()],
-            key_kinds: vec![serde_json::from_str(r#"{"form":"text"}"#).expect("a kind")],
-            salt: format!("{:032x}", 77),
-            capacity: 1024,
-            items_per_query: 16,
-            payload: None,
-            quota: Some("1000/day".into()),
-        }
-    }
 
     #[test]
     fn a_description_survives_its_bytes() {

@@ -16,6 +16,7 @@
 //! A join tosses a salt that no side can choose. A set that is prepared once for all clients cannot
 //! depend on such a toss, so the server draws the salt, and the [`Description`] says it.
 
+mod choose;
 mod description;
 mod metrics;
 mod prepared;
@@ -24,6 +25,7 @@ mod quota;
 mod roster;
 mod serve;
 
+pub use choose::AUTO;
 pub use description::Description;
 pub use query::{Enrolment, QueryConfig, QueryReport, query};
 pub use quota::Quota;
@@ -32,9 +34,13 @@ pub use serve::{Clients, Origin, Outcome, Reloaded, Serve, ServeConfig, ServeLog
 
 use vesica_party::Entry;
 use vesica_party::service::{Service, State};
+use vesica_protocols::recurrent::cm25::{Cm25, FastIntersectionRepaired, FastSetupRepaired};
+use vesica_protocols::recurrent::cm25_select::Cm25Select;
 use vesica_protocols::recurrent::oprf_pir::{self, OprfPir};
 use vesica_protocols::recurrent::{self, rfc9497::OprfRfc9497};
 use vesica_protocols::tasks::Intersect;
+use vesica_protocols::unbalanced::clr17::Clr17;
+use vesica_protocols::unbalanced::cmdg21::{self, Cmdg21};
 use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
@@ -53,6 +59,10 @@ impl TableService for OprfPir {
     const QUERIES_AN_ENROLMENT: u64 = oprf_pir::QUERIES_AN_ENROLMENT;
 }
 
+impl TableService for Cmdg21 {
+    const QUERIES_AN_ENROLMENT: u64 = cmdg21::QUERIES_AN_ENROLMENT;
+}
+
 /// What is done with whichever service is meant.
 trait WithService {
     type Output;
@@ -60,8 +70,9 @@ trait WithService {
     fn with<S: TableService>(self) -> Self::Output;
 }
 
-/// The services that tables can be served by, the default first.
-const ENTRIES: [&Entry; 2] = [&OprfRfc9497::ENTRY, &OprfPir::ENTRY];
+/// The services that tables can be served by, the default first: those of which a client that does
+/// not follow the protocol learns no more than its matches.
+const ENTRIES: [&Entry; 3] = [&OprfRfc9497::ENTRY, &OprfPir::ENTRY, &Cmdg21::ENTRY];
 
 /// Does `what` with the service of this id or alias.
 ///
@@ -72,12 +83,27 @@ fn with_service<W: WithService>(id: &str, what: W) -> Result<W::Output, Failure>
     match found {
         Some(0) => Ok(what.with::<OprfRfc9497>()),
         Some(1) => Ok(what.with::<OprfPir>()),
-        _ => Err(Failure::new(
-            code::MISMATCH,
-            format_args!("no table is served by a protocol {:?}", crate::handshake::printable(id)),
-            format_args!("name one of {}", ENTRIES.map(|entry| entry.id).join(", ")),
-        )),
+        Some(2) => Ok(what.with::<Cmdg21>()),
+        _ => Err(not_served(id)),
     }
+}
+
+/// Services that hold only against clients that follow the protocol.
+const OF_TRUSTED_CLIENTS: [&Entry; 4] =
+    [&Cm25Select::ENTRY, &Clr17::ENTRY, &Cm25::<FastSetupRepaired>::ENTRY, &Cm25::<FastIntersectionRepaired>::ENTRY];
+
+/// Refuses a protocol that serves no tables, and says why where it is a service.
+fn not_served(id: &str) -> Failure {
+    let why = if OF_TRUSTED_CLIENTS.iter().any(|entry| entry.id == id || entry.aliases.contains(&id)) {
+        ": a client that does not follow it may learn more than its matches"
+    } else {
+        ""
+    };
+    Failure::new(
+        code::MISMATCH,
+        format_args!("no table is served by a protocol {:?}{why}", crate::handshake::printable(id)),
+        format_args!("name one of {}", ENTRIES.map(|entry| entry.id).join(", ")),
+    )
 }
 
 fn randomness() -> Result<SecretRng, Failure> {
@@ -98,7 +124,37 @@ fn capacity_for(keys: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use vesica_party::Resistance;
+
     use super::*;
+
+    struct Named;
+
+    impl WithService for Named {
+        type Output = &'static Entry;
+
+        fn with<S: TableService>(self) -> Self::Output {
+            &S::ENTRY
+        }
+    }
+
+    #[test]
+    fn each_entry_stands_for_its_own_service_and_withstands_its_clients() {
+        for entry in ENTRIES {
+            assert_eq!(with_service(entry.id, Named).expect("served").id, entry.id);
+            assert!(entry.modes.iter().any(|mode| mode.corrupt_receiver == Resistance::Malicious), "{}", entry.id);
+        }
+    }
+
+    #[test]
+    fn protocols_that_trust_their_clients_are_refused_for_that() {
+        for Entry { id, modes, .. } in OF_TRUSTED_CLIENTS {
+            assert!(modes.iter().all(|mode| mode.corrupt_receiver == Resistance::SemiHonest), "{id}");
+            let refusal = with_service(id, Named).expect_err("trusts its clients");
+            assert!(refusal.fault.contains("does not follow it"), "{refusal}");
+        }
+        assert!(!with_service("no-such", Named).expect_err("unknown").fault.contains("follow"));
+    }
 
     #[test]
     fn capacities_hold_their_keys_and_waste_little() {

@@ -14,6 +14,7 @@ use vesica_party::{Abort, Security};
 use vesica_protocols::tasks::IntersectSenderInput;
 use vesica_structures::rng::SecretRng;
 
+use super::choose::{self, AUTO, Choice};
 use super::metrics::{Counters, OpenPage, add};
 use super::prepared::{self, Lock, Prepared};
 use super::quota::Meter;
@@ -49,8 +50,10 @@ pub struct ServeConfig {
     pub payload: Option<PayloadSpec>,
     /// Most bytes of memory for reading payloads; `None` for what is free.
     pub memory: Option<u64>,
-    /// The protocol's id.
+    /// The protocol's id, or [`AUTO`].
     pub protocol: String,
+    /// With [`AUTO`]: how many queries a client is likely to send.
+    pub expect_queries: u64,
     /// What the protocol withstands.
     pub security: Security,
     /// Keys that the set has room for; `None` for some more than the table has.
@@ -108,6 +111,8 @@ pub struct Started {
     pub capacity: u64,
     /// Where the set comes from.
     pub origin: Origin,
+    /// The protocol's id.
+    pub protocol: String,
 }
 
 /// Where the set of a server that starts comes from.
@@ -172,18 +177,79 @@ pub trait Serve: Send + Sync {
 /// # Errors
 /// With the exit code of the command line.
 pub fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Arc<dyn Serve>, Started), Failure> {
-    struct Start<'a>(ServeConfig, &'a dyn ServeLog);
+    struct Start<'a>(ServeConfig, Opened, &'a dyn ServeLog);
 
     impl WithService for Start<'_> {
         type Output = Result<(Arc<dyn Serve>, Started), Failure>;
 
         fn with<S: TableService>(self) -> Self::Output {
-            let (serving, started) = Serving::<S>::start(self.0, self.1)?;
+            let (serving, started) = Serving::<S>::start(self.0, self.1, self.2)?;
             Ok((Arc::new(serving), started))
         }
     }
 
-    with_service(&config.protocol.clone(), Start(config, log))?
+    // A name that is wrong is said before a long table is read.
+    let id = if config.protocol == AUTO { AUTO } else { with_service(&config.protocol, Id)? };
+    let config = ServeConfig { protocol: id.into(), ..config };
+    let opened = Opened::new(&config, log)?;
+    let config = if id == AUTO { chosen(config, &opened.table, log)? } else { config };
+    with_service(&config.protocol.clone(), Start(config, opened, log))?
+}
+
+/// Gives a service's id.
+struct Id;
+
+impl WithService for Id {
+    type Output = &'static str;
+
+    fn with<S: TableService>(self) -> &'static str {
+        S::ENTRY.id
+    }
+}
+
+/// The configuration with the protocol that is chosen for it: that of the state file, or that with
+/// which clients exchange the fewest bytes.
+fn chosen(config: ServeConfig, table: &KeyTable, log: &dyn ServeLog) -> Result<ServeConfig, Failure> {
+    let kept = match config.state.as_deref().filter(|_| !config.replace_state) {
+        Some(state) => choose::protocol_of(state)?,
+        None => None,
+    };
+    let Choice { protocol, reason } = match kept {
+        Some(protocol) => Choice { protocol, reason: "the set in the state file is prepared for it".into() },
+        None => {
+            let wanted = describe(&config, table, None, &mut randomness()?)?;
+            choose::choose(&wanted, config.expect_queries)?
+        }
+    };
+    log.stage(&format!("--protocol auto takes {protocol}: {reason}"));
+    Ok(ServeConfig { protocol, ..config })
+}
+
+/// What a server has before its protocol is known.
+struct Opened {
+    lock: Option<Lock>,
+    meter: Option<Meter>,
+    acceptor: (String, Box<dyn Acceptor>),
+    counters: Arc<Counters>,
+    page: Option<OpenPage>,
+    table: KeyTable,
+}
+
+impl Opened {
+    /// Binds the addresses and reads the table.
+    fn new(config: &ServeConfig, log: &dyn ServeLog) -> Result<Self, Failure> {
+        check(config)?;
+        let lock = config.state.as_deref().map(lock).transpose()?;
+        let meter = config.quota.map(|quota| Meter::open(quota, config.state.as_deref().map(prepared::quota_file)));
+        let meter = meter.transpose()?;
+        // Bound first: a port that is taken is noticed before a long preparation.
+        let acceptor = bind(config)?;
+        let counters = Arc::new(Counters::default());
+        let page = config.metrics.as_deref().map(|address| open_page(address, &counters, log)).transpose()?;
+        log.stage("reading the table");
+        let table = read(config, log)?;
+        Ok(Self { lock, meter, acceptor, counters, page, table })
+    }
 }
 
 /// A server of the protocol `S`.
@@ -227,24 +293,16 @@ pub(super) struct Set {
 }
 
 impl<S: TableService> Serving<S> {
-    fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Self, Started), Failure> {
-        check(&config)?;
-        let lock = config.state.as_deref().map(lock).transpose()?;
-        let meter = config.quota.map(|quota| Meter::open(quota, config.state.as_deref().map(prepared::quota_file)));
-        let meter = meter.transpose()?;
-        // Bound first: a port that is taken is noticed before a long preparation.
-        let acceptor = bind(&config)?;
-        let counters = Arc::new(Counters::default());
-        let page = config.metrics.as_deref().map(|address| open_page(address, &counters, log)).transpose()?;
-        log.stage("reading the table");
-        let mut table = read(&config, log)?;
+    fn start(config: ServeConfig, opened: Opened, log: &dyn ServeLog) -> Result<(Self, Started), Failure> {
+        let Opened { lock, meter, acceptor: (address, acceptor), counters, page, mut table } = opened;
         let keys = table.digests.len() as u64;
         let before = match &config.state {
             Some(path) => prepared::load::<Prepared<S>>(path)?,
             None => None,
         };
         let mut rng = randomness()?;
-        let description = describe::<S>(&config, &table, before.as_ref(), &mut rng)?;
+        let told = before.as_ref().map(|before| &before.description);
+        let description = describe(&config, &table, told, &mut rng)?;
         if let Some(before) = before.as_ref().filter(|_| !config.replace_state) {
             refuse_other_settings(&before.description, &description)?;
         }
@@ -266,9 +324,9 @@ impl<S: TableService> Serving<S> {
                 (prepared, changes.map_or(Origin::Prepared, Origin::Updated))
             }
         };
-        let (address, acceptor) = acceptor;
         let metrics = page.as_ref().map(|page| page.address().to_string());
-        let started = Started { address, metrics, keys, capacity: description.capacity, origin };
+        let protocol = description.protocol.clone();
+        let started = Started { address, metrics, keys, capacity: description.capacity, origin, protocol };
         let served = Served::of(&mut prepared, keys);
         let serve = Self {
             acceptor,
@@ -492,10 +550,10 @@ fn read(config: &ServeConfig, log: &dyn ServeLog) -> Result<KeyTable, Failure> {
 }
 
 /// What clients are told of the table: as before, where a state is there that the table fits.
-fn describe<S: TableService>(
+fn describe(
     config: &ServeConfig,
     table: &KeyTable,
-    before: Option<&Prepared<S>>,
+    before: Option<&Description>,
     rng: &mut SecretRng,
 ) -> Result<Description, Failure> {
     let keys = table.digests.len() as u64;
@@ -506,12 +564,11 @@ fn describe<S: TableService>(
             "give a number that is at least as large as the table will ever be",
         ));
     }
-    let before = before.map(|before| &before.description);
     let kept_capacity = before.map(|before| before.capacity).filter(|&capacity| capacity >= keys);
     let capacity = config.capacity.or(kept_capacity).unwrap_or_else(|| capacity_for(keys));
     Ok(Description {
         version: 1,
-        protocol: S::ENTRY.id.into(),
+        protocol: config.protocol.clone(),
         security: config.security,
         key_digest: DIGEST_VERSION.into(),
         key_columns: config.source.key.agreement(),

@@ -1,0 +1,142 @@
+//! `--protocol auto`: the protocol with which a client exchanges the fewest bytes.
+
+use std::path::Path;
+
+use vesica_party::Entry;
+use vesica_party::service::{State, StateError, StateReader, StateWriter};
+
+use super::prepared::{Prepared, load, read_description};
+use super::{Description, ENTRIES, TableService, WithService, with_service};
+use crate::failure::{Failure, code};
+use crate::memory::Bytes;
+
+/// The name that asks for a choice instead of naming a protocol.
+pub const AUTO: &str = "auto";
+
+/// A protocol that was chosen.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub protocol: String,
+    /// Why this one, for the server's log.
+    pub reason: String,
+}
+
+/// Chooses the protocol for a set that is described so, whatever protocol it names: of those that
+/// serve it, the one with which a client that sends `queries` queries exchanges the fewest bytes
+/// with the server.
+///
+/// # Errors
+/// If none serves it.
+pub(super) fn choose(wanted: &Description, queries: u64) -> Result<Choice, Failure> {
+    let mut costs: Vec<(u64, &Entry)> = Vec::new();
+    let mut refusal = None;
+    for entry in ENTRIES {
+        match bytes_of(entry, wanted, queries) {
+            Ok(bytes) => costs.push((bytes, entry)),
+            Err(failure) => refusal = refusal.or(Some(failure)),
+        }
+    }
+    costs.sort_by_key(|(bytes, _)| *bytes);
+    let Some(((bytes, chosen), others)) = costs.split_first() else {
+        return Err(refusal.unwrap_or_else(|| Failure::new(code::INTERNAL, "no protocol serves tables", "report this")));
+    };
+    let reason = if others.is_empty() {
+        format!("no other protocol serves a table with --security {} and these sizes and columns", wanted.security)
+    } else {
+        let others: Vec<String> =
+            others.iter().map(|(bytes, entry)| format!("{} with {}", Bytes(*bytes), entry.id)).collect();
+        format!(
+            "{queries} queries of {} items, and what a client fetches before them, take about {}; they would take {}",
+            wanted.items_per_query,
+            Bytes(*bytes),
+            others.join(", ")
+        )
+    };
+    Ok(Choice { protocol: chosen.id.into(), reason })
+}
+
+/// What a client and the server send each other for so many queries, enrolments included.
+fn bytes_of(entry: &Entry, wanted: &Description, queries: u64) -> Result<u64, Failure> {
+    struct Cost<'a>(&'a Description, u64);
+
+    impl WithService for Cost<'_> {
+        type Output = Result<u64, Failure>;
+
+        fn with<S: TableService>(self) -> Self::Output {
+            let Self(wanted, queries) = self;
+            let params = wanted.params::<S>()?;
+            let enrolments = queries.div_ceil(S::QUERIES_AN_ENROLMENT).max(1);
+            let once = S::enrolment_bytes(&params).end().saturating_mul(enrolments);
+            Ok(S::query_bytes(&params).end().saturating_mul(queries).saturating_add(once))
+        }
+    }
+
+    let wanted = Description { protocol: entry.id.into(), ..wanted.clone() };
+    wanted.check()?;
+    with_service(entry.id, Cost(&wanted, queries))?
+}
+
+/// The protocol of the set in a state file; `None` if there is no file.
+///
+/// # Errors
+/// If the file cannot be used.
+pub(super) fn protocol_of(state: &Path) -> Result<Option<String>, Failure> {
+    Ok(load::<Described>(state)?.map(|Described(description)| description.protocol))
+}
+
+/// The description of a set in a state file, whatever protocol the set is prepared for.
+struct Described(Description);
+
+impl State for Described {
+    const FORMAT: &'static str = <Prepared<super::OprfRfc9497> as State>::FORMAT;
+
+    fn write(&self, _: &mut StateWriter<'_>) -> std::io::Result<()> {
+        Err(std::io::Error::other("a description alone is no state of a server"))
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let description = read_description(bytes)?;
+        // To the end, since the hash of the file is only known there.
+        let mut skipped = vec![0; 64 << 10];
+        while bytes.remaining() > 0 {
+            let wanted = usize::try_from(bytes.remaining()).unwrap_or(usize::MAX).min(skipped.len());
+            bytes.fill(skipped.get_mut(..wanted).unwrap_or_default())?;
+        }
+        zeroize::Zeroize::zeroize(&mut skipped);
+        Ok(Self(description))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::Security;
+
+    use super::*;
+
+    fn chosen(capacity: u64, items_per_query: u64, security: Security, queries: u64) -> Choice {
+        let wanted = Description { capacity, items_per_query, security, ..super::super::description::example() };
+        choose(&wanted, queries).expect("a protocol")
+    }
+
+    #[test]
+    fn the_protocol_with_the_fewest_bytes_is_chosen() {
+        let semi_honest = Security::SemiHonest;
+        // Eight bytes a key are less than hundreds of kilobytes an item.
+        assert_eq!(chosen(1 << 20, 16, semi_honest, 1000).protocol, "oprf-rfc9497");
+        // A few look-ups in a set whose tags alone take a hundred megabytes.
+        let few = chosen(1 << 24, 1, semi_honest, 3);
+        assert_eq!(few.protocol, "oprf-pir", "{few:?}");
+        assert!(few.reason.contains("3 queries of 1 items") && few.reason.contains("with oprf-rfc9497"), "{few:?}");
+        // One query of a thousand items.
+        assert_eq!(chosen(1 << 22, 1024, semi_honest, 1).protocol, "cmdg21");
+    }
+
+    #[test]
+    fn nothing_is_chosen_that_does_not_serve_what_is_asked_for() {
+        let choice = chosen(1 << 24, 1, Security::Malicious, 1);
+        assert_eq!(choice.protocol, "oprf-rfc9497");
+        assert!(choice.reason.contains("no other protocol") && choice.reason.contains("malicious"), "{choice:?}");
+        let huge = Description { capacity: u64::MAX, ..super::super::description::example() };
+        choose(&huge, 1).expect_err("no protocol serves it");
+    }
+}
