@@ -79,10 +79,10 @@ pub struct ServeArgs {
     /// The protocol. oprf-rfc9497: each client first fetches some bytes for each key of the set, and
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
-    /// more work. cmdg21: for a few queries of hundreds of keys about such a set. A query takes
-    /// megabytes, and there is no --payload. oprf-pir and cmdg21 need --security semi-honest. auto:
-    /// the one with which a client exchanges the fewest bytes, see --expect-queries; the log says
-    /// which, and why
+    /// more work. cmdg21: for sets of millions of keys, too, and clients that seldom ask, but then
+    /// about hundreds of keys at once. A query takes megabytes, and there is no --payload. oprf-pir
+    /// and cmdg21 need --security semi-honest. auto: the one with which a client exchanges the fewest
+    /// bytes, see --expect-queries; the log says which, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
     /// With --protocol auto: how many queries one client is likely to send
