@@ -8,12 +8,16 @@ use super::frame::{HEADER_BYTES, Header, Kind, Open, parse_abort};
 use super::shared::Shared;
 use crate::Abort;
 
-/// Size of the buffer for small frames, in bytes.
+/// Size of the buffer for small frames at first, in bytes: a server has many connections on which
+/// little comes.
+const LEAST_BUFFER_BYTES: usize = 1 << 10;
+
+/// Size of the buffer once a read has filled it, in bytes.
 const BUFFER_BYTES: usize = 16 << 10;
 
 /// The reader thread's body.
 pub(super) fn run(shared: Arc<Shared>, reader: Box<dyn Read + Send>) {
-    let mut input = Input { shared: &shared, reader, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 };
+    let mut input = Input { shared: &shared, reader, buffer: vec![0; LEAST_BUFFER_BYTES], start: 0, end: 0 };
     let failure = loop {
         if let Err(failure) = one_frame(&mut input) {
             break failure;
@@ -189,13 +193,16 @@ impl Input<'_> {
             if out.is_empty() {
                 return Ok(());
             }
-            while out.len() >= BUFFER_BYTES {
+            while out.len() >= self.buffer.len() {
                 let count = read_some(&mut self.reader, out)?;
                 self.shared.hear();
                 out = &mut out[count..];
             }
             if out.is_empty() {
                 return Ok(());
+            }
+            if self.end == self.buffer.len() && self.end < BUFFER_BYTES {
+                self.buffer = vec![0; BUFFER_BYTES];
             }
             (self.start, self.end) = (0, 0);
             self.end = read_some(&mut self.reader, &mut self.buffer)?;

@@ -173,8 +173,8 @@ pub fn serve<S: Service>(
             let place = present.enter();
             let attendance = Attendance::<S> { offer, limits, events, stop, present: &present, number: place };
             let spawned = thread::Builder::new()
-                .name("vesica-client".into())
-                .spawn_scoped(scope, move || attendance.attend(arrival));
+                .name("vesica-handshake".into())
+                .spawn_scoped(scope, move || attendance.attend(arrival, scope));
             if let Err(fault) = spawned {
                 present.leave(place);
                 events.not_accepted(&fault);
@@ -354,7 +354,7 @@ fn local(code: u8, fault: &str, mend: &str) -> Abort {
     Abort::Local { code, fault: fault.into(), mend: mend.into() }
 }
 
-/// One client's thread.
+/// What a client's threads know.
 struct Attendance<'a, S: Service> {
     offer: &'a Offer<'a, S>,
     limits: &'a ServeLimits,
@@ -365,25 +365,47 @@ struct Attendance<'a, S: Service> {
 }
 
 impl<S: Service> Attendance<'_, S> {
-    fn attend(self, arrival: Arrival) {
+    /// Lets the client in, and answers it on a thread of its own: the stack that a handshake takes is
+    /// several times what a client with nothing under way needs, and goes with its thread.
+    fn attend<'scope>(self, arrival: Arrival, scope: &'scope thread::Scope<'scope, '_>)
+    where
+        Self: 'scope,
+    {
         let from = arrival.from().to_owned();
-        let mut client = None;
-        let outcome = self.connect(arrival).and_then(|ch| {
-            let identity = *client.insert(ClientIdentity::of(&ch));
-            let most = self.limits.connections_per_client.max(1);
-            if self.present.identify(self.number, &identity, most) {
-                return self.converse(identity, ch);
-            }
-            let refusal = local(
-                exit_code::REFUSED,
-                &format!("this client has {most} connections already"),
-                "close one of them, or ask whoever runs the server to allow more",
-            );
-            ch.abort(&refusal);
-            Err(refusal)
+        let ch = match self.connect(arrival) {
+            Ok(ch) => ch,
+            Err(failure) => return self.end(None, &from, &Err(failure)),
+        };
+        let identity = ClientIdentity::of(&ch);
+        let (present, events, number) = (self.present, self.events, self.number);
+        let spawned = thread::Builder::new().name("vesica-client".into()).spawn_scoped(scope, move || {
+            let outcome = self.admit(identity, ch);
+            self.end(Some(&identity), &from, &outcome);
         });
+        if let Err(fault) = spawned {
+            present.leave(number);
+            events.not_accepted(&fault);
+        }
+    }
+
+    /// Answers a client that has not too many connections already.
+    fn admit(&self, client: ClientIdentity, ch: Channel) -> Result<(), Abort> {
+        let most = self.limits.connections_per_client.max(1);
+        if self.present.identify(self.number, &client, most) {
+            return self.converse(client, ch);
+        }
+        let refusal = local(
+            exit_code::REFUSED,
+            &format!("this client has {most} connections already"),
+            "close one of them, or ask whoever runs the server to allow more",
+        );
+        ch.abort(&refusal);
+        Err(refusal)
+    }
+
+    fn end(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
         self.present.leave(self.number);
-        self.events.ended(client.as_ref(), &from, &outcome);
+        self.events.ended(client, from, outcome);
     }
 
     fn connect(&self, arrival: Arrival) -> Result<Channel, Abort> {

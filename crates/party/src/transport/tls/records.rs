@@ -14,7 +14,7 @@ const SOCKET_READ: usize = 256 << 10;
 
 /// Bytes that are read at first, and again where little comes: a server has many connections on
 /// which little comes.
-const LEAST_READ: usize = 8 << 10;
+const LEAST_READ: usize = 2 << 10;
 
 /// Reads of little after which the buffer is given back.
 const SMALL_READS: u32 = 8;
