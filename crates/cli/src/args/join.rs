@@ -63,10 +63,11 @@ pub struct ReceiveArgs {
     /// refused unless it gives exactly these, in this order [default: take what it gives].
     /// join-and-compute: one column of yours. Each column that your partner gives has one result:
     /// the sum, over the common keys, of its value times yours. union-sum: your columns; the first
-    /// goes with your partner's first, and so on. Each result is your column summed over all of
-    /// your keys, plus your partner's column in the same position summed over the keys that only
-    /// your partner has. If you name no column, each result is the sum of one column of your partner
-    /// over the keys that only your partner has. shares: your columns to share. Not for other tasks.
+    /// goes with your partner's first, and so on. Each pair of columns has one result: a total over
+    /// all keys of both sides. For each key of yours, your value counts; for each key that only your
+    /// partner has, your partner's value counts. If you name no column, each result is the sum of one
+    /// column of your partner over the keys that only your partner has. shares: your columns to
+    /// share. Not for other tasks.
     /// Put a name that has a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,
@@ -129,9 +130,9 @@ pub struct TableArgs {
     pub key: Vec<String>,
     /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits,
     /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. Both sides must name the same normalisers in
-    /// the same order, with the same PRECISION; with the precision `day`, also the same ZONE. Apart
-    /// from that, COUNTRY, FORMAT and ZONE describe your own column, and may differ between the two
-    /// sides. docs/walkthrough.md explains each
+    /// the same order, and the same PRECISION. If the precision is `day`, the ZONE must be the
+    /// same, too. Otherwise COUNTRY, FORMAT and ZONE describe your own column, and may differ
+    /// between the two sides. docs/walkthrough.md explains each
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// The format of the input, if neither name nor content shows it

@@ -58,7 +58,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
     /// Keep the prepared set and its secret key in this file. The server then starts again quickly,
-    /// and clients need not fetch the tags of the set again (a short code for each of its keys)
+    /// and clients can go on using what they have already fetched of the set
     #[arg(long, value_name = "FILE", help_heading = "Set")]
     pub state: Option<PathBuf>,
     /// If the state file was prepared with other settings, prepare the set anew, and have each client
@@ -79,9 +79,9 @@ pub struct ServeArgs {
     /// The protocol. oprf-rfc9497: each client first fetches some bytes for each key of the set, and
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
-    /// more work. cmdg21: for sets of millions of keys, too, and clients that seldom ask, but then
-    /// about hundreds of keys at once. A query takes megabytes, and there is no --payload. oprf-pir
-    /// and cmdg21 need --security semi-honest. auto: the one with which a client exchanges the fewest
+    /// more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
+    /// each with hundreds of keys. A query takes megabytes, and there is no --payload. oprf-pir and
+    /// cmdg21 need --security semi-honest. auto: the one with which a client exchanges the fewest
     /// bytes, see --expect-queries; the log says which, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
