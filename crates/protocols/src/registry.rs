@@ -38,6 +38,7 @@ use crate::sum::ikn20::Ikn20;
 use crate::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
 use crate::unbalanced::clr17::Clr17;
 use crate::unbalanced::cmdg21::Cmdg21;
+use crate::unbalanced::tcl23::Tcl23;
 use crate::union::cssw25::Cssw25;
 use crate::union::jsz22_r::Jsz22R;
 use crate::union::jsz22_s::Jsz22S;
@@ -87,6 +88,7 @@ registries! {
             Membership<Cssw25<SwitchCircuit>, Union>,
             Membership<Cssw25<WeakPrf>, Union>,
         ],
+        Membership<Tcl23, Union>,
         Membership<Zcl23Pk<Garbled>, Union>,
         Membership<Zcl23Sk, Union>,
         Membership<Zcl23Pk<NarrowBand>, Union>,

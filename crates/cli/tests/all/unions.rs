@@ -428,6 +428,7 @@ fn a_benchmark_checks_every_new_record() {
         "cssw25",
         "jsz22-r",
         "jszg24",
+        "tcl23",
         "zcl23-pk",
         "zcl23-sk",
         "bpsy23-union",

@@ -1,6 +1,8 @@
-//! Intersection with a server's much larger set by polynomials under encryption: a client sends
-//! powers of its items, encrypted, and the server evaluates polynomials at them whose roots are its
-//! own items. One folder a paper; each is a [`Service`](vesica_party::service::Service).
+//! Polynomials under encryption, for one set that is much larger than the other: a client sends powers
+//! of its items, encrypted, and the server evaluates polynomials at them whose roots are its own items.
+//! One folder a paper. For intersections each is a [`Service`](vesica_party::service::Service). In the
+//! union [`tcl23`] the union's sender is the client; it is here, and not in [`crate::union`], because all
+//! but its last steps are this module's.
 //!
 //! | what | where |
 //! |---|---|
@@ -8,6 +10,7 @@
 //! | which powers are sent, and how the others are computed | `powers` |
 //! | a set as polynomials | `polynomials` |
 //! | their evaluation | `evaluation` |
+//! | keys | `keys` |
 //! | noise | `noise` |
 //!
 //! docs/parameters/unbalanced.md derives the numbers.
@@ -15,12 +18,14 @@
 pub mod clr17;
 pub mod cmdg21;
 mod evaluation;
+mod keys;
 mod noise;
 mod polynomials;
 mod powers;
 mod query;
 mod ring;
 mod shape;
+pub mod tcl23;
 #[cfg(test)]
 mod tests;
 

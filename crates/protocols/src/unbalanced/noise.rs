@@ -64,14 +64,33 @@ pub(super) fn of_answer(ring: &Ring, degree: usize, depth: u32) -> f64 {
     dropped(&ring.scheme, of_value(ring, degree, depth), ring.kept_primes, ring.sent_primes)
 }
 
+/// The standard deviation of an encryption of zero under a public key.
+fn of_zero(ring: &Ring) -> f64 {
+    let scheme = &ring.scheme;
+    let zero = (ERROR * (1.0 + 2.0 * scheme.slots() as f64 * SECRET)).sqrt();
+    dropped(scheme, zero, scheme.all_primes(), ring.kept_primes)
+}
+
 /// The standard deviation of what is flooded: so many values, multiplied by random plaintexts, and an
 /// encryption of zero.
 pub(super) fn of_scrambled(ring: &Ring, degree: usize, depth: u32, limbs: usize) -> f64 {
     let scheme = &ring.scheme;
     let (n, t) = (scheme.slots() as f64, scheme.plain_modulus() as f64);
-    let zero = (ERROR * (1.0 + 2.0 * n * SECRET)).sqrt();
-    let zero = dropped(scheme, zero, scheme.all_primes(), ring.kept_primes);
-    (of_value(ring, degree, depth).powi(2) * limbs as f64 * n * t.powi(2) / 4.0 + zero.powi(2)).sqrt()
+    (of_value(ring, degree, depth).powi(2) * limbs as f64 * n * t.powi(2) / 4.0 + of_zero(ring).powi(2)).sqrt()
+}
+
+/// The standard deviation of what is flooded of a masked value: the value, the rounding of the mask and
+/// an encryption of zero.
+pub(super) fn of_masked(ring: &Ring, degree: usize, depth: u32) -> f64 {
+    (of_value(ring, degree, depth).powi(2) + ROUNDING + of_zero(ring).powi(2)).sqrt()
+}
+
+/// The standard deviation of what is flooded in this shape.
+fn of_flooded(shape: &Shape, depth: u32) -> f64 {
+    match shape.form {
+        Form::Masked => of_masked(shape.form.ring(), shape.degree, depth),
+        Form::Together | Form::Apart => of_scrambled(shape.form.ring(), shape.degree, depth, shape.limbs),
+    }
 }
 
 /// Whether values and answers can be decrypted, and floods drown what they are to drown.
@@ -83,8 +102,8 @@ pub(super) fn is_within(shape: &Shape, depth: u32) -> bool {
             fits(DEVIATIONS * of_value(ring, degree, depth), ring.kept_primes)
                 && fits(DEVIATIONS * of_answer(ring, degree, depth), ring.sent_primes)
         }
-        Form::Apart => {
-            let drowned = of_scrambled(ring, degree, depth, shape.limbs);
+        Form::Apart | Form::Masked => {
+            let drowned = of_flooded(shape, depth);
             let most = 2f64.powi(FLOOD_BITS as i32 + 1) + DEVIATIONS * drowned;
             let lost: f64 =
                 ring.scheme.params().primes[ring.sent_primes..ring.kept_primes].iter().map(|&p| p as f64).product();

@@ -86,26 +86,44 @@ impl Slots {
         matches
     }
 
-    /// Sends the powers of all columns as arrow `Q`, after the seed of their encryptions, and finds the
-    /// matches in the values that come back as arrow `A`. Where the noise of one is exhausted, nothing is
-    /// known of any item, since a value holds slots of all.
+    /// For each bin, the item there, or `none`.
+    pub fn items(&self, none: u32) -> Secret<Vec<u32>> {
+        let mut items = Secret::new(vec![none; self.shape.bins()]);
+        (0..).zip(&*self.bins).for_each(|(item, &bin)| items[bin as usize] = item);
+        items
+    }
+
+    /// Sends the powers of all columns as arrow `Q`, after the seed of their encryptions.
+    pub fn send<Q: Stream<Element = u8>>(
+        &self,
+        key: &SecretKey,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(), Abort> {
+        let scheme = &self.shape.form.ring().scheme;
+        // A fresh seed for each query: a state that is read twice repeats no ciphertext.
+        let mut encryptor = key.encryptor(scheme, rng);
+        ch.send_stream::<Q>(&encryptor.seed().to_bytes())?;
+        let powers = self.shape.powers();
+        for column in 0..self.shape.columns() {
+            for &exponent in &powers.sent {
+                send_half::<Q>(scheme, &self.encrypt(scheme, column, exponent, &mut encryptor, rng), ch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks with arrow `Q`, and finds the matches in the values that come back as arrow `A`. Where the
+    /// noise of one is exhausted, nothing is known of any item, since a value holds slots of all.
     pub fn ask<Q: Stream<Element = u8>, A: Stream<Element = u8>>(
         &self,
         key: &SecretKey,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectReceiverOutput, Abort> {
+        self.send::<Q>(key, ch, rng)?;
         let (shape, ring) = (self.shape, self.shape.form.ring());
         let scheme = &ring.scheme;
-        // A fresh seed for each query: a state that is read twice repeats no ciphertext.
-        let mut encryptor = key.encryptor(scheme, rng);
-        ch.send_stream::<Q>(&encryptor.seed().to_bytes())?;
-        let powers = shape.powers();
-        for column in 0..shape.columns() {
-            for &exponent in &powers.sent {
-                send_half::<Q>(scheme, &self.encrypt(scheme, column, exponent, &mut encryptor, rng), ch)?;
-            }
-        }
         let (mut found, mut is_read) = (Secret::new(vec![0; shape.bins()]), true);
         for group in found.chunks_exact_mut(shape.bins_per_group()) {
             for _ in 0..shape.parts {

@@ -20,6 +20,9 @@ pub enum Form {
     /// Each in a ciphertext of its own, at the same place, so that values can be multiplied by random
     /// elements of an extension field. They are flooded.
     Apart,
+    /// Side by side in one ciphertext, in the ring of [`Apart`](Self::Apart): values go back under
+    /// uniform masks, and are flooded.
+    Masked,
 }
 
 /// A scheme, and how many primes its ciphertexts have.
@@ -35,10 +38,10 @@ impl Form {
     /// The ring, which is the same for all requests.
     pub(super) fn ring(self) -> &'static Ring {
         static RINGS: [OnceLock<Ring>; 2] = [OnceLock::new(), OnceLock::new()];
-        RINGS[self as usize].get_or_init(|| {
+        RINGS[usize::from(self != Self::Together)].get_or_init(|| {
             let (params, kept_primes) = match self {
                 Self::Together => (Params::with_widths(4096, &[36; 3], &[PLAIN], 18), 2),
-                Self::Apart => (Params::with_widths(8192, &[50; 4], &[PLAIN], 25), 3),
+                Self::Apart | Self::Masked => (Params::with_widths(8192, &[50; 4], &[PLAIN], 25), 3),
             };
             let scheme = Scheme::new(&params);
             let scheme = scheme.unwrap_or_else(|refused| unreachable!("a test makes them: {}", refused.what));

@@ -1,7 +1,9 @@
 //! The numbers of a set in bins, and the choice among all that serve.
 
 use vesica_structures::facts::{FailureEvent, Unsupported};
-use vesica_structures::hashing::{hall_bound, simple_capacity};
+use vesica_structures::hashing::{Positions, hall_bound, simple_capacity};
+use vesica_structures::prf::DigestPrf;
+use vesica_structures::secret::Secret;
 
 use super::noise;
 use super::powers::{BASES, Basis, Powers};
@@ -9,7 +11,8 @@ use super::ring::{Form, LIMB_BITS};
 
 /// Limbs of an item that may be chosen from: up to as many bits as an item has after hashing; apart,
 /// those for which there is an extension field of an easy form.
-const LIMBS: [&[usize]; 2] = [&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &[2, 3, 4, 6]];
+const LIMBS: [&[usize]; 3] =
+    [&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &[2, 3, 4, 6], &[1, 2, 3, 4, 5, 6, 7]];
 
 /// Items of a query, at most: the server holds its ciphertexts while it answers.
 pub const MOST_QUERY_ITEMS: usize = 1 << 14;
@@ -25,8 +28,9 @@ const LEAST_HUNDREDTHS: usize = 130;
 const FEW_GROUPS: usize = 8;
 
 /// What a choice is made by, in microseconds: a byte that travels (100 Mbit/s), a product of
-/// ciphertexts, and one with a coefficient of the server; together, and apart.
-const COSTS: [[f64; 3]; 2] = [[0.08, 3300.0, 70.0], [0.08, 13_000.0, 100.0]];
+/// ciphertexts, one with a coefficient of the server, and what a cell takes after its value; by
+/// [`Form`].
+const COSTS: [[f64; 4]; 3] = [[0.08, 3300.0, 70.0, 0.0], [0.08, 13_000.0, 100.0, 0.0], [0.08, 13_000.0, 100.0, 25.0]];
 
 /// Limbs, bins, parts and powers.
 ///
@@ -116,7 +120,7 @@ impl Shape {
     /// Ciphertexts of a group.
     pub fn columns_per_group(&self) -> usize {
         match self.form {
-            Form::Together => 1,
+            Form::Together | Form::Masked => 1,
             Form::Apart => self.limbs,
         }
     }
@@ -129,7 +133,7 @@ impl Shape {
     /// The column and slot of a limb of a bin of a group.
     pub(super) fn place(&self, bin: usize, limb: usize) -> (usize, usize) {
         match self.form {
-            Form::Together => (0, bin * self.limbs + limb),
+            Form::Together | Form::Masked => (0, bin * self.limbs + limb),
             Form::Apart => (limb, bin),
         }
     }
@@ -144,6 +148,17 @@ impl Shape {
         let powers = BASES.get(self.basis).and_then(|basis| Powers::new(self.degree, basis));
         // A shape is made with a basis that reaches its degree.
         powers.unwrap_or_else(|| unreachable!("a basis that reaches {}", self.degree))
+    }
+
+    /// The positions and the limbs of items, by functions under these keys.
+    pub(super) fn hash(&self, keys: [u128; 2], items: &[u128]) -> (Vec<[u32; 3]>, Secret<Vec<u64>>) {
+        let [for_positions, for_limbs] = keys;
+        let positions = Positions::new(for_positions, self.bins()).of(items);
+        let mut hashes = Secret::new(vec![0; items.len()]);
+        DigestPrf::new(for_limbs).eval(items, &mut hashes);
+        let limb = |hash: u128, index: usize| (hash >> (index as u32 * LIMB_BITS)) as u64 & ((1 << LIMB_BITS) - 1);
+        let limbs = hashes.iter().flat_map(|&hash| (0..self.limbs).map(move |index| limb(hash, index)));
+        (positions, Secret::new(limbs.collect()))
     }
 
     /// Bytes of the client's ciphertexts.
@@ -166,6 +181,11 @@ impl Shape {
         self.parts * self.degree
     }
 
+    /// Cells: a bin and one of its parts.
+    pub fn cells(&self) -> usize {
+        self.bins() * self.parts
+    }
+
     /// Plaintexts of a set.
     pub(super) fn plaintexts(&self) -> usize {
         self.columns() * self.parts * self.degree
@@ -174,7 +194,7 @@ impl Shape {
     /// Microseconds of a query.
     fn cost(&self) -> f64 {
         let products = self.columns() * self.powers().products();
-        let counts = [self.question_bytes() + self.answer_bytes(), products, self.plaintexts()];
+        let counts = [self.question_bytes() + self.answer_bytes(), products, self.plaintexts(), self.cells()];
         std::iter::zip(COSTS[self.form as usize], counts).map(|(cost, count)| cost * count as f64).sum()
     }
 
@@ -191,7 +211,7 @@ impl Shape {
 fn bins_per_group(form: Form, limbs: usize) -> usize {
     let slots = form.ring().scheme.slots();
     match form {
-        Form::Together => slots / limbs,
+        Form::Together | Form::Masked => slots / limbs,
         Form::Apart => slots,
     }
 }

@@ -167,7 +167,7 @@ fn shapes_hold_their_bounds() {
         (1 << 20, 1 << 10),
         (1 << 24, 1 << 12),
     ] {
-        for form in [Form::Together, Form::Apart] {
+        for form in [Form::Together, Form::Apart, Form::Masked] {
             let shape = Shape::new(form, set_items, query_items, 16).unwrap();
             println!("{set_items} {query_items} {shape:?} {} {}", shape.question_bytes(), shape.answer_bytes());
             let depth = shape.powers().depth();
@@ -176,6 +176,11 @@ fn shapes_hold_their_bounds() {
             assert!(noise::is_within(&shape, depth));
             if form == Form::Apart {
                 let drowned = noise::of_scrambled(form.ring(), shape.degree, depth, shape.limbs);
+                assert!(noise::distance_bits(drowned, 8192) >= f64::from(LAMBDA));
+                assert!(shape.limbs as u32 * LIMB_BITS <= 128);
+            }
+            if form == Form::Masked {
+                let drowned = noise::of_masked(form.ring(), shape.degree, depth);
                 assert!(noise::distance_bits(drowned, 8192) >= f64::from(LAMBDA));
                 assert!(shape.limbs as u32 * LIMB_BITS <= 128);
             }

@@ -8,7 +8,7 @@
 //! | | order | OPRF | what the receiver sees |
 //! |---|---|---|---|
 //! | `cssw25`, `vesica-union` | yes | yes | nothing, unless tables often cannot be built |
-//! | `jszg24` | yes | no | the same |
+//! | `jszg24`, `tcl23` | yes | no | the same |
 //! | [`Variant::Nothing`] INSECURE | no | no | items that are certainly not common |
 //! | [`Variant::OprfOnly`] INSECURE | no | yes | the same, for it has the OPRF at its own items |
 //! | [`Variant::FullBinsInOrder`] INSECURE | no | yes | less clearly, that a place is near to its bin |
@@ -18,15 +18,16 @@ use vesica_structures::hashing::{CuckooTable, Positions};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::shuffle::random_order;
 
-use super::cssw25::tests::Order;
+pub(crate) use super::cssw25::tests::Order;
 use super::{cssw25, jszg24, vesica_union};
+use crate::unbalanced::tcl23;
 
 /// The sets of a run.
-pub(super) struct Sets {
+pub(crate) struct Sets {
     /// `X`.
-    pub(super) sender: Vec<u128>,
+    pub(crate) sender: Vec<u128>,
     /// `Y`.
-    pub(super) receiver: Vec<u128>,
+    pub(crate) receiver: Vec<u128>,
     /// Which of `X` are common.
     is_common_of_sender: Vec<bool>,
     /// Which of `Y` are.
@@ -35,7 +36,7 @@ pub(super) struct Sets {
 
 impl Sets {
     /// Random sets of these sizes; the common items stand anywhere in either of them.
-    pub(super) fn random(sender_items: usize, receiver_items: usize, common: usize, rng: &mut SecretRng) -> Self {
+    pub(crate) fn random(sender_items: usize, receiver_items: usize, common: usize, rng: &mut SecretRng) -> Self {
         let shared: Vec<u128> = (0..common).map(|_| rng.block()).collect();
         let mut side = |count: usize| {
             let numbers = random_order(count, rng);
@@ -50,7 +51,7 @@ impl Sets {
     }
 
     /// `X` without `Y`.
-    pub(super) fn new_items(&self) -> Vec<u128> {
+    pub(crate) fn new_items(&self) -> Vec<u128> {
         let items = self.sender.iter().zip(&self.is_common_of_sender);
         items.filter(|(_, is_common)| !*is_common).map(|(&item, _)| item).collect()
     }
@@ -58,7 +59,7 @@ impl Sets {
 
 /// What the receiver knows of a place in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(crate) enum Shown {
     /// It holds a common item.
     Common,
     /// It holds a new item.
@@ -68,14 +69,14 @@ pub(super) enum Shown {
 }
 
 /// What the receiver has besides its set and the new items.
-pub(super) struct View {
+pub(crate) struct View {
     /// How many bins there are.
-    pub(super) bins: usize,
-    pub(super) shown: Vec<Shown>,
+    pub(crate) bins: usize,
+    pub(crate) shown: Vec<Shown>,
     /// The bins of its own items.
-    pub(super) own_bins: Vec<[u32; 3]>,
+    pub(crate) own_bins: Vec<[u32; 3]>,
     /// The bins of the new items, as far as it can compute them.
-    pub(super) new_bins: Vec<[u32; 3]>,
+    pub(crate) new_bins: Vec<[u32; 3]>,
 }
 
 impl View {
@@ -223,6 +224,8 @@ fn places_of_the_rows_show_nothing() {
     assert!(score <= MOST, "vesica-union: {score}");
     let score = largest_score(&real(RUNS, &mut rng, |sets| jszg24::tests::view(sets, Order::Uniform)));
     assert!(score <= MOST, "jszg24: {score}");
+    let score = largest_score(&real(RUNS, &mut rng, |sets| tcl23::tests::view(sets, Order::Uniform)));
+    assert!(score <= MOST, "tcl23: {score}");
 }
 
 /// The same assertion fails where places are bins: on runs of the rows themselves, and on simulated
@@ -234,6 +237,8 @@ fn places_without_an_order_show_what_is_common() {
     assert!(score > 2.0 * MOST, "cssw25 without an order: {score}");
     let score = largest_score(&real(RUNS, &mut rng, |sets| jszg24::tests::view(sets, Order::AsBins)));
     assert!(score > MOST, "jszg24 without an order: {score}");
+    let score = largest_score(&real(RUNS, &mut rng, |sets| tcl23::tests::view(sets, Order::AsBins)));
+    assert!(score > 2.0 * MOST, "tcl23 without an order: {score}");
     for variant in [Variant::Nothing, Variant::OprfOnly] {
         let score = largest_score(&insecure(variant, RUNS, &mut rng));
         assert!(score > 2.0 * MOST, "{variant:?}: {score}");

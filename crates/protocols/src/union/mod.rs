@@ -2,7 +2,7 @@
 //! the sender those of the receiver's. More unions are in [`crate::membership`], whose transfer
 //! [`cssw25`], [`jsz22_r`] and [`krtw19`] have too.
 
-mod bit_streams;
+pub(crate) mod bit_streams;
 mod circuit;
 pub mod cssw25;
 mod jsz22;
@@ -11,7 +11,7 @@ pub mod jsz22_s;
 pub mod jszg24;
 pub mod krtw19;
 #[cfg(test)]
-mod leakage;
+pub(crate) mod leakage;
 pub(crate) mod oprf;
 mod pads;
 mod plain;
@@ -20,5 +20,5 @@ pub mod vesica_union;
 pub mod vesica_union_both;
 
 /// What the pads of records stand on.
-const PADS: &[&str] =
+pub(crate) const PADS: &[&str] =
     &["BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"];

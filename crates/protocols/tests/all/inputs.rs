@@ -164,6 +164,9 @@ pub(crate) trait Example: Task {
 /// Items that a receiver asks about, at most, where each takes tens of milliseconds.
 pub(crate) const FEW_ITEMS: usize = 3;
 
+/// Items of the sender of a union, at most, where they travel in ciphertexts that the receiver holds.
+const MOST_IN_CIPHERTEXTS: usize = 1 << 14;
+
 /// Whether a receiver's item takes a row tens of milliseconds.
 pub(crate) fn is_for_few_items(entry: &Entry) -> bool {
     entry.task == Intersect::NAME && entry.cost == CostClass::Lattice
@@ -189,8 +192,9 @@ impl Example for Union {
         overlap: usize,
         seed: u64,
     ) -> ExampleOf<Self> {
+        let n_s = if row.entry().cost == CostClass::Lattice { n_s.min(MOST_IN_CIPHERTEXTS) } else { n_s };
         let request = union_request_of(row, union_request(n_s, n_r, 20, security));
-        let (sent, asked) = union_inputs(&request, overlap, seed);
+        let (sent, asked) = union_inputs(&request, overlap.min(n_s), seed);
         (request, sent, asked)
     }
 }

@@ -81,6 +81,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("rs21-circuit", Security::SemiHonest, [[3244, 501, 1798], [3256, 75, 1815]]),
     row("spot-fast", Security::SemiHonest, [[1035, 323, 4], [1115, 0, 122]]),
     row("spot-low", Security::SemiHonest, [[397, 428, 78], [551, 8, 577]]),
+    row("tcl23", Security::SemiHonest, [[8477, 2340, 60], [19267, 1625, 367]]),
     on_shares(row("vesica-cardinality", Security::SemiHonest, [[3002, 686, 1053], [2787, 75, 1157]])),
     row("vesica-circuit", Security::SemiHonest, [[2988, 688, 1008], [2760, 75, 1119]]),
     on_shares(row("vesica-join-and-compute", Security::SemiHonest, [[4094, 757, 1088], [5009, 75, 1206]])),

@@ -11,11 +11,11 @@ use vesica_structures::secret::Secret;
 use super::messages::{Answers, ClientKeys, HashSeeds, Question};
 use super::params::{HASH_SEED_BYTES, ring};
 use super::{Params, QUERIES_AN_ENROLMENT};
-use crate::recurrent::ciphertexts::send_half;
 use crate::recurrent::items::refuse_twins;
 use crate::recurrent::read_params;
 use crate::recurrent::sizes::check_asked;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
+use crate::unbalanced::keys;
 use crate::unbalanced::query::Slots;
 
 /// A client with the key of its ciphertexts, and the hash functions of a server's set.
@@ -91,11 +91,7 @@ impl service::Client for Client {
 impl Client {
     /// Step 2, with keys of which only the secret one is the same each time.
     fn send_keys(&self, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-        let scheme = &ring().scheme;
-        let mut keys = self.key.encryptor(scheme, rng);
-        ch.send_stream::<ClientKeys>(&keys.seed().to_bytes())?;
-        send_half::<ClientKeys>(scheme, &keys.public_key(rng), ch)?;
-        keys.product_key(rng).iter().try_for_each(|half| send_half::<ClientKeys>(scheme, half, ch))
+        keys::send::<ClientKeys>(&ring().scheme, &self.key, ch, rng)
     }
 }
 

@@ -2,15 +2,13 @@
 
 use vesica_party::service::Service;
 use vesica_structures::facts::Unsupported;
-use vesica_structures::hashing::Positions;
-use vesica_structures::prf::DigestPrf;
 use vesica_structures::secret::Secret;
 
 use crate::recurrent::sizes::Sizes;
 use crate::tasks::IntersectRequest;
 use crate::unbalanced::query::SEED_BYTES;
-use crate::unbalanced::ring::{Form, LIMB_BITS, Ring};
-use crate::unbalanced::{Shape, noise};
+use crate::unbalanced::ring::{Form, Ring};
+use crate::unbalanced::{Shape, keys, noise};
 
 /// Queries of a client from one enrolment, at most: they share one budget of false matches, and one
 /// of cuckoo tables that do not exist.
@@ -62,7 +60,7 @@ impl Params {
 
     /// Seeds, the client's public key, and its key for products.
     pub fn enrolment_bytes(&self) -> u64 {
-        (HASH_SEED_BYTES + SEED_BYTES + (1 + ring().scheme.digits()) * ring().half_bytes()) as u64
+        (HASH_SEED_BYTES + keys::bytes(ring())) as u64
     }
 
     /// A seed, powers, and values.
@@ -73,13 +71,7 @@ impl Params {
 
     /// The positions and the limbs of items.
     pub(super) fn hash(&self, seeds: &[u8; HASH_SEED_BYTES], items: &[u128]) -> (Vec<[u32; 3]>, Secret<Vec<u64>>) {
-        let [for_positions, for_limbs]: [u128; 2] = bytemuck::pod_read_unaligned(seeds);
-        let positions = Positions::new(for_positions, self.shape.bins()).of(items);
-        let mut hashes = Secret::new(vec![0; items.len()]);
-        DigestPrf::new(for_limbs).eval(items, &mut hashes);
-        let limb = |hash: u128, index: usize| (hash >> (index as u32 * LIMB_BITS)) as u64 & ((1 << LIMB_BITS) - 1);
-        let limbs = hashes.iter().flat_map(|&hash| (0..self.shape.limbs).map(move |index| limb(hash, index)));
-        (positions, Secret::new(limbs.collect()))
+        self.shape.hash(bytemuck::pod_read_unaligned(seeds), items)
     }
 
     /// All of them as numbers, and what another version may derive from them otherwise.

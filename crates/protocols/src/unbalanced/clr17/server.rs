@@ -9,20 +9,21 @@ use vesica_party::service::{
     self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
 use vesica_party::{Abort, Channel, Phase, exit_code};
-use vesica_structures::rlwe::bfv::{Ciphertext, PublicKey, Seed, SwitchKey, Values};
+use vesica_structures::rlwe::bfv::{Ciphertext, PublicKey, SwitchKey, Values};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Params;
 use super::messages::{Answers, ClientKeys, HashSeeds, Question};
 use super::params::{ANSWERS_OF_A_SET, HASH_SEED_BYTES, ring};
-use crate::recurrent::ciphertexts::{receive_half, send_short};
+use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::read_params;
 use crate::recurrent::scramble::Scramble;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 use crate::unbalanced::evaluation::{all_powers, hide, value};
+use crate::unbalanced::keys;
 use crate::unbalanced::polynomials::Polynomials;
-use crate::unbalanced::query::{SEED_BYTES, receive_powers};
+use crate::unbalanced::query::receive_powers;
 
 /// The server with a prepared set.
 #[derive(Debug)]
@@ -87,14 +88,8 @@ impl service::Server for Server {
             ch.send_stream::<HashSeeds>(&self.seeds)?;
         }
         // Step 2.
-        let scheme = &ring().scheme;
-        let mut seed = [0; SEED_BYTES];
-        ch.recv_stream::<ClientKeys>(&mut seed)?;
-        let seed = Seed::from_bytes(seed);
-        let public = PublicKey::new(scheme, &seed, 0, receive_half::<ClientKeys>(scheme, ch)?.1);
-        let halves: Result<Vec<_>, Abort> =
-            (0..scheme.digits()).map(|_| Ok(receive_half::<ClientKeys>(scheme, ch)?.1)).collect();
-        Ok(Session { public, product: SwitchKey::new(scheme, &seed, 1, halves?) })
+        let (public, product) = keys::receive::<ClientKeys>(&ring().scheme, ch)?;
+        Ok(Session { public, product })
     }
 
     fn answer(

@@ -10,7 +10,7 @@ use crate::union::leakage::{Sets, Shown, View};
 
 /// How the sender orders its bins.
 #[derive(Clone, Copy)]
-pub(in crate::union) enum Order {
+pub(crate) enum Order {
     /// As the row does.
     Uniform,
     /// INSECURE: a place is a bin.
