@@ -45,6 +45,7 @@
 // What a peer sends must not end the process. The modules of messages deny indexing as well.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod bfv;
 mod bins;
 pub mod cardinality;
 mod catalogue;

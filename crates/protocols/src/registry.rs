@@ -12,6 +12,7 @@ use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::circuit_psi;
 use crate::circuit_psi::cgs22::Cgs22;
+use crate::circuit_psi::pepsi::Pepsi;
 use crate::circuit_psi::psty19::{Psty19, Psty19Cubic};
 use crate::circuit_psi::vole::{
     Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
@@ -101,6 +102,7 @@ registries! {
     shares: Shares = [
         Psty19 => [Psty19Cubic],
         Cgs22,
+        Pepsi,
         Rs21Circuit => [Rs21CircuitCubic],
         Rr22Circuit => [Rr22CircuitCubic],
         VesicaCircuit => [VesicaCircuitClustered],

@@ -25,9 +25,9 @@
 //! tests.
 //!
 //! Two interfaces are enough. [`BinOpprf`] is what papers differ in most: polynomials, VOLE, or the
-//! broken hint, around the same bins and tests. [`Matching`] is there because one paper (`cgs22`)
-//! does not test what an OPPRF gives but has two OPPRFs and a membership test, while the
-//! multiplexer behind it is the same. Both end alike: the sender's shares of payloads are the masks
+//! broken hint, around the same bins and tests. [`Matching`] is there because two papers
+//! do not test what an OPPRF gives, while the multiplexer behind them is the same: `cgs22` has two
+//! OPPRFs and a membership test, `pepsi` compares under homomorphic encryption. Both end alike: the sender's shares of payloads are the masks
 //! that it was given. A row itself is a plain [`Protocol`](vesica_party::Protocol): it names its
 //! description, a matching and the equality test, by one use of `circuit_row`.
 //!
@@ -41,6 +41,7 @@ pub mod ltsxq26;
 mod matching;
 pub(crate) mod messages;
 pub mod params;
+pub mod pepsi;
 pub mod psty19;
 mod shares;
 pub mod vole;

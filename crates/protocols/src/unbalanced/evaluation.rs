@@ -1,10 +1,8 @@
 //! The server's work on a query: powers, then the values of polynomials.
 
 use rayon::prelude::*;
-use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Plain, PublicKey, SwitchKey, Values};
-use vesica_structures::rng::SecretRng;
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Plain, SwitchKey, Values};
 
-use super::noise::FLOOD_BITS;
 use super::polynomials::Polynomials;
 use super::powers::Powers;
 use super::ring::Ring;
@@ -75,31 +73,4 @@ pub(super) fn shorten(ring: &Ring, value: Ciphertext<Values>) -> Ciphertext<Coef
     let mut short = ring.scheme.ciphertext_coefficients(value);
     ring.scheme.switch_down(&mut short, ring.sent_primes);
     short
-}
-
-/// What travels of a value, where nothing but what is encrypted may be known.
-pub(super) fn hide(
-    ring: &Ring,
-    key: &PublicKey,
-    value: Ciphertext<Values>,
-    rng: &mut SecretRng,
-) -> Ciphertext<Coefficients> {
-    let mut hidden = drown(ring, key, value, rng);
-    ring.scheme.switch_down(&mut hidden, ring.sent_primes);
-    hidden
-}
-
-/// Adds a fresh encryption of zero and drowns the noise.
-pub(super) fn drown(
-    ring: &Ring,
-    key: &PublicKey,
-    value: Ciphertext<Values>,
-    rng: &mut SecretRng,
-) -> Ciphertext<Coefficients> {
-    let scheme = &ring.scheme;
-    let mut drowned = scheme.ciphertext_coefficients(key.zero(scheme, rng));
-    scheme.switch_down(&mut drowned, ring.kept_primes);
-    scheme.add(&mut drowned, &scheme.ciphertext_coefficients(value));
-    scheme.flood(&mut drowned, FLOOD_BITS, rng);
-    drowned
 }

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use vesica_structures::rlwe::bfv::{Params, Scheme};
 
+pub(super) use crate::bfv::Ring;
 pub(super) use crate::recurrent::scramble::PLAIN;
 
 /// Bits of a limb. What is at least `2^LIMB_BITS` is no limb of an item.
@@ -25,42 +26,23 @@ pub enum Form {
     Masked,
 }
 
-/// A scheme, and how many primes its ciphertexts have.
-pub(super) struct Ring {
-    pub scheme: Scheme,
-    /// Primes that powers keep when they are multiplied by the server's coefficients.
-    pub kept_primes: usize,
-    /// Primes of an answer.
-    pub sent_primes: usize,
-}
-
 impl Form {
     /// The ring, which is the same for all requests.
     pub(super) fn ring(self) -> &'static Ring {
         static RINGS: [OnceLock<Ring>; 2] = [OnceLock::new(), OnceLock::new()];
         RINGS[usize::from(self != Self::Together)].get_or_init(|| {
-            let (params, kept_primes) = match self {
-                Self::Together => (Params::with_widths(4096, &[36; 3], &[PLAIN], 18), 2),
-                Self::Apart | Self::Masked => (Params::with_widths(8192, &[50; 4], &[PLAIN], 25), 3),
+            let (params, kept_primes, flood_bits) = match self {
+                Self::Together => (Params::with_widths(4096, &[36; 3], &[PLAIN], 18), 2, 0),
+                Self::Apart | Self::Masked => (Params::with_widths(8192, &[50; 4], &[PLAIN], 25), 3, 116),
             };
             let scheme = Scheme::new(&params);
             let scheme = scheme.unwrap_or_else(|refused| unreachable!("a test makes them: {}", refused.what));
-            Ring { scheme, kept_primes, sent_primes: 1 }
+            Ring { scheme, kept_primes, sent_primes: 1, flood_bits }
         })
     }
 }
 
 impl Ring {
-    /// Bytes of half of a fresh ciphertext.
-    pub fn half_bytes(&self) -> usize {
-        self.scheme.poly_bytes(self.scheme.all_primes())
-    }
-
-    /// Bytes of an answer.
-    pub fn answer_bytes(&self) -> usize {
-        self.scheme.ciphertext_bytes(self.sent_primes)
-    }
-
     /// The numbers that tell it from others.
     pub fn to_words(&self) -> [u64; 5] {
         let params = self.scheme.params();

@@ -11,6 +11,7 @@ use super::powers::BASES;
 use super::ring::{LIMB_BITS, NO_LIMB, PLAIN, Ring};
 use super::shape::MOST_QUERY_ITEMS;
 use super::*;
+use crate::bfv::noise::distance_bits;
 
 fn ring() -> &'static Ring {
     Form::Together.ring()
@@ -176,12 +177,12 @@ fn shapes_hold_their_bounds() {
             assert!(noise::is_within(&shape, depth));
             if form == Form::Apart {
                 let drowned = noise::of_scrambled(form.ring(), shape.degree, depth, shape.limbs);
-                assert!(noise::distance_bits(drowned, 8192) >= f64::from(LAMBDA));
+                assert!(distance_bits(form.ring(), noise::ANSWERS_OF_A_SET, drowned) >= f64::from(LAMBDA));
                 assert!(shape.limbs as u32 * LIMB_BITS <= 128);
             }
             if form == Form::Masked {
                 let drowned = noise::of_masked(form.ring(), shape.degree, depth);
-                assert!(noise::distance_bits(drowned, 8192) >= f64::from(LAMBDA));
+                assert!(distance_bits(form.ring(), noise::ANSWERS_OF_A_SET, drowned) >= f64::from(LAMBDA));
                 assert!(shape.limbs as u32 * LIMB_BITS <= 128);
             }
             if query_items > 0 {

@@ -70,6 +70,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     look_up(row("oprf-pir", Security::SemiHonest, [[500, 60, 200], [1300, 16, 20000]])),
     row("oprf-rfc9497", Security::Malicious, [[1073, 63, 0], [466, 18, 152]]),
     row("oprf-rfc9497", Security::SemiHonest, [[1203, 55, 0], [372, 11, 153]]),
+    row("pepsi", Security::SemiHonest, [[152000, 160, 400], [13000, 75, 600]]),
     row("psty19", Security::SemiHonest, [[964, 228, 1853], [1030, 75, 1870]]),
     row("pt26", Security::SemiHonest, [[2360, 245, 214], [2791, 347, 347]]),
     row("ra17", Security::SemiHonest, [[842, 60, 0], [374, 11, 153]]),

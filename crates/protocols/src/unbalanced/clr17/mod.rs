@@ -27,7 +27,7 @@
 //! | partitioning, `alpha` | [`Shape::parts`] | |
 //! | windowing | a basis, see `powers` | |
 //! | `r` | `Scramble` | a uniform element, not zero, of an extension field for each slot and part |
-//! | noise flooding | `evaluation::drown` | and a fresh encryption of zero |
+//! | noise flooding | `bfv::drown` | and a fresh encryption of zero |
 //!
 //! # Why it is secure
 //!

@@ -79,7 +79,7 @@ impl Params {
         let mut words = [VERSION; WORDS];
         words[..2].copy_from_slice(&[self.set_items as u64, self.query_items as u64]);
         words[2..WORDS - 2].copy_from_slice(&self.shape.to_words());
-        words[WORDS - 2] = noise::FLOOD_BITS.into();
+        words[WORDS - 2] = ring().flood_bits.into();
         words
     }
 

@@ -16,11 +16,12 @@ use vesica_structures::secret::Secret;
 use super::Params;
 use super::messages::{Answers, ClientKeys, HashSeeds, Question};
 use super::params::{ANSWERS_OF_A_SET, HASH_SEED_BYTES, ring};
+use crate::bfv::hide;
 use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::read_params;
 use crate::recurrent::scramble::Scramble;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
-use crate::unbalanced::evaluation::{all_powers, hide, value};
+use crate::unbalanced::evaluation::{all_powers, value};
 use crate::unbalanced::keys;
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::receive_powers;
@@ -117,7 +118,7 @@ impl service::Server for Server {
             for part in 0..shape.parts {
                 // Step 4.
                 for scrambled in self.scrambled(group, part, &columns, rng) {
-                    let answer = hide(ring, &session.public, scrambled, rng);
+                    let answer = hide(ring, &session.public, &ring.scheme.ciphertext_coefficients(scrambled), rng);
                     send_short::<Answers>(&ring.scheme, &answer, ch)?;
                 }
             }

@@ -8,9 +8,10 @@ use vesica_testkit::{try_two_party, two_party};
 
 use super::params::ring;
 use super::*;
+use crate::bfv::drown;
 use crate::recurrent::testing::{self, admit, answer, bytes_of, check, query, read};
 use crate::tasks::IntersectSenderInput;
-use crate::unbalanced::evaluation::{all_powers, drown};
+use crate::unbalanced::evaluation::all_powers;
 use crate::unbalanced::query::Slots;
 use crate::unbalanced::ring::PLAIN;
 use crate::unbalanced::{Shape, noise};
@@ -177,7 +178,7 @@ fn answers_show_matches_alone() {
             let guess = ring.scheme.noise_of(&bare, &client.key);
             let measured = deviation(&guess) / drowned;
             assert!((0.05..1.0).contains(&measured), "{measured}");
-            let seen = drown(ring, &session.public, value.clone(), &mut rng);
+            let seen = drown(ring, &session.public, &bare, &mut rng);
             let noise = ring.scheme.noise_of(&seen, &client.key);
             sum += correlation(&noise, &guess);
             squares += deviation(&noise).powi(2);

@@ -94,6 +94,7 @@ mod tests {
     use vesica_structures::hashing::{hall_bound, simple_capacity};
 
     use super::super::cells::SLOT_BITS;
+    use crate::bfv::noise::distance_bits;
     use crate::unbalanced::noise;
     use crate::unbalanced::ring::{LIMB_BITS, PLAIN};
 
@@ -138,7 +139,8 @@ mod tests {
             let depth = shape.powers().depth();
             assert!(noise::is_within(&shape, depth));
             let drowned = noise::of_masked(ring(), shape.degree, depth);
-            assert!(noise::distance_bits(drowned, 8192) >= f64::from(LAMBDA), "{n_s} x {n_r}");
+            let distance = distance_bits(ring(), noise::ANSWERS_OF_A_SET, drowned);
+            assert!(distance >= f64::from(LAMBDA), "{n_s} x {n_r}");
             // The budget of floods is for many runs.
             assert!((shape.ciphertexts() as u64) < noise::ANSWERS_OF_A_SET / 1000);
         }

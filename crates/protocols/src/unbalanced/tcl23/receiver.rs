@@ -14,9 +14,10 @@ use super::Params;
 use super::cells::{Functions, of_bins};
 use super::messages::{Answers, Corrections, Keys, PermutedBits, Question, Salt};
 use super::params::{SALT_BYTES, ring};
+use crate::bfv::hide;
 use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::scramble::uniform;
-use crate::unbalanced::evaluation::{all_powers, hide, value};
+use crate::unbalanced::evaluation::{all_powers, value};
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::receive_powers;
 use crate::unbalanced::{Shape, keys};
@@ -118,7 +119,7 @@ impl Answerer {
                 let seeds: Vec<SecretRng> = parts.clone().map(|_| rng.child()).collect();
                 let of_part = |(part, mut rng): (usize, SecretRng)| {
                     let (masked, mask) = self.masked(polynomials, group, part, &powers, &mut rng);
-                    (hide(ring, &self.public, masked, &mut rng), mask)
+                    (hide(ring, &self.public, &ring.scheme.ciphertext_coefficients(masked), &mut rng), mask)
                 };
                 let answers: Vec<_> = parts.into_par_iter().zip(seeds).map(of_part).collect();
                 for (answer, mask) in answers {

@@ -5,9 +5,10 @@ use super::cells::Functions;
 use super::messages::{Answers, Question};
 use super::params::ring;
 use super::*;
+use crate::bfv::drown;
 use crate::membership::NO_ITEM;
 use crate::recurrent::ciphertexts::{receive_short, send_half};
-use crate::unbalanced::evaluation::{all_powers, drown, value};
+use crate::unbalanced::evaluation::{all_powers, value};
 use crate::unbalanced::noise;
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::Slots;
@@ -158,13 +159,13 @@ fn answers_show_nothing_and_digests_match_once() {
     let (mut sum, mut squares) = (0.0, 0.0);
     for part in 0..shape.parts {
         let (masked, mask) = on.receiver.answerer.masked(&on.polynomials, 0, part, &on.powers, &mut on.rng);
-        let bare = scheme.ciphertext_coefficients(masked.clone());
+        let bare = scheme.ciphertext_coefficients(masked);
         let guess = scheme.noise_of(&bare, key);
         assert!((0.05..1.0).contains(&(deviation(&guess) / drowned)), "{}", deviation(&guess) / drowned);
-        let mut seen = drown(ring, public, masked, &mut on.rng);
+        let mut seen = drown(ring, public, &bare, &mut on.rng);
         let noise = scheme.noise_of(&seen, key);
         sum += correlation(&noise, &guess);
-        squares += deviation(&noise).powi(2) / 2f64.powi(2 * noise::FLOOD_BITS as i32);
+        squares += deviation(&noise).powi(2) / 2f64.powi(2 * ring.flood_bits as i32);
         // The second half is fresh.
         let mixed = Ciphertext { c0: seen.c0.clone(), c1: bare.c1.clone() };
         assert!(scheme.decrypt(&bare, key).is_ok() && scheme.decrypt(&mixed, key).is_err());
@@ -199,7 +200,7 @@ fn answers_travel_flooded_and_fresh() {
     let (ring, shape) = (ring(), on.params.shape);
     assert!(shape.parts > 1);
     let lost: f64 = ring.scheme.params().primes[ring.sent_primes..ring.kept_primes].iter().map(|&p| p as f64).product();
-    let flood = 2f64.powi(noise::FLOOD_BITS as i32) / lost / 3f64.sqrt();
+    let flood = 2f64.powi(ring.flood_bits as i32) / lost / 3f64.sqrt();
     for (part, answer) in on.answers().into_iter().enumerate() {
         let measured = deviation(&ring.scheme.noise_of(&answer, &on.sender.asker.key)) / flood;
         assert!((0.9..1.1).contains(&measured), "part {part}: {measured}");

@@ -53,6 +53,20 @@ impl Scheme {
         self.subtract_into(&mut difference.c1, &other.c1);
     }
 
+    /// Adds a small multiple of a ciphertext: the noise grows by the magnitude of `factor`.
+    pub fn add_multiple<F>(&self, sum: &mut Ciphertext<F>, other: &Ciphertext<F>, factor: i64) {
+        for (sum, other) in [(&mut sum.c0, &other.c0), (&mut sum.c1, &other.c1)] {
+            assert_eq!(self.primes_of(sum), self.primes_of(other), "ciphertexts of one modulus");
+            for ((ntt, sum), other) in self.rows_mut(sum).zip(other.rows(self.n)) {
+                let modulus = ntt.modulus();
+                let factor = modulus.factor(modulus.signed(factor));
+                sum.iter_mut()
+                    .zip(other)
+                    .for_each(|(sum, &x)| *sum = modulus.sum(*sum, modulus.below(modulus.times(x, factor))));
+            }
+        }
+    }
+
     /// Adds a plaintext.
     pub fn add_plain(&self, sum: &mut Ciphertext<Values>, plain: &Plain) {
         let scaled = Secret::new(self.scaled_values(plain, self.primes_of(&sum.c0)));

@@ -13,7 +13,8 @@
 //! | fresh ciphertexts | [`Encryptor`] (half of each from a seed), [`PublicKey`] |
 //! | sums, products with plaintexts | [`Scheme::add`], [`Scheme::add_plain`], [`Scheme::combine`] |
 //! | moved slots | [`GaloisKey`], [`Scheme::apply`] |
-//! | products | [`SwitchKey`], [`Scheme::multiply`] |
+//! | products | [`SwitchKey`], [`Scheme::multiply`], [`Scheme::square`] |
+//! | sums of products | [`Scheme::product`], then [`Scheme::relinearise`] |
 //! | smaller ciphertexts | [`Scheme::switch_down`] |
 //! | circuit privacy | [`PublicKey::zero`], then [`Scheme::flood`] |
 //! | noise | [`Scheme::decrypt`] reports exhaustion, [`Scheme::noise_bits`] measures |
@@ -48,5 +49,6 @@ pub use keys::{Automorphism, Encryptor, GaloisKey, PublicKey, SecretKey, SwitchK
 pub use params::Params;
 pub use plain::Plain;
 pub use poly::{Coefficients, Poly, Values};
+pub use product::Product;
 pub use sample::{MOST_FLOOD_BITS, Seed};
 pub use scheme::Scheme;

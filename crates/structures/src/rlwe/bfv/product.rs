@@ -58,16 +58,76 @@ struct Wide {
     high: Vec<u64>,
 }
 
+/// A product of ciphertexts, or a sum of some, that is not yet under the key alone: `(d0, d1, d2)` with
+/// `d0 + d1 s + d2 s^2 = (q / t) m + noise`.
+///
+/// Sums of products take one switch of keys where each alone would take its own.
+#[derive(Clone, Debug)]
+pub struct Product {
+    parts: [Poly<Values>; 3],
+}
+
 impl Scheme {
     /// The product of two ciphertexts, under the key that `key` belongs to.
     ///
     /// # Panics
     /// If primes were dropped.
     pub fn multiply(&self, x: &Ciphertext<Values>, y: &Ciphertext<Values>, key: &SwitchKey) -> Ciphertext<Values> {
+        self.under_key(self.tensor(x, y), key)
+    }
+
+    /// The square of a ciphertext, under the key that `key` belongs to: a quarter less work than a
+    /// product.
+    ///
+    /// # Panics
+    /// If primes were dropped.
+    pub fn square(&self, x: &Ciphertext<Values>, key: &SwitchKey) -> Ciphertext<Values> {
+        let [x0, x1] = [&x.c0, &x.c1].map(|half| self.widen(half));
+        self.under_key(self.scaled_tensor([&x0, &x1], [&x0, &x1]), key)
+    }
+
+    /// The product of two ciphertexts, whose keys are not switched yet.
+    ///
+    /// # Panics
+    /// If primes were dropped.
+    pub fn product(&self, x: &Ciphertext<Values>, y: &Ciphertext<Values>) -> Product {
+        Product { parts: self.tensor(x, y).map(|part| self.values(Poly::new(part))) }
+    }
+
+    /// Adds a product.
+    pub fn add_product(&self, sum: &mut Product, other: &Product) {
+        for (sum, other) in sum.parts.iter_mut().zip(&other.parts) {
+            self.add_into(sum, other);
+        }
+    }
+
+    /// A product times a [multiplier](Self::multiplier).
+    pub fn weighted(&self, product: &Product, factor: &Poly<Values>) -> Product {
+        let weigh = |part: &Poly<Values>| self.sum_of_products(&[[part, factor]], self.primes_of(part));
+        let [d0, d1, d2] = &product.parts;
+        Product { parts: [d0, d1, d2].map(weigh) }
+    }
+
+    /// What is encrypted, under the key that `key` belongs to.
+    pub fn relinearise(&self, product: Product, key: &SwitchKey) -> Ciphertext<Values> {
+        let [d0, d1, d2] = product.parts;
+        let mut sum = self.switch(&self.coefficients(d2), key);
+        self.add_into(&mut sum.c0, &d0);
+        self.add_into(&mut sum.c1, &d1);
+        sum
+    }
+
+    /// The coefficients of the three parts of a product.
+    fn tensor(&self, x: &Ciphertext<Values>, y: &Ciphertext<Values>) -> [Vec<u64>; 3] {
         let [x0, x1, y0, y1] = [&x.c0, &x.c1, &y.c0, &y.c1].map(|half| self.widen(half));
-        let d0 = self.scaled_sum(&[[&x0, &y0]]);
-        let d1 = self.scaled_sum(&[[&x0, &y1], [&x1, &y0]]);
-        let d2 = self.scaled_sum(&[[&x1, &y1]]);
+        self.scaled_tensor([&x0, &x1], [&y0, &y1])
+    }
+
+    fn scaled_tensor(&self, [x0, x1]: [&Wide; 2], [y0, y1]: [&Wide; 2]) -> [Vec<u64>; 3] {
+        [self.scaled_sum(&[[x0, y0]]), self.scaled_sum(&[[x0, y1], [x1, y0]]), self.scaled_sum(&[[x1, y1]])]
+    }
+
+    fn under_key(&self, [d0, d1, d2]: [Vec<u64>; 3], key: &SwitchKey) -> Ciphertext<Values> {
         let mut product = self.switch(&Poly::new(d2), key);
         self.add_into(&mut product.c0, &self.values(Poly::new(d0)));
         self.add_into(&mut product.c1, &self.values(Poly::new(d1)));

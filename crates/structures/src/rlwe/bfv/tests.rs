@@ -230,6 +230,50 @@ fn a_product_of_four_ciphertexts_is_right_slot_by_slot() {
 }
 
 #[test]
+fn squares_multiples_and_sums_of_products_are_right_slot_by_slot() {
+    let mut on = setup(&four_primes());
+    let t = on.scheme.plain_modulus();
+    let key = on.product_key();
+    let slots: [Vec<u64>; 4] = std::array::from_fn(|_| on.slots());
+    let [w, x, y, z] = slots.each_ref().map(|slots| on.encrypt(slots));
+    let square = on.scheme.square(&w, &key);
+    assert_eq!(on.decrypt(&square), zip(&slots[0], &slots[0], |x, y| x * y % t));
+    assert_eq!(square, on.scheme.multiply(&w, &w, &key), "a square is the product with itself");
+    for (factor, residue) in [(0, 0), (1, 1), (100, 100), (-384, t - 384), (-37_760, t - 37_760)] {
+        let mut sum = w.clone();
+        on.scheme.add_multiple(&mut sum, &x, factor);
+        assert_eq!(on.decrypt(&sum), zip(&slots[0], &slots[1], |w, x| (w + residue * x) % t), "{factor}");
+    }
+    let mut sum = on.scheme.product(&w, &x);
+    let alone = on.scheme.relinearise(sum.clone(), &key);
+    assert_eq!(alone, on.scheme.multiply(&w, &x, &key), "one product");
+    let weights = on.slots();
+    let factor = on.scheme.multiplier(&on.scheme.encode(&weights), on.scheme.all_primes());
+    let other = on.scheme.weighted(&on.scheme.product(&y, &z), &factor);
+    on.scheme.add_product(&mut sum, &other);
+    let expected: Vec<u64> = (0..on.scheme.slots())
+        .map(|i| (slots[0][i] * slots[1][i] + slots[2][i] * slots[3][i] % t * weights[i]) % t)
+        .collect();
+    assert_eq!(on.decrypt(&on.scheme.relinearise(sum, &key)), expected);
+}
+
+/// Five primes, as wide as a ring for circuit PSI takes them.
+#[test]
+fn products_modulo_five_primes_are_right() {
+    for params in [
+        Params::with_widths(8192, &[43, 43, 43, 43, 42], &[65_537], 22),
+        Params::with_widths(16_384, &[49; 5], &[65_537], 25),
+    ] {
+        let mut on = setup(&params);
+        let t = on.scheme.plain_modulus();
+        let key = on.product_key();
+        let [x, y] = [on.slots(), on.slots()];
+        let (ex, ey) = (on.encrypt(&x), on.encrypt(&y));
+        assert_eq!(on.decrypt(&on.scheme.multiply(&ex, &ey, &key)), zip(&x, &y, |x, y| x * y % t));
+    }
+}
+
+#[test]
 fn products_of_larger_moduli_are_right() {
     for plain in [vec![147_457], vec![65_537, 147_457]] {
         let params = Params::with_widths(8192, &[42, 41, 41, 41], &plain, 18);
