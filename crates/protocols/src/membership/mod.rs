@@ -46,14 +46,14 @@
 //!
 //! # Why the union shows nothing else
 //!
-//! This holds for `czz24` and `gmr21`. The other tests differ where their own pages say so: `krtw19`
+//! This holds for `czz24`, `gmr21` and `tcl23`. The other tests differ where their own pages say so: `krtw19`
 //! has an order within each bin only, and the answers of `zcl23-pk` and `bpsy23-union` let the receiver
 //! check guesses at a new item. Its record tells the item too, if it determines it.
 //!
 //! - **One string a place.** The receiver holds `k_i[c_i]`, and `k_i[d_i]` is the same block exactly
 //!   where `e_i = 0`. Where the item is common, the string is under `G` of a block that the receiver
 //!   does not have, and which pads nothing else: it is noise. There is one OT for each place, and the
-//!   number of places depends on `n_s` only, or there is none where a set is empty.
+//!   number of places depends on the sizes only, or there is none where a set is empty.
 //! - **Places without an item.** Their test says "not common", so that the receiver opens them. Where
 //!   a test has such places, a record is followed by a mark, 1 for an item and 0 for none, and what
 //!   comes before a 0 is zeros. The receiver learns how many of the places that it opens hold no

@@ -157,8 +157,9 @@ impl Shape {
         let mut hashes = Secret::new(vec![0; items.len()]);
         DigestPrf::new(for_limbs).eval(items, &mut hashes);
         let limb = |hash: u128, index: usize| (hash >> (index as u32 * LIMB_BITS)) as u64 & ((1 << LIMB_BITS) - 1);
-        let limbs = hashes.iter().flat_map(|&hash| (0..self.limbs).map(move |index| limb(hash, index)));
-        (positions, Secret::new(limbs.collect()))
+        let mut limbs = Secret::new(Vec::with_capacity(self.limbs * items.len()));
+        limbs.extend(hashes.iter().flat_map(|&hash| (0..self.limbs).map(move |index| limb(hash, index))));
+        (positions, limbs)
     }
 
     /// Bytes of the client's ciphertexts.

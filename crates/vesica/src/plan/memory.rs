@@ -48,6 +48,11 @@ pub enum Totals {
     /// Not at all: the sender prepares a matrix for private look-ups, whose size depends on the width
     /// of a payload, and not in a line on the number of items.
     LookUp,
+    /// Not at all: the sender multiplies payloads to ciphertexts, which takes larger ones, and one more
+    /// for each two bytes.
+    InCiphertexts,
+    /// Not at all: the sender tests cells, whose number is not in a line on the number of items.
+    Cells,
 }
 
 /// What one side allocates.
@@ -100,8 +105,11 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let Footprint { sender, receiver, totals, .. } =
         if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
     let extras = workload.extra_memory(*totals);
-    // The matrix is the sender's.
-    let of_receiver = if *totals == Totals::LookUp { workload.extra_memory(Totals::Plain) } else { extras };
+    // The matrix, the cells and what is computed on ciphertexts are the sender's.
+    let of_receiver = match totals {
+        Totals::LookUp | Totals::InCiphertexts | Totals::Cells => workload.extra_memory(Totals::Plain),
+        Totals::Plain | Totals::OnShares => extras,
+    };
     let [sender, receiver] = [(sender, extras), (receiver, of_receiver)]
         .map(|(of, extras)| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
     Some(Memory { sender, receiver })

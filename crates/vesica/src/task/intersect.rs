@@ -215,7 +215,7 @@ impl Job for IntersectJob {
         let line = items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 });
         let matrix = match totals {
             Totals::LookUp => oprf_pir::Params::derive(&Intersect::request(extent, options)),
-            Totals::Plain | Totals::OnShares => return line,
+            _ => return line,
         };
         line.saturating_add(matrix.map_or(0, |params| params.preparation_bytes()))
     }

@@ -15,6 +15,7 @@ use vesica_protocols::tasks::{
     Extent, NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
     UnionSenderOutput,
 };
+use vesica_protocols::unbalanced::tcl23;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -367,9 +368,15 @@ impl Job for UnionJob {
         items.saturating_mul(options.record_bytes.saturating_sub(SAMPLE_KEY_BYTES) as u64)
     }
 
-    fn extra_memory(_totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
+    fn extra_memory(totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
         // The records, the places that they travel in, and what comes out of these.
-        Self::extra_work(extent, options).saturating_mul(4)
+        let records = Self::extra_work(extent, options).saturating_mul(4);
+        let cells = match totals {
+            Totals::Cells => tcl23::Params::derive(extent.sender_items, extent.receiver_items),
+            _ => return records,
+        };
+        // docs/parameters/plan-memory.md.
+        records.saturating_add(cells.map_or(0, |params| 790 * params.shape.cells() as u64))
     }
 
     fn richer_amounts() -> Vec<Amounts> {

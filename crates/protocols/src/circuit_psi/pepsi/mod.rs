@@ -57,9 +57,9 @@
 //! *noise* of a ciphertext would tell of the sender's items, and so would its second half, which is a
 //! function of them and of what the receiver sent. So each answer is added to a fresh encryption of zero under
 //! the receiver's public key, whose second half is a ring-LWE sample under a fresh secret, and its noise is
-//! drowned: floods are sums of four uniform numbers of 66 bits (78 with payloads), with a distance of at most
-//! `2^-40` from what is drowned over all coefficients of all answers of a run. So the receiver's view follows
-//! from its output, within that distance and the assumption.
+//! drowned: floods are sums of four uniform numbers of 66 bits (78 with payloads). All answers of a run together
+//! have a distance of at most `2^-40.6` from answers whose noise is the flood alone. So the receiver's view
+//! follows from its output, within that distance and the assumption.
 //!
 //! *Correctness.* Equal keys of an item in a bin have equal codewords, whose 16 ones are common. Different
 //! ones have fewer in common, and so has an empty place, a word of zeros: one factor of `found` is zero. Two
@@ -140,7 +140,8 @@ circuit_row!(
             "Answers are added to a fresh encryption of zero under the receiver's key, and flooded; the public code does \
              neither.",
             "One weight, 16, and four products of ciphertexts for a comparison, by a factorisation of the polynomial, \
-             instead of 15.",
+             instead of
+             one for each factor, 15 at this weight.",
             "Items are hashed to 42 bits or more, by a bound on false matches over all comparisons; the public code \
              takes items of 32 bits and permutation-based hashing to 19.",
             "A table that fills a fraction of the slots is repeated in them, and rows are as many as an exact binomial \

@@ -1,6 +1,6 @@
 //! Noise, predicted along the steps of `equality`.
 
-use vesica_structures::facts::LAMBDA;
+use vesica_structures::facts::{FailureEvent, LAMBDA};
 use vesica_structures::rlwe::bfv::Scheme;
 
 use super::equality::DIFFERENCE;
@@ -49,10 +49,17 @@ pub(super) fn distance(parts: &Parts) -> f64 {
     distance_bits(parts.form.ring(), parts.answers() as u64, of_drowned(parts))
 }
 
+/// `-log2` of the distance that a run may have at most: with the shares of tags and of tables, `2^-42` and
+/// `2^-43`, it stays within `2^-LAMBDA`.
+pub(super) fn least_distance() -> f64 {
+    let others = [FailureEvent::TagCollision, FailureEvent::HashTable].map(|event| (-f64::from(event.bits())).exp2());
+    -((-f64::from(LAMBDA)).exp2() - others.iter().sum::<f64>()).log2()
+}
+
 /// Whether answers can be decrypted, and the floods drown what they are to drown.
 pub(super) fn is_within(parts: &Parts) -> bool {
     let ring = parts.form.ring();
     fits(&ring.scheme, DEVIATIONS * of_answer(parts), ring.scheme.all_primes())
         && flooded_fits(ring, of_drowned(parts))
-        && distance(parts) >= f64::from(LAMBDA)
+        && distance(parts) >= least_distance()
 }

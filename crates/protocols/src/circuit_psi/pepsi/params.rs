@@ -105,7 +105,10 @@ pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsuppo
     let parts = Parts::new(request, bins, capacity);
     if parts.item_bits > MOST_ITEM_BITS || !noise::is_within(&parts) {
         return Err(Unsupported::new(
-            format_args!("{sender_items} items in {bins} bins, which are {capacity} in the fullest bin"),
+            format_args!(
+                "{sender_items} items in {bins} bins, up to {capacity} in one: their sums have more noise than answers \
+                 can hide"
+            ),
             "use fewer items, split them by a public column, or choose vesica-circuit",
         ));
     }

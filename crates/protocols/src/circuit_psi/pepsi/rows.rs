@@ -67,23 +67,28 @@ impl<'a> Rows<'a> {
         masks: &Masks,
     ) -> Vec<Ciphertext<Values>> {
         let scheme = &self.parts.form.ring().scheme;
-        let of_row = |row: usize| {
+        let add = |sum: &mut Vec<Product>, number: usize, product: Product| match sum.get_mut(number) {
+            Some(sum) => scheme.add_product(sum, &product),
+            None => sum.push(product),
+        };
+        // What was found comes last: nothing needs it any more.
+        let add_row = |mut sum: Vec<Product>, row: usize| {
             let found = equal(scheme, key, &self.common_ones(batch, row, bits));
-            let limbs = (0..self.parts.limbs).map(|number| {
+            for number in 0..self.parts.limbs {
                 let factor = Secret::new(scheme.encode(&self.differences(batch, row, number, masks)));
-                scheme.weighted(&found, &Secret::new(scheme.multiplier(&factor, scheme.all_primes())))
-            });
-            let limbs: Vec<Product> = limbs.collect();
-            std::iter::once(found).chain(limbs).collect::<Vec<Product>>()
+                let factor = Secret::new(scheme.multiplier(&factor, scheme.all_primes()));
+                add(&mut sum, number, scheme.weighted(&found, &factor));
+            }
+            add(&mut sum, self.parts.limbs, found);
+            sum
+        };
+        let add_all = |mut sum: Vec<Product>, other: Vec<Product>| {
+            other.into_iter().enumerate().for_each(|(number, product)| add(&mut sum, number, product));
+            sum
         };
         // Keys are switched once for all rows.
-        let sum = (0..self.parts.rows).into_par_iter().map(of_row).reduce(Vec::new, |mut sum, row| {
-            if sum.is_empty() {
-                return row;
-            }
-            sum.iter_mut().zip(&row).for_each(|(sum, product)| scheme.add_product(sum, product));
-            sum
-        });
+        let mut sum = (0..self.parts.rows).into_par_iter().fold(Vec::new, add_row).reduce(Vec::new, add_all);
+        sum.rotate_right(1);
         sum.into_par_iter().map(|product| scheme.relinearise(product, key)).collect()
     }
 

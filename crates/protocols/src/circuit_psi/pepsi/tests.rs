@@ -1,5 +1,5 @@
 use vesica_party::{Abort, Security};
-use vesica_structures::facts::{FailureEvent, LAMBDA};
+use vesica_structures::facts::FailureEvent;
 use vesica_structures::hashing::{hall_bound, simple_capacity};
 use vesica_structures::rlwe::bfv::{Ciphertext, PublicKey, SecretKey, SwitchKey, Values};
 use vesica_structures::rng::SecretRng;
@@ -101,7 +101,7 @@ fn parameters_hold_their_bounds() {
             let events = (n_r as f64 * parts.capacity as f64).min(3.0 * n_s as f64).log2();
             let wrong = |bits: u32| events - f64::from(bits) <= -f64::from(FailureEvent::TagCollision.bits());
             assert!(wrong(parts.item_bits) && !wrong(parts.item_bits - 1), "{parts:?}");
-            assert!(noise::is_within(parts) && distance >= f64::from(LAMBDA));
+            assert!(noise::is_within(parts) && distance >= noise::least_distance());
             let every: Vec<_> = (0..parts.batches * slots)
                 .filter_map(|slot| parts.place(params.bins, slot / slots, slot % slots))
                 .collect();
@@ -115,13 +115,21 @@ fn parameters_hold_their_bounds() {
 fn what_is_not_served_is_refused() {
     let good = request(1000, 100, 8);
     for (request, says) in [
+        // docs/parameters/pepsi.md states what is served.
+        (
+            MatchingRequest { sender_items: 1 << 24, receiver_items: 1 << 10, carried_bytes: 0, ..good },
+            "have more noise",
+        ),
         (MatchingRequest { security: Security::Malicious, ..good }, "--security semi-honest"),
         (MatchingRequest { carried_bytes: params::MOST_CARRIED_BYTES + 1, ..good }, "65 bytes"),
         (MatchingRequest { sender_items: (1 << 28) + 1, ..good }, "268435457 items"),
-        (MatchingRequest { sender_items: 1 << 28, receiver_items: 10, carried_bytes: 0, ..good }, "in the fullest bin"),
+        (MatchingRequest { sender_items: 1 << 28, receiver_items: 10, carried_bytes: 0, ..good }, "have more noise"),
     ] {
         let refused = params::derive(&request).unwrap_err();
         assert!(refused.to_string().contains(says), "{refused}");
+    }
+    for (n_s, n_r, carried) in [(1 << 23, 1 << 16, 0), (1 << 22, 1 << 20, 0), (1 << 28, 1 << 20, 64)] {
+        assert!(params::derive(&request(n_s, n_r, carried)).is_ok(), "{n_s} x {n_r}");
     }
     for empty in [request(0, 5, 1), request(5, 0, 1)] {
         assert!(params::derive(&empty).unwrap().is_empty());

@@ -46,7 +46,7 @@
 //! sender's item is one of some item of the part (`2^-42` for all cells together). `H` is the product with
 //! a random element of `GF(2^128)`, cut to [`Params::digest_bits`] bits: it takes different cells to one
 //! digest with `2^-41` for all cells. So at most one cell of a bin is equal, and the sum of the shares over
-//! the parts is the share of whether any is. A false match would lose a new item.
+//! the parts is the share of whether any is. A false match loses a new item, or counts a common one as new.
 //!
 //! # Why it is secure
 //!
@@ -61,7 +61,8 @@
 //! *An OPRF before the hashing does not replace the flood.* In `cmdg21` the noise of answers is a function
 //! of the client's message and of outputs that are pseudo-random but for the client's own items: it can
 //! tell matches alone, which the client is to learn. Here the sender has the outputs at its own items, and
-//! is not to learn which of them are roots.
+//! is not to learn which of them are roots. That no OPRF is needed is our own argument, which nobody outside
+//! has reviewed.
 //!
 //! *The receiver* sees ring-LWE ciphertexts under the sender's secret, the tests and the network, where
 //! it is simulated from its shares, and arrow 6, which follows from `e` and its own `s`. The bits `e` are
@@ -85,10 +86,13 @@
 //!
 //! # What it does not hold
 //!
-//! - Nothing where a side does not follow the protocol. A sender that encrypts what is no power of its
-//!   items still sees masked values alone, but makes cells equal or different as it likes. A receiver whose
-//!   ciphertexts are made up sees by the sender's abort for exhausted noise whether they decrypt, which
-//!   tells about the sender's key; those of an honest one never are exhausted.
+//! - Nothing where a side does not follow the protocol. A sender that makes up ciphertexts can put noise
+//!   into them that the flood does not drown, and reads the receiver's polynomials in the answers; it also
+//!   makes cells equal or different as it likes. A receiver whose ciphertexts are made up learns about the
+//!   sender's key from the bits `e`, and from the sender's abort for exhausted noise; ciphertexts of an
+//!   honest receiver are never exhausted.
+//! - The time that the sender takes to build its table, before arrow 3, depends on its items, and the
+//!   receiver knows the salt: it can compare that time with what it guesses.
 //! - Sets of the sender above 2^14 items: the receiver would hold their ciphertexts. A sender with more
 //!   items than the receiver is served, and gains nothing.
 //! - Sets are evaluated anew in each run: nothing is prepared.
@@ -183,11 +187,13 @@ impl For<Union> for Tcl23 {
         status: Status::Sound,
         cost: CostClass::Lattice,
         deviations: &[
+            "Written without the paper's text, from its outline and facts of the code of mpc4j, which neither refreshes nor \
+             floods answers.",
             "Cells are compared by equality tests with shared output; shares are added up over the parts of a bin, and \
              a network permutes one bit a bin. A permuted matrix test would show which common items lie in one part, \
              where all bins have one order of the parts, and takes more bytes a cell.",
             "No OPRF before the hashing: bins are in a uniform order, and answers are flooded, which they would have to \
-             be with it too.",
+             be with it too. That is our own argument, which nobody outside has reviewed.",
             "Answers are added to a fresh encryption of zero under the sender's key, and floods are sized for all answers \
              of many runs together.",
             "Items are hashed to limbs of 17 bits, as many as false matches with probability 2^-42 take; a product in \

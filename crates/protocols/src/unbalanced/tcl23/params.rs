@@ -46,7 +46,7 @@ impl Params {
     ///
     /// # Errors
     /// For sizes beyond the bounds of the parts.
-    pub(super) fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
+    pub fn derive(sender_items: usize, receiver_items: usize) -> Result<Self, Unsupported> {
         if sender_items > MOST_QUERY_ITEMS {
             return Err(Unsupported::new(
                 format_args!(

@@ -201,12 +201,17 @@ fn answers_travel_flooded_and_fresh() {
     assert!(shape.parts > 1);
     let lost: f64 = ring.scheme.params().primes[ring.sent_primes..ring.kept_primes].iter().map(|&p| p as f64).product();
     let flood = 2f64.powi(ring.flood_bits as i32) / lost / 3f64.sqrt();
+    let key = &on.sender.asker.key;
+    let slots = |value: &Ciphertext<Coefficients>| ring.scheme.decode(&ring.scheme.decrypt(value, key).unwrap());
+    let mut masks = std::collections::HashSet::new();
     for (part, answer) in on.answers().into_iter().enumerate() {
         let measured = deviation(&ring.scheme.noise_of(&answer, &on.sender.asker.key)) / flood;
         assert!((0.9..1.1).contains(&measured), "part {part}: {measured}");
         let mut bare = ring.scheme.ciphertext_coefficients(value(ring, &on.polynomials, 0, part, &on.powers));
         ring.scheme.switch_down(&mut bare, ring.sent_primes);
         assert!(answer.c1 != bare.c1, "part {part}");
+        let mask: Vec<u64> = slots(&answer).iter().zip(slots(&bare)).map(|(&u, p)| (u + PLAIN - p) % PLAIN).collect();
+        assert!(masks.insert(mask), "part {part} has the mask of another");
     }
 }
 

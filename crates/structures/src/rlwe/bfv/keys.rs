@@ -126,7 +126,7 @@ impl Encryptor<'_> {
     }
 
     /// `-a s + e + m`, with the next number.
-    fn hide(&mut self, message: Option<Poly<Coefficients>>, rng: &mut SecretRng) -> Poly<Values> {
+    fn hide(&mut self, message: Option<Secret<Poly<Coefficients>>>, rng: &mut SecretRng) -> Poly<Values> {
         let scheme = self.scheme;
         let a = scheme.uniform(&self.seed, self.next);
         self.next += 1;
@@ -143,7 +143,7 @@ impl Encryptor<'_> {
     /// The first half of the next ciphertext, which [`Scheme::expand`] completes.
     pub fn encrypt(&mut self, plain: &Plain, rng: &mut SecretRng) -> Poly<Values> {
         let scaled = self.scheme.scaled(&plain.coefficients, self.scheme.all_primes());
-        self.hide(Some(scaled), rng)
+        self.hide(Some(Secret::new(scaled)), rng)
     }
 
     /// The first half of an encryption of zero: a public key.

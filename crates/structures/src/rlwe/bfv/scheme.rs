@@ -8,6 +8,7 @@ use super::plain::Batching;
 use super::poly::{Coefficients, Poly, Values};
 use super::product::Tensor;
 use crate::facts::Unsupported;
+use crate::secret::Secret;
 
 /// The tables for some [`Params`]. Everything else of this module needs them; values made with one
 /// scheme are used with that one only.
@@ -161,20 +162,19 @@ impl Scheme {
         let (half, q) = (t / 2, q[primes - 1]);
         // Remainders by a division would take time by what is divided.
         let reciprocal = u128::MAX / u128::from(*t);
-        let rests: Vec<u64> = plain
-            .iter()
-            .map(|&m| {
-                let x = u128::from(q) * u128::from(m) + u128::from(half);
-                let estimate = high_product(x, reciprocal);
-                let rest = (x - estimate * u128::from(*t)) as u64;
-                rest.min(rest.wrapping_sub(*t)).min(rest.wrapping_sub(2 * t))
-            })
-            .collect();
+        // Each rest tells what is encrypted.
+        let mut rests = Secret::new(Vec::with_capacity(plain.len()));
+        rests.extend(plain.iter().map(|&m| {
+            let x = u128::from(q) * u128::from(m) + u128::from(half);
+            let estimate = high_product(x, reciprocal);
+            let rest = (x - estimate * u128::from(*t)) as u64;
+            rest.min(rest.wrapping_sub(*t)).min(rest.wrapping_sub(2 * t))
+        }));
         let mut poly = self.zero(primes);
         for ((ntt, row), &inverse) in self.rows_mut(&mut poly).zip(inverses) {
             let modulus = ntt.modulus();
             let half = modulus.reduce(half.into());
-            for (x, &rest) in row.iter_mut().zip(&rests) {
+            for (x, &rest) in row.iter_mut().zip(rests.iter()) {
                 *x = modulus.below(modulus.times(modulus.difference(half, modulus.reduce(rest.into())), inverse));
             }
         }
