@@ -140,8 +140,7 @@ circuit_row!(
             "Answers are added to a fresh encryption of zero under the receiver's key, and flooded; the public code does \
              neither.",
             "One weight, 16, and four products of ciphertexts for a comparison, by a factorisation of the polynomial, \
-             instead of
-             one for each factor, 15 at this weight.",
+             instead of one for each factor, 15 at this weight.",
             "Items are hashed to 42 bits or more, by a bound on false matches over all comparisons; the public code \
              takes items of 32 bits and permutation-based hashing to 19.",
             "A table that fills a fraction of the slots is repeated in them, and rows are as many as an exact binomial \
