@@ -14,7 +14,7 @@ use crate::bfv::Ring;
 use crate::circuit_psi::MatchingRequest;
 use crate::circuit_psi::params::{POSITIONS, Params, check_semi_honest, least_width, unit};
 
-/// Bits of a residue modulo [`PLAIN`]: what the equality tests compare.
+/// Bits of a residue modulo `PLAIN`: what the equality tests compare.
 pub const SHARE_BITS: u32 = u64::BITS - (PLAIN - 1).leading_zeros();
 
 /// Bytes of a limb of a payload: with any mask it is below the plaintext modulus.
