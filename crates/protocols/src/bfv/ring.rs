@@ -1,6 +1,7 @@
 //! A scheme with the lengths of its ciphertexts, and what makes an answer tell nothing but what it
 //! encrypts.
 
+use rand_core::Rng;
 use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, PublicKey, Scheme};
 use vesica_structures::rng::SecretRng;
 
@@ -52,4 +53,14 @@ pub(crate) fn drown(
     scheme.add(&mut drowned, value);
     scheme.flood(&mut drowned, ring.flood_bits, rng);
     drowned
+}
+
+/// A uniform number below the modulus of plaintexts, which fits 32 bits.
+pub(crate) fn residue(plain: u64, rng: &mut SecretRng) -> u64 {
+    loop {
+        let draw = u64::from(rng.next_u32()) & (plain.next_power_of_two() - 1);
+        if draw < plain {
+            return draw;
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! Random bijections of what a slot holds in all limbs: zero stays, anything else becomes uniform
 //! among what is not zero.
 
-use rand_core::Rng;
 use vesica_structures::rlwe::bfv::{Ciphertext, Poly, Scheme, Values};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+
+use crate::bfv::residue;
 
 /// `t`: slots hold numbers below it.
 pub(crate) const PLAIN: u64 = 147_457;
@@ -15,12 +16,7 @@ pub(crate) const ROOT: u64 = 10;
 
 /// A uniform number below `t`.
 pub(crate) fn uniform(rng: &mut SecretRng) -> u64 {
-    loop {
-        let draw = u64::from(rng.next_u32()) & (PLAIN.next_power_of_two() - 1);
-        if draw < PLAIN {
-            return draw;
-        }
-    }
+    residue(PLAIN, rng)
 }
 
 /// For each slot, the multiplication by a uniform element, not zero, of the field `F_t[X] / (X^L -

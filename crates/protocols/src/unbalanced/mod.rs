@@ -10,7 +10,6 @@
 //! | which powers are sent, and how the others are computed | `powers` |
 //! | a set as polynomials | `polynomials` |
 //! | their evaluation | `evaluation` |
-//! | keys | `keys` |
 //! | noise | `noise` |
 //!
 //! docs/parameters/unbalanced.md derives the numbers.
@@ -18,7 +17,6 @@
 pub mod clr17;
 pub mod cmdg21;
 mod evaluation;
-mod keys;
 mod noise;
 mod polynomials;
 mod powers;

@@ -9,11 +9,9 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Shape;
+use crate::bfv::keys::SEED_BYTES;
 use crate::recurrent::ciphertexts::{receive_half, receive_short, send_half};
 use crate::tasks::{IntersectReceiverOutput, SealedPayloads};
-
-/// Bytes of the seed of a client's ciphertexts.
-pub(super) const SEED_BYTES: usize = 32;
 
 /// A query in slots: for each column, the limbs of the items there; 0 where there is none.
 pub(super) struct Slots {

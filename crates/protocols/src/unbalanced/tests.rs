@@ -12,6 +12,7 @@ use super::ring::{LIMB_BITS, NO_LIMB, PLAIN, Ring};
 use super::shape::MOST_QUERY_ITEMS;
 use super::*;
 use crate::bfv::noise::distance_bits;
+use crate::bfv::testing::deviation;
 
 fn ring() -> &'static Ring {
     Form::Together.ring()
@@ -19,10 +20,6 @@ fn ring() -> &'static Ring {
 
 fn scheme() -> &'static Scheme {
     &ring().scheme
-}
-
-fn deviation(noise: &[f64]) -> f64 {
-    (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt()
 }
 
 fn limbs(count: usize, rng: &mut SecretRng) -> Vec<u64> {

@@ -11,6 +11,7 @@ use vesica_structures::rlwe::bfv::{Params as BfvParams, Scheme};
 use super::equality::PLAIN;
 use super::{codewords, noise};
 use crate::bfv::Ring;
+use crate::bfv::keys::{self, SEED_BYTES};
 use crate::circuit_psi::MatchingRequest;
 use crate::circuit_psi::params::{POSITIONS, Params, check_semi_honest, least_width, unit};
 
@@ -19,9 +20,6 @@ pub const SHARE_BITS: u32 = u64::BITS - (PLAIN - 1).leading_zeros();
 
 /// Bytes of a limb of a payload: with any mask it is below the plaintext modulus.
 pub(super) const LIMB_BYTES: usize = 2;
-
-/// Bytes of the seed of ciphertexts.
-pub(super) const SEED_BYTES: usize = 32;
 
 /// Bytes of a payload, at most: the sender holds three polynomials for each limb while it adds up rows.
 pub const MOST_CARRIED_BYTES: usize = 64;
@@ -157,8 +155,8 @@ impl Parts {
     /// Bytes of all messages of steps 4 to 8.
     pub(super) fn predicted_bytes(&self, bins: usize) -> u64 {
         let ring = self.form.ring();
-        let halves = 1 + ring.scheme.digits() + self.questions();
-        let bytes = 2 * SEED_BYTES + halves * ring.half_bytes() + self.answers() * ring.answer_bytes();
+        let questions = SEED_BYTES + self.questions() * ring.half_bytes();
+        let bytes = keys::bytes(ring) + questions + self.answers() * ring.answer_bytes();
         (bytes + packed_len(bins, SHARE_BITS)) as u64
     }
 }

@@ -13,6 +13,7 @@ use super::codewords::{Codeword, Codewords, columns};
 use super::equality::{INVERSE, PLAIN};
 use super::messages::{Answers, Corrections, Keys, Question};
 use super::params::{LIMB_BYTES, SHARE_BITS};
+use crate::bfv::keys;
 use crate::circuit_psi::bins::Hashes;
 use crate::circuit_psi::matching::{place, receive_salt, unmatched};
 use crate::circuit_psi::{Asked, Matched, Params};
@@ -46,10 +47,7 @@ impl Receiver {
         // Step 4.
         let scheme = &parts.form.ring().scheme;
         let key = SecretKey::new(scheme, rng);
-        let mut keys = key.encryptor(scheme, rng);
-        ch.send_stream::<Keys>(&keys.seed().to_bytes())?;
-        send_half::<Keys>(scheme, &keys.public_key(rng), ch)?;
-        keys.product_key(rng).iter().try_for_each(|half| send_half::<Keys>(scheme, half, ch))?;
+        keys::send::<Keys>(scheme, &key, ch, rng)?;
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, key)) })
     }
 

@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
-use vesica_party::{Abort, Channel, Party, Phase, Stream};
+use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::Gf64;
 use vesica_structures::packing::pack;
 use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, PublicKey, Seed, SwitchKey, Values};
@@ -13,9 +13,10 @@ use vesica_structures::secret::Secret;
 use super::Parts;
 use super::equality::{INVERSE, PLAIN};
 use super::messages::{Answers, Corrections, Keys, Question};
-use super::params::{LIMB_BYTES, SEED_BYTES, SHARE_BITS};
+use super::params::{LIMB_BYTES, SHARE_BITS};
 use super::rows::Rows;
-use crate::bfv::hide;
+use crate::bfv::keys::{self, SEED_BYTES};
+use crate::bfv::{hide, residue};
 use crate::circuit_psi::Params;
 use crate::circuit_psi::bins::Hashes;
 use crate::circuit_psi::matching::send_salt;
@@ -43,16 +44,6 @@ pub(super) struct Masks {
     pub limbs: Secret<Vec<u64>>,
 }
 
-/// A uniform residue.
-fn residue(rng: &mut SecretRng) -> u64 {
-    loop {
-        let draw = u64::from(rng.next_u32()) & (PLAIN.next_power_of_two() - 1);
-        if draw < PLAIN {
-            return draw;
-        }
-    }
-}
-
 /// The limb of this number of a payload, lowest byte first.
 pub(super) fn limb(payload: &[u8], number: usize) -> u64 {
     let bytes = payload.chunks(LIMB_BYTES).nth(number).unwrap_or(&[]);
@@ -62,8 +53,9 @@ pub(super) fn limb(payload: &[u8], number: usize) -> u64 {
 impl Masks {
     pub fn new(params: &Params<Parts>, parts: &Parts, rng: &mut SecretRng) -> Self {
         let slots = parts.batches * parts.form.ring().scheme.slots();
-        let residues =
-            |count: usize, rng: &mut SecretRng| Secret::new((0..count).map(|_| residue(rng)).collect::<Vec<_>>());
+        let residues = |count: usize, rng: &mut SecretRng| {
+            Secret::new((0..count).map(|_| residue(PLAIN, rng)).collect::<Vec<_>>())
+        };
         let matches = residues(slots, rng);
         let mut limbs = residues(slots * parts.limbs, rng);
         // As wide as what a match gives: the last limb may be a single byte.
@@ -98,14 +90,8 @@ impl Sender {
         let peqt = peqt::Sender::setup(peqt, ch, rng)?;
         drop(phase);
         // Step 4.
-        let scheme = &parts.form.ring().scheme;
-        let mut seed = [0; SEED_BYTES];
-        ch.recv_stream::<Keys>(&mut seed)?;
-        let seed = Seed::from_bytes(seed);
-        let mut halves = receive_halves::<Keys>(scheme, 1 + scheme.digits(), ch)?;
-        let product = SwitchKey::new(scheme, &seed, 1, halves.split_off(1));
-        let public = halves.pop().ok_or(Abort::PeerMisbehaved(Keys::STEP, "no public key"))?;
-        let keys = ReceiverKeys { public: PublicKey::new(scheme, &seed, 0, public), product };
+        let (public, product) = keys::receive::<Keys>(&parts.form.ring().scheme, ch)?;
+        let keys = ReceiverKeys { public, product };
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, keys)) })
     }
 

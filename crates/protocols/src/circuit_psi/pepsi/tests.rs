@@ -12,6 +12,7 @@ use super::rows::Rows;
 use super::sender::{Masks, kept, masked};
 use super::*;
 use crate::bfv::drown;
+use crate::bfv::testing::{correlation, deviation};
 use crate::circuit_psi::bins::Hashes;
 
 fn request(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> MatchingRequest {
@@ -51,17 +52,6 @@ fn decrypt(parts: &Parts, keys: &Keys, sum: &Ciphertext<Values>) -> Vec<u64> {
     let scheme = &parts.form.ring().scheme;
     let plain = scheme.decrypt(&scheme.ciphertext_coefficients(sum.clone()), &keys.secret).unwrap();
     scheme.decode(&plain)
-}
-
-fn deviation(noise: &[f64]) -> f64 {
-    (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt()
-}
-
-/// The normalised correlation of what is seen with what is guessed: about 0, with deviation 1, where
-/// they are independent, and 90 or more where they are the same.
-fn correlation(seen: &[f64], guessed: &[f64]) -> f64 {
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-    product(seen, guessed) / (product(seen, seen) / seen.len() as f64 * product(guessed, guessed)).sqrt()
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, 
 use super::params::{DEGREE, SENT_PRIMES, half_bytes, sent_bytes};
 use super::server::{drown, hide};
 use super::*;
+use crate::bfv::testing::{correlation, deviation};
 use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::scramble::{PLAIN, ROOT, Scramble};
 use crate::recurrent::testing::{self, admit, answer, bytes_of, check, query, read};
@@ -129,17 +130,6 @@ impl Enrolled {
 
 fn coefficients(ciphertext: &Ciphertext<Values>) -> Ciphertext<Coefficients> {
     scheme().ciphertext_coefficients(ciphertext.clone())
-}
-
-/// The normalised correlation of what is seen with what is guessed: about 0, with deviation 1, where
-/// they are independent, and 64 where they are the same.
-fn correlation(seen: &[f64], guessed: &[f64]) -> f64 {
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-    product(seen, guessed) / (product(seen, seen) / seen.len() as f64 * product(guessed, guessed)).sqrt()
-}
-
-fn deviation(noise: &[f64]) -> f64 {
-    (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt()
 }
 
 /// Issue 15: the sender cannot tell an item from another by `D`. It guesses, computes what the client

@@ -11,11 +11,11 @@ use vesica_structures::secret::Secret;
 use super::messages::{Answers, ClientKeys, HashSeeds, Question};
 use super::params::{HASH_SEED_BYTES, ring};
 use super::{Params, QUERIES_AN_ENROLMENT};
+use crate::bfv::keys;
 use crate::recurrent::items::refuse_twins;
 use crate::recurrent::read_params;
 use crate::recurrent::sizes::check_asked;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
-use crate::unbalanced::keys;
 use crate::unbalanced::query::Slots;
 
 /// A client with the key of its ciphertexts, and the hash functions of a server's set.

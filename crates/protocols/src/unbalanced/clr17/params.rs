@@ -4,11 +4,11 @@ use vesica_party::service::Service;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::secret::Secret;
 
+use crate::bfv::keys::{self, SEED_BYTES};
 use crate::recurrent::sizes::Sizes;
 use crate::tasks::IntersectRequest;
-use crate::unbalanced::query::SEED_BYTES;
 use crate::unbalanced::ring::{Form, Ring};
-use crate::unbalanced::{Shape, keys, noise};
+use crate::unbalanced::{Shape, noise};
 
 /// Queries of a client from one enrolment, at most: they share one budget of false matches, and one
 /// of cuckoo tables that do not exist.

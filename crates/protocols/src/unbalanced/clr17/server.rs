@@ -17,12 +17,12 @@ use super::Params;
 use super::messages::{Answers, ClientKeys, HashSeeds, Question};
 use super::params::{ANSWERS_OF_A_SET, HASH_SEED_BYTES, ring};
 use crate::bfv::hide;
+use crate::bfv::keys;
 use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::read_params;
 use crate::recurrent::scramble::Scramble;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 use crate::unbalanced::evaluation::{all_powers, value};
-use crate::unbalanced::keys;
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::receive_powers;
 

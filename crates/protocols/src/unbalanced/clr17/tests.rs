@@ -9,6 +9,7 @@ use vesica_testkit::{try_two_party, two_party};
 use super::params::ring;
 use super::*;
 use crate::bfv::drown;
+use crate::bfv::testing::{correlation, deviation};
 use crate::recurrent::testing::{self, admit, answer, bytes_of, check, query, read};
 use crate::tasks::IntersectSenderInput;
 use crate::unbalanced::evaluation::all_powers;
@@ -143,17 +144,6 @@ fn scrambled(
 
 fn coefficients(ciphertext: &Ciphertext<vesica_structures::rlwe::bfv::Values>) -> Ciphertext<Coefficients> {
     ring().scheme.ciphertext_coefficients(ciphertext.clone())
-}
-
-fn deviation(noise: &[f64]) -> f64 {
-    (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt()
-}
-
-/// The normalised correlation of what is seen with what is guessed: about 0, with deviation 1, where
-/// they are independent, and 91 where they are the same.
-fn correlation(seen: &[f64], guessed: &[f64]) -> f64 {
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-    product(seen, guessed) / (product(seen, seen) / seen.len() as f64 * product(guessed, guessed)).sqrt()
 }
 
 /// What comes back of a part: zero for a match in all limbs; otherwise uniform among what is not zero,

@@ -6,11 +6,11 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::hashing::Positions;
 use vesica_structures::secret::Secret;
 
+use crate::bfv::keys::SEED_BYTES;
 use crate::ecdh::POINT_BYTES;
 use crate::recurrent::sizes::Sizes;
 use crate::tasks::IntersectRequest;
 use crate::unbalanced::Shape;
-use crate::unbalanced::query::SEED_BYTES;
 use crate::unbalanced::ring::{Form, LIMB_BITS, Ring};
 
 /// Queries of a client from one enrolment, at most: they share one budget of false matches, and one

@@ -15,6 +15,7 @@ use vesica_structures::secret::Secret;
 use super::Params;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
 use super::params::ring;
+use crate::bfv::keys::SEED_BYTES;
 use crate::recurrent::ciphertexts::{receive_half, send_short};
 use crate::recurrent::items::inputs;
 use crate::recurrent::oprf::evaluate;
@@ -22,7 +23,7 @@ use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 use crate::unbalanced::evaluation::{all_powers, shorten, value};
 use crate::unbalanced::polynomials::Polynomials;
-use crate::unbalanced::query::{SEED_BYTES, receive_powers};
+use crate::unbalanced::query::receive_powers;
 
 /// Items whose outputs are computed at a time, while a set is prepared.
 const ITEMS_AT_A_TIME: usize = 1 << 14;

@@ -8,10 +8,10 @@ use vesica_mpc::tasks::PermuteBitsRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 
-use crate::unbalanced::query::SEED_BYTES;
+use crate::bfv::keys::{self, SEED_BYTES};
+use crate::unbalanced::Shape;
 use crate::unbalanced::ring::{Form, Ring};
 use crate::unbalanced::shape::MOST_QUERY_ITEMS;
-use crate::unbalanced::{Shape, keys};
 
 /// Bytes of arrow 1.
 pub(super) const SALT_BYTES: usize = 32;

@@ -15,12 +15,13 @@ use super::cells::{Functions, of_bins};
 use super::messages::{Answers, Corrections, Keys, PermutedBits, Question, Salt};
 use super::params::{SALT_BYTES, ring};
 use crate::bfv::hide;
+use crate::bfv::keys;
 use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::scramble::uniform;
+use crate::unbalanced::Shape;
 use crate::unbalanced::evaluation::{all_powers, value};
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::receive_powers;
-use crate::unbalanced::{Shape, keys};
 use crate::union::bit_streams;
 
 /// Parts that are evaluated side by side.

@@ -14,10 +14,11 @@ use super::Params;
 use super::cells::{Functions, of_bins};
 use super::messages::{Answers, Corrections, Keys, PermutedBits, Question, Salt};
 use super::params::{SALT_BYTES, ring};
+use crate::bfv::keys;
 use crate::membership::NO_ITEM;
 use crate::recurrent::ciphertexts::{exhausted, receive_short};
+use crate::unbalanced::Shape;
 use crate::unbalanced::query::Slots;
-use crate::unbalanced::{Shape, keys};
 use crate::union::bit_streams;
 
 /// The sender, set up.

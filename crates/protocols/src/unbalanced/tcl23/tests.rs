@@ -6,6 +6,7 @@ use super::messages::{Answers, Question};
 use super::params::ring;
 use super::*;
 use crate::bfv::drown;
+use crate::bfv::testing::{correlation, deviation};
 use crate::membership::NO_ITEM;
 use crate::recurrent::ciphertexts::{receive_short, send_half};
 use crate::unbalanced::evaluation::{all_powers, value};
@@ -130,17 +131,6 @@ impl On {
         );
         answers
     }
-}
-
-fn deviation(noise: &[f64]) -> f64 {
-    (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt()
-}
-
-/// The normalised correlation of what is seen with what is guessed: about 0, with deviation 1, where
-/// they are independent, and 91 where they are the same.
-fn correlation(seen: &[f64], guessed: &[f64]) -> f64 {
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-    product(seen, guessed) / (product(seen, seen) / seen.len() as f64 * product(guessed, guessed)).sqrt()
 }
 
 /// What comes back of a part: uniform slots, whatever the values are, whose noise is within what is

@@ -1,15 +1,17 @@
-//! The keys of a client under which the server computes.
+//! The keys under which another party computes.
 
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::rlwe::bfv::{PublicKey, Scheme, SecretKey, Seed, SwitchKey};
 use vesica_structures::rng::SecretRng;
 
-use super::query::SEED_BYTES;
-use super::ring::Ring;
-use crate::recurrent::ciphertexts::{receive_half, send_half};
+use super::Ring;
+use crate::recurrent::ciphertexts::{receive_half, receive_halves, send_half};
+
+/// Bytes of the seed of ciphertexts, or of keys.
+pub(crate) const SEED_BYTES: usize = 32;
 
 /// Sends as arrow `S` the seed of a public key and a key for products, and their first halves.
-pub(super) fn send<S: Stream<Element = u8>>(
+pub(crate) fn send<S: Stream<Element = u8>>(
     scheme: &Scheme,
     key: &SecretKey,
     ch: &mut Channel,
@@ -22,7 +24,7 @@ pub(super) fn send<S: Stream<Element = u8>>(
 }
 
 /// Receives the public key and the key for products as arrow `S`.
-pub(super) fn receive<S: Stream<Element = u8>>(
+pub(crate) fn receive<S: Stream<Element = u8>>(
     scheme: &Scheme,
     ch: &mut Channel,
 ) -> Result<(PublicKey, SwitchKey), Abort> {
@@ -30,11 +32,11 @@ pub(super) fn receive<S: Stream<Element = u8>>(
     ch.recv_stream::<S>(&mut seed)?;
     let seed = Seed::from_bytes(seed);
     let public = PublicKey::new(scheme, &seed, 0, receive_half::<S>(scheme, ch)?.1);
-    let halves: Result<Vec<_>, Abort> = (0..scheme.digits()).map(|_| Ok(receive_half::<S>(scheme, ch)?.1)).collect();
-    Ok((public, SwitchKey::new(scheme, &seed, 1, halves?)))
+    let halves = receive_halves::<S>(scheme, scheme.digits(), ch)?;
+    Ok((public, SwitchKey::new(scheme, &seed, 1, halves)))
 }
 
 /// Bytes of the keys.
-pub(super) fn bytes(ring: &Ring) -> usize {
+pub(crate) fn bytes(ring: &Ring) -> usize {
     SEED_BYTES + (1 + ring.scheme.digits()) * ring.half_bytes()
 }
