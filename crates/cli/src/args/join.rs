@@ -104,8 +104,8 @@ pub struct SendArgs {
     pub max_groups: u32,
     /// Tasks whose result is numbers: add discrete Laplace noise, so that the run is differentially
     /// private with this epsilon. Then adding or removing one key of your table changes the
-    /// probability of any result by a factor of at most e^E. Noise does not hide how many keys you have. --pad-to does, but in a union-cardinality
-    /// it still leaves your partner an estimate
+    /// probability of any result by a factor of at most e^E. Noise does not hide how many keys you
+    /// have; use --pad-to for that. In a union-cardinality, --pad-to hides it only roughly
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,
     /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
@@ -239,9 +239,8 @@ pub struct JoinArgs {
     /// sender's padding hides less; docs/tasks.md says what the receiver still learns
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// Refuse a partner that declares more keys than this. A malicious receiver that does 2^80 steps of
-    /// work can ask about more keys than it declares: about 3.4 times as many, or a larger multiple if
-    /// it declares fewer than about 150
+    /// Refuse a partner that declares more keys than this. A malicious receiver can ask about more
+    /// keys than it declares; SECURITY.md says how many (Effective set size)
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
     /// Refuse a run in which this process may take more memory than this, its table included.
