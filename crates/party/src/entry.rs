@@ -63,13 +63,17 @@ pub enum Learner {
 pub enum Extra {
     /// The exact number of common items, beside a task that hides it.
     Count,
+    /// The first bits of a hash of each of the receiver's items.
+    Prefix,
 }
 
 impl Extra {
-    /// The flag by which a side permits it.
-    pub const fn flag(self) -> &'static str {
+    /// The flag by which a side lets `auto` choose such a protocol; nothing where a side can only name the
+    /// protocol.
+    pub const fn flag(self) -> Option<&'static str> {
         match self {
-            Self::Count => "--allow-count",
+            Self::Count => Some("--allow-count"),
+            Self::Prefix => None,
         }
     }
 }

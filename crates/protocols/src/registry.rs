@@ -32,6 +32,7 @@ use crate::psi::vole::{
 };
 use crate::recurrent::cm25::{self, Cm25};
 use crate::recurrent::cm25_select::Cm25Select;
+use crate::recurrent::oprf_buckets::OprfBuckets;
 use crate::recurrent::oprf_pir::OprfPir;
 use crate::recurrent::ra17::Ra17;
 use crate::recurrent::rfc9497::OprfRfc9497;
@@ -56,6 +57,7 @@ registries! {
         OneShot<OprfRfc9497>,
         OneShot<Ra17>,
         OneShot<OprfPir>,
+        OneShot<OprfBuckets>,
         OneShot<Cm25Select>,
         OneShot<Clr17>,
         OneShot<Cmdg21>,

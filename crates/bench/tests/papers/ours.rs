@@ -318,6 +318,11 @@ fn time_of(run: &Run, part: Part) -> Option<f64> {
     if part == Part::Whole {
         return Some(run.spread().median);
     }
+    let phases = run.phases.as_ref()?;
+    if ![&phases.sender, &phases.receiver].into_iter().any(|side| side.contains_key(ONCE)) {
+        // Nothing is done once: a query is a whole run, with its set-up.
+        return Some(part.of(0.0, run.spread().median));
+    }
     let of_sample = |sample: &Value| {
         let [total, one_time] = ["total_seconds", "setup_seconds"].map(|name| sample[name].as_f64());
         Some(part.of(one_time?, total? - one_time?))
@@ -394,6 +399,14 @@ mod tests {
         assert_eq!(cells, ["2.0", "0.50", "1.0", "2.5"]);
         assert_eq!(["one-time MB", "query MB", "query-of 4 MB", "MB"].map(cell), ["1.00", "0.250", "0.500", "1.25"]);
         assert_eq!(runs.cell("rr22", Security::SemiHonest, Some((16, 16)), &Column::parse("query MB")), "not measured");
+        // A protocol that does nothing once has no part that could be left out.
+        let mut whole = run("loopback", 0.0);
+        whole.samples = vec![serde_json::json!({"total_seconds": 2.5, "setup_seconds": 2.0})];
+        let side = serde_json::json!({"base-ot": {"seconds": 2.0, "bytes": 1_000}});
+        whole.phases = serde_json::from_value(serde_json::json!({"sender": side, "receiver": side})).expect("phases");
+        let runs = intersections(vec![whole]);
+        let cell = |column: &str| runs.cell("vole-fast", Security::SemiHonest, Some((16, 16)), &Column::parse(column));
+        assert_eq!(["query s loopback", "one-time s loopback", "query MB"].map(cell), ["2.5", "0.000", "1.25"]);
     }
 
     #[test]

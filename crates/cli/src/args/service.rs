@@ -20,7 +20,7 @@ Examples:
   Show counters to a monitoring system on this machine:
     ... --metrics 127.0.0.1:9464
 SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir: \
-everything). SIGHUP also reads the file of \
+everything; with oprf-buckets: nothing). SIGHUP also reads the file of \
 --clients again, and disconnects clients that are not in it any more. SIGUSR1 makes a new secret key. SIGTERM or \
 SIGINT ends it, after \
 the queries under way. docs/service.md takes you from a table to a running server.";
@@ -33,7 +33,7 @@ Examples:
   Ask about a single value (the shell may keep it in its history):
     printf 'url\\nhttp://example.org\\n' | vesica query --input - --key url --output - ...
 The server learns how many queries you ask (your keys divided by its items per query, rounded up), and nothing about \
-the keys. You learn which of your keys the server has, with the columns that it gives, and how many keys its set has \
+the keys (with --leak-prefix: the first bits of a hash of each). You learn which of your keys the server has, with the columns that it gives, and how many keys its set has \
 room for. docs/service.md explains more.";
 
 /// `vesica serve`.
@@ -80,11 +80,20 @@ pub struct ServeArgs {
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
     /// more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
-    /// each with hundreds of keys. A query takes megabytes, and there is no --payload. oprf-pir and
-    /// cmdg21 need --security semi-honest. auto: the one with which a client exchanges the fewest
-    /// bytes, see --expect-queries; the log says which, and why
+    /// each with hundreds of keys. A query takes megabytes, and there is no --payload. oprf-buckets: what
+    /// deployed checkers of passwords do. A client fetches a few kilobytes for each key that it asks
+    /// about, and you see a part of a hash of each: it needs --leak-prefix here and at each client.
+    /// oprf-pir, cmdg21 and oprf-buckets need --security semi-honest. auto: of those that show you
+    /// nothing of a key, the one with which a client exchanges the fewest bytes, see
+    /// --expect-queries; the log says which, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
+    /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
+    /// 1 to 20. You can then rule out most of what the key might be, and see which queries may be
+    /// about the same key. Fewer bits leak less, and each key that a client asks about takes more bytes.
+    /// Clients must say the same number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
+    pub leak_prefix: Option<u32>,
     /// With --protocol auto: how many queries one client is likely to send
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Set")]
     pub expect_queries: u64,
@@ -215,6 +224,11 @@ pub struct QueryArgs {
         help_heading = "Server"
     )]
     pub security: SecurityName,
+    /// Let the server see this many bits of a hash of each of your keys, 1 to 20, if its protocol needs that
+    /// (oprf-buckets). The server can then rule out most of what a key might be, and see which queries may be
+    /// about the same key. Without this, such a server is refused before it sees anything
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Server")]
+    pub leak_prefix: Option<u32>,
     /// Refuse a server whose set has room for more keys than this
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Server")]
     pub max_peer_items: u64,

@@ -123,7 +123,7 @@ fn as_json(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pric
             "sender_memory_bound_bytes": one.memory.sender,
             "receiver_memory_bound_bytes": one.memory.receiver,
             "cost_usd": one.usd,
-            "needs": one.unpermitted.map(Extra::flag),
+            "needs": one.unpermitted.and_then(Extra::flag),
         })
     };
     let (&Extent { sender_items, receiver_items, security }, amounts) = (asked.workload.extent(), &asked.amounts);
@@ -175,7 +175,7 @@ fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pri
             format!("{:.6}", one.usd),
             match (one.entry.status, one.unpermitted) {
                 _ if one.entry.id == plan.choice => "auto".into(),
-                (_, Some(extra)) => format!("if named, or with {}", extra.flag()),
+                (_, Some(extra)) => extra.flag().map_or("if named".into(), |flag| format!("if named, or with {flag}")),
                 (Status::Recommended, None) => String::new(),
                 _ => "if named".into(),
             },

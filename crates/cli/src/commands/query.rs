@@ -65,6 +65,7 @@ fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
         wait: args.wait,
         deadline: args.deadline,
         security: args.security.into(),
+        leak_prefix: args.leak_prefix,
         max_set_items: args.max_peer_items,
         destination: Destination { sink: Arc::new(SinkFile { path: args.output, options }), join: args.join.into() },
         state: args.state,

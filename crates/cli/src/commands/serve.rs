@@ -172,6 +172,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         security: args.security.into(),
         capacity: args.capacity,
         items_per_query: args.items_per_query,
+        leak_prefix: args.leak_prefix,
         state: args.state,
         replace_state: args.replace_state,
         rotate_after: args.rotate_after,
@@ -239,7 +240,7 @@ impl Log {
     }
 
     fn started(&self, started: &Started) {
-        let Started { address, metrics, keys, capacity, origin, protocol } = started;
+        let Started { address, metrics, keys, capacity, origin, protocol, leak_prefix } = started;
         let how = match origin {
             Origin::Prepared => "prepared".to_owned(),
             Origin::Kept => "the state file holds them".to_owned(),
@@ -253,6 +254,7 @@ impl Log {
                 ("address", json!(address)),
                 ("metrics", json!(metrics)),
                 ("protocol", json!(protocol)),
+                ("leak_prefix", json!(leak_prefix)),
                 ("keys", json!(keys)),
                 ("capacity", json!(capacity)),
                 ("prepared_before", json!(*origin != Origin::Prepared)),

@@ -605,3 +605,65 @@ fn no_match_and_differing_kinds_come_with_a_hint() {
     server.signal("TERM");
     server.end().expect(0, &[]);
 }
+
+/// What a server sees is said on both sides before it sees it, and only a client that agrees to it asks.
+#[test]
+fn a_prefix_leaks_only_where_both_sides_agree_to_it() {
+    let folder = tables();
+    let serve_by = |options: &str| folder.run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 {options}"));
+    let buckets = "--protocol oprf-buckets --security semi-honest";
+    serve_by(buckets).expect(11, &["the first bits of a hash of each key", "--leak-prefix N"]);
+    let most = serve_by(&format!("{buckets} --leak-prefix 21"));
+    assert!(most.stderr.contains("21 is not in 1..=20"), "{}", most.stderr);
+    serve_by("--leak-prefix 12").expect(11, &["oprf-rfc9497, which shows the server nothing of a key"]);
+    serve_by("--protocol auto --security semi-honest --leak-prefix 12").expect(2, &["auto never takes"]);
+    serve_by("--protocol oprf-buckets --leak-prefix 12").expect(11, &["no malicious mode"]);
+
+    let leak = "the server sees the first 12 bits of a hash of each key";
+    let options = format!("{buckets} --leak-prefix 12 --payload label --items-per-query 7 --state deny.state");
+    let (server, address) = serve(&folder, &options);
+    let agreed = "--security semi-honest --leak-prefix 12 --state deny.cache";
+    query(&folder, &address, "--security semi-honest").expect(11, &[leak, "say --leak-prefix 12"]);
+    query(&folder, &address, "--security semi-honest --leak-prefix 11").expect(11, &[leak, "--leak-prefix 11 agrees"]);
+    for enrolment in ["new", "kept"] {
+        let ended = query(&folder, &address, &format!("--json {agreed}"));
+        ended.expect(0, &[&format!("warning: {leak}")]);
+        let told: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+        assert_eq!((told["enrolment"].as_str(), told["matched_keys"].as_u64()), (Some(enrolment), Some(100)));
+        assert_eq!((told["leak_prefix"].as_u64(), told["queries"].as_u64()), (Some(12), Some(43)));
+        assert!(told["leaked"][0].as_str().is_some_and(|said| said.starts_with(leak)), "{told}");
+        assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    }
+    query(&folder, &address, agreed).expect(0, &[&format!("leaked: {leak}")]);
+    write_table(&folder, 1..2, "http://1.example/,z\n");
+    server.signal("HUP");
+    server.says("this protocol has no updates");
+    let told = report(&folder, &address, agreed);
+    assert_eq!((told["enrolment"].as_str(), told["matched_keys"].as_u64()), (Some("renewed"), Some(100)));
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    server.signal("TERM");
+    let ended = server.end();
+    ended.expect(0, &[&format!("warning: {leak}")]);
+    let said = |what: &str| ended.stderr.find(what).unwrap_or_else(|| panic!("{what}: {}", ended.stderr));
+    assert!(said(leak) < said("listening on"), "said before anybody can ask");
+    // Those that did not agree never joined.
+    assert_eq!(ended.stderr.matches("joined").count(), 4, "{}", ended.stderr);
+
+    // The same set after a restart; another number of bits is another set; auto takes neither.
+    let (server, address) = serve(&folder, &options);
+    assert_eq!(report(&folder, &address, agreed)["enrolment"], "kept");
+    server.signal("TERM");
+    server.end().expect(0, &["the state file holds them"]);
+    let other = options.replace("prefix 12", "prefix 13");
+    serve_by(&other).expect(2, &["prepared with other settings: --leak-prefix"]);
+    let auto = "--protocol auto --security semi-honest --payload label --items-per-query 7 --state deny.state";
+    serve_by(auto).expect(2, &["auto never takes oprf-buckets", "--leak-prefix"]);
+
+    // A server that sees nothing: what was allowed is not used.
+    let (server, address) = serve(&folder, "");
+    let ended = query(&folder, &address, "--leak-prefix 12");
+    ended.expect(0, &["--leak-prefix 12 was not needed"]);
+    assert!(!ended.stderr.contains("leaked:"), "{}", ended.stderr);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}

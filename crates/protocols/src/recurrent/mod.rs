@@ -2,6 +2,7 @@
 //! and again. One folder a paper. Each is a [`Service`](vesica_party::service::Service), and its
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
+mod buckets;
 pub(crate) mod ciphertexts;
 pub mod cm25;
 pub mod cm25_select;
@@ -9,6 +10,7 @@ mod delta;
 mod filter;
 pub(crate) mod items;
 pub(crate) mod oprf;
+pub mod oprf_buckets;
 pub mod oprf_pir;
 pub mod ra17;
 pub mod rfc9497;

@@ -20,6 +20,11 @@ const fn look_up(row: Footprint) -> Footprint {
     Footprint { totals: Totals::LookUp, ..row }
 }
 
+/// A row that fills up buckets.
+const fn in_buckets(row: Footprint) -> Footprint {
+    Footprint { totals: Totals::Buckets, ..row }
+}
+
 /// A row that tests cells.
 const fn of_cells(row: Footprint) -> Footprint {
     Footprint { totals: Totals::Cells, ..row }
@@ -77,6 +82,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("ltsxq26-band", Security::SemiHonest, [[282, 77, 27], [512, 9, 190]]),
     row("ltsxq26-circuit", Security::SemiHonest, [[3235, 573, 1798], [3230, 75, 1815]]),
     row("ltsxq26-wide", Security::SemiHonest, [[1004, 163, 185], [2602, 2, 454]]),
+    in_buckets(row("oprf-buckets", Security::SemiHonest, [[3200, 70, 0], [200, 0, 170]])),
     look_up(row("oprf-pir", Security::SemiHonest, [[500, 60, 200], [1300, 16, 20000]])),
     row("oprf-rfc9497", Security::Malicious, [[1073, 63, 0], [466, 18, 152]]),
     row("oprf-rfc9497", Security::SemiHonest, [[1203, 55, 0], [372, 11, 153]]),

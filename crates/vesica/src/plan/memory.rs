@@ -48,6 +48,9 @@ pub enum Totals {
     /// Not at all: the sender prepares a matrix for private look-ups, whose size depends on the width
     /// of a payload, and not in a line on the number of items.
     LookUp,
+    /// Not at all: the sender fills up buckets, whose number and length are not in a line on the number of
+    /// items.
+    Buckets,
     /// Not at all: the sender multiplies payloads to ciphertexts, which takes larger ones, and one more
     /// for each two bytes.
     InCiphertexts,
@@ -105,9 +108,11 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let Footprint { sender, receiver, totals, .. } =
         if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
     let extras = workload.extra_memory(*totals);
-    // The matrix, the cells and what is computed on ciphertexts are the sender's.
+    // The matrix, the buckets, the cells and what is computed on ciphertexts are the sender's.
     let of_receiver = match totals {
-        Totals::LookUp | Totals::InCiphertexts | Totals::Cells => workload.extra_memory(Totals::Plain),
+        Totals::LookUp | Totals::Buckets | Totals::InCiphertexts | Totals::Cells => {
+            workload.extra_memory(Totals::Plain)
+        }
         Totals::Plain | Totals::OnShares => extras,
     };
     let [sender, receiver] = [(sender, extras), (receiver, of_receiver)]

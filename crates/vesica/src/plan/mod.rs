@@ -51,6 +51,8 @@ impl Permissions {
     fn include(self, extra: Extra) -> bool {
         match extra {
             Extra::Count => self.count,
+            // Whoever names the protocol has said enough.
+            Extra::Prefix => false,
         }
     }
 }
@@ -120,7 +122,10 @@ pub(crate) fn allowed(
         Some(extra) if discreet.is_empty() => Err(Failure::new(
             code::REFUSED,
             format_args!("every protocol for {task} shows more than the task's name says"),
-            format_args!("say {} on both sides, or choose another task", extra.flag()),
+            match extra.flag() {
+                Some(flag) => format!("say {flag} on both sides, or choose another task"),
+                None => "name one with --protocol, or choose another task".to_owned(),
+            },
         )),
         _ => Ok(discreet),
     }
@@ -499,6 +504,30 @@ mod tests {
         }
     }
 
+    /// Only where both sides name it.
+    #[test]
+    fn no_permission_and_no_partner_brings_about_a_protocol_that_shows_prefixes() {
+        let shows = |entry: &&'static Entry| {
+            entry.modes.iter().flat_map(|mode| mode.extras()).any(|extra| extra == Extra::Prefix)
+        };
+        let intersect = self::named("intersect");
+        let rows = intersect.entries();
+        let showing: Vec<&Entry> = rows.into_iter().filter(shows).collect();
+        assert_eq!(showing.iter().map(|entry| entry.id).collect::<Vec<_>>(), ["oprf-buckets"]);
+        for permissions in [DEFAULT, COUNT, BROKEN] {
+            let all = allowed_of(intersect, None, Security::SemiHonest, permissions).expect("some");
+            assert!(!all.iter().any(|entry| showing.contains(entry)), "{permissions:?}");
+            let all: Vec<String> = all.into_iter().map(|entry| entry.id.into()).collect();
+            let named: Vec<String> = showing.iter().map(|entry| entry.id.into()).collect();
+            let choice =
+                |ours, theirs| choose(joined(50, Security::SemiHonest).workload(), ours, theirs, &Link::ASSUMED);
+            for (ours, theirs) in [(&all, &named), (&named, &all)] {
+                assert_eq!(choice(ours, theirs).err().map(|failure| failure.code), Some(code::MISMATCH));
+            }
+            assert_eq!(choice(&named, &named).expect("both name it").entry.id, "oprf-buckets");
+        }
+    }
+
     #[test]
     fn no_side_alone_brings_about_a_protocol_that_shows_the_count() {
         let list = |task, permissions| -> Vec<String> {
@@ -506,9 +535,8 @@ mod tests {
             entries.iter().map(|entry| entry.id.into()).collect()
         };
         for task in task::all() {
-            let shows = |entry: &&'static Entry| {
-                entry.mode(Security::SemiHonest).is_some_and(|mode| mode.extras().next().is_some())
-            };
+            let shows =
+                |entry: &&'static Entry| entry.mode(Security::SemiHonest).is_some_and(|mode| mode.shows_count());
             let showing: Vec<&Entry> = task.entries().into_iter().filter(shows).collect();
             assert_eq!(!showing.is_empty(), ["sum", "union-cardinality", "union-sum"].contains(&task.name()), "{task}");
             let (discreet, all) = (list(task, DEFAULT), list(task, COUNT));

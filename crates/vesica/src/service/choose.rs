@@ -6,7 +6,7 @@ use vesica_party::Entry;
 use vesica_party::service::{State, StateError, StateReader, StateWriter};
 
 use super::prepared::{Prepared, load, read_description};
-use super::{Description, ENTRIES, TableService, WithService, with_service};
+use super::{Description, ENTRIES, TableService, WithService, must_be_named, with_service};
 use crate::failure::{Failure, code};
 use crate::memory::Bytes;
 
@@ -22,15 +22,15 @@ pub(super) struct Choice {
 }
 
 /// Chooses the protocol for a set that is described so, whatever protocol it names: of those that
-/// serve it, the one with which a client that sends `queries` queries exchanges the fewest bytes
-/// with the server.
+/// serve it and show the server nothing of a key, the one with which a client that sends `queries`
+/// queries exchanges the fewest bytes with the server.
 ///
 /// # Errors
 /// If none serves it.
 pub(super) fn choose(wanted: &Description, queries: u64) -> Result<Choice, Failure> {
     let mut costs: Vec<(u64, &Entry)> = Vec::new();
     let mut refusal = None;
-    for entry in ENTRIES {
+    for entry in ENTRIES.into_iter().filter(|entry| !must_be_named(entry)) {
         match bytes_of(entry, wanted, queries) {
             Ok(bytes) => costs.push((bytes, entry)),
             Err(failure) => refusal = refusal.or(Some(failure)),
@@ -81,7 +81,15 @@ fn bytes_of(entry: &Entry, wanted: &Description, queries: u64) -> Result<u64, Fa
 /// # Errors
 /// If the file cannot be used.
 pub(super) fn protocol_of(state: &Path) -> Result<Option<String>, Failure> {
-    Ok(load::<Described>(state)?.map(|Described(description)| description.protocol))
+    let Some(Described(Description { protocol, .. })) = load(state)? else { return Ok(None) };
+    if ENTRIES.into_iter().any(|entry| entry.id == protocol && must_be_named(entry)) {
+        return Err(Failure::new(
+            code::USAGE,
+            format_args!("--protocol auto never takes {protocol}, for which the set in the state file is prepared"),
+            format_args!("say --protocol {protocol} with its --leak-prefix, or --replace-state, or name another file"),
+        ));
+    }
+    Ok(Some(protocol))
 }
 
 /// The description of a set in a state file, whatever protocol the set is prepared for.
@@ -129,6 +137,26 @@ mod tests {
         assert!(few.reason.contains("3 queries of 1 items") && few.reason.contains("with oprf-rfc9497"), "{few:?}");
         // One query of a thousand items.
         assert_eq!(chosen(1 << 22, 1024, semi_honest, 1).protocol, "cmdg21");
+    }
+
+    /// Even where it would take the fewest bytes by far, and where its prefix is stated.
+    #[test]
+    fn what_leaks_a_prefix_is_never_chosen() {
+        let example = super::super::description::example();
+        for leak_prefix in [None, Some(16)] {
+            let wanted =
+                Description { capacity: 1 << 24, security: Security::SemiHonest, leak_prefix, ..example.clone() };
+            let choice = choose(&wanted, 1);
+            assert!(choice.is_err() || choice.is_ok_and(|choice| choice.protocol != "oprf-buckets"));
+        }
+        let named = Description {
+            protocol: "oprf-buckets".into(),
+            capacity: 1 << 24,
+            security: Security::SemiHonest,
+            leak_prefix: Some(16),
+            ..example
+        };
+        assert!(bytes_of(ENTRIES[3], &named, 1).expect("it serves this") < 1 << 20);
     }
 
     #[test]

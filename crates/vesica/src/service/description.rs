@@ -42,6 +42,9 @@ pub struct Description {
     pub payload: Option<PayloadSchema>,
     /// How much each client may ask, as [`Quota`] is written.
     pub quota: Option<String>,
+    /// How many bits of a hash of each key the server sees; none with most protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leak_prefix: Option<u32>,
 }
 
 /// Most bytes of a query, in both directions.
@@ -158,13 +161,14 @@ impl Description {
     /// If it does not serve these sizes.
     pub(super) fn params<S: TableService>(&self) -> Result<S::Params, Failure> {
         let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
-        Ok(S::derive(&IntersectRequest {
+        let request = IntersectRequest {
             sender_items: size(self.capacity),
             receiver_items: size(self.items_per_query),
             security: self.security,
             payload_bytes: self.payload.as_ref().map_or(0, |schema| schema.width),
             both_learn: false,
-        })?)
+        };
+        Ok(S::params(&request, self.leak_prefix)?)
     }
 
     /// Names of the fields in which two descriptions of one server differ, as its user sets them.
@@ -179,6 +183,7 @@ impl Description {
             salt,
             capacity,
             items_per_query,
+            leak_prefix,
             ..
         } = self;
         [
@@ -188,6 +193,7 @@ impl Description {
             ("how the values of a key column are written", *key_kinds != other.key_kinds),
             ("--capacity", *capacity != other.capacity),
             ("--items-per-query", *items_per_query != other.items_per_query),
+            ("--leak-prefix", *leak_prefix != other.leak_prefix),
             ("--payload, or the longest value of its columns", self.payload != other.payload),
             ("the version of vesica", *version != other.version || *salt != other.salt),
         ]
@@ -238,6 +244,7 @@ pub(super) fn example() -> Description {
         items_per_query: 16,
         payload: None,
         quota: Some("1000/day".into()),
+        leak_prefix: None,
     }
 }
 

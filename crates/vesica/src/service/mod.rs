@@ -32,15 +32,17 @@ pub use quota::Quota;
 pub use roster::Changes;
 pub use serve::{Clients, Origin, Outcome, Reloaded, Serve, ServeConfig, ServeLog, Started, start};
 
-use vesica_party::Entry;
 use vesica_party::service::{Service, State};
+use vesica_party::{Entry, Extra};
 use vesica_protocols::recurrent::cm25::{Cm25, FastIntersectionRepaired, FastSetupRepaired};
 use vesica_protocols::recurrent::cm25_select::Cm25Select;
+use vesica_protocols::recurrent::oprf_buckets::{self, OprfBuckets};
 use vesica_protocols::recurrent::oprf_pir::{self, OprfPir};
 use vesica_protocols::recurrent::{self, rfc9497::OprfRfc9497};
-use vesica_protocols::tasks::Intersect;
+use vesica_protocols::tasks::{Intersect, IntersectRequest};
 use vesica_protocols::unbalanced::clr17::Clr17;
 use vesica_protocols::unbalanced::cmdg21::{self, Cmdg21};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
@@ -49,6 +51,19 @@ use crate::failure::{Failure, code};
 trait TableService: Service<Task = Intersect, Server: State, Client: State> {
     /// Most queries of a client from one enrolment.
     const QUERIES_AN_ENROLMENT: u64;
+
+    /// The parameters for a request. `leak_prefix` is how many bits of a hash of each key the
+    /// server may see.
+    fn params(request: &IntersectRequest, leak_prefix: Option<u32>) -> Result<Self::Params, Unsupported> {
+        if leak_prefix.is_some() {
+            let id = Self::ENTRY.id;
+            return Err(Unsupported::new(
+                format_args!("--leak-prefix with {id}, which shows the server nothing of a key"),
+                format_args!("omit --leak-prefix, or serve with --protocol {}", OprfBuckets::ENTRY.id),
+            ));
+        }
+        Self::derive(request)
+    }
 }
 
 impl TableService for OprfRfc9497 {
@@ -63,6 +78,41 @@ impl TableService for Cmdg21 {
     const QUERIES_AN_ENROLMENT: u64 = cmdg21::QUERIES_AN_ENROLMENT;
 }
 
+impl TableService for OprfBuckets {
+    const QUERIES_AN_ENROLMENT: u64 = recurrent::QUERIES_AN_ENROLMENT;
+
+    fn params(request: &IntersectRequest, leak_prefix: Option<u32>) -> Result<Self::Params, Unsupported> {
+        let bits = leak_prefix.ok_or_else(|| {
+            Unsupported::new(
+                format_args!(
+                    "{} without a word on what it leaks: the server sees the first bits of a hash of each key that a \
+                     client asks about",
+                    Self::ENTRY.id
+                ),
+                format_args!(
+                    "if that may be, say how many bits with --leak-prefix N (deployed password checkers: {}); or \
+                     choose another protocol",
+                    oprf_buckets::PREFIX_BITS
+                ),
+            )
+        })?;
+        oprf_buckets::Params::derive(request, bits)
+    }
+}
+
+/// What a server sees beside the number of queries, in a sentence for both sides.
+pub(super) fn leak_of_prefix(bits: u32) -> String {
+    format!(
+        "the server sees the first {bits} bits of a hash of each key that a client asks about: of the keys that it \
+         thinks possible, about one in 2^{bits} remains, and it can see which queries may be about the same key"
+    )
+}
+
+/// Whether a protocol is run only by who names it, since it shows more than others.
+fn must_be_named(entry: &Entry) -> bool {
+    entry.modes.iter().flat_map(|mode| mode.extras()).any(|extra| extra == Extra::Prefix)
+}
+
 /// What is done with whichever service is meant.
 trait WithService {
     type Output;
@@ -72,7 +122,7 @@ trait WithService {
 
 /// The services that tables can be served by, the default first: those of which a client that does
 /// not follow the protocol learns no more than its matches.
-const ENTRIES: [&Entry; 3] = [&OprfRfc9497::ENTRY, &OprfPir::ENTRY, &Cmdg21::ENTRY];
+const ENTRIES: [&Entry; 4] = [&OprfRfc9497::ENTRY, &OprfPir::ENTRY, &Cmdg21::ENTRY, &OprfBuckets::ENTRY];
 
 /// Does `what` with the service of this id or alias.
 ///
@@ -84,6 +134,7 @@ fn with_service<W: WithService>(id: &str, what: W) -> Result<W::Output, Failure>
         Some(0) => Ok(what.with::<OprfRfc9497>()),
         Some(1) => Ok(what.with::<OprfPir>()),
         Some(2) => Ok(what.with::<Cmdg21>()),
+        Some(3) => Ok(what.with::<OprfBuckets>()),
         _ => Err(not_served(id)),
     }
 }
@@ -144,6 +195,35 @@ mod tests {
             assert_eq!(with_service(entry.id, Named).expect("served").id, entry.id);
             assert!(entry.modes.iter().any(|mode| mode.corrupt_receiver == Resistance::Malicious), "{}", entry.id);
         }
+    }
+
+    #[test]
+    fn a_prefix_is_agreed_where_it_leaks_and_refused_elsewhere() {
+        struct Of(Option<u32>);
+
+        impl WithService for Of {
+            type Output = Result<(), Unsupported>;
+
+            fn with<S: TableService>(self) -> Self::Output {
+                let request = IntersectRequest {
+                    sender_items: 1000,
+                    receiver_items: 4,
+                    security: vesica_party::Security::SemiHonest,
+                    payload_bytes: 0,
+                    both_learn: false,
+                };
+                S::params(&request, self.0).map(drop)
+            }
+        }
+
+        for entry in ENTRIES {
+            let with = |bits| with_service(entry.id, Of(bits)).expect("served");
+            let (leaking, other) = if must_be_named(entry) { (Some(16), None) } else { (None, Some(16)) };
+            with(leaking).expect("agreed");
+            let refused = with(other).expect_err("not agreed");
+            assert!(refused.to_string().contains("--leak-prefix"), "{refused}");
+        }
+        assert_eq!(ENTRIES.into_iter().filter(|entry| must_be_named(entry)).count(), 1);
     }
 
     #[test]

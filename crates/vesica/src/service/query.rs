@@ -14,9 +14,11 @@ use vesica_party::transport::Connection;
 use vesica_party::{Channel, ChannelOptions, Role, Security};
 use vesica_protocols::tasks::{IntersectReceiverInput, SealedPayloads};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+use vesica_structures::shuffle::random_order;
 
 use super::prepared::{self, Lock, check_format, read_description, write_format};
-use super::{Description, Quota, TableService, WithService, randomness, with_service};
+use super::{Description, Quota, TableService, WithService, leak_of_prefix, randomness, with_service};
 use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
 use crate::memory::{Budget, Bytes};
@@ -43,6 +45,8 @@ pub struct QueryConfig {
     pub deadline: Option<Duration>,
     /// The least security that is accepted.
     pub security: Security,
+    /// How many bits of a hash of each key the server may see; nothing for none.
+    pub leak_prefix: Option<u32>,
     /// Refuse a set with room for more items.
     pub max_set_items: u64,
     /// Where the rows go that match.
@@ -101,6 +105,11 @@ pub struct QueryReport {
     pub queries: u64,
     /// Items of each query, dummies included.
     pub items_per_query: u64,
+    /// How many bits of a hash of each key the server has seen; null with a protocol that shows
+    /// none.
+    pub leak_prefix: Option<u32>,
+    /// What the server has seen beside the number of queries, in sentences.
+    pub leaked: Vec<String>,
     /// Where the client had the set's tags from.
     pub enrolment: Enrolment,
     /// Where the rows went.
@@ -186,6 +195,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         kept: None,
         description: None,
         items: Vec::new(),
+        order: Secret::new(Vec::new()),
         set: None,
         starts: 0,
         asked: 0,
@@ -198,7 +208,8 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
     };
     asking.ask_all(&mut table)?;
     interrupt.complete();
-    let Asking { description, items, asked, matches, payloads, unread, enrolment, bytes, mut warnings, .. } = asking;
+    let Asking { description, items, order, asked, matches, payloads, unread, enrolment, bytes, mut warnings, .. } =
+        asking;
     // Not before: a server must not see by the client's messages whether its answers could be read.
     refuse_unread(unread)?;
     let (Some(description), Some(enrolment)) = (description, enrolment) else {
@@ -208,8 +219,9 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         warnings.push(NO_MATCH.to_owned());
     }
     events.stage("writing the output");
-    let mut payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();
-    let mut matches = matches;
+    let payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();
+    let width = description.payload.as_ref().map_or(0, |schema| schema.width);
+    let (mut matches, mut payloads) = in_order(&order, &matches, payloads, width);
     let unreadable = match &description.payload {
         Some(schema) if config.destination.join == Join::Inner => {
             drop_unreadable(schema, &mut matches, &mut payloads, &table)
@@ -236,6 +248,8 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         set_items: description.capacity,
         queries: asked as u64,
         items_per_query: description.items_per_query,
+        leak_prefix: description.leak_prefix,
+        leaked: description.leak_prefix.map(leak_of_prefix).into_iter().collect(),
         enrolment,
         output: OutputReport { path, rows, new_rows: None },
         bytes_sent: bytes[0],
@@ -243,6 +257,17 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         seconds: started.elapsed().as_secs_f64(),
         warnings,
     })
+}
+
+/// The keys that matched, ascending, with the records of each: `matches` are places in the order in
+/// which keys were asked about.
+fn in_order(order: &[u32], matches: &[u32], payloads: Vec<u8>, width: usize) -> (Vec<u32>, Vec<u8>) {
+    let mut found: Vec<(u32, usize)> =
+        matches.iter().enumerate().filter_map(|(place, &asked)| Some((*order.get(asked as usize)?, place))).collect();
+    found.sort_unstable();
+    let record = |&(_, place): &(u32, usize)| payloads.get(place * width..(place + 1) * width).unwrap_or_default();
+    let sorted = found.iter().flat_map(record).copied().collect();
+    (found.iter().map(|&(key, _)| key).collect(), sorted)
 }
 
 /// Takes out matches whose record is none, and gives the first row of each. The server is gone by
@@ -307,15 +332,18 @@ struct Asking<'a> {
     kept: Option<Box<dyn Any>>,
     /// What the server said first.
     description: Option<Description>,
-    /// The items to ask about, under the server's salt.
+    /// The items to ask about, under the server's salt, in a random order: where the server sees
+    /// something of each item, it shall not see which keys stand near each other in the table.
     items: Vec<u128>,
+    /// The key of each item.
+    order: Secret<Vec<u32>>,
     /// The prepared set that all answers are about.
     set: Option<StateId>,
     /// How many sets the query was begun with.
     starts: usize,
     /// Queries that were answered.
     asked: usize,
-    /// Places of items that match.
+    /// Places in `items` of those that match.
     matches: Vec<u32>,
     /// The payloads of each query's matches. They are opened when the server is gone, since that takes
     /// time for each match.
@@ -417,15 +445,46 @@ impl Asking<'_> {
                 "allow more with --max-peer-items",
             ));
         }
+        self.check_leak(&described)?;
         described.check_key(&self.config.source.key)?;
         self.check_extent(&described, table.digests.len() as u64)?;
         self.warnings.extend(kind_warnings(&self.config.source.key, &table.stats.kinds(), &described.key_kinds));
         let salt = described
             .salt_number()
             .ok_or_else(|| Failure::new(code::PEER_MISBEHAVED, "the server's salt is malformed", "do not trust it"))?;
-        self.items = std::mem::take(&mut table.digests).fold(salt);
+        let items = std::mem::take(&mut table.digests).fold(salt);
+        self.order = Secret::new(random_order(items.len(), &mut self.rng));
+        self.items = self.order.iter().filter_map(|&key| items.get(key as usize).copied()).collect();
         self.description = Some(described);
         Ok(())
+    }
+
+    /// Says what the server will see of keys, and refuses what this side has not agreed to.
+    fn check_leak(&mut self, described: &Description) -> Result<(), Failure> {
+        let (theirs, ours) = (described.leak_prefix, self.config.leak_prefix);
+        let Some(bits) = theirs else {
+            if let Some(bits) = ours {
+                self.warnings.push(format!(
+                    "this server's protocol shows it nothing of a key: --leak-prefix {bits} was not needed"
+                ));
+            }
+            return Ok(());
+        };
+        if ours == theirs {
+            let leak = leak_of_prefix(bits);
+            self.events.warning(&leak);
+            self.warnings.push(leak);
+            return Ok(());
+        }
+        let agreed = ours.map_or_else(String::new, |ours| format!("; --leak-prefix {ours} agrees to something else"));
+        Err(Failure::new(
+            code::REFUSED,
+            format_args!("with this server's protocol {}{agreed}", leak_of_prefix(bits)),
+            format_args!(
+                "if the server may see that, say --leak-prefix {bits}; or ask whoever runs the server for another \
+                 protocol"
+            ),
+        ))
     }
 
     /// Refuses a query that would fail in the middle.
@@ -650,11 +709,12 @@ impl QueryReport {
             Enrolment::Renewed => "enrolled again for a new set",
         };
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
+        let leaked: String = self.leaked.iter().map(|leak| format!("leaked: {leak}\n")).collect();
         format!(
             "{rows} rows, {keys} distinct keys; the server's set has room for {set_items}\n\
              {matched_keys} keys match; wrote {} rows to {}\n\
              {} ({}), {queries} queries of {items_per_query} items; {enrolment}\n\
-             {seconds:.2} s, sent {:.3} MB, received {:.3} MB\n",
+             {seconds:.2} s, sent {:.3} MB, received {:.3} MB\n{leaked}",
             output.rows,
             printable(&output.path),
             self.protocol,

@@ -11,7 +11,7 @@ use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor
 use vesica_party::transport::tcp;
 use vesica_party::transport::tls::{AcceptedKeys, Identity};
 use vesica_party::{Abort, Security};
-use vesica_protocols::tasks::IntersectSenderInput;
+use vesica_protocols::tasks::{IntersectRequest, IntersectSenderInput};
 use vesica_structures::rng::SecretRng;
 
 use super::choose::{self, AUTO, Choice};
@@ -19,7 +19,7 @@ use super::metrics::{Counters, OpenPage, add};
 use super::prepared::{self, Lock, Prepared};
 use super::quota::Meter;
 use super::roster::{Changes, Roster};
-use super::{Description, Quota, TableService, WithService, capacity_for, randomness, with_service};
+use super::{Description, Quota, TableService, WithService, capacity_for, leak_of_prefix, randomness, with_service};
 use crate::failure::{Failure, code};
 use crate::key::DIGEST_VERSION;
 use crate::session::OwnTable;
@@ -60,6 +60,8 @@ pub struct ServeConfig {
     pub capacity: Option<u64>,
     /// Items of each query.
     pub items_per_query: u64,
+    /// With a protocol that shows the server the first bits of a hash of each key: how many.
+    pub leak_prefix: Option<u32>,
     /// Where the prepared set is kept.
     pub state: Option<PathBuf>,
     /// Whether a state that was prepared with other settings may be replaced.
@@ -113,6 +115,8 @@ pub struct Started {
     pub origin: Origin,
     /// The protocol's id.
     pub protocol: String,
+    /// How many bits of a hash of each key the server sees, if any.
+    pub leak_prefix: Option<u32>,
 }
 
 /// Where the set of a server that starts comes from.
@@ -190,6 +194,13 @@ pub fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Arc<dyn Serve>,
 
     // A name that is wrong is said before a long table is read.
     let id = if config.protocol == AUTO { AUTO } else { with_service(&config.protocol, Id)? };
+    if id == AUTO && config.leak_prefix.is_some() {
+        let mend = "name the protocol with --protocol, or omit --leak-prefix";
+        return Err(Failure::new(code::USAGE, "--protocol auto never takes a protocol that leaks a prefix", mend));
+    }
+    if id != AUTO {
+        with_service(id, Settled(&config))??;
+    }
     let config = ServeConfig { protocol: id.into(), ..config };
     let opened = Opened::new(&config, log)?;
     let config = if id == AUTO { chosen(config, &opened.table, log)? } else { config };
@@ -204,6 +215,20 @@ impl WithService for Id {
 
     fn with<S: TableService>(self) -> &'static str {
         S::ENTRY.id
+    }
+}
+
+/// Refuses, before a table is read, what no table makes right.
+struct Settled<'a>(&'a ServeConfig);
+
+impl WithService for Settled<'_> {
+    type Output = Result<(), Failure>;
+
+    fn with<S: TableService>(self) -> Self::Output {
+        let ServeConfig { security, leak_prefix, .. } = *self.0;
+        let least =
+            IntersectRequest { sender_items: 1, receiver_items: 1, security, payload_bytes: 0, both_learn: false };
+        Ok(S::params(&least, leak_prefix).map(drop)?)
     }
 }
 
@@ -309,6 +334,9 @@ impl<S: TableService> Serving<S> {
         description.check()?;
         let params = description.params::<S>()?;
         let description_bytes = description.to_bytes()?;
+        if let Some(bits) = description.leak_prefix {
+            log.warning(&leak_of_prefix(bits));
+        }
         let set = Set::of(&description, &mut table)?;
         let before = before.filter(|before| before.description.differences(&description).is_empty());
         let (mut prepared, origin) = match before {
@@ -326,7 +354,8 @@ impl<S: TableService> Serving<S> {
         };
         let metrics = page.as_ref().map(|page| page.address().to_string());
         let protocol = description.protocol.clone();
-        let started = Started { address, metrics, keys, capacity: description.capacity, origin, protocol };
+        let Description { capacity, leak_prefix, .. } = description;
+        let started = Started { address, metrics, keys, capacity, origin, protocol, leak_prefix };
         let served = Served::of(&mut prepared, keys);
         let serve = Self {
             acceptor,
@@ -583,6 +612,7 @@ fn describe(
             PayloadSchema { fields, width: told.filter(|&told| told >= width).unwrap_or_else(|| record_width(width)) }
         }),
         quota: config.quota.map(|quota| quota.to_string()),
+        leak_prefix: config.leak_prefix,
     })
 }
 

@@ -350,7 +350,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
                 let products = groups.saturating_mul(columns + 1);
                 (products.saturating_mul(180) + 520 * columns, products.saturating_mul(INNER_PRODUCT_BYTES))
             }
-            Totals::Plain | Totals::LookUp | Totals::InCiphertexts | Totals::Cells => {
+            Totals::Plain | Totals::LookUp | Totals::Buckets | Totals::InCiphertexts | Totals::Cells => {
                 (64 * columns, columns * INNER_PRODUCT_BYTES)
             }
         };

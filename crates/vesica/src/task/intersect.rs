@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use vesica_party::service::Service;
 use vesica_party::{Abort, Channel, Role};
+use vesica_protocols::recurrent::oprf_buckets::OprfBuckets;
 use vesica_protocols::recurrent::oprf_pir;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{
@@ -213,11 +215,13 @@ impl Job for IntersectJob {
         let payloads = options.payload_bytes as u64;
         let keystreams = if payloads > 0 { 80 } else { 0 };
         let line = items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 });
+        let request = Intersect::request(extent, options);
         let matrix = match totals {
-            Totals::LookUp => oprf_pir::Params::derive(&Intersect::request(extent, options)),
+            Totals::LookUp => oprf_pir::Params::derive(&request).map(|params| params.preparation_bytes()),
+            Totals::Buckets => OprfBuckets::derive(&request).map(|params| params.table_bytes() as u64),
             _ => return line,
         };
-        line.saturating_add(matrix.map_or(0, |params| params.preparation_bytes()))
+        line.saturating_add(matrix.unwrap_or(0))
     }
 
     fn richer_amounts() -> Vec<Amounts> {

@@ -101,7 +101,7 @@ fn print_footprints() {
             // The set is large in use.
             "oprf-rfc9497" | "ra17" => (&[8, 12, 14][..], Some(17)),
             // Beside its matrix, which the model adds.
-            "oprf-pir" => (&[6, 9, 11][..], None),
+            "oprf-pir" | "oprf-buckets" => (&[6, 9, 11][..], None),
             _ if is_on_a_curve(entry) => (&[6, 9, 11][..], None),
             "rs21" | "rr22" | "vole-fast" | "vole-lean" => (&[8, 12, 13, 14][..], Some(19)),
             _ => (&[8, 12, 13][..], Some(16)),

@@ -62,6 +62,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         items_per_query: 2,
         payload: Some(payload.schema.clone()),
         quota: None,
+        leak_prefix: None,
     };
     let mut payloads = payload.bytes.clone();
     let width = payload.schema.width;
@@ -87,6 +88,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         wait: Duration::from_secs(20),
         deadline: None,
         security: Security::Malicious,
+        leak_prefix: None,
         max_set_items: 1000,
         destination: Destination {
             sink: std::sync::Arc::new(SinkFile { path: output.clone(), options: OutputOptions::default() }),

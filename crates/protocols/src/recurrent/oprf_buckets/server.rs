@@ -1,0 +1,120 @@
+//! The left column of the figure.
+
+use std::io;
+
+use rand_core::Rng;
+use rayon::prelude::*;
+use vesica_mpc::rfc9497::{Mode, SecretKey};
+use vesica_party::service::{
+    self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
+};
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{Blinded, Buckets, Evaluated, Prefixes};
+use super::{Params, of_item, prefixes};
+use crate::recurrent::buckets::Sorted;
+use crate::recurrent::items::inputs;
+use crate::recurrent::oprf::evaluate;
+use crate::recurrent::read_params;
+use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
+
+/// Buckets that are filled up from one generator.
+const BUCKETS_A_GENERATOR: usize = 64;
+
+/// The server with a prepared set.
+#[derive(Debug)]
+pub struct Server {
+    id: StateId,
+    params: Params,
+    pub(super) key: SecretKey,
+    /// All buckets, filled up.
+    pub(super) table: Vec<u8>,
+}
+
+impl service::Server for Server {
+    type Params = Params;
+    type Set = IntersectSenderInput;
+    type Session = ();
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
+        let key = SecretKey::random(Mode::Oprf, rng);
+        let sorted = Sorted::new(params.shape(), &set, params.buckets(), |items| {
+            let outputs = key.evaluate(inputs(items));
+            let prefixes = Secret::new(prefixes(items, params.prefix_bits));
+            Secret::new(prefixes.iter().copied().zip(outputs.iter().map(of_item)).collect())
+        })?;
+        let width = params.bucket_bytes();
+        let mut table = vec![0; params.table_bytes()];
+        let parts = table.par_chunks_mut(BUCKETS_A_GENERATOR * width).enumerate();
+        let generators: Vec<SecretRng> =
+            (0..params.buckets().div_ceil(BUCKETS_A_GENERATOR)).map(|_| rng.child()).collect();
+        parts.zip(generators).for_each(|((part, buckets), mut rng)| {
+            for (bucket, out) in (part * BUCKETS_A_GENERATOR..).zip(buckets.chunks_exact_mut(width)) {
+                sorted.write(bucket, |bytes| rng.fill_bytes(bytes), out);
+            }
+        });
+        Ok(Self { id: StateId::random(rng), params: *params, key, table })
+    }
+
+    fn state_id(&self) -> StateId {
+        self.id
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn admit(&self, _: &ClientIdentity, _: Standing, _: &mut Channel, _: &mut SecretRng) -> Result<(), Abort> {
+        Ok(())
+    }
+
+    fn answer(
+        &self,
+        (): &mut (),
+        _: Query,
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<IntersectSenderOutput, Abort> {
+        let phase = ch.phase(Phase::HashItems);
+        // Step 1.
+        let mut prefixes = vec![0; self.params.sizes.query_items];
+        ch.recv_stream::<Prefixes>(&mut prefixes)?;
+        if prefixes.iter().any(|&prefix| prefix as usize >= self.params.buckets()) {
+            return Err(Abort::PeerMisbehaved(Prefixes::STEP, "a prefix with more bits than agreed"));
+        }
+        // Steps 2 and 3.
+        evaluate::<Blinded, Evaluated>(&self.key, prefixes.len(), ch)?;
+        drop(phase);
+        let _phase = ch.phase(Phase::Match);
+        // Step 4.
+        let width = self.params.bucket_bytes();
+        for prefix in prefixes {
+            ch.send_stream::<Buckets>(&self.table[prefix as usize * width..][..width])?;
+        }
+        Ok(IntersectSenderOutput { matches: None })
+    }
+}
+
+impl State for Server {
+    const FORMAT: &'static str = "oprf-buckets server 1";
+
+    fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.bytes(&self.id.to_bytes())?;
+        out.elements(&self.params.to_words())?;
+        out.bytes(&*self.key.to_bytes())?;
+        out.bytes(&self.table)
+    }
+
+    fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
+        let params = read_params(bytes, Params::from_words)?;
+        let key = Secret::new(bytes.array()?);
+        let key = SecretKey::from_bytes(Mode::Oprf, &key).ok_or(StateError::Damaged("its key is malformed"))?;
+        let table = bytes.elements(params.table_bytes())?;
+        Ok(Self { id, params, key, table })
+    }
+}
