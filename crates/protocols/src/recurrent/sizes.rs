@@ -93,17 +93,21 @@ pub(super) fn check_items_asked(asked: u64, items: usize, most: u64) -> Result<(
 
 /// Takes so many items from what a prepared set may still answer, at most `most` for all clients.
 pub(super) fn count_answered(answered: &AtomicU64, items: usize, most: u64) -> Result<(), Abort> {
-    let items = items as u64;
-    let before = answered.fetch_add(items, Ordering::Relaxed);
-    if before.saturating_add(items) <= most {
-        return Ok(());
-    }
-    answered.fetch_sub(items, Ordering::Relaxed);
-    Err(Abort::Local {
+    take_from_budget(answered, items as u64, most).map_err(|before| Abort::Local {
         code: exit_code::REFUSED,
         fault: format!("this prepared set has answered {before} items of at most {most}"),
         mend: "prepare the set again".into(),
     })
+}
+
+/// Adds to a counter that may not exceed `most`, in one step: no other thread, and no state that is written
+/// meanwhile, sees a count that was refused.
+///
+/// # Errors
+/// The count so far, if there is less left.
+pub(crate) fn take_from_budget(counter: &AtomicU64, count: u64, most: u64) -> Result<(), u64> {
+    let taken = |before: u64| before.checked_add(count).filter(|&after| after <= most);
+    counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).map(drop)
 }
 
 /// The places of a client's items that match: without a branch, into memory that was written before.

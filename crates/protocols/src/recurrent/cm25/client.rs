@@ -96,18 +96,18 @@ impl service::Client for Client {
 impl Client {
     /// Arrow 4, with keys of which only the secret one is the same each time.
     fn send_keys(&self, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-        let Keys { seed, rotations, swap, public } = self.receiver.keys(rng);
+        let Keys { seed, turns, public, product } = self.receiver.keys(rng);
         ch.send_stream::<ClientKeys>(&seed.to_bytes())?;
-        let mut halves = rotations.iter().flatten().chain(&swap).chain([&public]);
+        let mut halves = turns.iter().chain([&public]).chain(&product);
         halves.try_for_each(|half| send_half::<ClientKeys>(self.receiver.scheme, half, ch))
     }
 
     /// Arrows 5 and 6.
     fn send_question(&self, question: &Question, ch: &mut Channel) -> Result<(), Abort> {
-        let (scheme, Question { sums, seed, masks }) = (self.receiver.scheme, question);
-        sums.iter().flatten().try_for_each(|sum| send_short::<Sums>(scheme, sum, ch))?;
+        let Question { sums, seed, masks } = question;
+        sums.iter().flatten().try_for_each(|sum| send_short::<Sums>(self.receiver.tables.scheme, sum, ch))?;
         ch.send_stream::<Masks>(&seed.to_bytes())?;
-        masks.iter().flatten().try_for_each(|half| send_half::<Masks>(scheme, half, ch))
+        masks.iter().flatten().try_for_each(|half| send_half::<Masks>(self.receiver.scheme, half, ch))
     }
 
     /// Arrow 7.
@@ -115,7 +115,7 @@ impl Client {
         let (scheme, params) = (self.receiver.scheme, &self.params.params);
         let primes = params.primes_of_e();
         let mut limbs = || (0..params.limbs).map(|_| receive_short::<Results>(scheme, primes, ch)).collect();
-        Ok(Answer { results: (0..params.partitions()).map(|_| limbs()).collect::<Result<_, Abort>>()? })
+        Ok(Answer { results: (0..params.results() / params.limbs).map(|_| limbs()).collect::<Result<_, Abort>>()? })
     }
 }
 
@@ -123,12 +123,11 @@ impl State for Client {
     const FORMAT: &'static str = "cm25 client 1";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
-        let scheme = self.receiver.scheme;
         out.elements(&self.params.to_words())?;
         out.u64(self.asked)?;
         out.bytes(&self.key)?;
-        out.bytes(&self.receiver.key.to_bytes(scheme))?;
-        self.receiver.setup.write(scheme, out)
+        out.bytes(&self.receiver.key.to_bytes(self.receiver.scheme))?;
+        self.receiver.tables.setup.write(self.receiver.tables.scheme, out)
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
@@ -138,9 +137,8 @@ impl State for Client {
             return Err(StateError::Damaged("it has asked more than a client may"));
         }
         let key = bytes.array()?;
-        let scheme = params.params.scheme();
-        let secret = read_key(scheme, bytes)?;
-        let setup = Setup::read(&params.params, scheme, bytes)?;
+        let secret = read_key(params.params.receivers(), bytes)?;
+        let setup = Setup::read(&params.params, params.params.scheme(), bytes)?;
         let receiver = Receiver::with_key(&params.params, secret, setup);
         Ok(Self { params, key, receiver, asked })
     }

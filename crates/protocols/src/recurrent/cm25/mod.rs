@@ -31,15 +31,16 @@
 //!
 //! | paper | here | what |
 //! |---|---|---|
-//! | sender `S`, receiver `R` | [`Server`] around [`Sender`], [`Client`] around [`Receiver`] | messages and states around what is computed |
+//! | sender `S`, receiver `R` | [`Server`] around [`Sender`], [`Client`] around [`Receiver`] and [`Tables`] | messages and states around what is computed |
 //! | `Z` (Eqs. 4 and 5) | `request::compressed` | from 128-bit items to those of the tables |
 //! | `T`, `H_j`, `g`, `sigma_L`, `sigma_R` | [`hashing::PermutedTables`](vesica_structures::hashing::PermutedTables), `PermutedHash`, `PermutedShape` | tables |
 //! | `C` | [`Setup::cells`] | the tables under the sender's key |
 //! | `P`, dummies | `unasked`, `empty` of [`Params`] | what no limb of an item is |
 //! | `D`, `R` | [`Question`] | |
 //! | `E` | [`Answer`] | |
-//! | `rho`, `omega` | `factors`, `turn` of [`Sender::answer`] | a row's rotation, and the exchange of rows |
+//! | `rho`, `omega` | `factors` of [`Sender::answer`], [`Turns`] | a row's rotation, and the exchange of rows |
 //! | `eta_s + 1`, `eta_r + 1` | [`Params::partitions`] | |
+//! | `n_s`, `n_r` | `scheme`, `receivers` of [`Params`] | coefficients, and slots |
 //! | `k`, `t_i` | `tables`, `plain` | tables side by side in a ciphertext, and their moduli |
 //!
 //! Second halves of fresh ciphertexts come from seeds; what both sides send of sums and results is switched
@@ -93,11 +94,20 @@
 //! may match the one and some the other. [`Params::compressed`] bounds the probability for all items of an
 //! enrolment, and refuses what is above its share of the failure budget.
 //!
+//! # Other partitions, and rings of two sizes
+//!
+//! [`Params::with_partitions`] takes any `eta_s` and `eta_r` of the paper that the modulus has room for: all ten
+//! pairs in Fast Intersection, and in Fast Setup those with `eta_s = eta_r > 0`. Where they differ, the sender
+//! has a key of the receiver for products, and step 5b has `eta_s - eta_r` of them (the paper prints `h - eta_s
+//! - 1 - eta_r`). [`Params::with_receivers_degree`] takes `n_s > n_r`: masks and results are `n_s / n_r`
+//! ciphertexts each, and the sender permutes those of a result. `n_s < n_r` is refused, as in the paper: slots
+//! that no table fills would have to hold something, and uniform numbers there match by chance, with
+//! probability 2^-3.4 for 4,096 slots and `t` = 40,961. The rows have the paper's partitions and equal rings.
+//!
 //! # Not here
 //!
-//! Footnote 1 of the paper (the sender learns the size of the intersection), `n_s > n_r`, partitions other than
-//! those of the two configurations (step 5b then has `eta_s - eta_r` products, where the paper prints `h -
-//! eta_s - 1 - eta_r`), and Protocol 1, which is the blueprint of Protocol 2.
+//! Footnote 1 of the paper (the sender learns the size of the intersection), and Protocol 1, which is the
+//! blueprint of Protocol 2.
 
 mod client;
 mod messages;
@@ -109,8 +119,10 @@ mod sender;
 mod server;
 mod setup;
 mod slots;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use client::Client;
 pub use params::{Configuration, Form, ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, Params};
@@ -120,3 +132,5 @@ pub use rows::{Cm25, FastIntersection, FastIntersectionRepaired, FastSetup, Fast
 pub use sender::{Answer, ReceiverKeys, Sender};
 pub use server::{Server, Session};
 pub use setup::Setup;
+pub use tables::Tables;
+pub use turns::Turns;

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::hashing::PermutedShape;
-use vesica_structures::rlwe::bfv;
+use vesica_structures::rlwe::bfv::{self, Plain};
+use vesica_structures::secret::Secret;
 
 /// The paper's two configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +77,13 @@ pub struct Params {
     pub shape: PermutedShape,
     /// Plaintexts that a cell is spread over.
     pub limbs: usize,
-    /// The encryption scheme of both sides, `n_s = n_r`.
+    /// Ciphertexts that an item's functions are multiplied to, by the receiver and then by the sender:
+    /// `eta_s + 1` and `eta_r + 1`.
+    pub partitions: [usize; 2],
+    /// The sender's encryption scheme, of `n_s` coefficients.
     pub scheme: bfv::Params,
+    /// The receiver's encryption scheme, of `n_r` coefficients.
+    pub receivers: bfv::Params,
 }
 
 impl Params {
@@ -107,7 +113,68 @@ impl Params {
             Form::Repaired => limbs_for(shape.right_bits()),
         };
         let scheme = scheme(configuration, form).params().clone();
-        Ok(Self { configuration, form, set_items, shape, limbs, scheme })
+        let partitions = match configuration {
+            Configuration::FastSetup => [2; 2],
+            Configuration::FastIntersection => [1; 2],
+        };
+        Ok(Self { configuration, form, set_items, shape, limbs, partitions, receivers: scheme.clone(), scheme })
+    }
+
+    /// The same with other partitions, `[eta_s + 1, eta_r + 1]`.
+    ///
+    /// # Errors
+    /// If there are no such partitions, or the modulus has no room for their products.
+    pub fn with_partitions(self, partitions: [usize; 2]) -> Result<Self, Unsupported> {
+        let [asked, answered] = partitions;
+        if !(1..=FUNCTIONS).contains(&asked) || !(1..=asked).contains(&answered) {
+            return Err(Unsupported::new(
+                format_args!("{asked} partitions of {FUNCTIONS} differences, and {answered} of their products"),
+                format_args!("take 1 to {FUNCTIONS} partitions, and no more of products than of differences"),
+            ));
+        }
+        // Products of a plaintext modulus of 32 bits leave no room for a second one, of ciphertexts or with the
+        // plaintexts of step 5c.
+        if self.configuration == Configuration::FastSetup && (asked == 1 || answered != asked) {
+            return Err(Unsupported::new(
+                format_args!("{asked} and {answered} partitions in Fast Setup: their noise exceeds the modulus"),
+                "take two partitions or more, as many in answers, or Fast Intersection",
+            ));
+        }
+        if asked != answered && self.receivers != self.scheme {
+            return Err(Unsupported::new(
+                format_args!("products under the receiver's key in {} coefficients", self.receivers.degree),
+                "take as many partitions in answers as in questions, or rings of one size",
+            ));
+        }
+        Ok(Self { partitions, ..self })
+    }
+
+    /// The same with a receiver's scheme of `n_r` coefficients.
+    ///
+    /// # Errors
+    /// If `n_s < n_r`, which the paper forbids, or there are no parameters for them.
+    pub fn with_receivers_degree(self, degree: usize) -> Result<Self, Unsupported> {
+        if degree > self.scheme.degree {
+            return Err(Unsupported::new(
+                format_args!("{degree} slots under the receiver's key for {} of the tables", self.scheme.degree),
+                "take n_s >= n_r: what fills the other slots would match by chance",
+            ));
+        }
+        if degree == self.scheme.degree {
+            return Ok(Self { receivers: self.scheme.clone(), ..self });
+        }
+        let is_served =
+            self.configuration == Configuration::FastIntersection && self.form == Form::Repaired && degree == 4096;
+        if !is_served || self.partitions[0] != self.partitions[1] {
+            return Err(Unsupported::new(
+                format_args!(
+                    "{degree} coefficients under the receiver's key, {} under the sender's",
+                    self.scheme.degree
+                ),
+                "take 4096 and 8192 in Fast Intersection, repaired, without products of the sender's",
+            ));
+        }
+        Ok(Self { receivers: small_scheme().params().clone(), ..self })
     }
 
     /// Parameters for a set of so many items of 128 bits, which are compressed (Eqs. 4 and 5): in repaired
@@ -156,12 +223,9 @@ impl Params {
         }
     }
 
-    /// Ciphertexts of one kind that travel for a query, `eta_s + 1 = eta_r + 1`.
-    pub fn partitions(&self) -> usize {
-        match self.configuration {
-            Configuration::FastSetup => 2,
-            Configuration::FastIntersection => 1,
-        }
+    /// The receiver's ciphertexts for one of the sender's, `n_s / n_r`.
+    pub fn chunks(&self) -> usize {
+        self.scheme.degree / self.receivers.degree
     }
 
     /// Ciphertexts of the tables' bins, each for all limbs.
@@ -174,9 +238,24 @@ impl Params {
         self.blocks() * self.limbs
     }
 
-    /// Ciphertexts of one kind that travel for an item.
-    pub fn travelling(&self) -> usize {
-        self.partitions() * self.limbs
+    /// Sums `D` that travel for an item.
+    pub fn sums(&self) -> usize {
+        self.partitions[0] * self.limbs
+    }
+
+    /// Encrypted masks that travel for an item.
+    pub fn masks(&self) -> usize {
+        self.sums() * self.chunks()
+    }
+
+    /// Results `E` that travel for an item.
+    pub fn results(&self) -> usize {
+        self.partitions[1] * self.chunks() * self.limbs
+    }
+
+    /// Whether the sender multiplies ciphertexts in step 5b.
+    pub fn has_senders_products(&self) -> bool {
+        self.partitions[0] != self.partitions[1]
     }
 
     /// What an empty bin has in each limb: no limb of an item.
@@ -210,10 +289,33 @@ impl Params {
 
     /// Bits of each of the four draws of a flood on sums `D`.
     pub(super) fn flood_bits_d(&self) -> u32 {
-        match self.configuration {
-            Configuration::FastSetup => 73,
-            Configuration::FastIntersection => 98,
+        match depth(FUNCTIONS, self.partitions[0]) {
+            0 | 1 => 73,
+            _ => 98,
         }
+    }
+
+    /// Bits of each of the four draws of a flood on results `E`.
+    pub(super) fn flood_bits_e(&self) -> u32 {
+        if self.chunks() > 1 {
+            return 84;
+        }
+        match depth(self.partitions[0], self.partitions[1]) {
+            0 => 73,
+            1 => 90,
+            _ => FLOOD_BITS_MULTIPLIED,
+        }
+    }
+
+    /// Primes that are left of sums `D` when noise is flooded: the one that is dropped before takes with
+    /// it most of the noise of products.
+    pub(super) fn primes_flooded_d(&self) -> usize {
+        3
+    }
+
+    /// Primes that are left of results `E` when noise is flooded.
+    pub(super) fn primes_flooded_e(&self) -> usize {
+        if self.chunks() > 1 { 4 } else { 3 }
     }
 
     /// Primes that the sums `D` keep when they travel.
@@ -225,19 +327,36 @@ impl Params {
     pub(super) fn primes_of_e(&self) -> usize {
         2
     }
-}
 
-/// Primes that are left when noise is flooded: the one that is dropped before takes with it most of
-/// the noise of products.
-pub(super) const PRIMES_FLOODED: usize = 3;
-/// Bits of each of the four draws of a flood on results `E`.
-pub(super) const FLOOD_BITS_E: u32 = 73;
-
-impl Params {
-    /// The scheme.
+    /// The sender's scheme.
     pub(super) fn scheme(&self) -> &'static bfv::Scheme {
         scheme(self.configuration, self.form)
     }
+
+    /// The receiver's scheme.
+    pub(super) fn receivers(&self) -> &'static bfv::Scheme {
+        if self.chunks() > 1 { small_scheme() } else { self.scheme() }
+    }
+
+    /// The slots of a plaintext of the sender's scheme, in plaintexts of the receiver's.
+    pub(super) fn in_chunks(&self, plain: &Plain) -> Vec<Plain> {
+        let slots = Secret::new(self.scheme().decode(plain));
+        slots.chunks_exact(self.receivers.degree).map(|slots| self.receivers().encode(slots)).collect()
+    }
+}
+
+/// Bits of each of the four draws of a flood on what is multiplied by ciphertexts, at a depth of two, and
+/// then by the matrices of slots.
+pub(super) const FLOOD_BITS_MULTIPLIED: u32 = 104;
+
+/// Depth of products that bring `from` ciphertexts to `to`.
+fn depth(from: usize, to: usize) -> u32 {
+    ceil_log2(from.div_ceil(to))
+}
+
+/// Of `from` ciphertexts that are multiplied to `to`, those of one product.
+pub(super) fn factors_of(product: usize, from: usize, to: usize) -> std::ops::Range<usize> {
+    (product * from).div_ceil(to)..((product + 1) * from).div_ceil(to)
 }
 
 /// The scheme of a configuration and form, which is the same for all requests.
@@ -249,6 +368,16 @@ fn scheme(configuration: Configuration, form: Form) -> &'static bfv::Scheme {
             Form::Faithful => bfv::Params::with_widths(4096, &[28, 27, 27, 27], &[40_961, 65_537][..tables], 14),
             Form::Repaired => bfv::Params::with_widths(8192, &[42, 41, 41, 41], &[65_537, 114_689][..tables], 18),
         };
-        bfv::Scheme::new(&params).unwrap_or_else(|refused| unreachable!("tests make all four: {}", refused.what))
+        made(&params)
     })
+}
+
+/// The receiver's scheme where `n_s > n_r`.
+fn small_scheme() -> &'static bfv::Scheme {
+    static SCHEME: OnceLock<bfv::Scheme> = OnceLock::new();
+    SCHEME.get_or_init(|| made(&bfv::Params::with_widths(4096, &[28, 27, 27, 27], &[65_537], 14)))
+}
+
+fn made(params: &bfv::Params) -> bfv::Scheme {
+    bfv::Scheme::new(params).unwrap_or_else(|refused| unreachable!("tests make all of them: {}", refused.what))
 }

@@ -3,12 +3,11 @@
 use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::prf::DigestPrf;
-use vesica_structures::rlwe::bfv::Scheme;
 use vesica_structures::secret::Secret;
 
 use super::params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, MOST_FLOODED};
-use super::receiver::rotations;
 use super::setup::{SEED_BYTES, Setup};
+use super::turns::Turns;
 use super::{Configuration, Form, Params};
 use crate::ecdh::CHUNKS_IN_FLIGHT;
 use crate::recurrent::ANSWER_BYTES_IN_FLIGHT;
@@ -59,7 +58,7 @@ impl RowParams {
         }
         let params = Params::compressed(configuration, form, sender_items)?;
         // More than a client's own.
-        if params.travelling() as u64 * ITEMS_OF_A_SET > MOST_FLOODED {
+        if params.sums().max(params.results()) as u64 * ITEMS_OF_A_SET > MOST_FLOODED {
             return Err(Unsupported::new(
                 format_args!("items of {} limbs, which a set floods too often", params.limbs),
                 "choose another protocol",
@@ -71,23 +70,25 @@ impl RowParams {
     /// Seeds, the server's keys and tables, and the client's keys.
     pub fn enrolment_bytes(&self) -> u64 {
         let scheme = self.params.scheme();
-        let halves = Setup::halves(&self.params, scheme) + client_halves(scheme);
-        (KEY_BYTES + SEED_BYTES + CLIENT_SEED_BYTES + halves * half_bytes(scheme)) as u64
+        let table = Setup::halves(&self.params, scheme) * half_bytes(scheme);
+        (KEY_BYTES + SEED_BYTES + table + CLIENT_SEED_BYTES + client_bytes(&self.params)) as u64
     }
 
-    /// For each item: a seed, and for each partition and limb the sum, half of its mask, and the result.
+    /// For each item: a seed, sums, halves of masks, and results.
     pub fn query_bytes(&self) -> u64 {
-        let (scheme, params) = (self.params.scheme(), &self.params);
-        let short = |primes| scheme.ciphertext_bytes(primes);
-        let each = short(params.primes_of_d()) + half_bytes(scheme) + short(params.primes_of_e());
-        (self.query_items * (CLIENT_SEED_BYTES + params.travelling() * each)) as u64
+        let (params, theirs) = (&self.params, self.params.receivers());
+        let sums = params.sums() * params.scheme().ciphertext_bytes(params.primes_of_d());
+        let masks = params.masks() * half_bytes(theirs);
+        (self.query_items * (sums + CLIENT_SEED_BYTES + masks + self.bytes_of_results())) as u64
+    }
+
+    fn bytes_of_results(&self) -> usize {
+        self.params.results() * self.params.receivers().ciphertext_bytes(self.params.primes_of_e())
     }
 
     /// How many answers a client awaits at a time.
     pub(super) fn items_in_flight(&self) -> usize {
-        let params = &self.params;
-        let answer = params.travelling() * params.scheme().ciphertext_bytes(params.primes_of_e());
-        (ANSWER_BYTES_IN_FLIGHT / answer).clamp(1, CHUNKS_IN_FLIGHT)
+        (ANSWER_BYTES_IN_FLIGHT / self.bytes_of_results()).clamp(1, CHUNKS_IN_FLIGHT)
     }
 
     /// All of them as numbers, and what another version may derive from them otherwise.
@@ -123,9 +124,12 @@ impl RowParams {
     }
 }
 
-/// First halves that a client sends once: keys for rotations and the exchange of rows, and its public key.
-fn client_halves(scheme: &Scheme) -> usize {
-    scheme.digits() * (rotations(scheme) as usize + 1) + 1
+/// Bytes of the first halves that a client sends once: keys that turn slots, its public key, and a key for
+/// products where the sender has any.
+fn client_bytes(params: &Params) -> usize {
+    let scheme = params.receivers();
+    let products = if params.has_senders_products() { scheme.digits() } else { 0 };
+    (Turns::count(scheme) + 1 + products) * half_bytes(scheme)
 }
 
 /// Items compressed to as many bits as tables take, by AES under a key that both sides know (Eqs. 4 and 5).

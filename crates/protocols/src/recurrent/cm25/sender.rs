@@ -2,20 +2,23 @@
 
 use vesica_structures::hashing::{HashFailure, PermutedHash, PermutedTables};
 use vesica_structures::rlwe::bfv::{
-    Automorphism, Ciphertext, Coefficients, GaloisKey, NoiseExhausted, Poly, PublicKey, Scheme, SecretKey, Values,
+    Ciphertext, Coefficients, NoiseExhausted, Plain, Poly, PublicKey, Scheme, SecretKey, SwitchKey, Values,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::params::{FLOOD_BITS_E, PRIMES_FLOODED};
+use super::params::factors_of;
 use super::receiver::{Keys, Question};
 use super::setup::Setup;
+use super::tables::product;
+use super::turns::Turns;
 use super::{Form, Params, slots};
 
 /// The sender with its set in encrypted tables.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) params: Params,
+    /// The sender's own.
     pub(super) scheme: &'static Scheme,
     pub(super) key: SecretKey,
     pub(super) setup: Setup,
@@ -24,13 +27,13 @@ pub struct Sender {
 /// The receiver's keys, as the sender uses them.
 #[derive(Debug)]
 pub struct ReceiverKeys {
-    /// For rotations of each row by 1, 2, 4, .. places.
-    rotations: Vec<GaloisKey>,
-    swap: GaloisKey,
+    pub(super) turns: Turns,
     public: PublicKey,
+    /// None where the sender multiplies no ciphertexts.
+    product: Option<SwitchKey>,
 }
 
-/// What comes back for a question (step 5d): for each partition, for each limb.
+/// What comes back for a question (step 5d): for each partition and chunk, for each limb.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The results `E`, under the receiver's key.
@@ -80,19 +83,13 @@ impl Sender {
 
     /// The receiver's keys, expanded.
     pub fn receive(&self, keys: Keys) -> ReceiverKeys {
-        let scheme = self.scheme;
-        let mut first = 0;
-        let mut galois = |automorphism, halves: Vec<Poly<Values>>| {
-            let key = GaloisKey::new(scheme, automorphism, &keys.seed, first, halves);
-            first += scheme.digits() as u64;
-            key
-        };
-        let rotations = (0..)
-            .zip(keys.rotations)
-            .map(|(bit, halves)| galois(Automorphism::rotation(scheme, 1 << bit), halves))
-            .collect();
-        let swap = galois(Automorphism::swap(scheme), keys.swap);
-        ReceiverKeys { rotations, swap, public: PublicKey::new(scheme, &keys.seed, first, keys.public) }
+        let scheme = self.params.receivers();
+        let turns = Turns::new(scheme, &keys.seed, keys.turns);
+        let first = Turns::count(scheme) as u64;
+        let public = PublicKey::new(scheme, &keys.seed, first, keys.public);
+        let product =
+            self.params.has_senders_products().then(|| SwitchKey::new(scheme, &keys.seed, first + 1, keys.product));
+        ReceiverKeys { turns, public, product }
     }
 
     /// Step 5.
@@ -105,48 +102,66 @@ impl Sender {
         question: &Question,
         rng: &mut SecretRng,
     ) -> Result<Answer, NoiseExhausted> {
-        let (scheme, limbs) = (self.scheme, self.params.limbs);
-        let mut results = Vec::with_capacity(question.sums.len());
-        for (partition, sums) in question.sums.iter().enumerate() {
-            // Step 5a.
-            let mut differences = Vec::with_capacity(limbs);
-            for (limb, sum) in sums.iter().enumerate() {
-                let number = (partition * limbs + limb) as u64;
-                let mut masks = scheme.expand(&question.seed, number, question.masks[partition][limb].clone());
-                let sum = Secret::new(scheme.decrypt(sum, &self.key)?);
-                scheme.subtract_plain(&mut masks, &sum);
-                differences.push(masks);
-            }
-            // Step 5b has no products: eta_s is eta_r. Step 5c.
-            let factors: Vec<Poly<Values>> = slots::invertible(scheme, limbs, rng)
-                .iter()
-                .map(|plain| scheme.multiplier(plain, scheme.all_primes()))
-                .collect();
-            let turn = rng.block();
-            let of_limb = |factors: &[Poly<Values>]| {
-                let products: Vec<_> = differences.iter().zip(factors).collect();
-                self.turned(scheme.combine(&products), turn, keys)
-            };
-            // Step 5d.
-            let turned: Vec<Ciphertext<Values>> = factors.chunks_exact(limbs).map(of_limb).collect();
-            results.push(turned.into_iter().map(|result| self.finish(result, keys, rng)).collect());
-        }
-        if self.params.form == Form::Repaired {
-            // Which functions' partition has the match is nobody's business.
-            for last in (1..results.len()).rev() {
-                results.swap(last, below(last + 1, rng));
+        let (params, scheme) = (&self.params, self.params.receivers());
+        let differences = self.differences(question)?;
+        let mut results = Vec::with_capacity(params.partitions[1] * params.chunks());
+        for ciphertexts in self.multiplied(&differences, keys) {
+            for chunk in 0..params.chunks() {
+                let limbs: Vec<_> = ciphertexts.iter().skip(chunk).step_by(params.chunks()).collect();
+                // Step 5c.
+                let factors = slots::multipliers(scheme, limbs.len(), rng);
+                let turn = rng.block();
+                // Step 5d.
+                let of_limb = |factors: &[Poly<Values>]| {
+                    let products: Vec<_> = limbs.iter().copied().zip(factors).collect();
+                    keys.turns.turned(scheme, scheme.combine(&products), turn)
+                };
+                let turned: Vec<Ciphertext<Values>> = factors.chunks_exact(limbs.len()).map(of_limb).collect();
+                results.push(turned.into_iter().map(|result| self.finish(result, keys, rng)).collect());
             }
         }
+        // Rotations go over all chunks of a partition. Which functions' partition has the match is nobody's
+        // business, either.
+        let shuffled = if params.form == Form::Repaired { results.len() } else { params.chunks() };
+        results.chunks_mut(shuffled).for_each(|results| shuffle(results, rng));
         Ok(Answer { results })
     }
 
-    /// Rotated and swapped as the low bits of `turn` say, in time that does not depend on them.
-    pub(super) fn turned(&self, mut result: Ciphertext<Values>, turn: u128, keys: &ReceiverKeys) -> Ciphertext<Values> {
-        for (bit, key) in keys.rotations.iter().chain([&keys.swap]).enumerate() {
-            let moved = self.scheme.apply(&result, key);
-            self.scheme.select(turn >> bit & 1 == 1, &moved, &mut result);
-        }
-        result
+    /// Step 5a: for each partition, for each limb and chunk.
+    pub(super) fn differences(&self, question: &Question) -> Result<Vec<Vec<Ciphertext<Values>>>, NoiseExhausted> {
+        let scheme = self.params.receivers();
+        let mut numbered = (0..).zip(question.masks.iter().flatten());
+        let mut of_sum = |sum: &Ciphertext<Coefficients>| {
+            let sum = Secret::new(self.scheme.decrypt(sum, &self.key)?);
+            let chunks = Secret::new(self.params.in_chunks(&sum));
+            let of_chunk = |(chunk, (number, mask)): (&Plain, (u64, &Poly<Values>))| {
+                let mut mask = scheme.expand(&question.seed, number, mask.clone());
+                scheme.subtract_plain(&mut mask, chunk);
+                mask
+            };
+            Ok(chunks.iter().zip(numbered.by_ref()).map(of_chunk).collect::<Vec<_>>())
+        };
+        let mut of_partition = |sums: &Vec<Ciphertext<Coefficients>>| {
+            let limbs: Result<Vec<_>, NoiseExhausted> = sums.iter().map(&mut of_sum).collect();
+            Ok(limbs?.into_iter().flatten().collect())
+        };
+        question.sums.iter().map(&mut of_partition).collect()
+    }
+
+    /// Step 5b: for each partition of the answer, for each limb and chunk.
+    pub(super) fn multiplied(
+        &self,
+        differences: &[Vec<Ciphertext<Values>>],
+        keys: &ReceiverKeys,
+    ) -> Vec<Vec<Ciphertext<Values>>> {
+        let [asked, answered] = self.params.partitions;
+        let Some(key) = &keys.product else { return differences.to_vec() };
+        let of_partition = |partition: usize| {
+            let factors = &differences[factors_of(partition, asked, answered)];
+            let of_place = |place: usize| factors.iter().map(|factor| factor[place].clone()).collect();
+            (0..factors[0].len()).map(|place| product(self.params.receivers(), of_place(place), key)).collect()
+        };
+        (0..answered).map(of_partition).collect()
     }
 
     /// What leaves of a result.
@@ -156,16 +171,23 @@ impl Sender {
         keys: &ReceiverKeys,
         rng: &mut SecretRng,
     ) -> Ciphertext<Coefficients> {
+        let scheme = self.params.receivers();
         if self.params.form == Form::Repaired {
-            self.scheme.add(&mut result, &keys.public.zero(self.scheme, rng));
+            scheme.add(&mut result, &keys.public.zero(scheme, rng));
         }
-        let mut result = self.scheme.ciphertext_coefficients(result);
+        let mut result = scheme.ciphertext_coefficients(result);
         if self.params.form == Form::Repaired {
-            self.scheme.switch_down(&mut result, PRIMES_FLOODED);
-            self.scheme.flood(&mut result, FLOOD_BITS_E, rng);
+            scheme.switch_down(&mut result, self.params.primes_flooded_e());
+            scheme.flood(&mut result, self.params.flood_bits_e(), rng);
         }
-        self.scheme.switch_down(&mut result, self.params.primes_of_e());
+        scheme.switch_down(&mut result, self.params.primes_of_e());
         result
+    }
+}
+
+fn shuffle<T>(list: &mut [T], rng: &mut SecretRng) {
+    for last in (1..list.len()).rev() {
+        list.swap(last, below(last + 1, rng));
     }
 }
 

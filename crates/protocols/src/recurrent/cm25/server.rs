@@ -8,14 +8,14 @@ use vesica_party::service::{
     self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
 use vesica_party::{Abort, Channel, Phase, Stream};
-use vesica_structures::rlwe::bfv::Seed;
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Seed};
 use vesica_structures::rng::SecretRng;
 
 use super::messages::{ClientKeys, Masks, Results, Seeds, Sums};
 use super::params::ITEMS_OF_A_SET;
-use super::receiver::rotations;
 use super::request::{CLIENT_SEED_BYTES, KEY_BYTES, compressed};
 use super::setup::Setup;
+use super::turns::Turns;
 use super::{Keys, Question, ReceiverKeys, RowParams, Sender};
 use crate::recurrent::ciphertexts::{exhausted, read_key, receive_half, receive_halves, receive_short, send_short};
 use crate::recurrent::{count_answered, read_params};
@@ -81,12 +81,13 @@ impl service::Server for Server {
             self.sender.setup.send(scheme, ch)?;
         }
         // Arrow 4.
+        let theirs = self.params.params.receivers();
         let seed = receive_seed::<ClientKeys>(ch)?;
-        let mut digits = || receive_halves::<ClientKeys>(scheme, scheme.digits(), ch);
-        let rotations = (0..rotations(scheme)).map(|_| digits()).collect::<Result<_, Abort>>()?;
-        let swap = digits()?;
-        let (_, public) = receive_half::<ClientKeys>(scheme, ch)?;
-        Ok(Session { keys: self.sender.receive(Keys { seed, rotations, swap, public }) })
+        let turns = receive_halves::<ClientKeys>(theirs, Turns::count(theirs), ch)?;
+        let (_, public) = receive_half::<ClientKeys>(theirs, ch)?;
+        let products = if self.params.params.has_senders_products() { theirs.digits() } else { 0 };
+        let product = receive_halves::<ClientKeys>(theirs, products, ch)?;
+        Ok(Session { keys: self.sender.receive(Keys { seed, turns, public, product }) })
     }
 
     fn answer(
@@ -103,7 +104,7 @@ impl service::Server for Server {
             let answer = self.sender.answer(&session.keys, &question, rng).map_err(|_| exhausted::<Sums>())?;
             // Arrow 7.
             let mut results = answer.results.iter().flatten();
-            results.try_for_each(|result| send_short::<Results>(self.sender.scheme, result, ch))?;
+            results.try_for_each(|result| send_short::<Results>(self.params.params.receivers(), result, ch))?;
         }
         Ok(IntersectSenderOutput { matches: None })
     }
@@ -116,14 +117,21 @@ fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort
 }
 
 impl Server {
-    /// Arrows 5 and 6.
-    pub(super) fn receive_question(&self, ch: &mut Channel) -> Result<Question, Abort> {
+    /// Arrow 5.
+    pub(super) fn receive_sums(&self, ch: &mut Channel) -> Result<Vec<Vec<Ciphertext<Coefficients>>>, Abort> {
         let (scheme, params) = (self.sender.scheme, &self.params.params);
         let mut limbs = || (0..params.limbs).map(|_| receive_short::<Sums>(scheme, params.primes_of_d(), ch)).collect();
-        let sums = (0..params.partitions()).map(|_| limbs()).collect::<Result<_, Abort>>()?;
+        (0..params.partitions[0]).map(|_| limbs()).collect()
+    }
+
+    /// Arrows 5 and 6.
+    pub(super) fn receive_question(&self, ch: &mut Channel) -> Result<Question, Abort> {
+        let params = &self.params.params;
+        let sums = self.receive_sums(ch)?;
         let seed = receive_seed::<Masks>(ch)?;
-        let masks = (0..params.partitions()).map(|_| receive_halves::<Masks>(scheme, params.limbs, ch));
-        Ok(Question { sums, seed, masks: masks.collect::<Result<_, Abort>>()? })
+        let limbs = params.limbs * params.chunks();
+        let masks = sums.iter().map(|_| receive_halves::<Masks>(params.receivers(), limbs, ch));
+        Ok(Question { masks: masks.collect::<Result<_, Abort>>()?, sums, seed })
     }
 }
 

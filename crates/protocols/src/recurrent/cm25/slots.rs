@@ -1,6 +1,6 @@
 //! Numbers in the slots of plaintexts: residues modulo each packing modulus, masks, and matrices.
 
-use vesica_structures::rlwe::bfv::{Plain, Scheme};
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, NoiseExhausted, Plain, Poly, Scheme, SecretKey, Values};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -78,6 +78,12 @@ pub(super) fn invertible(scheme: &Scheme, size: usize, rng: &mut SecretRng) -> V
     entries.iter().map(|residues| pack(scheme, residues)).collect()
 }
 
+/// The same as factors of ciphertexts with all primes.
+pub(super) fn multipliers(scheme: &Scheme, size: usize, rng: &mut SecretRng) -> Vec<Poly<Values>> {
+    let plains = Secret::new(invertible(scheme, size, rng));
+    plains.iter().map(|plain| scheme.multiplier(plain, scheme.all_primes())).collect()
+}
+
 /// Whether the determinant is not zero. Takes time by the matrix, which is random.
 fn is_invertible(matrix: &[u64], size: usize, p: u64) -> bool {
     let mut rows = Secret::new(matrix.to_vec());
@@ -96,6 +102,22 @@ fn is_invertible(matrix: &[u64], size: usize, p: u64) -> bool {
         }
     }
     true
+}
+
+/// The slots of what ciphertexts hold.
+///
+/// # Errors
+/// If one has too much noise.
+pub(super) fn decrypted(
+    scheme: &Scheme,
+    ciphertexts: &[Ciphertext<Coefficients>],
+    key: &SecretKey,
+) -> Result<Vec<Secret<Vec<u64>>>, NoiseExhausted> {
+    let slots = |ciphertext| {
+        let plain = Secret::new(scheme.decrypt(ciphertext, key)?);
+        Ok(Secret::new(scheme.decode(&plain)))
+    };
+    ciphertexts.iter().map(slots).collect()
 }
 
 /// Whether some slot is zero in all plaintexts, modulo one of the packing moduli. The work does not depend

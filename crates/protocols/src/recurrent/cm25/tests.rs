@@ -2,11 +2,11 @@ use vesica_structures::hashing::{PermutedHash, PermutedTables};
 use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients};
 use vesica_structures::rng::SecretRng;
 
-use super::params::PRIMES_FLOODED;
 use super::sender::below;
 use super::*;
 
 mod attacks;
+mod layouts;
 mod rows;
 
 const CONFIGURATIONS: [Configuration; 2] = [Configuration::FastSetup, Configuration::FastIntersection];
@@ -24,11 +24,14 @@ struct Parties {
 }
 
 fn parties(configuration: Configuration, form: Form, count: usize, item_bits: u32) -> Parties {
+    parties_of(Params::new(configuration, form, count, item_bits).unwrap())
+}
+
+fn parties_of(params: Params) -> Parties {
     let mut rng = SecretRng::insecure_from_seed(1);
-    let mut items: Vec<u128> = (0..count).map(|_| rng.block() >> (128 - item_bits)).collect();
+    let mut items: Vec<u128> = (0..params.set_items).map(|_| rng.block() >> (128 - params.shape.item_bits)).collect();
     items.sort_unstable();
     items.dedup();
-    let params = Params::new(configuration, form, count, item_bits).unwrap();
     let sender = Sender::prepare(&params, &items, &mut rng).unwrap();
     let receiver = Receiver::new(&params, sender.setup().clone(), &mut rng);
     let keys = sender.receive(receiver.keys(&mut rng));
@@ -56,12 +59,12 @@ impl Parties {
     }
 
     fn tables(&self) -> PermutedTables {
-        PermutedTables::build(&self.receiver.hash, &self.items).unwrap()
+        PermutedTables::build(&self.receiver.tables.hash, &self.items).unwrap()
     }
 
     /// Whether one of the item's bins holds its right part.
     fn seems_there(&self, item: u128) -> bool {
-        let (place, tables) = (self.receiver.hash.place(item), self.tables());
+        let (place, tables) = (self.receiver.tables.hash.place(item), self.tables());
         place
             .bins
             .iter()
@@ -139,10 +142,10 @@ fn noise_below_the_floods_is_as_stated() {
         let mut on = parties(configuration, Form::Repaired, 3000, 40);
         let scheme = on.receiver.scheme;
         let item = on.items[0];
-        for partition in on.receiver.products(item) {
+        for partition in on.receiver.tables.products(item) {
             for product in partition {
                 let mut product = scheme.ciphertext_coefficients(product);
-                scheme.switch_down(&mut product, PRIMES_FLOODED);
+                scheme.switch_down(&mut product, 3);
                 let noise = scheme.noise_bits(&product, &on.sender.key);
                 assert!(noise < of_products - 3.0, "{configuration:?}: D of 2^{noise}");
             }
@@ -153,8 +156,8 @@ fn noise_below_the_floods_is_as_stated() {
         let factors = slots::invertible(scheme, 2, &mut on.rng);
         let factors = [0, 1].map(|i| scheme.multiplier(&factors[i], scheme.all_primes()));
         let result = scheme.combine(&[(&mask, &factors[0]), (&mask, &factors[1])]);
-        let mut result = scheme.ciphertext_coefficients(on.sender.turned(result, u128::MAX, &on.keys));
-        scheme.switch_down(&mut result, PRIMES_FLOODED);
+        let mut result = scheme.ciphertext_coefficients(on.keys.turns.turned(scheme, result, u128::MAX));
+        scheme.switch_down(&mut result, 3);
         let noise = scheme.noise_bits(&result, &on.receiver.key);
         assert!(noise < of_results - 3.0, "{configuration:?}: E of 2^{noise}");
     }
@@ -175,7 +178,7 @@ fn what_travels_of_repaired_forms_has_the_noise_of_a_flood() {
             check(scheme.noise_bits(sum, &on.sender.key), on.sender.params.flood_bits_d());
         }
         for result in answer.results.iter().flatten() {
-            check(scheme.noise_bits(result, &on.receiver.key), params::FLOOD_BITS_E);
+            check(scheme.noise_bits(result, &on.receiver.key), on.sender.params.flood_bits_e());
         }
     }
 }
@@ -193,12 +196,12 @@ fn print_costs() {
             let (scheme, params) = (on.receiver.scheme, &on.sender.params);
             let half = scheme.poly_bytes(scheme.all_primes());
             let setup = half * (params.blocks() * params.limbs + scheme.digits() + 1);
-            let keys = half * (scheme.digits() * (receiver::rotations(scheme) as usize + 1) + 1);
-            let travelling = params.partitions() * params.limbs;
+            let keys = half * (Turns::count(scheme) + 1);
+            let travelling = params.sums();
             let question = travelling * (scheme.ciphertext_bytes(params.primes_of_d()) + half);
             let answer = travelling * scheme.ciphertext_bytes(params.primes_of_e());
             let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
-            let mut product = scheme.ciphertext_coefficients(on.receiver.products(on.items[0])[0][0].clone());
+            let mut product = scheme.ciphertext_coefficients(on.receiver.tables.products(on.items[0])[0][0].clone());
             let noise = scheme.noise_bits(&product, &on.sender.key);
             scheme.switch_down(&mut product, 3);
             let dropped = scheme.noise_bits(&product, &on.sender.key);

@@ -21,6 +21,7 @@ use crate::bfv::keys;
 use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::read_params;
 use crate::recurrent::scramble::Scramble;
+use crate::recurrent::sizes::take_from_budget;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 use crate::unbalanced::evaluation::{all_powers, value};
 use crate::unbalanced::polynomials::Polynomials;
@@ -145,12 +146,7 @@ impl Server {
 
     /// Takes these ciphertexts from what the set may still answer with.
     fn count(&self, ciphertexts: u64) -> Result<(), Abort> {
-        let before = self.answered.fetch_add(ciphertexts, Ordering::Relaxed);
-        if before.saturating_add(ciphertexts) <= ANSWERS_OF_A_SET {
-            return Ok(());
-        }
-        self.answered.fetch_sub(ciphertexts, Ordering::Relaxed);
-        Err(Abort::Local {
+        take_from_budget(&self.answered, ciphertexts, ANSWERS_OF_A_SET).map_err(|before| Abort::Local {
             code: exit_code::REFUSED,
             fault: format!("this prepared set has answered with {before} ciphertexts of at most {ANSWERS_OF_A_SET}"),
             mend: "prepare the set again".into(),

@@ -18,7 +18,7 @@ pub(super) fn recognised(on: &Sender, question: &Question, guesses: &[u128]) -> 
     let mut rng = SecretRng::insecure_from_seed(7);
     let shadow = Receiver::new(&on.params, on.setup().clone(), &mut rng);
     let looks_like = |&guess: &usize| {
-        let product = shadow.products(guesses[guess])[0][0].clone();
+        let product = shadow.tables.products(guesses[guess])[0][0].clone();
         let product = on.scheme.ciphertext_coefficients(product);
         let sent = &question.sums[0][0].c1;
         second_half(on.scheme, product, on.params.primes_of_d()) == *sent
@@ -64,20 +64,20 @@ fn supposed(hash: &PermutedHash, params: &Params, items: &[u128], asked: u128) -
 /// decrypts `e = rho n` in each slot, supposes `n`, has all factors `rho` of step 5d then, and computes the
 /// second half that `E` must have. `turn` is tried as well: one of `2^12`.
 fn comes_from(on: &Parties, question: &Question, answer: &Answer, items: &[u128], asked: u128, turn: u128) -> bool {
-    let (scheme, params) = (on.receiver.scheme, &on.receiver.params);
+    let (scheme, params) = (on.receiver.scheme, &on.receiver.tables.params);
     let slots = scheme.decode(&scheme.decrypt(&answer.results[0][0], &on.receiver.key).unwrap());
     let half = scheme.slots() / 2;
     let (steps, swap) = (turn as usize % half, turn >> half.ilog2() & 1 == 1);
     let t = params.scheme.plain[0];
     let mut factors = vec![0; scheme.slots()];
-    for (slot, supposed) in supposed(&on.receiver.hash, params, items, asked).into_iter().enumerate() {
+    for (slot, supposed) in supposed(&on.receiver.tables.hash, params, items, asked).into_iter().enumerate() {
         let row = (slot / half) ^ usize::from(swap);
         let came_to = row * half + (slot % half + half - steps) % half;
         factors[slot] = slots[came_to] * slots::inverse(supposed, t) % t;
     }
     let factors = scheme.multiplier(&scheme.encode(&factors), scheme.all_primes());
     let mask = scheme.expand(&question.seed, 0, question.masks[0][0].clone());
-    let result = on.sender.turned(scheme.combine(&[(&mask, &factors)]), turn, &on.keys);
+    let result = on.keys.turns.turned(scheme, scheme.combine(&[(&mask, &factors)]), turn);
     let expected = second_half(scheme, scheme.ciphertext_coefficients(result), params.primes_of_e());
     expected == answer.results[0][0].c1
 }
@@ -120,7 +120,7 @@ fn results_of_repaired_forms_are_fresh_ciphertexts() {
                 .map(|limb| scheme.expand(&question.seed, limb as u64, question.masks[0][limb].clone()))
                 .collect();
             let products: Vec<_> = masks.iter().zip(&factors).collect();
-            let result = on.sender.turned(scheme.combine(&products), turn, &on.keys);
+            let result = on.keys.turns.turned(scheme, scheme.combine(&products), turn);
             let expected = second_half(scheme, scheme.ciphertext_coefficients(result), on.sender.params.primes_of_e());
             let is_known = answer.results.iter().any(|results| results[0].c1 == expected);
             assert_eq!(is_known, form == Form::Faithful, "{configuration:?} {form:?}");
@@ -135,7 +135,7 @@ fn partitions_tell_the_function_of_faithful_forms_only() {
     for form in FORMS {
         let mut on = parties(Configuration::FastSetup, form, 3000, NARROW);
         let tables = on.tables();
-        let place = on.receiver.hash.place(on.items[3]);
+        let place = on.receiver.tables.hash.place(on.items[3]);
         let holds = |bin: u32| tables.cell(place.table as usize, bin as usize).filter(|cell| cell.item == 3);
         let function = place.bins.into_iter().find_map(holds).unwrap().function;
         let question = on.receiver.ask(on.items[3], &mut on.rng);
@@ -179,7 +179,7 @@ fn another_functions_item_matches_in_faithful_forms_only() {
         let tables = on.tables();
         let stranger = (0..1 << NARROW)
             .find(|item| {
-                let place = on.receiver.hash.place(*item);
+                let place = on.receiver.tables.hash.place(*item);
                 let holds = |&bin: &u32| tables.cell(0, bin as usize).is_some_and(|cell| cell.right == place.right);
                 place.bins.iter().any(holds) && on.items.binary_search(item).is_err()
             })

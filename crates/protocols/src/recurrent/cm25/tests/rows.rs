@@ -123,7 +123,7 @@ fn exhausted_noise_ends_the_server_and_is_counted_by_the_client() {
         |ch, rng| {
             let mut client = Client::enrol(&params, ch, rng)?;
             // First halves that do not fit the second ones.
-            client.receiver.setup.cells.fill(server.sender.setup().public.clone());
+            client.receiver.tables.setup.cells.fill(server.sender.setup().public.clone());
             client.query(0, query(&[7]), ch, rng)
         },
     );
@@ -136,16 +136,16 @@ fn exhausted_noise_ends_the_server_and_is_counted_by_the_client() {
         |ch, rng| {
             let _session = admit(&server, Standing::New, ch, rng)?;
             let (scheme, params) = (server.sender.scheme, &params.params);
-            let sums = params.travelling() * scheme.ciphertext_bytes(params.primes_of_d());
+            let sums = params.sums() * scheme.ciphertext_bytes(params.primes_of_d());
             ch.recv_stream::<Sums>(&mut vec![0; sums])?;
-            ch.recv_stream::<Masks>(&mut vec![0; 32 + params.travelling() * scheme.poly_bytes(4)])?;
+            ch.recv_stream::<Masks>(&mut vec![0; 32 + params.sums() * scheme.poly_bytes(4)])?;
             // A ciphertext under another key.
             let other = SecretKey::new(scheme, rng);
             let mut encryptor = other.encryptor(scheme, rng);
             let half = encryptor.encrypt(&scheme.encode(&vec![1; scheme.slots()]), rng);
             let mut result = scheme.ciphertext_coefficients(scheme.expand(&encryptor.seed(), 0, half));
             scheme.switch_down(&mut result, params.primes_of_e());
-            (0..params.travelling()).try_for_each(|_| send_short::<Results>(scheme, &result, ch))
+            (0..params.sums()).try_for_each(|_| send_short::<Results>(scheme, &result, ch))
         },
         |ch, rng| Client::enrol(&params, ch, rng)?.query(0, query(&[7]), ch, rng),
     );
