@@ -97,6 +97,10 @@ impl Description {
             ));
         }
         let read: Self = serde_json::from_slice(bytes).map_err(|_| malformed("a field is missing or malformed"))?;
+        // What is kept for a server is kept under the protocol's id.
+        if super::ENTRIES.iter().any(|entry| entry.aliases.contains(&read.protocol.as_str())) {
+            return Err(malformed("it names its protocol by an alias"));
+        }
         if read.key_columns.is_empty() || read.key_columns.len() != read.key_kinds.len() {
             return Err(malformed("it does not describe each key column"));
         }

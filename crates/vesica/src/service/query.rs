@@ -195,6 +195,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         kept: None,
         description: None,
         items: Vec::new(),
+        dummies: Vec::new(),
         order: Secret::new(Vec::new()),
         set: None,
         starts: 0,
@@ -335,6 +336,8 @@ struct Asking<'a> {
     /// The items to ask about, under the server's salt, in a random order: where the server sees
     /// something of each item, it shall not see which keys stand near each other in the table.
     items: Vec<u128>,
+    /// What fills up the last query.
+    dummies: Vec<u128>,
     /// The key of each item.
     order: Secret<Vec<u32>>,
     /// The prepared set that all answers are about.
@@ -634,11 +637,15 @@ impl Asking<'_> {
         let items_per_query = self.description.as_ref().map_or(1, |described| described.items_per_query as usize);
         self.events.stage("asking");
         self.begin_with(client.enrolled().state)?;
+        // The same ones if a query is repeated: a server that sees something of items could otherwise tell
+        // them from dummies. Equal to an item of either side with a probability below 2^-128 times their number.
+        let free = self.items.len().next_multiple_of(items_per_query) - self.items.len();
+        self.dummies.resize_with(free, || self.rng.block());
         while let Some(chunk) = self.items.chunks(items_per_query).nth(self.asked) {
             let first = self.asked * items_per_query;
-            let (own, mut items) = (chunk.len(), chunk.to_vec());
-            // Equal to an item of either side with a probability below 2^-128 times their number.
-            items.resize_with(items_per_query, || self.rng.block());
+            let own = chunk.len();
+            let dummies = &self.dummies[..items_per_query - own];
+            let items = [chunk, dummies].concat();
             let output = client.query(IntersectReceiverInput { items })?;
             if self.begin_with(client.enrolled().state)? {
                 // Whatever else was fetched counts for more than an update.

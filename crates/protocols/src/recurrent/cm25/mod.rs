@@ -100,9 +100,11 @@
 //! pairs in Fast Intersection, and in Fast Setup those with `eta_s = eta_r > 0`. Where they differ, the sender
 //! has a key of the receiver for products, and step 5b has `eta_s - eta_r` of them (the paper prints `h - eta_s
 //! - 1 - eta_r`). [`Params::with_receivers_degree`] takes `n_s > n_r`: masks and results are `n_s / n_r`
-//! ciphertexts each, and the sender permutes those of a result. `n_s < n_r` is refused, as in the paper: slots
-//! that no table fills would have to hold something, and uniform numbers there match by chance, with
-//! probability 2^-3.4 for 4,096 slots and `t` = 40,961. The rows have the paper's partitions and equal rings.
+//! ciphertexts each, and the sender permutes those of a result. `n_s < n_r` is refused, as in the paper,
+//! which fears false matches: uniform numbers in slots that no table fills would match by chance, with
+//! probability 2^-3.4 for 4,096 slots and `t` = 40,961. Known constants that are not zero would not, but the
+//! larger ring has no use. The rows have the paper's partitions and equal rings; for other layouts nothing is
+//! claimed in an entry, and what is asked of one set must stay below [`Params::items_of_a_set`].
 //!
 //! # Not here
 //!

@@ -43,7 +43,7 @@ pub const ITEMS_AN_ENROLMENT: u64 = 1 << 18;
 pub const ITEMS_OF_A_SET: u64 = 1 << 20;
 
 /// Flooded ciphertexts of a set, or of a client, at most: the floods are for so many.
-pub(super) const MOST_FLOODED: u64 = 1 << 23;
+const MOST_FLOODED: u64 = 1 << 23;
 
 /// Tables side by side in a ciphertext, `k`.
 fn tables_of(configuration: Configuration) -> usize {
@@ -157,7 +157,7 @@ impl Params {
         if degree > self.scheme.degree {
             return Err(Unsupported::new(
                 format_args!("{degree} slots under the receiver's key for {} of the tables", self.scheme.degree),
-                "take n_s >= n_r: what fills the other slots would match by chance",
+                "take n_s >= n_r, as the paper says",
             ));
         }
         if degree == self.scheme.degree {
@@ -251,6 +251,11 @@ impl Params {
     /// Results `E` that travel for an item.
     pub fn results(&self) -> usize {
         self.partitions[1] * self.chunks() * self.limbs
+    }
+
+    /// How many items one prepared set may answer, so that its floods are within their budget.
+    pub fn items_of_a_set(&self) -> u64 {
+        ITEMS_OF_A_SET.min(MOST_FLOODED / self.sums().max(self.results()) as u64)
     }
 
     /// Whether the sender multiplies ciphertexts in step 5b.

@@ -5,7 +5,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::prf::DigestPrf;
 use vesica_structures::secret::Secret;
 
-use super::params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, MOST_FLOODED};
+use super::params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET};
 use super::setup::{SEED_BYTES, Setup};
 use super::turns::Turns;
 use super::{Configuration, Form, Params};
@@ -57,8 +57,7 @@ impl RowParams {
             ));
         }
         let params = Params::compressed(configuration, form, sender_items)?;
-        // More than a client's own.
-        if params.sums().max(params.results()) as u64 * ITEMS_OF_A_SET > MOST_FLOODED {
+        if params.items_of_a_set() < ITEMS_OF_A_SET {
             return Err(Unsupported::new(
                 format_args!("items of {} limbs, which a set floods too often", params.limbs),
                 "choose another protocol",
@@ -91,9 +90,10 @@ impl RowParams {
         (ANSWER_BYTES_IN_FLIGHT / self.bytes_of_results()).clamp(1, CHUNKS_IN_FLIGHT)
     }
 
-    /// All of them as numbers, and what another version may derive from them otherwise.
+    /// All of them as numbers, and what another version may derive from them otherwise. The last number also
+    /// has the layout, so that sides, and states, with unlike ones do not misread each other.
     pub(super) fn to_words(&self) -> [u64; WORDS] {
-        let Params { configuration, form, set_items, shape, limbs, .. } = &self.params;
+        let Params { configuration, form, set_items, shape, limbs, partitions, receivers, .. } = &self.params;
         [
             *configuration as u64,
             *form as u64,
@@ -102,7 +102,7 @@ impl RowParams {
             shape.item_bits.into(),
             shape.bin_bits.into(),
             *limbs as u64,
-            VERSION,
+            VERSION | (partitions[0] as u64) << 16 | (partitions[1] as u64) << 24 | (receivers.degree as u64) << 32,
         ]
     }
 

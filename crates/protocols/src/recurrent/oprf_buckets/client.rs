@@ -10,6 +10,7 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blinded, Buckets, Evaluated, Prefixes};
 use super::{Params, of_items, prefixes};
 use crate::recurrent::buckets::Found;
+use crate::recurrent::items::refuse_twins;
 use crate::recurrent::oprf::outputs;
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
@@ -68,6 +69,8 @@ impl service::Client for Client {
     }
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {
+        // Two prefixes of one item would tell that it is there twice.
+        refuse_twins(&query.items)?;
         self.params.sizes.check_query(query, self.asked)
     }
 
