@@ -12,7 +12,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Params;
-use super::hashing::{Hashing, limb};
+use super::hashing::{Hashing, Place, limb};
 use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table};
 use super::params::{ITEMS_AN_ENROLMENT, SEED_BYTES, SENT_PRIMES, half_bytes, scheme};
 use super::server::{automorphisms, hide};
@@ -146,7 +146,7 @@ impl Client {
         let mut keys = self.key.encryptor(scheme, rng);
         ch.send_stream::<ClientKeys>(&keys.seed().to_bytes())?;
         send_half::<ClientKeys>(scheme, &keys.public_key(rng), ch)?;
-        for automorphism in automorphisms(scheme) {
+        for automorphism in automorphisms(scheme).flatten() {
             for half in keys.galois_key(&automorphism, rng) {
                 send_half::<ClientKeys>(scheme, &half, ch)?;
             }
@@ -171,42 +171,49 @@ impl Client {
         masks: &mut Encryptor<'_>,
         rng: &mut SecretRng,
     ) -> Result<Question, Abort> {
-        let scheme = scheme();
+        let (scheme, selections) = (scheme(), self.selections(scheme(), parts));
         let mut differences = Vec::with_capacity(self.params.limbs());
         let mut halves = Vec::with_capacity(self.params.limbs());
         for index in 0..self.params.limbs() {
-            let (selected, mask) = self.select(scheme, parts, index, rng)?;
+            let (selected, mask) = self.select(scheme, &selections, limb(parts[1], index), index, rng)?;
             halves.push(masks.encrypt(&mask, rng));
             differences.push(hide(scheme, &self.server, selected, rng));
         }
         Ok((differences, halves))
     }
 
+    /// For each hash function, the item's bin and what selects it, which serve all limbs.
+    pub(super) fn selections(&self, scheme: &Scheme, parts: Parts) -> Vec<(Place, Secret<Poly<Values>>)> {
+        let selection = |place: Place| {
+            let mut selection = Secret::new(vec![0; scheme.slots()]);
+            selection[place.slot] = 1;
+            let selection = Secret::new(scheme.encode(&selection));
+            (place, Secret::new(scheme.multiplier(&selection, scheme.all_primes())))
+        };
+        Hashing::new(&self.params, self.hash_seed()).places(parts).into_iter().map(selection).collect()
+    }
+
     /// `D` of a limb before it is hidden, and its mask.
     pub(super) fn select(
         &self,
         scheme: &Scheme,
-        parts: Parts,
+        selections: &[(Place, Secret<Poly<Values>>)],
+        value: u64,
         index: usize,
         rng: &mut SecretRng,
     ) -> Result<(Ciphertext<Values>, Secret<Plain>), Abort> {
-        let places = Hashing::new(&self.params, self.hash_seed()).places(parts);
         let mut mask = Secret::new(vec![0; scheme.slots()]);
         mask.iter_mut().for_each(|slot| *slot = uniform(rng));
         // What is not asked about becomes a dummy, 1, and what is asked about is compared.
         let t = scheme.plain_modulus();
         let mut added = Secret::new(mask.iter().map(|slot| slot + 1).collect::<Vec<u64>>());
-        let mut products = Vec::with_capacity(places.len());
-        for place in places {
-            let mut selection = Secret::new(vec![0; scheme.slots()]);
-            selection[place.slot] = 1;
-            let selection = Secret::new(scheme.encode(&selection));
-            let factor = Secret::new(scheme.multiplier(&selection, scheme.all_primes()));
+        let mut products = Vec::with_capacity(selections.len());
+        for (place, factor) in selections {
             products.push((self.ciphertext(scheme, place.group, index)?, factor));
-            added[place.slot] += t - 1 - limb(parts[1], index);
+            added[place.slot] += t - 1 - value;
         }
         added.iter_mut().for_each(|slot| *slot = (*slot).min(slot.wrapping_sub(t)));
-        let pairs: Vec<_> = products.iter().map(|(ciphertext, factor)| (ciphertext, &**factor)).collect();
+        let pairs: Vec<_> = products.iter().map(|(ciphertext, factor)| (ciphertext, &***factor)).collect();
         let mut selected = scheme.combine(&pairs);
         scheme.add_plain(&mut selected, &Secret::new(scheme.encode(&added)));
         Ok((selected, Secret::new(scheme.encode(&mask))))

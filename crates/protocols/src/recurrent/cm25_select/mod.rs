@@ -13,7 +13,7 @@
 //!      ------------------------------------------------------------------------>
 //!                                3. C: limbs of right parts, 1024 bins of each sub-table to a ciphertext
 //!      ------------------------------------------------------------------------>
-//!                                4. pk_R, keys for 11 rotations and the exchange of rows
+//!                                4. pk_R, keys for 18 moves: rotations, and exchanges of rows
 //!      <------------------------------------------------------------------------
 //!   query, for each item y and limb l:
 //!                                5. (once) the seed of arrow 7
@@ -35,7 +35,7 @@
 //! | `C` | `Table` | encrypted under the server's key |
 //! | `P` of step 4, `M`, `R`, `D` | `sel_j`: 1 in the slot of the bin that function `j` gives, 0 elsewhere; `D`: `Differences` | |
 //! | `P` of step 5 | `Scramble` | a multiplication in `F_(t^L)` for each slot |
-//! | `omega` | `Session::shuffle` | 11 rotations and an exchange, each taken or not by a random bit |
+//! | `omega` | `Session::shuffle` | six moves, each one of three or none by a random digit |
 //!
 //! # Why it is secure
 //!
@@ -53,7 +53,8 @@
 //! *A client* sees the set encrypted, and `E`. The same two steps, under the client's key, make `E` a
 //! fresh encryption, whose noise tells nothing of table, masks or rotation. Its slots are uniform but
 //! not zero, except for the one that matches; and that comes to a uniform place, since rotations and
-//! exchange together bring every slot to every place in one way.
+//! exchange together bring every slot to every place in one way. Each move is made with a key that is
+//! chosen by masks among all, so that time does not tell the place.
 //!
 //! Floods are sums of four uniform numbers of 87 bits. Their distance from what is drowned is summed
 //! over all coefficients of [`ITEMS_AN_ENROLMENT`] items for a client, and of [`ITEMS_OF_A_SET`] for

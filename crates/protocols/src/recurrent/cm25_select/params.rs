@@ -29,8 +29,11 @@ const DIGIT_BITS: u32 = 18;
 /// Bits of each of the four summands of a flood.
 pub(super) const FLOOD_BITS: u32 = 87;
 
-/// Rotations of a random number of places: one for each bit of the number.
-pub(super) const ROTATIONS: u32 = DEGREE.ilog2() - 1;
+/// Moves that bring a slot to any of `n = 4^MOVES` places: one for each digit of base 4.
+pub(super) const MOVES: usize = DEGREE.ilog2() as usize / 2;
+
+/// Keys for a move: one for each value of its digit but 0.
+pub(super) const CHOICES: usize = 3;
 
 /// Slots of a sub-table in a ciphertext.
 pub(super) const QUARTER: usize = DEGREE / SUB_TABLES;
@@ -49,8 +52,8 @@ pub const ITEMS_OF_A_SET: u64 = 1 << 22;
 /// Numbers that are written into terms and states.
 pub(super) const WORDS: usize = 10;
 
-/// Rises when hashing, scaling or floods change.
-const VERSION: u64 = 1;
+/// Rises when hashing, scaling, floods or keys change.
+const VERSION: u64 = 2;
 
 /// Bytes of the seeds that the server sends first.
 pub(super) const SEED_BYTES: usize = 16 + 32;
@@ -170,9 +173,9 @@ impl Params {
     }
 }
 
-/// First halves that a client sends once: its public key, and a key for each rotation and the swap.
+/// First halves that a client sends once: its public key, and the keys for moves.
 fn client_halves() -> usize {
-    1 + (ROTATIONS as usize + 1) * scheme().digits()
+    1 + MOVES * CHOICES * scheme().digits()
 }
 
 /// Bytes of half of a fresh ciphertext.

@@ -18,7 +18,7 @@ use super::Params;
 use super::hashing::{Hashing, slots};
 use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table};
 use super::params::{
-    CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, ROTATIONS, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
+    CHOICES, CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, MOVES, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
 };
 use crate::recurrent::ciphertexts::{
     bytes_of_half, exhausted, read_half, read_key, receive_half, receive_halves, receive_short, send_short,
@@ -47,14 +47,23 @@ pub struct Server {
 #[derive(Debug)]
 pub struct Session {
     pub(super) public: PublicKey,
-    /// For each bit of a number of places, the rotation by it; last the exchange of the rows.
-    moves: Vec<GaloisKey>,
+    /// For each move, the keys among which its digit chooses.
+    moves: Vec<[GaloisKey; CHOICES]>,
 }
 
-/// The automorphisms that a client has keys for.
-pub(super) fn automorphisms(scheme: &Scheme) -> impl Iterator<Item = Automorphism> + '_ {
-    let rotations = (0..ROTATIONS).map(|bit| Automorphism::rotation(scheme, 1 << bit));
-    rotations.chain([Automorphism::swap(scheme)])
+/// The automorphisms that a client has keys for, by moves. The digits of base 4 of a number say by how
+/// many places the rows are rotated; the last one has only a bit of it, and says by its other bit
+/// whether the rows are exchanged.
+pub(super) fn automorphisms(scheme: &Scheme) -> impl Iterator<Item = [Automorphism; CHOICES]> + '_ {
+    (0..MOVES).map(|digit| {
+        let unit = 1 << (2 * digit);
+        if digit + 1 < MOVES {
+            return [1, 2, 3].map(|times| Automorphism::rotation(scheme, times * unit));
+        }
+        let (rotation, swap) = (Automorphism::rotation(scheme, unit), Automorphism::swap(scheme));
+        let both = rotation.and(scheme, &swap);
+        [rotation, swap, both]
+    })
 }
 
 impl service::Server for Server {
@@ -114,11 +123,16 @@ impl service::Server for Server {
         let (_, half) = receive_half::<ClientKeys>(scheme, ch)?;
         let public = PublicKey::new(scheme, &seed, 0, half);
         let mut number = 1;
-        let mut moves = Vec::with_capacity(ROTATIONS as usize + 1);
-        for automorphism in automorphisms(scheme) {
-            let halves = receive_halves::<ClientKeys>(scheme, scheme.digits(), ch)?;
-            moves.push(GaloisKey::new(scheme, automorphism, &seed, number, halves));
-            number += scheme.digits() as u64;
+        let mut moves = Vec::with_capacity(MOVES);
+        for automorphisms in automorphisms(scheme) {
+            let mut key = |automorphism| {
+                let halves = receive_halves::<ClientKeys>(scheme, scheme.digits(), ch)?;
+                let key = GaloisKey::new(scheme, automorphism, &seed, number, halves);
+                number += scheme.digits() as u64;
+                Ok::<_, Abort>(key)
+            };
+            let [first, second, third] = automorphisms;
+            moves.push([key(first)?, key(second)?, key(third)?]);
         }
         Ok(Session { public, moves })
     }
@@ -187,13 +201,9 @@ impl Session {
         mut limbs: Vec<Ciphertext<Values>>,
         rng: &mut SecretRng,
     ) -> Vec<Ciphertext<Values>> {
-        let draw = rng.next_u32();
-        for (bit, key) in self.moves.iter().enumerate() {
-            for limb in &mut limbs {
-                let moved = scheme.apply(limb, key);
-                scheme.select(draw >> bit & 1 == 1, &moved, limb);
-            }
-        }
+        let draw = Secret::new(rng.next_u32());
+        let digits = Secret::new((0..MOVES).map(|digit| (*draw >> (2 * digit) & 3) as usize).collect::<Vec<_>>());
+        scheme.apply_chosen(&mut limbs, &self.moves, &digits);
         limbs
     }
 }

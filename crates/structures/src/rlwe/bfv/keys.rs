@@ -1,5 +1,10 @@
 //! Keys, and fresh ciphertexts.
 
+use std::hint::black_box;
+
+use vesica_kernels::ntt;
+use zeroize::Zeroizing;
+
 use super::ciphertext::Ciphertext;
 use super::plain::{GENERATOR, Plain, place};
 use super::poly::{Coefficients, Poly, Values};
@@ -43,6 +48,8 @@ pub struct SwitchKey {
 #[derive(Clone, Debug)]
 pub struct GaloisKey {
     automorphism: Automorphism,
+    /// The key under the inverse of the automorphism: the secret is switched first, and everything
+    /// is moved after that. So one decomposition serves all automorphisms.
     key: SwitchKey,
 }
 
@@ -76,25 +83,25 @@ impl Automorphism {
         Self::new(scheme, 2 * scheme.n - 1)
     }
 
+    /// This automorphism and another one; they commute.
+    pub fn and(&self, scheme: &Scheme, other: &Self) -> Self {
+        Self::new(scheme, self.element * other.element % (2 * scheme.n))
+    }
+
+    /// The automorphism that undoes this one.
+    fn inverse(&self) -> Self {
+        let n = self.places.len();
+        let mut places = vec![0; n];
+        (0..).zip(&self.places).for_each(|(to, &from)| places[from as usize] = to);
+        // The group of odd numbers modulo 2 n has an exponent that divides n.
+        let element = (1..n).fold(1, |power, _| power * self.element % (2 * n));
+        Self { element, places }
+    }
+
     pub(super) fn of_values(&self, scheme: &Scheme, poly: &Poly<Values>) -> Poly<Values> {
         let mut moved = scheme.zero(scheme.primes_of(poly));
         for (row, moved) in poly.rows(scheme.n).zip(moved.rows_mut(scheme.n)) {
             moved.iter_mut().zip(&self.places).for_each(|(x, &place)| *x = row[place as usize]);
-        }
-        moved
-    }
-
-    pub(super) fn of_coefficients(&self, scheme: &Scheme, poly: &Poly<Coefficients>) -> Poly<Coefficients> {
-        let n = scheme.n;
-        let mut moved = scheme.zero(scheme.primes_of(poly));
-        for ((ntt, row), moved) in scheme.rows(poly).zip(moved.rows_mut(n)) {
-            let modulus = ntt.modulus();
-            let mut to = 0;
-            for &x in row {
-                // X^n = -1. The degree is a power of two.
-                moved[to & (n - 1)] = if to < n { x } else { modulus.difference(0, x) };
-                to = (to + self.element) & (2 * n - 1);
-            }
         }
         moved
     }
@@ -238,7 +245,13 @@ impl GaloisKey {
         first: u64,
         halves: Vec<Poly<Values>>,
     ) -> Self {
-        Self { automorphism, key: SwitchKey::new(scheme, seed, first, halves) }
+        let key = SwitchKey::new(scheme, seed, first, halves);
+        let back = automorphism.inverse();
+        let move_back = |digit: &Ciphertext<Values>| Ciphertext {
+            c0: back.of_values(scheme, &digit.c0),
+            c1: back.of_values(scheme, &digit.c1),
+        };
+        Self { key: SwitchKey { digits: key.digits.iter().map(move_back).collect() }, automorphism }
     }
 }
 
@@ -259,13 +272,12 @@ impl Scheme {
         (0..self.all_primes()).map(|prime| self.digits_of(prime)).sum()
     }
 
-    /// A ciphertext, under the key, of the product of `poly` with the secret of the switching key.
-    pub(super) fn switch(&self, poly: &Poly<Coefficients>, key: &SwitchKey) -> Ciphertext<Values> {
-        let primes = self.all_primes();
-        assert_eq!(self.primes_of(poly), primes, "keys are switched before primes are dropped");
+    /// Writes the values of the digits of a polynomial.
+    fn split(&self, poly: &Poly<Coefficients>, digits: &mut [Poly<Values>]) {
+        assert_eq!(self.primes_of(poly), self.all_primes(), "keys are switched before primes are dropped");
         let width = self.params.digit_bits;
-        let mut digits: Vec<Poly<Values>> = Vec::with_capacity(key.digits.len());
-        let mut left = vec![0i64; self.n];
+        let mut digits = digits.iter_mut();
+        let (mut left, mut small) = (vec![0i64; self.n], vec![0i64; self.n]);
         for (i, (ntt, row)) in self.rows(poly).enumerate() {
             let p = ntt.modulus().p() as i64;
             // Next to zero.
@@ -273,28 +285,135 @@ impl Scheme {
                 *left = x as i64 - (p & ((p / 2 - x as i64) >> 63));
             }
             let count = self.digits_of(i);
-            for digit in 0..count {
-                let mut small = vec![0i64; self.n];
+            for (digit, values) in (0..count).zip(&mut digits) {
                 for (small, left) in small.iter_mut().zip(&mut left) {
                     let low = if digit + 1 < count { *left << (64 - width) >> (64 - width) } else { *left };
                     (*small, *left) = (low, (*left - low) >> width);
                 }
-                digits.push(self.values(self.small(&small, primes)));
+                for (ntt, row) in self.rows_mut(values) {
+                    // A transform takes what is below four times the prime.
+                    let p = ntt.modulus().p();
+                    row.iter_mut().zip(&small).for_each(|(x, &c)| *x = p.wrapping_add_signed(c));
+                    ntt.forward(row);
+                }
             }
         }
+    }
+
+    /// A ciphertext, under the key, of the product of `poly` with the secret of the switching key.
+    pub(super) fn switch(&self, poly: &Poly<Coefficients>, key: &SwitchKey) -> Ciphertext<Values> {
+        let mut digits = vec![self.zero(self.all_primes()); self.digits()];
+        self.split(poly, &mut digits);
         let sum = |half: fn(&Ciphertext<Values>) -> &Poly<Values>| {
             let pairs: Vec<[&Poly<Values>; 2]> =
                 digits.iter().zip(&key.digits).map(|(digit, key)| [digit, half(key)]).collect();
-            self.sum_of_products(&pairs, primes)
+            self.sum_of_products(&pairs, self.all_primes())
         };
         Ciphertext { c0: sum(|key| &key.c0), c1: sum(|key| &key.c1) }
     }
 
     /// What is encrypted, under an automorphism.
     pub fn apply(&self, ciphertext: &Ciphertext<Values>, key: &GaloisKey) -> Ciphertext<Values> {
-        let second = self.coefficients(ciphertext.c1.clone());
-        let mut moved = self.switch(&key.automorphism.of_coefficients(self, &second), &key.key);
-        self.add_into(&mut moved.c0, &key.automorphism.of_values(self, &ciphertext.c0));
-        moved
+        let mut switched = self.switch(&self.coefficients(ciphertext.c1.clone()), &key.key);
+        self.add_into(&mut switched.c0, &ciphertext.c0);
+        let moved = |half| key.automorphism.of_values(self, half);
+        Ciphertext { c0: moved(&switched.c0), c1: moved(&switched.c1) }
+    }
+
+    /// What is encrypted, each under the same automorphisms, one after the other: for each set of
+    /// keys that of key `choice - 1`, or none where the choice is 0. Neither time nor the memory that
+    /// is touched depends on the choices.
+    ///
+    /// # Panics
+    /// If there are not as many choices as sets of keys.
+    pub fn apply_chosen<const N: usize>(
+        &self,
+        ciphertexts: &mut [Ciphertext<Values>],
+        keys: &[[GaloisKey; N]],
+        choices: &[usize],
+    ) {
+        assert_eq!(keys.len(), choices.len(), "a choice for each set of keys");
+        let zero = || self.zero(self.all_primes());
+        let mut digits = vec![vec![zero(); self.digits()]; ciphertexts.len()];
+        let mut switched = vec![Ciphertext { c0: zero(), c1: zero() }; ciphertexts.len()];
+        for (keys, &choice) in keys.iter().zip(choices) {
+            // The compiler is not to find out that a mask has two values, and to branch by it.
+            let mask = |k| black_box(u64::from(choice == k).wrapping_neg());
+            let (stay, masks) = (mask(0), Zeroizing::new(std::array::from_fn(|k| mask(k + 1))));
+            for (ciphertext, digits) in ciphertexts.iter().zip(&mut digits) {
+                self.split(&self.coefficients(ciphertext.c1.clone()), digits);
+            }
+            self.switch_chosen(&digits, keys, &masks, &mut switched);
+            for (ciphertext, switched) in ciphertexts.iter_mut().zip(&mut switched) {
+                self.add_into(&mut switched.c0, &ciphertext.c0);
+                for half in [Half::First, Half::Second] {
+                    let rows = half.of_mut(ciphertext).rows_mut(self.n);
+                    for (row, from) in rows.zip(half.of(switched).rows(self.n)) {
+                        row.iter_mut().for_each(|x| *x &= stay);
+                        for (key, &mask) in keys.iter().zip(masks.iter()) {
+                            let places = &key.automorphism.places;
+                            row.iter_mut().zip(places).for_each(|(x, &place)| *x |= from[place as usize] & mask);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The products of polynomials, given by their digits, with the secret of the key whose mask is
+    /// all ones; 0 where there is none.
+    fn switch_chosen<const N: usize>(
+        &self,
+        digits: &[Vec<Poly<Values>>],
+        keys: &[GaloisKey; N],
+        masks: &[u64; N],
+        switched: &mut [Ciphertext<Values>],
+    ) {
+        let block = BLOCK.min(self.n);
+        let mut chosen = Zeroizing::new(vec![0; self.digits() * block]);
+        // Block by block, so that what is chosen stays in the cache for all ciphertexts.
+        for start in (0..self.all_primes() * self.n).step_by(block) {
+            let (modulus, place) = (self.ntts[start / self.n].modulus(), start..start + block);
+            for half in [Half::First, Half::Second] {
+                for (digit, chosen) in chosen.chunks_exact_mut(block).enumerate() {
+                    let residues = keys.each_ref().map(|key| &half.of(&key.key.digits[digit]).residues[place.clone()]);
+                    for (i, chosen) in chosen.iter_mut().enumerate() {
+                        *chosen = (0..N).fold(0, |sum, k| sum | residues[k][i] & masks[k]);
+                    }
+                }
+                for (digits, switched) in digits.iter().zip(&mut *switched) {
+                    let pairs: Vec<[&[u64]; 2]> = std::iter::zip(digits, chosen.chunks_exact(block))
+                        .map(|(digit, key)| [&digit.residues[place.clone()], key])
+                        .collect();
+                    ntt::sum_of_products(modulus, &pairs, &mut half.of_mut(switched).residues[place.clone()]);
+                }
+            }
+        }
+    }
+}
+
+/// Residues that are multiplied at a time by a key that was chosen.
+const BLOCK: usize = 2048;
+
+/// One of the halves of a ciphertext.
+#[derive(Clone, Copy)]
+enum Half {
+    First,
+    Second,
+}
+
+impl Half {
+    fn of<F>(self, ciphertext: &Ciphertext<F>) -> &Poly<F> {
+        match self {
+            Self::First => &ciphertext.c0,
+            Self::Second => &ciphertext.c1,
+        }
+    }
+
+    fn of_mut<F>(self, ciphertext: &mut Ciphertext<F>) -> &mut Poly<F> {
+        match self {
+            Self::First => &mut ciphertext.c0,
+            Self::Second => &mut ciphertext.c1,
+        }
     }
 }

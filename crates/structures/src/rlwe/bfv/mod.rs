@@ -12,7 +12,7 @@
 //! | slots | [`Scheme::encode`], [`Scheme::decode`] |
 //! | fresh ciphertexts | [`Encryptor`] (half of each from a seed), [`PublicKey`] |
 //! | sums, products with plaintexts | [`Scheme::add`], [`Scheme::add_plain`], [`Scheme::combine`] |
-//! | moved slots | [`GaloisKey`], [`Scheme::apply`] |
+//! | moved slots | [`GaloisKey`], [`Scheme::apply`]; by a secret choice [`Scheme::apply_chosen`] |
 //! | products | [`SwitchKey`], [`Scheme::multiply`], [`Scheme::square`] |
 //! | sums of products | [`Scheme::product`], then [`Scheme::relinearise`] |
 //! | smaller ciphertexts | [`Scheme::switch_down`] |

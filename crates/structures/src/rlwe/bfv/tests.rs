@@ -214,6 +214,38 @@ fn rows_rotate_and_swap() {
     }
 }
 
+/// Every choice of two sets of keys, for two ciphertexts at once, against the automorphisms one by one.
+#[test]
+fn the_chosen_automorphisms_are_applied() {
+    let mut on = setup(&three_primes());
+    let half = on.scheme.slots() / 2;
+    let moves = |scheme: &Scheme| {
+        let [rotation, swap] = [Automorphism::rotation(scheme, 1024), Automorphism::swap(scheme)];
+        let both = rotation.and(scheme, &swap);
+        [[1, 2, 3].map(|steps| Automorphism::rotation(scheme, steps)), [rotation, swap, both]]
+    };
+    let keys = moves(&on.scheme).map(|set| set.map(|automorphism| on.galois_key(automorphism)));
+    let slots = [on.slots(), on.slots()];
+    let encrypted = slots.each_ref().map(|slots| on.encrypt(slots));
+    for choice in 0..16 {
+        let choices = [choice % 4, choice / 4];
+        let mut moved = encrypted.clone();
+        on.scheme.apply_chosen(&mut moved, &keys, &choices);
+        let steps = choices[0] + 1024 * (choices[1] & 1);
+        for (moved, slots) in moved.iter().zip(&slots) {
+            // 6 digits of 18 bits, twice.
+            assert!(on.noise_bits(moved) < 0.5 * (12.0 * 4096.0 * 2f64.powi(34) * 10.5).log2() + 3.0);
+            for (i, slot) in on.decrypt(moved).into_iter().enumerate() {
+                let row = (i / half) ^ (choices[1] >> 1);
+                assert_eq!(slot, slots[row * half + (i + steps) % half], "slot {i}, choice {choice}");
+            }
+        }
+        if choice == 0 {
+            assert!(moved == encrypted, "nothing is switched");
+        }
+    }
+}
+
 #[test]
 fn a_product_of_four_ciphertexts_is_right_slot_by_slot() {
     let mut on = setup(&four_primes());
