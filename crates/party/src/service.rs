@@ -17,7 +17,7 @@
 //!
 //! # What stands around the two sides
 //!
-//! - [`serve`] answers many clients at once, a thread for each; [`ServiceClient`] is the other end.
+//! - [`serve`] answers many clients at once, a thread for each request; [`ServiceClient`] is the other end.
 //!   The messages between them beside the service's own (describe, join, query, leave) are in this
 //!   module's `conversation`. A client that does not know the parameters asks for them with
 //!   [`describe`].
@@ -48,6 +48,8 @@ use crate::{Abort, Channel, Entry, Task};
 mod client;
 mod conversation;
 mod one_shot;
+mod poller;
+mod present;
 mod serve;
 mod state;
 

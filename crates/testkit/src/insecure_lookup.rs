@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::RangeInclusive;
+use std::thread;
+use std::time::Duration;
 
 use vesica_party::service::{
     Client, ClientIdentity, Query, Server, Service, Standing, State, StateError, StateId, StateReader, StateWriter,
@@ -39,6 +41,12 @@ pub struct InsecureLookup;
 
 /// The item at which the toy's server panics, to show that nobody else is harmed.
 pub const PANICS_AT: u64 = u64::MAX;
+
+/// The item for which the toy's server takes [`LONG`].
+pub const LASTS_AT: u64 = u64::MAX - 1;
+
+/// The time that [`LASTS_AT`] takes.
+pub const LONG: Duration = Duration::from_millis(1500);
 
 impl Service for InsecureLookup {
     const ENTRY: Entry = Entry {
@@ -198,6 +206,9 @@ impl Server for LookupServer {
         }
         let Items(asked) = ch.recv(self.items_per_query)?;
         assert!(!asked.contains(&PANICS_AT), "a mistake in the server's code");
+        if asked.contains(&LASTS_AT) {
+            thread::sleep(LONG);
+        }
         let found = asked.iter().map(|item| self.set.binary_search(item).is_ok()).collect();
         ch.send(&Found(query.number, found))
     }

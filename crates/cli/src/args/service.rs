@@ -143,6 +143,10 @@ pub struct ServeArgs {
     /// guess
     #[arg(long, help_heading = "Clients", conflicts_with = "quota")]
     pub no_quota: bool,
+    /// Say in the log, and count, when a client has asked about more items than this in a day, hour or
+    /// minute of UTC, and again at each multiple; dummies count. It refuses nothing
+    #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client")]
+    pub alert_volume: Option<Quota>,
     /// How many clients may be connected at once
     #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "Clients")]
     pub max_clients: u32,

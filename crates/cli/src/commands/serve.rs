@@ -17,7 +17,9 @@ use vesica::handshake::printable_within;
 use vesica::party::service::{ClientIdentity, Query, Stop};
 use vesica::party::transport::tls::{AcceptedKeys, PublicKey};
 use vesica::party::{Abort, Role};
-use vesica::service::{self, Changes, Clients, Origin, Outcome as Reload, Reloaded, ServeConfig, ServeLog, Started};
+use vesica::service::{
+    self, Changes, Clients, Origin, Outcome as Reload, Quota, Reloaded, ServeConfig, ServeLog, Started,
+};
 use vesica::task::{self, Flags};
 use vesica::threads;
 
@@ -180,6 +182,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         listen: args.listen,
         clients,
         quota: args.quota,
+        alert_volume: args.alert_volume,
         metrics: args.metrics,
         max_clients: args.max_clients as usize,
         connections_per_client: args.connections_per_client as usize,
@@ -357,6 +360,13 @@ impl ServeLog for Log {
     fn joined(&self, client: &ClientIdentity) {
         let client = name_of(Some(client));
         self.write("joined", &format!("client {client} joined"), &[("client", json!(client))]);
+    }
+
+    fn volume(&self, client: &ClientIdentity, items: u64, threshold: Quota) {
+        let client = name_of(Some(client));
+        let text = format!("warning: client {client} has asked about {items} items; --alert-volume is {threshold}");
+        let fields = [("client", json!(client)), ("items", json!(items)), ("threshold", json!(threshold.to_string()))];
+        self.write("volume", &text, &fields);
     }
 
     fn answered(&self, query: &Query, took: Duration) {

@@ -405,6 +405,20 @@ fn a_quota_outlives_a_kill_and_is_known_before_the_first_query() {
 }
 
 #[test]
+fn a_client_that_asks_about_much_is_named_in_the_log_and_goes_on() {
+    let folder = tables();
+    let (server, address) = serve_json(&folder, "--listen 127.0.0.1:0", "--log json --alert-volume 100/day");
+    query(&folder, &address, "").expect(0, &["100 keys match"]);
+    let alert: Value = serde_json::from_str(&server.says("\"volume\"")).expect("a JSON line");
+    // 300 keys are 19 queries of 16 items, and the seventh passes the threshold.
+    assert_eq!((&alert["items"], &alert["threshold"]), (&Value::from(112), &Value::from("100/day")), "{alert}");
+    assert!(alert["client"].as_str().is_some_and(|client| client.len() > 16), "{alert}");
+    server.signal("TERM");
+    let log = server.end();
+    log.expect(0, &[]);
+}
+
+#[test]
 fn a_set_may_get_longer_labels_and_refuses_what_does_not_fit() {
     let folder = tables();
     let (server, address) = serve(&folder, "--payload label --state deny.state");
@@ -521,7 +535,8 @@ fn a_set_is_asked_by_polynomials() {
 #[test]
 fn metrics_count_and_strangers_harm_nobody() {
     let folder = tables();
-    let server = folder.start(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 --metrics 127.0.0.1:0"));
+    let options = "--no-quota --alert-volume 200/day --metrics 127.0.0.1:0";
+    let server = folder.start(&format!("{SERVE} --listen 127.0.0.1:0 {options}"));
     let line = server.says("listening on ");
     let address = line.split("listening on ").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
     let page = line.split("http://").nth(1).and_then(|rest| rest.strip_suffix("/metrics")).expect("a page");
@@ -536,8 +551,13 @@ fn metrics_count_and_strangers_harm_nobody() {
     socket.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("sent");
     let mut metrics = String::new();
     socket.read_to_string(&mut metrics).expect("a page");
-    for line in ["vesica_joined_total 1", "vesica_items_total 304", "vesica_answer_seconds_count 19", "vesica_keys 600"]
-    {
+    for line in [
+        "vesica_joined_total 1",
+        "vesica_items_total 304",
+        "vesica_volume_alerts_total 1",
+        "vesica_answer_seconds_count 19",
+        "vesica_keys 600",
+    ] {
         assert!(metrics.lines().any(|found| found == line), "{line} in {metrics}");
     }
     assert!(!metrics.contains("example"));

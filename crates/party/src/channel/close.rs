@@ -29,7 +29,11 @@ impl Channel {
                 self.close(&failure);
                 return Err(failure);
             }
-            self.shared.wait_ended(self.shared.options.drain_for, |state| state.reader_done);
+            if self.shared.direct.is_some() {
+                self.close_direct(None);
+            } else {
+                self.shared.wait_ended(self.shared.options.drain_for, |state| state.reader_done);
+            }
             // Both sides have all; how the transport closes matters no more.
             let _ = self.shared.shutdown.close(net::Shutdown::Both);
             self.closed = true;
@@ -46,6 +50,11 @@ impl Channel {
 
     fn close(&mut self, failure: &Abort) {
         self.closed = true;
+        if self.shared.direct.is_some() {
+            self.close_direct(Some(failure));
+            let _ = self.shared.shutdown.close(net::Shutdown::Both);
+            return;
+        }
         self.shared.tell(failure);
         if self.slot != Slot::ROOT {
             return;
@@ -58,6 +67,9 @@ impl Channel {
     }
 
     fn exchange_finish(&mut self) -> Result<(), Abort> {
+        if self.shared.direct.is_some() {
+            return self.finish_direct();
+        }
         let shared = &self.shared;
         let mut state = shared.lock();
         state.finishing = true;
@@ -115,6 +127,10 @@ impl Canceller {
     /// not block.
     pub fn cancel(&self, reason: &Abort) {
         self.0.tell(reason);
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.0
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A channel is used by one thread at a time; two threads of its own read and write the connection,
 //! so that sending never waits for the peer (streams apart) and a fork that is not read blocks no
-//! other.
+//! other. A server's channels have no threads of their own: `direct` says how they get on without.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use crate::transport::Connection;
 use crate::{Abort, Phase, Role, exit_code};
 
 mod close;
+mod direct;
 pub(crate) mod feed;
 mod fork;
 mod forks;
@@ -135,6 +136,14 @@ impl Channel {
         result
     }
 
+    /// Has what follows take `after` at most, or any time, instead of what limited it before.
+    pub(crate) fn set_limit(&mut self, limit: Option<(&'static str, Duration)>) {
+        self.shared.lock().time_limit = None;
+        if let Some((what, after)) = limit {
+            self.limit(what, after);
+        }
+    }
+
     /// Whether the conversation still stands, for a side that is busy with something else. Does not
     /// wait.
     ///
@@ -164,6 +173,9 @@ impl Channel {
 
     fn branch(&mut self, label: &'static str) -> Result<Channel, Abort> {
         let index = self.children;
+        if self.shared.direct.is_some() {
+            return Err(internal("a fork of a channel without threads".into()));
+        }
         self.children = index.checked_add(1).ok_or_else(|| internal("more than 65535 forks of one channel".into()))?;
         let label = frame::label_hash(label);
         let mut state = self.shared.lock();

@@ -1,4 +1,5 @@
-//! The reader thread: sorts frames into the forks' queues, within the credit that each was granted.
+//! Input: sorts frames into the forks' queues, within the credit that each was granted. A thread of the
+//! channel does that, or whoever uses a channel without threads.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -17,37 +18,27 @@ const BUFFER_BYTES: usize = 16 << 10;
 
 /// The reader thread's body.
 pub(super) fn run(shared: Arc<Shared>, reader: Box<dyn Read + Send>) {
-    let mut input = Input { shared: &shared, reader, buffer: vec![0; LEAST_BUFFER_BYTES], start: 0, end: 0 };
+    let mut input = Input::new(reader);
     let failure = loop {
-        if let Err(failure) = one_frame(&mut input) {
+        if let Err(failure) = input.one_frame(&shared) {
             break failure;
         }
     };
-    let over = {
-        let state = shared.lock();
-        state.peer_finished && state.finish_sent
-    };
-    if !over {
+    if !shared.is_over() {
         shared.fail(failure);
     }
     // Whatever still comes is taken, so that the peer's writes end and no reset destroys a report on
     // its way.
-    input.drain();
+    while input.discard(&shared).is_ok() {}
     shared.lock().reader_done = true;
     shared.ended.notify_all();
 }
 
-/// Reads and sorts one frame.
-fn one_frame(input: &mut Input<'_>) -> Result<(), Abort> {
-    let shared = input.shared;
-    let mut bytes = [0; HEADER_BYTES];
-    input.exact(&mut bytes).map_err(closed)?;
-    let header = Header::parse(&bytes).map_err(|fault| shared.misbehaved(fault.0))?;
+/// Takes in a whole frame.
+fn sort(shared: &Shared, header: Header, body: Vec<u8>) -> Result<(), Abort> {
     if matches!(header.kind, Kind::Message | Kind::Chunk) {
-        return data(input, header);
+        return data(shared, header, body);
     }
-    let mut body = vec![0; header.length];
-    input.exact(&mut body).map_err(closed)?;
     shared.count_control(0, HEADER_BYTES + header.length);
     match header.kind {
         Kind::Abort => Err(Abort::PeerAborted(parse_abort(&body))),
@@ -78,9 +69,8 @@ fn closed(fault: io::Error) -> Abort {
     }
 }
 
-/// Admits a frame of a message before its body is allocated.
-fn data(input: &mut Input<'_>, header: Header) -> Result<(), Abort> {
-    let shared = input.shared;
+/// Admits a frame of a message, and only then allocates its body.
+fn admit(shared: &Shared, header: Header) -> Result<Vec<u8>, Abort> {
     let mut state = shared.lock();
     if state.peer_finished {
         return Err(shared.misbehaved("a frame after the last one"));
@@ -94,10 +84,13 @@ fn data(input: &mut Input<'_>, header: Header) -> Result<(), Abort> {
     if !state.forks[slot].admit(header.length) {
         return Err(shared.misbehaved("more on a fork than it had credit for"));
     }
-    let mut body = state.buffer(header.length);
-    drop(state);
-    input.exact(&mut body).map_err(closed)?;
+    Ok(state.buffer(header.length))
+}
+
+/// Queues a frame of a message that was admitted.
+fn data(shared: &Shared, header: Header, body: Vec<u8>) -> Result<(), Abort> {
     let mut state = shared.lock();
+    let Some(&slot) = state.theirs.get(usize::from(header.fork)) else { return Ok(()) };
     let fork = &mut state.forks[slot];
     fork.inbox.push_back(Frame { header, body });
     fork.wake.notify_all();
@@ -167,53 +160,101 @@ fn credit(shared: &Shared, id: u16, body: &[u8]) -> Result<(), Abort> {
     Ok(())
 }
 
-/// Buffered input that notes every sign of life.
-struct Input<'a> {
-    shared: &'a Shared,
+/// Takes the input of a connection apart into frames, and notes every sign of life.
+pub(super) struct Input {
     reader: Box<dyn Read + Send>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    /// The header of the frame that is on its way, or the first bytes of it.
+    header: [u8; HEADER_BYTES],
+    /// Its body, once the header is there.
+    body: Option<(Header, Vec<u8>)>,
+    /// Bytes that are there of the header, or of the body.
+    filled: usize,
 }
 
-impl Input<'_> {
-    /// Fills `out`; what is long bypasses the buffer.
+impl Input {
+    pub(super) fn new(reader: Box<dyn Read + Send>) -> Self {
+        let buffer = vec![0; LEAST_BUFFER_BYTES];
+        Self { reader, buffer, start: 0, end: 0, header: [0; HEADER_BYTES], body: None, filled: 0 }
+    }
+
+    /// Reads on to the end of a frame, and sorts it. False if the connection does not block, and has
+    /// nothing more now.
+    pub(super) fn one_frame(&mut self, shared: &Shared) -> Result<bool, Abort> {
+        let (header, mut body) = match self.body.take() {
+            Some(under_way) => under_way,
+            None => {
+                let mut bytes = self.header;
+                let complete = self.fill(shared, &mut bytes).map_err(closed)?;
+                self.header = bytes;
+                if !complete {
+                    return Ok(false);
+                }
+                let header = Header::parse(&bytes).map_err(|fault| shared.misbehaved(fault.0))?;
+                let body = match header.kind {
+                    Kind::Message | Kind::Chunk => admit(shared, header)?,
+                    _ => vec![0; header.length],
+                };
+                (header, body)
+            }
+        };
+        if !self.fill(shared, &mut body).map_err(closed)? {
+            self.body = Some((header, body));
+            return Ok(false);
+        }
+        sort(shared, header, body)?;
+        Ok(true)
+    }
+
+    /// Fills `out` from `filled` on; what is long bypasses the buffer. False if the connection does
+    /// not block, and has nothing more now.
     #[expect(
         clippy::indexing_slicing,
-        reason = "start <= end <= buffer.len(), and a reader gives no more bytes than it has room for"
+        reason = "filled <= out.len(), start <= end <= buffer.len(), and a reader gives no more bytes than it has room \
+                  for"
     )]
-    fn exact(&mut self, mut out: &mut [u8]) -> io::Result<()> {
+    fn fill(&mut self, shared: &Shared, out: &mut [u8]) -> io::Result<bool> {
         loop {
+            let left = &mut out[self.filled..];
             let buffered = &self.buffer[self.start..self.end];
-            let count = buffered.len().min(out.len());
-            let (head, tail) = out.split_at_mut(count);
-            head.copy_from_slice(&buffered[..count]);
+            let count = buffered.len().min(left.len());
+            left[..count].copy_from_slice(&buffered[..count]);
             self.start += count;
-            out = tail;
-            if out.is_empty() {
-                return Ok(());
+            self.filled += count;
+            let left = &mut left[count..];
+            if left.is_empty() {
+                self.filled = 0;
+                return Ok(true);
             }
-            while out.len() >= self.buffer.len() {
-                let count = read_some(&mut self.reader, out)?;
-                self.shared.hear();
-                out = &mut out[count..];
+            let read = if left.len() >= self.buffer.len() {
+                read_some(&mut *self.reader, left).inspect(|count| self.filled += count)
+            } else {
+                if self.end == self.buffer.len() && self.end < BUFFER_BYTES {
+                    self.buffer = vec![0; BUFFER_BYTES];
+                }
+                (self.start, self.end) = (0, 0);
+                read_some(&mut *self.reader, &mut self.buffer).inspect(|count| self.end = *count)
+            };
+            match read {
+                Ok(_) => shared.hear(),
+                Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(fault) => return Err(fault),
             }
-            if out.is_empty() {
-                return Ok(());
-            }
-            if self.end == self.buffer.len() && self.end < BUFFER_BYTES {
-                self.buffer = vec![0; BUFFER_BYTES];
-            }
-            (self.start, self.end) = (0, 0);
-            self.end = read_some(&mut self.reader, &mut self.buffer)?;
-            self.shared.hear();
         }
     }
 
-    /// Reads on until the input ends or the channel is closed.
-    fn drain(&mut self) {
-        while read_some(&mut self.reader, &mut self.buffer).is_ok() {
-            self.shared.hear();
+    /// Reads something and forgets it; an error once the input has ended.
+    pub(super) fn discard(&mut self, shared: &Shared) -> io::Result<()> {
+        read_some(&mut *self.reader, &mut self.buffer).map(|_| shared.hear())
+    }
+
+    /// Gives memory back that a connection does not need while little comes.
+    pub(super) fn shrink(&mut self) {
+        if self.start == self.end && self.buffer.len() > LEAST_BUFFER_BYTES {
+            self.buffer = vec![0; LEAST_BUFFER_BYTES];
+            (self.start, self.end) = (0, 0);
         }
     }
 }

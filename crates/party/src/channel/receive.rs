@@ -116,9 +116,14 @@ impl Channel {
     }
 
     /// Waits for a frame, unless that would be for ever.
-    fn wait_for_frame<'a>(&self, state: MutexGuard<'a, State>, step: &Step) -> Result<MutexGuard<'a, State>, Abort> {
+    fn wait_for_frame<'a>(&'a self, state: MutexGuard<'a, State>, step: &Step) -> Result<MutexGuard<'a, State>, Abort> {
         let fork = &state.forks[self.slot];
         let wake = fork.wake.clone();
+        if let Some(direct) = &self.shared.direct {
+            drop(state);
+            direct.exchange(&self.shared)?;
+            return Ok(self.shared.lock());
+        }
         let Some(rendezvous) = &self.shared.rendezvous else { return self.shared.wait(state, &wake) };
         let path = fork.path.clone();
         if rendezvous.wait(&path, fork.taken) {

@@ -9,6 +9,8 @@ use crate::{Abort, Message, Step, Stream, Writer};
 
 /// Unsent bytes of a fork above which streaming blocks.
 const UNSENT_LIMIT: usize = 8 << 20;
+/// Unsent bytes that a channel without threads gathers before it sends them.
+const DIRECT_UNSENT_LIMIT: usize = 16 << 10;
 /// Pieces of a stream up to this length are appended to the last unsent chunk.
 const SMALL_PIECE: usize = 32 << 10;
 
@@ -49,7 +51,7 @@ impl Channel {
         self.push(&mut state, frame);
         drop(state);
         self.count_sent(length, HEADER_BYTES);
-        Ok(())
+        self.send_much()
     }
 
     fn put_elements<S: Stream>(&mut self, elements: &[S::Element]) -> Result<(), Abort> {
@@ -59,13 +61,14 @@ impl Channel {
             let header = header(Kind::Chunk, &S::STEP, piece.len());
             let mut state = self.shared.lock();
             self.shared.check(&state)?;
-            while state.forks[self.slot].unsent > UNSENT_LIMIT {
+            while state.forks[self.slot].unsent > UNSENT_LIMIT && self.shared.direct.is_none() {
                 let wake = state.forks[self.slot].wake.clone();
                 state = self.shared.wait(state, &wake)?;
             }
             if piece.len() <= SMALL_PIECE && extend_chunk(&mut state.forks[self.slot], &header, piece) {
                 drop(state);
                 self.count_sent(piece.len(), 0);
+                self.send_much()?;
                 continue;
             }
             let mut frame = state.buffer(HEADER_BYTES + piece.len());
@@ -75,8 +78,19 @@ impl Channel {
             body.copy_from_slice(piece);
             self.push(&mut self.shared.lock(), frame);
             self.count_sent(piece.len(), HEADER_BYTES);
+            self.send_much()?;
         }
         Ok(())
+    }
+
+    /// Without threads: sends what is queued if it has become much.
+    fn send_much(&self) -> Result<(), Abort> {
+        match &self.shared.direct {
+            Some(direct) if self.shared.lock().forks[self.slot].unsent > DIRECT_UNSENT_LIMIT => {
+                direct.send_all(&self.shared)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Queues a frame on this fork.

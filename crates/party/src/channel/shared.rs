@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::direct::Direct;
 use super::frame::abort_frame;
 use super::state::State;
 use super::transcript::Ended;
@@ -26,6 +27,8 @@ pub(super) struct Shared {
     heard: AtomicU64,
     opened: Instant,
     pub options: ChannelOptions,
+    /// The connection, if the channel has no threads.
+    pub direct: Option<Direct>,
     pub shutdown: Arc<dyn Shutdown>,
     pub rendezvous: Option<Rendezvous>,
     pub exporter: Option<[u8; 32]>,
@@ -36,7 +39,11 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(connection: &Connection, role: Role, options: ChannelOptions) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::over(connection, role, options, None))
+    }
+
+    pub(super) fn over(connection: &Connection, role: Role, options: ChannelOptions, direct: Option<Direct>) -> Self {
+        Self {
             state: Mutex::new(State::new()),
             work: Condvar::new(),
             ended: Condvar::new(),
@@ -46,12 +53,13 @@ impl Shared {
             heard: AtomicU64::new(0),
             opened: Instant::now(),
             options,
+            direct,
             shutdown: connection.shutdown.clone(),
             rendezvous: connection.rendezvous.clone(),
             exporter: connection.exporter,
             peer_key: connection.peer_key.clone(),
             role,
-        })
+        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -105,7 +113,7 @@ impl Shared {
     }
 
     /// How long a call may block before it must look again.
-    fn time_left(&self, state: &State) -> Result<Duration, Abort> {
+    pub(super) fn time_left(&self, state: &State) -> Result<Duration, Abort> {
         let elapsed = self.opened.elapsed();
         let mut left = Duration::MAX;
         if let Some(deadline) = self.options.deadline {
@@ -148,6 +156,12 @@ impl Shared {
         let _ = self.ended.wait_timeout_while(self.lock(), limit, |state| !done(state));
     }
 
+    /// Whether both sides have said that nothing more comes.
+    pub(super) fn is_over(&self) -> bool {
+        let state = self.lock();
+        state.finish_sent && state.peer_finished
+    }
+
     /// Poisons all forks and wakes all callers. The first failure stays.
     pub(super) fn fail(&self, failure: Abort) {
         let mut state = self.lock();
@@ -185,11 +199,7 @@ impl Shared {
         self.wait_ended(self.options.reason_wait, |state| {
             state.failure.is_some() || state.reader_done || state.closing
         });
-        let over = {
-            let state = self.lock();
-            state.finish_sent && state.peer_finished
-        };
-        if !over {
+        if !self.is_over() {
             self.fail(Abort::Link(fault));
         }
     }

@@ -12,7 +12,7 @@ use super::state::CHUNK_BYTES;
 
 /// Most bytes that are taken from the queues in one go. An abort frame waits for no more than
 /// these.
-const BATCH_BYTES: usize = CHUNK_BYTES;
+pub(super) const BATCH_BYTES: usize = CHUNK_BYTES;
 /// Frames up to this length are gathered, so that small ones share a system call.
 const GATHER_BYTES: usize = 16 << 10;
 
@@ -86,7 +86,7 @@ fn write_all(shared: &Shared, mut writer: Box<dyn Write + Send>) -> io::Result<(
 }
 
 /// Whether a frame belongs to no phase. Those that do were counted by the caller who sent them.
-fn is_control(frame: &[u8]) -> bool {
+pub(super) fn is_control(frame: &[u8]) -> bool {
     let header = frame.first_chunk().and_then(|header| Header::parse(header).ok());
     header.is_some_and(|header| !matches!(header.kind, Kind::Message | Kind::Chunk))
 }

@@ -1,33 +1,45 @@
-//! A server that answers many clients at once, each on a thread of its own.
+//! A server that answers many clients at once.
+//!
+//! A request is straight-line code on a thread that may block, and takes one for as long as it is
+//! under way. Between two requests a client has no thread: its connection waits in a [`Poller`], and
+//! whichever thread is free takes it up when something comes. There is always one thread that waits
+//! there, so that requests which stall keep no other waiting. A connection without a socket (within
+//! one process) has a thread of its own all the time.
 //!
 //! A client shares the machine with others, and nothing else: one that stalls runs into a time
 //! limit, one that breaks a message is told and disconnected, one may enrol once on a connection for
 //! each state, and a panic in a service's code ends the connection on which it happened. Clients
 //! beyond the bound wait to be accepted.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io;
+use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_structures::rng::SecretRng;
 
 use super::conversation::{self, Answered, Description, Join, Next, Request, Welcome};
+use super::poller::Poller;
+use super::present::{Present, Stage};
 use super::{ClientIdentity, Published, Query, Server, Service, Standing, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
 use crate::{Abort, Canceller, Channel, ChannelOptions, Fixed, Role, exit_code};
 
 /// Time between two looks at what stops or bounds the server.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
+
+/// Time for which a thread that finds nothing to do stays.
+const WORKER_STAY: Duration = Duration::from_secs(2);
 
 /// Bounds of a server.
 #[derive(Clone, Debug)]
 pub struct ServeLimits {
-    /// Clients at once, those included that have not said yet who they are. Each holds a connection
-    /// and three threads.
+    /// Clients at once, those included that have not said yet who they are. Each holds a connection,
+    /// and a thread while a request of its is under way.
     pub clients: usize,
     /// Clients at once that have not said yet who they are. Where there are more, or where no client
     /// can be accepted any more, the one of them that came first goes, once it has had
@@ -149,16 +161,32 @@ pub fn serve<S: Service>(
     events: &dyn ServeEvents,
     stop: &Stop,
 ) {
-    let present = Present::default();
+    // Without one, each client has threads of its own.
+    let poller = Poller::new().inspect_err(|fault| {
+        if fault.kind() != io::ErrorKind::Unsupported {
+            events.not_accepted(fault);
+        }
+    });
+    let serving = Serving::<S> {
+        offer,
+        limits,
+        events,
+        stop,
+        present: Present::default(),
+        poller: poller.ok(),
+        workers: AtomicUsize::new(0),
+        waiting: AtomicUsize::new(0),
+        is_over: AtomicBool::new(false),
+    };
     thread::scope(|scope| {
         let (mut looked, mut wiped) = (Instant::now(), HashSet::new());
         while !stop.is_stopped() {
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
                 wiped.extend(offer.state.expire(looked));
-                present.dismiss_some(events, &wiped);
+                serving.look(&wiped, scope);
             }
-            if !present.has_room(limits) {
+            if !serving.present.has_room(limits) {
                 continue;
             }
             let arrival = match acceptor.accept(LOOK) {
@@ -170,163 +198,20 @@ pub fn serve<S: Service>(
                     continue;
                 }
             };
-            let place = present.enter();
-            let attendance = Attendance::<S> { offer, limits, events, stop, present: &present, number: place };
+            let place = serving.present.enter();
+            let serving = &serving;
             let spawned = thread::Builder::new()
                 .name("vesica-handshake".into())
-                .spawn_scoped(scope, move || attendance.attend(arrival, scope));
+                .spawn_scoped(scope, move || serving.attend(place, arrival, scope));
             if let Err(fault) = spawned {
-                present.leave(place);
+                serving.present.leave(place);
                 events.not_accepted(&fault);
                 thread::sleep(LOOK);
             }
         }
-        present.dismiss(limits.stopping);
+        serving.close_down(&wiped, scope);
+        serving.is_over.store(true, Ordering::SeqCst);
     });
-}
-
-/// The clients that are there, by the order in which they came.
-#[derive(Default)]
-struct Present {
-    clients: Mutex<Clients>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Clients {
-    arrived: u64,
-    places: BTreeMap<u64, Place>,
-}
-
-/// One client, as seen by the thread that accepts.
-struct Place {
-    since: Instant,
-    stage: Stage,
-    /// Who it is, once it has said so.
-    client: Option<ClientIdentity>,
-    /// The state that it has joined.
-    joined: Option<StateId>,
-}
-
-/// How far a client is, and how its thread is woken.
-enum Stage {
-    /// It has just come.
-    Arrived,
-    /// It may say who it is, until this is called.
-    Handshake(Box<dyn Fn() + Send>),
-    /// It has no request under way.
-    Idle(Canceller),
-    /// The server works for it.
-    Busy(Canceller),
-    /// It was told to go.
-    Dismissed,
-}
-
-impl Present {
-    fn lock(&self) -> MutexGuard<'_, Clients> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether one more client may be accepted; waits a moment if not. Makes room among those that
-    /// have not said who they are.
-    fn has_room(&self, limits: &ServeLimits) -> bool {
-        let mut clients = self.lock();
-        let strangers =
-            clients.places.values().filter(|place| matches!(place.stage, Stage::Arrived | Stage::Handshake(_))).count();
-        if strangers < limits.handshakes.max(1) && clients.places.len() < limits.clients.max(1) {
-            return true;
-        }
-        let first = clients.places.values_mut().find(|place| matches!(place.stage, Stage::Handshake(_)));
-        if let Some(place) = first.filter(|place| place.since.elapsed() >= limits.handshake_stay) {
-            dismiss(place, &stopped());
-        }
-        drop(self.changed.wait_timeout(clients, LOOK));
-        false
-    }
-
-    fn enter(&self) -> u64 {
-        let mut clients = self.lock();
-        clients.arrived += 1;
-        let number = clients.arrived;
-        clients
-            .places
-            .insert(number, Place { since: Instant::now(), stage: Stage::Arrived, client: None, joined: None });
-        number
-    }
-
-    /// Goes to the next stage; false if the client was told to go.
-    fn reach(&self, number: u64, stage: Stage) -> bool {
-        match self.lock().places.get_mut(&number) {
-            Some(place) if !matches!(place.stage, Stage::Dismissed) => {
-                place.stage = stage;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Notes who a client is; false if it has as many connections as it may.
-    fn identify(&self, number: u64, client: &ClientIdentity, most: usize) -> bool {
-        let mut clients = self.lock();
-        let is_known = matches!(client, ClientIdentity::Key(_));
-        let connections = clients.places.values().filter(|place| place.client.as_ref() == Some(client)).count();
-        if let Some(place) = clients.places.get_mut(&number) {
-            place.client = Some(*client);
-        }
-        !is_known || connections < most
-    }
-
-    /// Notes which state a client has joined.
-    fn join(&self, number: u64, state: StateId) {
-        if let Some(place) = self.lock().places.get_mut(&number) {
-            place.joined = Some(state);
-        }
-    }
-
-    /// Has those go that may not stay, and those with nothing under way that have joined a state
-    /// which is to be wiped.
-    fn dismiss_some(&self, events: &dyn ServeEvents, wiped: &HashSet<StateId>) {
-        for place in self.lock().places.values_mut() {
-            if place.client.is_some_and(|client| !events.may_stay(&client)) {
-                dismiss(place, &not_accepted());
-            } else if matches!(place.stage, Stage::Idle(_)) && place.joined.is_some_and(|id| wiped.contains(&id)) {
-                dismiss(place, &wiped_state());
-            }
-        }
-    }
-
-    fn leave(&self, number: u64) {
-        self.lock().places.remove(&number);
-        self.changed.notify_all();
-    }
-
-    /// Has all go: at once those for which the server does nothing, the others when `grace` is
-    /// over.
-    fn dismiss(&self, grace: Duration) {
-        let mut clients = self.lock();
-        for place in clients.places.values_mut().filter(|place| !matches!(place.stage, Stage::Busy(_))) {
-            dismiss(place, &stopped());
-        }
-        let end = Instant::now() + grace;
-        while !clients.places.is_empty() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                for place in clients.places.values_mut() {
-                    dismiss(place, &stopped());
-                }
-                return;
-            }
-            (clients, _) = self.changed.wait_timeout(clients, left).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-fn dismiss(place: &mut Place, reason: &Abort) {
-    match std::mem::replace(&mut place.stage, Stage::Dismissed) {
-        Stage::Arrived | Stage::Dismissed => {}
-        Stage::Handshake(hang_up) => hang_up(),
-        Stage::Idle(canceller) | Stage::Busy(canceller) => canceller.cancel(reason),
-    }
 }
 
 /// What a client is told that the server cannot serve any more.
@@ -354,140 +239,453 @@ fn local(code: u8, fault: &str, mend: &str) -> Abort {
     Abort::Local { code, fault: fault.into(), mend: mend.into() }
 }
 
-/// What a client's threads know.
-struct Attendance<'a, S: Service> {
+/// A server at work.
+struct Serving<'a, S: Service> {
     offer: &'a Offer<'a, S>,
     limits: &'a ServeLimits,
     events: &'a dyn ServeEvents,
     stop: &'a Stop,
-    present: &'a Present,
-    number: u64,
+    present: Present<S>,
+    /// Where connections wait for the next request.
+    poller: Option<Poller>,
+    /// Threads that take up connections from there.
+    workers: AtomicUsize,
+    /// Those of them that wait for one.
+    waiting: AtomicUsize,
+    /// All clients are gone.
+    is_over: AtomicBool,
 }
 
-impl<S: Service> Attendance<'_, S> {
-    /// Lets the client in, and answers it on a thread of its own: the stack that a handshake takes is
-    /// several times what a client with nothing under way needs, and goes with its thread.
-    fn attend<'scope>(self, arrival: Arrival, scope: &'scope thread::Scope<'scope, '_>)
-    where
-        Self: 'scope,
-    {
+/// A client that has said who it is, from then until its connection is closed.
+pub(super) struct Visit<S: Service> {
+    number: u64,
+    /// Where it comes from, for logs.
+    from: String,
+    ch: Channel,
+    pub(super) canceller: Canceller,
+    rng: SecretRng,
+    joined: Option<Joined<S>>,
+    /// The next query.
+    query: Query,
+    /// It was sent the description.
+    described: bool,
+    /// How far its end has come.
+    ending: Option<Ending>,
+}
+
+/// The end of a connection, which waits for the client.
+enum Ending {
+    /// The client has left, and is to close its side.
+    Finishing,
+    /// This side has said its last. What still comes is forgotten, until then or until the client has
+    /// closed its side.
+    Draining { until: Instant, outcome: Result<(), Abort> },
+}
+
+impl<S: Service> Visit<S> {
+    /// Whether it knows that the server stops, and only has to leave.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.joined.as_ref().is_some_and(|joined| joined.told_of_stop)
+    }
+
+    /// Whether its end waits for the client to agree.
+    pub(super) fn is_finishing(&self) -> bool {
+        matches!(self.ending, Some(Ending::Finishing))
+    }
+
+    /// Whether time has run out for what it waits for.
+    pub(super) fn is_late(&self, now: Instant) -> bool {
+        match &self.ending {
+            Some(Ending::Draining { until, .. }) => *until <= now,
+            _ => self.canceller.check().is_err(),
+        }
+    }
+
+    /// Gives the client so long for its next request.
+    fn await_next(&mut self, idle: Duration) {
+        let what = if self.is_leaving() { "the client to leave" } else { "the client's next request" };
+        self.ch.set_limit(Some((what, idle)));
+    }
+}
+
+/// Threads.
+impl<S: Service> Serving<'_, S> {
+    /// Lets the client in: the stack that a handshake takes is several times what a request needs, and
+    /// goes with its thread.
+    fn attend<'scope>(&'scope self, number: u64, arrival: Arrival, scope: &'scope thread::Scope<'scope, '_>) {
         let from = arrival.from().to_owned();
-        let ch = match self.connect(arrival) {
-            Ok(ch) => ch,
-            Err(failure) => return self.end(None, &from, &Err(failure)),
+        let visit = match self.connect(number, from.clone(), arrival) {
+            Ok(visit) => visit,
+            Err(failure) => {
+                self.present.leave(number);
+                return self.events.ended(None, &from, &Err(failure));
+            }
         };
-        let identity = ClientIdentity::of(&ch);
-        let (present, events, number) = (self.present, self.events, self.number);
-        let spawned = thread::Builder::new().name("vesica-client".into()).spawn_scoped(scope, move || {
-            let outcome = self.admit(identity, ch);
-            self.end(Some(&identity), &from, &outcome);
-        });
-        if let Err(fault) = spawned {
-            present.leave(number);
-            events.not_accepted(&fault);
-        }
-    }
-
-    /// Answers a client that has not too many connections already.
-    fn admit(&self, client: ClientIdentity, ch: Channel) -> Result<(), Abort> {
         let most = self.limits.connections_per_client.max(1);
-        if self.present.identify(self.number, &client, most) {
-            return self.converse(client, ch);
+        let welcome = if self.present.identify(number, &visit.query.client, most) {
+            Ok(())
+        } else {
+            Err(local(
+                exit_code::REFUSED,
+                &format!("this client has {most} connections already"),
+                "close one of them, or ask whoever runs the server to allow more",
+            ))
+        };
+        match (&self.poller, visit.ch.socket()) {
+            (Some(poller), Some(socket)) => match poller.add(socket, number).map_err(Abort::Link).and(welcome) {
+                Ok(()) => {
+                    // What came with the end of the handshake lies in the connection, not in the socket.
+                    let put = self.present.put(number, Stage::Parked(visit));
+                    match put {
+                        Ok(()) => self.take_up(number),
+                        Err(visit) => self.close(visit, Err(stopped())),
+                    }
+                }
+                Err(refusal) => self.close(visit, Err(refusal)),
+            },
+            _ => {
+                let spawned = thread::Builder::new()
+                    .name("vesica-client".into())
+                    .spawn_scoped(scope, move || self.stay(*visit, welcome));
+                if let Err(fault) = spawned {
+                    self.present.leave(number);
+                    self.events.not_accepted(&fault);
+                }
+            }
         }
-        let refusal = local(
-            exit_code::REFUSED,
-            &format!("this client has {most} connections already"),
-            "close one of them, or ask whoever runs the server to allow more",
-        );
-        ch.abort(&refusal);
-        Err(refusal)
     }
 
-    fn end(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
-        self.present.leave(self.number);
-        self.events.ended(client, from, outcome);
-    }
-
-    fn connect(&self, arrival: Arrival) -> Result<Channel, Abort> {
+    fn connect(&self, number: u64, from: String, arrival: Arrival) -> Result<Box<Visit<S>>, Abort> {
         let (establish, hang_up) = arrival.split();
-        if !self.present.reach(self.number, Stage::Handshake(hang_up)) {
+        if !self.present.reach(number, Stage::Handshake(hang_up)) {
             return Err(stopped());
         }
-        Channel::open(establish()?, Role::Sender, self.limits.channel.clone())
+        let (connection, options) = (establish()?, self.limits.channel.clone());
+        let mut ch = if self.poller.is_some() && connection.socket.is_some() {
+            Channel::open_direct(connection, Role::Sender, options)?
+        } else {
+            Channel::open(connection, Role::Sender, options)?
+        };
+        let rng = SecretRng::from_os()
+            .map_err(|fault| local(exit_code::INTERNAL, &fault.to_string(), "check the system's source of randomness"));
+        let rng = rng.inspect_err(|failure| ch.end_output(Some(failure)))?;
+        let (canceller, client) = (ch.canceller(), ClientIdentity::of(&ch));
+        let query = Query { client, number: 0 };
+        let mut visit = Visit { number, from, ch, canceller, rng, joined: None, query, described: false, ending: None };
+        visit.await_next(self.limits.idle);
+        Ok(Box::new(visit))
     }
 
-    /// Answers requests until the client leaves or fails, and closes the channel as the outcome
-    /// asks.
-    fn converse(&self, client: ClientIdentity, mut ch: Channel) -> Result<(), Abort> {
-        let canceller = ch.canceller();
-        let attended = catch_unwind(AssertUnwindSafe(|| self.requests(client, &mut ch, &canceller)));
+    /// Takes up connections as something comes on them.
+    fn work<'scope>(&'scope self, poller: &Poller, scope: &'scope thread::Scope<'scope, '_>) {
+        let mut busy = Instant::now();
+        loop {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+            let found = poller.wait(LOOK);
+            let others = self.waiting.fetch_sub(1, Ordering::SeqCst) - 1;
+            match found {
+                Ok(Some(number)) => {
+                    if others == 0 {
+                        self.hire(scope);
+                    }
+                    self.take_up(number);
+                    busy = Instant::now();
+                }
+                Ok(None) => {
+                    let leaves = self.is_over.load(Ordering::SeqCst)
+                        || others > 0 && busy.elapsed() >= WORKER_STAY && self.workers.load(Ordering::SeqCst) > 1;
+                    if leaves {
+                        break;
+                    }
+                }
+                Err(fault) => {
+                    self.events.not_accepted(&fault);
+                    thread::sleep(LOOK);
+                }
+            }
+        }
+        self.workers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Adds a thread that takes up connections.
+    fn hire<'scope>(&'scope self, scope: &'scope thread::Scope<'scope, '_>) {
+        let Some(poller) = &self.poller else { return };
+        if self.workers.load(Ordering::SeqCst) > self.limits.clients {
+            return;
+        }
+        self.workers.fetch_add(1, Ordering::SeqCst);
+        let spawned =
+            thread::Builder::new().name("vesica-client".into()).spawn_scoped(scope, move || self.work(poller, scope));
+        if let Err(fault) = spawned {
+            self.workers.fetch_sub(1, Ordering::SeqCst);
+            self.events.not_accepted(&fault);
+        }
+    }
+
+    /// Sees to it that a thread waits for connections, that clients go that may not stay or are late,
+    /// and that the others hear a sign of life.
+    fn look<'scope>(&'scope self, wiped: &HashSet<StateId>, scope: &'scope thread::Scope<'scope, '_>) {
+        if self.waiting.load(Ordering::SeqCst) == 0 {
+            self.hire(scope);
+        }
+        let now = Instant::now();
+        let leave = self.present.take_those(|place| {
+            if place.client.is_some_and(|client| !self.events.may_stay(&client)) {
+                return place.dismiss(not_accepted());
+            }
+            if place.is_idle() && place.joined.is_some_and(|id| wiped.contains(&id)) {
+                return place.dismiss(wiped_state());
+            }
+            place.look(now)
+        });
+        self.part(leave);
+    }
+
+    /// Has all go: at once those for which the server does nothing, the others when the time for
+    /// stopping is over. Returns when all are gone.
+    fn close_down<'scope>(&'scope self, wiped: &HashSet<StateId>, scope: &'scope thread::Scope<'scope, '_>) {
+        let end = Instant::now() + self.limits.stopping;
+        loop {
+            let is_late = Instant::now() >= end;
+            let leave = self.present.take_those(|place| {
+                let may_go_on = match &place.stage {
+                    Stage::Busy(_) | Stage::Closing(_) => true,
+                    Stage::Parked(visit) => visit.is_leaving(),
+                    _ => false,
+                };
+                if may_go_on && !is_late { None } else { place.dismiss(stopped()) }
+            });
+            self.part(leave);
+            self.look(wiped, scope);
+            if self.present.wait_empty(LOOK.min(end.saturating_duration_since(Instant::now()).max(LOOK / 10))) {
+                return;
+            }
+        }
+    }
+}
+
+/// Connections without threads.
+impl<S: Service> Serving<'_, S> {
+    /// Leaves a client until something comes from it.
+    fn park(&self, visit: Box<Visit<S>>) {
+        let (number, socket) = (visit.number, visit.ch.socket().cloned());
+        if self.stop.is_stopped() && !visit.is_leaving() {
+            return self.close(visit, Err(stopped()));
+        }
+        match self.present.put(number, Stage::Parked(visit)) {
+            Ok(()) => self.watch(number, socket.as_deref()),
+            Err(visit) => {
+                let reason = visit.canceller.check().err().unwrap_or_else(stopped);
+                self.close(visit, Err(reason));
+            }
+        }
+    }
+
+    /// Has the visit that was put down taken up again as soon as something comes.
+    fn watch(&self, number: u64, socket: Option<&TcpStream>) {
+        let (Some(poller), Some(socket)) = (&self.poller, socket) else { return };
+        if let Err(fault) = poller.watch(socket, number)
+            && let Some(mut visit) = self.present.take(number)
+        {
+            // No thread would ever hear of it again.
+            visit.ending = None;
+            visit.ch.end_output(None);
+            self.gone(*visit, Err(Abort::Link(fault)));
+        }
+    }
+
+    /// Something has come from a client, or it has closed its side.
+    fn take_up(&self, number: u64) {
+        // Somebody else has it: it was dismissed, for example.
+        let Some(mut visit) = self.present.take(number) else { return };
+        if visit.ending.is_some() {
+            return self.go_on(visit);
+        }
+        let attended = catch_unwind(AssertUnwindSafe(|| self.arrived(&mut visit)));
         match attended.unwrap_or_else(|_| Err(panicked())) {
+            Ok(true) => self.park(visit),
+            Ok(false) => self.close(visit, Ok(())),
+            Err(failure) => self.close(visit, Err(failure)),
+        }
+    }
+
+    /// Answers the requests that have arrived; false if the client leaves.
+    fn arrived(&self, visit: &mut Visit<S>) -> Result<bool, Abort> {
+        while visit.ch.has_message()? {
+            visit.ch.set_limit(None);
+            let next = visit.ch.recv(())?;
+            if !self.request(visit, next)? {
+                return Ok(false);
+            }
+            visit.await_next(self.limits.idle);
+        }
+        visit.ch.rest();
+        Ok(true)
+    }
+
+    /// Closes a connection as the outcome asks.
+    fn close(&self, mut visit: Box<Visit<S>>, outcome: Result<(), Abort>) {
+        let finishing = outcome.and_then(|()| {
+            visit.ch.set_limit(Some(("the client to close the connection", self.limits.idle)));
+            visit.ch.begin_finish()
+        });
+        match finishing {
             Ok(()) => {
-                ch.limit("the client to close the connection", self.limits.idle);
+                visit.ending = Some(Ending::Finishing);
+                self.go_on(visit);
+            }
+            failed => self.drain(visit, failed),
+        }
+    }
+
+    fn drain(&self, mut visit: Box<Visit<S>>, outcome: Result<(), Abort>) {
+        visit.ch.end_output(outcome.as_ref().err());
+        let until = Instant::now() + self.limits.channel.drain_for;
+        visit.ending = Some(Ending::Draining { until, outcome });
+        self.go_on(visit);
+    }
+
+    /// Goes on with closing a connection as far as the client has come.
+    fn go_on(&self, mut visit: Box<Visit<S>>) {
+        match visit.ending.take() {
+            Some(Ending::Draining { until, outcome }) => {
+                if visit.ch.is_drained(until) {
+                    return self.gone(*visit, outcome);
+                }
+                visit.ending = Some(Ending::Draining { until, outcome });
+            }
+            _ => match visit.ch.has_finished() {
+                Ok(true) => return self.drain(visit, Ok(())),
+                Ok(false) => visit.ending = Some(Ending::Finishing),
+                Err(failure) => return self.drain(visit, Err(failure)),
+            },
+        }
+        let (number, socket) = (visit.number, visit.ch.socket().cloned());
+        match self.present.put(number, Stage::Closing(visit)) {
+            Ok(()) => self.watch(number, socket.as_deref()),
+            Err(visit) => self.gone(*visit, Err(stopped())),
+        }
+    }
+
+    fn gone(&self, visit: Visit<S>, outcome: Result<(), Abort>) {
+        let Visit { number, from, ch, query, .. } = visit;
+        if let (Some(poller), Some(socket)) = (&self.poller, ch.socket()) {
+            // Closing the socket does the same, unless it could not be added.
+            let _ = poller.remove(socket);
+        }
+        ch.cut();
+        self.present.leave(number);
+        self.events.ended(Some(&query.client), &from, &outcome);
+    }
+
+    /// Closes the connections of those who were taken out.
+    fn part(&self, leave: Vec<(Box<Visit<S>>, Option<Abort>)>) {
+        for (visit, reason) in leave {
+            match (reason, visit.ending.is_some()) {
+                (Some(reason), false) => self.close(visit, Err(reason)),
+                (Some(reason), true) if visit.is_finishing() => {
+                    self.drain(visit, Err(reason));
+                }
+                _ => self.go_on(visit),
+            }
+        }
+    }
+}
+
+/// Requests.
+impl<S: Service> Serving<'_, S> {
+    /// Answers a client that has a thread of its own until it leaves or fails, and closes the channel
+    /// as the outcome asks.
+    fn stay(&self, mut visit: Visit<S>, welcome: Result<(), Abort>) {
+        let attended = welcome.and_then(|()| {
+            catch_unwind(AssertUnwindSafe(|| self.requests(&mut visit))).unwrap_or_else(|_| Err(panicked()))
+        });
+        let Visit { number, from, mut ch, query, .. } = visit;
+        let outcome = match attended {
+            Ok(()) => {
+                ch.set_limit(Some(("the client to close the connection", self.limits.idle)));
                 ch.finish().map(drop)
             }
             Err(failure) => {
                 ch.abort(&failure);
                 Err(failure)
             }
-        }
+        };
+        self.present.leave(number);
+        self.events.ended(Some(&query.client), &from, &outcome);
     }
 
-    fn requests(&self, client: ClientIdentity, ch: &mut Channel, canceller: &Canceller) -> Result<(), Abort> {
-        let mut rng = SecretRng::from_os().map_err(|fault| {
-            local(exit_code::INTERNAL, &fault.to_string(), "check the system's source of randomness")
-        })?;
-        let mut joined: Option<Joined<S>> = None;
-        let mut query = Query { client, number: 0 };
-        let mut described = false;
+    fn requests(&self, visit: &mut Visit<S>) -> Result<(), Abort> {
         loop {
-            if joined.as_ref().is_some_and(|joined| joined.told_of_stop) {
-                // An abort would overtake the answer. `dismiss` bounds how long the client may take
-                // to leave.
-                let next: Next = ch.within("the client to leave", self.limits.idle, |ch| ch.recv(()))?;
-                return if next.parse() == Some(Request::Leave) { Ok(()) } else { Err(stopped()) };
+            // An abort would overtake the answer of one that is leaving. `close_down` bounds how long it
+            // may take.
+            if !visit.is_leaving() {
+                let idle = self.present.reach(visit.number, Stage::Idle(visit.canceller.clone()));
+                // `close_down` sees the client idle, or this sees that the server was stopped.
+                if !idle || self.stop.is_stopped() {
+                    return Err(stopped());
+                }
             }
-            let idle = self.present.reach(self.number, Stage::Idle(canceller.clone()));
-            // `dismiss` sees the client idle, or this sees that the server was stopped.
-            if !idle || self.stop.is_stopped() {
+            let next = visit.ch.recv(())?;
+            visit.ch.set_limit(None);
+            if !self.present.reach(visit.number, Stage::Busy(visit.canceller.clone())) {
                 return Err(stopped());
             }
-            let next: Next = ch.within("the client's next request", self.limits.idle, |ch| ch.recv(()))?;
-            if !self.present.reach(self.number, Stage::Busy(canceller.clone())) {
-                return Err(stopped());
+            if !self.request(visit, next)? {
+                return Ok(());
             }
-            match next.parse() {
-                Some(Request::Join) if joined.as_ref().is_some_and(|joined| !joined.told_of_another) => {
-                    return Err(Abort::PeerMisbehaved(Next::STEP, "it joined a state that it had joined"));
-                }
-                Some(Request::Join) => {
-                    // Before it waits for the client: a replaced state should not live on for that long.
-                    drop(joined.take());
-                    joined = Some(ch.within("joining", self.limits.joining, |ch| self.join(&client, ch, &mut rng))?);
-                }
-                Some(Request::Query) => {
-                    let joined = joined.as_mut().filter(|joined| !joined.told_of_another);
-                    let joined = joined
-                        .ok_or(Abort::PeerMisbehaved(Next::STEP, "a query before it joined the server's state"))?;
-                    self.events.permit(&query)?;
-                    ch.within("a query", self.limits.query, |ch| self.query(joined, query, ch, &mut rng))?;
-                    query.number += 1;
-                }
-                Some(Request::Leave) => return Ok(()),
-                Some(Request::Describe) if described || joined.is_some() => {
-                    return Err(Abort::PeerMisbehaved(Next::STEP, "it asked for a description that it has"));
-                }
-                Some(Request::Describe) => {
-                    ch.send(&Description(self.offer.description.to_vec()))?;
-                    conversation::bind_description(ch, self.offer.description);
-                    described = true;
-                }
-                None => return Err(Abort::PeerMisbehaved(Next::STEP, "a request that does not exist")),
-            }
+            visit.await_next(self.limits.idle);
         }
     }
 
-    fn join(&self, client: &ClientIdentity, ch: &mut Channel, rng: &mut SecretRng) -> Result<Joined<S>, Abort> {
+    /// Answers a request; false if the client leaves.
+    fn request(&self, visit: &mut Visit<S>, next: Next) -> Result<bool, Abort> {
+        if visit.is_leaving() {
+            return if next.parse() == Some(Request::Leave) { Ok(false) } else { Err(stopped()) };
+        }
+        let Visit { number, ch, rng, joined, query, described, .. } = visit;
+        match next.parse() {
+            Some(Request::Join) if joined.as_ref().is_some_and(|joined| !joined.told_of_another) => {
+                return Err(Abort::PeerMisbehaved(Next::STEP, "it joined a state that it had joined"));
+            }
+            Some(Request::Join) => {
+                // Before it waits for the client: a replaced state should not live on for that long.
+                drop(joined.take());
+                let client = &query.client;
+                *joined = Some(ch.within("joining", self.limits.joining, |ch| self.join(*number, client, ch, rng))?);
+            }
+            Some(Request::Query) => {
+                let joined = joined.as_mut().filter(|joined| !joined.told_of_another);
+                let joined =
+                    joined.ok_or(Abort::PeerMisbehaved(Next::STEP, "a query before it joined the server's state"))?;
+                self.events.permit(query)?;
+                ch.within("a query", self.limits.query, |ch| self.query(joined, *query, ch, rng))?;
+                query.number += 1;
+            }
+            Some(Request::Leave) => return Ok(false),
+            Some(Request::Describe) if *described || joined.is_some() => {
+                return Err(Abort::PeerMisbehaved(Next::STEP, "it asked for a description that it has"));
+            }
+            Some(Request::Describe) => {
+                ch.within("joining", self.limits.joining, |ch| {
+                    ch.send(&Description(self.offer.description.to_vec()))?;
+                    ch.send_all()
+                })?;
+                conversation::bind_description(ch, self.offer.description);
+                *described = true;
+            }
+            None => return Err(Abort::PeerMisbehaved(Next::STEP, "a request that does not exist")),
+        }
+        Ok(true)
+    }
+
+    fn join(
+        &self,
+        number: u64,
+        client: &ClientIdentity,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Joined<S>, Abort> {
         let join: Join = ch.recv(())?;
         if join.terms != conversation::terms::<S>(self.offer.params) {
             let mend = format!("ask for {} with the parameters that the server names", S::ENTRY.id);
@@ -511,7 +709,8 @@ impl<S: Service> Attendance<'_, S> {
         conversation::bind(ch, &join, &welcome);
         let standing = Standing::new(StateId::from_bytes(join.known), state);
         let session = server.admit(client, standing, ch, rng)?;
-        self.present.join(self.number, state);
+        ch.send_all()?;
+        self.present.join(number, state);
         self.events.joined(client, state);
         Ok(Joined { server, session, told_of_another: false, told_of_stop: false })
     }
@@ -524,6 +723,7 @@ impl<S: Service> Attendance<'_, S> {
         let present = if self.offer.state.is_answered(state) { state } else { self.offer.state.current().state_id() };
         joined.told_of_stop = self.stop.is_stopped();
         ch.send(&Answered { state: present.to_bytes(), stops: joined.told_of_stop.into() })?;
+        ch.send_all()?;
         joined.told_of_another = present != state;
         self.events.answered(&query, start.elapsed());
         Ok(())

@@ -63,7 +63,7 @@ impl Acceptor for PlaintextAcceptor {
         let Some((socket, from)) = poll_within(&self.0, wait)? else { return Ok(None) };
         let socket = Arc::new(socket);
         let hang_up = hang_up(socket.clone());
-        let establish = Box::new(move || Ok(tcp::connection(socket.try_clone()?)?));
+        let establish = Box::new(move || Ok(tcp::connection(socket)?));
         Ok(Some(Arrival { from: from.to_string(), establish, hang_up }))
     }
 }

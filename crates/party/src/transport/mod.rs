@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::net;
+use std::net::{self, TcpStream};
 use std::sync::Arc;
 
 pub mod acceptor;
@@ -40,6 +40,10 @@ pub struct Connection {
     /// The means by which two sides within one process notice that they wait for each other; `None`
     /// on other transports.
     pub rendezvous: Option<Rendezvous>,
+    /// The socket under it, where there is one: with it, a server waits for many connections at once.
+    /// If the socket does not block, neither do `reader` and `writer`: they fail with `WouldBlock`. A
+    /// writer that has taken bytes may still hold them then; a flush goes on with them.
+    pub socket: Option<Arc<TcpStream>>,
 }
 
 impl Connection {
@@ -56,6 +60,7 @@ impl Connection {
             exporter: None,
             peer_key: None,
             rendezvous: None,
+            socket: None,
         }
     }
 }

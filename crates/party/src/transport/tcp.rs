@@ -1,7 +1,8 @@
 //! TCP over IPv4 or IPv6, with host names.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{self, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,9 +106,13 @@ pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
 }
 
 /// The connection over a TCP stream, without encryption.
-pub fn connection(stream: TcpStream) -> io::Result<Connection> {
-    tune(&stream)?;
-    Ok(Connection::new(stream.try_clone()?, stream.try_clone()?, Stream(stream)))
+pub fn connection(stream: impl Into<Arc<TcpStream>>) -> io::Result<Connection> {
+    let socket = stream.into();
+    tune(&socket)?;
+    let half = Half(socket.clone());
+    let mut connection = Connection::new(half.clone(), half.clone(), half);
+    connection.socket = Some(socket);
+    Ok(connection)
 }
 
 /// Has the socket send small frames without delay. Buffer sizes are left to the kernel, whose own
@@ -137,9 +142,27 @@ fn resolve(address: &str) -> Result<Vec<SocketAddr>, Abort> {
     if addresses.is_empty() { Err(refuse("the name has no address".into())) } else { Ok(addresses) }
 }
 
-struct Stream(TcpStream);
+/// A direction of a connection, or its end.
+#[derive(Clone)]
+struct Half(Arc<TcpStream>);
 
-impl Shutdown for Stream {
+impl Read for Half {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        (&*self.0).read(out)
+    }
+}
+
+impl Write for Half {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shutdown for Half {
     fn close(&self, how: net::Shutdown) -> io::Result<()> {
         self.0.shutdown(how)
     }

@@ -10,12 +10,11 @@ use vesica_party::service::{ClientIdentity, Published, ServeLimits, Stop, descri
 use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor, in_memory};
 use vesica_party::transport::tls::{self, AcceptedKeys, Identity};
 use vesica_party::transport::{Connection, tcp};
-use vesica_party::{Abort, Fixed};
-use vesica_testkit::insecure_lookup::PANICS_AT;
+use vesica_party::{Abort, Channel, ChannelOptions, Fixed, Role};
+use vesica_testkit::insecure_lookup::{LASTS_AT, LONG, PANICS_AT};
+use vesica_testkit::options;
 
 use crate::support::*;
-
-const WAIT: Duration = Duration::from_secs(10);
 
 /// Each of many clients asks several times, all of them joined before the first one leaves.
 fn many(acceptor: &dyn Acceptor, connect: impl Fn() -> Connection + Sync) -> Told {
@@ -49,16 +48,6 @@ fn many(acceptor: &dyn Acceptor, connect: impl Fn() -> Connection + Sync) -> Tol
         assert_eq!(answered, CLIENTS as usize, "query {number}");
     }
     told
-}
-
-fn listen() -> (tcp::Listener, String) {
-    let listener = tcp::listen("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("its address").to_string();
-    (listener, address)
-}
-
-fn plain(address: &str) -> Connection {
-    tcp::connection(tcp::connect(address, WAIT).expect("connected")).expect("tuned")
 }
 
 #[test]
@@ -100,43 +89,43 @@ fn many_clients_over_tls_are_known_by_their_keys() {
 
 #[test]
 fn a_client_that_knows_nothing_is_told_once_what_the_server_offers() {
-    let (acceptor, connector) = in_memory(8);
-    let state = Published::new(prepared(&[1]));
-    let ((), told) = with_server(&acceptor, &state, &limits(), |told| {
-        let mut ch = channel(connector.connect().expect("room"));
-        assert_eq!(describe(&mut ch).expect("a description"), DESCRIPTION);
-        let mut client = Toy::enrol(ch, ITEMS, rng()).expect("enrolled");
-        assert_eq!(client.query(vec![1, 2, 1]).expect("an answer"), [true, false, true]);
-        client.leave().1.expect("a clean end");
+    over_both(|acceptor, connect| {
+        let state = Published::new(prepared(&[1]));
+        let ((), told) = with_server(acceptor, &state, &limits(), |told| {
+            let mut ch = channel(connect());
+            assert_eq!(describe(&mut ch).expect("a description"), DESCRIPTION);
+            let mut client = Toy::enrol(ch, ITEMS, rng()).expect("enrolled");
+            assert_eq!(client.query(vec![1, 2, 1]).expect("an answer"), [true, false, true]);
+            client.leave().1.expect("a clean end");
 
-        let mut greedy = channel(connector.connect().expect("room"));
-        describe(&mut greedy).expect("a description");
-        let refusal = describe(&mut greedy).expect_err("twice").to_string();
-        assert!(refusal.contains("a description that it has"), "{refusal}");
-        wait_until(|| told.failures.lock().unwrap().len() == 1);
+            let mut greedy = channel(connect());
+            describe(&mut greedy).expect("a description");
+            let refusal = describe(&mut greedy).expect_err("twice").to_string();
+            assert!(refusal.contains("a description that it has"), "{refusal}");
+            wait_until(|| told.failures.lock().unwrap().len() == 1);
+        });
+        assert_eq!(told.joined.lock().unwrap().len(), 1);
     });
-    assert_eq!(told.joined.lock().unwrap().len(), 1);
 }
 
 #[test]
 fn a_query_that_is_not_permitted_ends_its_connection_and_no_other() {
-    let (acceptor, connector) = in_memory(8);
-    let state = Published::new(prepared(&[1]));
-    let ((), told) = with_server(&acceptor, &state, &limits(), |_| {
-        let mut client = enrol(connector.connect().expect("room"));
-        for _ in 0..PERMITTED {
-            client.query(vec![1, 2, 1]).expect("an answer");
-        }
-        let refusal = client.query(vec![1, 2, 1]).expect_err("one too many").to_string();
-        assert!(refusal.contains("it asked too often"), "{refusal}");
-        let (enrolled, _) = client.leave();
-        let Ok(mut again) = Toy::rejoin(channel(connector.connect().expect("room")), ITEMS, enrolled, rng()) else {
-            panic!("not joined")
-        };
-        again.query(vec![1, 2, 1]).expect("an answer");
-        again.leave().1.expect("a clean end");
+    over_both(|acceptor, connect| {
+        let state = Published::new(prepared(&[1]));
+        let ((), told) = with_server(acceptor, &state, &limits(), |_| {
+            let mut client = enrol(connect());
+            for _ in 0..PERMITTED {
+                client.query(vec![1, 2, 1]).expect("an answer");
+            }
+            let refusal = client.query(vec![1, 2, 1]).expect_err("one too many").to_string();
+            assert!(refusal.contains("it asked too often"), "{refusal}");
+            let (enrolled, _) = client.leave();
+            let Ok(mut again) = Toy::rejoin(channel(connect()), ITEMS, enrolled, rng()) else { panic!("not joined") };
+            again.query(vec![1, 2, 1]).expect("an answer");
+            again.leave().1.expect("a clean end");
+        });
+        assert_eq!(told.answered.lock().unwrap().len() as u64, PERMITTED + 1);
     });
-    assert_eq!(told.answered.lock().unwrap().len() as u64, PERMITTED + 1);
 }
 
 #[test]
@@ -250,19 +239,20 @@ const fn step(number: u8, from: vesica_party::Role) -> vesica_party::Step {
 
 #[test]
 fn clients_beyond_the_bound_wait_for_room() {
-    let (acceptor, connector) = in_memory(8);
-    let limits = ServeLimits { clients: 2, ..limits() };
-    let state = Published::new(prepared(&[1]));
-    with_server(&acceptor, &state, &limits, |told| {
-        let (first, second) = (enrol(connector.connect().expect("room")), enrol(connector.connect().expect("room")));
-        thread::scope(|scope| {
-            let third = scope.spawn(|| enrol(connector.connect().expect("room")).leave().1.map(drop));
-            thread::sleep(Duration::from_millis(300));
-            assert_eq!(told.joined.lock().unwrap().len(), 2);
-            first.leave().1.expect("a clean end");
-            third.join().expect("no panic").expect("a clean end");
+    over_both(|acceptor, connect| {
+        let limits = ServeLimits { clients: 2, ..limits() };
+        let state = Published::new(prepared(&[1]));
+        with_server(acceptor, &state, &limits, |told| {
+            let (first, second) = (enrol(connect()), enrol(connect()));
+            thread::scope(|scope| {
+                let third = scope.spawn(|| enrol(connect()).leave().1.map(drop));
+                thread::sleep(Duration::from_millis(300));
+                assert_eq!(told.joined.lock().unwrap().len(), 2);
+                first.leave().1.expect("a clean end");
+                third.join().expect("no panic").expect("a clean end");
+            });
+            second.leave().1.expect("a clean end");
         });
-        second.leave().1.expect("a clean end");
     });
 }
 
@@ -286,57 +276,79 @@ fn strangers_that_say_nothing_do_not_keep_clients_out() {
 
 #[test]
 fn stopping_ends_idle_clients_at_once_and_waits_for_queries() {
-    let (acceptor, connector) = in_memory(8);
-    let (state, stop, told) = (Published::new(prepared(&[1])), Stop::new(), Told::default());
-    let limits = limits();
-    thread::scope(|scope| {
-        let server = scope.spawn(|| serve(&acceptor, &offer(&state), &limits, &told, &stop));
-        let mut idle = enrol(connector.connect().expect("room"));
-        idle.query(vec![1, 2, 3]).expect("an answer");
-        let mut busy = enrol_raw(connector.connect().expect("room"));
-        // The server waits for this query's items.
-        busy.send(&Raw(2)).expect("sent");
-        thread::sleep(Duration::from_millis(100));
-        stop.stop();
-        wait_until(|| told.failures.lock().unwrap().len() == 1);
-        let failure = idle.query(vec![1, 2, 3]).expect_err("stopped").to_string();
-        assert!(failure.contains("the server is shutting down"), "{failure}");
-        assert!(!server.is_finished(), "a query is under way");
-        busy.send(&RawItems([1, 2, 3])).expect("sent");
-        let answer: RawFound = busy.recv(()).expect("the answer");
-        assert_eq!(answer.0[8..], [1, 0, 0]);
-        let RawStanding(standing) = busy.recv(()).expect("how the server stands");
-        assert_eq!(standing[16], 1, "the server stops");
-        busy.send(&Raw(3)).expect("sent");
-        busy.finish().expect("a clean end");
-        wait_until(|| server.is_finished());
+    over_both(|acceptor, connect| {
+        let (state, stop, told) = (Published::new(prepared(&[1])), Stop::new(), Told::default());
+        let limits = limits();
+        thread::scope(|scope| {
+            let server = scope.spawn(|| serve(acceptor, &offer(&state), &limits, &told, &stop));
+            let mut idle = enrol(connect());
+            idle.query(vec![1, 2, 3]).expect("an answer");
+            let mut busy = enrol_raw(connect());
+            // The server waits for this query's items.
+            busy.send(&Raw(2)).expect("sent");
+            thread::sleep(Duration::from_millis(100));
+            stop.stop();
+            wait_until(|| told.failures.lock().unwrap().len() == 1);
+            let failure = idle.query(vec![1, 2, 3]).expect_err("stopped").to_string();
+            assert!(failure.contains("the server is shutting down"), "{failure}");
+            assert!(!server.is_finished(), "a query is under way");
+            busy.send(&RawItems([1, 2, 3])).expect("sent");
+            let answer: RawFound = busy.recv(()).expect("the answer");
+            assert_eq!(answer.0[8..], [1, 0, 0]);
+            let RawStanding(standing) = busy.recv(()).expect("how the server stands");
+            assert_eq!(standing[16], 1, "the server stops");
+            busy.send(&Raw(3)).expect("sent");
+            busy.finish().expect("a clean end");
+            wait_until(|| server.is_finished());
+        });
+        // The place stands, for another server.
+        drop(connect());
     });
-    assert!(connector.connect().is_ok(), "the place stands, for another server");
 }
 
 #[test]
 fn a_query_that_is_refused_ends_no_connection() {
-    let (acceptor, connector) = in_memory(8);
-    let state = Published::new(prepared(&[1]));
-    let ((), told) = with_server(&acceptor, &state, &limits(), |_| {
-        let mut toy = enrol(connector.connect().expect("room"));
-        let refusal = toy.query(vec![1]).expect_err("too small").to_string();
-        assert!(refusal.contains("a query of another size"), "{refusal}");
-        assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
-        toy.leave().1.expect("a clean end");
+    over_both(|acceptor, connect| {
+        let state = Published::new(prepared(&[1]));
+        let ((), told) = with_server(acceptor, &state, &limits(), |_| {
+            let mut toy = enrol(connect());
+            let refusal = toy.query(vec![1]).expect_err("too small").to_string();
+            assert!(refusal.contains("a query of another size"), "{refusal}");
+            assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
+            toy.leave().1.expect("a clean end");
+        });
+        assert!(told.failures.lock().unwrap().is_empty());
     });
-    assert!(told.failures.lock().unwrap().is_empty());
+}
+
+#[test]
+fn neither_side_takes_the_other_for_dead_while_it_computes_or_waits() {
+    over_both(|acceptor, connect| {
+        let channel = ChannelOptions { dead_after: LONG / 2, ..options() };
+        let limits = ServeLimits { channel: channel.clone(), ..limits() };
+        let state = Published::new(prepared(&[1]));
+        let ((), told) = with_server(acceptor, &state, &limits, |_| {
+            let ch = Channel::open(connect(), Role::Receiver, channel.clone()).expect("threads");
+            let mut toy = Toy::enrol(ch, ITEMS, rng()).expect("enrolled");
+            assert_eq!(toy.query(vec![1, LASTS_AT, 2]).expect("an answer"), [true, false, false]);
+            thread::sleep(LONG);
+            assert_eq!(toy.query(vec![1, 2, 3]).expect("an answer"), [true, false, false]);
+            toy.leave().1.expect("a clean end");
+        });
+        assert!(told.failures.lock().unwrap().is_empty(), "{:?}", told.failures.lock().unwrap());
+    });
 }
 
 #[test]
 fn a_client_enrols_once_on_a_connection() {
-    let (acceptor, connector) = in_memory(8);
-    let state = Published::new(prepared(&[1]));
-    with_server(&acceptor, &state, &limits(), |_| {
-        let mut greedy = enrol_raw(connector.connect().expect("room"));
-        greedy.send(&Raw(1)).expect("sent");
-        let refusal = greedy.recv::<Reply>(()).expect_err("refused").to_string();
-        assert!(refusal.contains("it joined a state that it had joined"), "{refusal}");
+    over_both(|acceptor, connect| {
+        let state = Published::new(prepared(&[1]));
+        with_server(acceptor, &state, &limits(), |_| {
+            let mut greedy = enrol_raw(connect());
+            greedy.send(&Raw(1)).expect("sent");
+            let refusal = greedy.recv::<Reply>(()).expect_err("refused").to_string();
+            assert!(refusal.contains("it joined a state that it had joined"), "{refusal}");
+        });
     });
 }
 
@@ -344,17 +356,18 @@ fn a_client_enrols_once_on_a_connection() {
 /// then, though both agree on something else now.
 #[test]
 fn a_client_joins_again_on_the_terms_of_its_enrolment_only() {
-    let (acceptor, connector) = in_memory(8);
-    let state = Published::new(prepared(&[1]));
-    with_server(&acceptor, &state, &limits(), |told| {
-        let (kept, ended) = enrol(connector.connect().expect("room")).leave();
-        ended.expect("a clean end");
-        let again = || channel(connector.connect().expect("room"));
-        let (refusal, kept) = Toy::rejoin(again(), ITEMS + 1, kept, rng()).err().expect("other terms");
-        assert!(refusal.to_string().contains("was enrolled with another service"), "{refusal}");
-        assert_eq!(told.joined.lock().unwrap().len(), 1, "nothing was asked of the server");
-        let Ok(again) = Toy::rejoin(again(), ITEMS, kept, rng()) else { panic!("not joined") };
-        again.leave().1.expect("a clean end");
+    over_both(|acceptor, connect| {
+        let state = Published::new(prepared(&[1]));
+        with_server(acceptor, &state, &limits(), |told| {
+            let (kept, ended) = enrol(connect()).leave();
+            ended.expect("a clean end");
+            let again = || channel(connect());
+            let (refusal, kept) = Toy::rejoin(again(), ITEMS + 1, kept, rng()).err().expect("other terms");
+            assert!(refusal.to_string().contains("was enrolled with another service"), "{refusal}");
+            assert_eq!(told.joined.lock().unwrap().len(), 1, "nothing was asked of the server");
+            let Ok(again) = Toy::rejoin(again(), ITEMS, kept, rng()) else { panic!("not joined") };
+            again.leave().1.expect("a clean end");
+        });
     });
 }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use vesica_party::service::{
     ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve,
 };
-use vesica_party::transport::Connection;
-use vesica_party::transport::acceptor::Acceptor;
+use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, in_memory};
+use vesica_party::transport::{Connection, tcp};
 use vesica_party::{Abort, Channel, Role};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::insecure_lookup::{InsecureLookup, LookupServer};
@@ -95,6 +95,28 @@ impl Drop for StopAtEnd {
     fn drop(&mut self) {
         self.0.stop();
     }
+}
+
+/// Time for a client to connect.
+pub const WAIT: Duration = Duration::from_secs(10);
+
+/// Runs a test over memory, where each client has a thread of the server, and over TCP, where none
+/// has one while it is idle.
+pub fn over_both(test: impl Fn(&dyn Acceptor, &(dyn Fn() -> Connection + Sync))) {
+    let (acceptor, connector) = in_memory(64);
+    test(&acceptor, &|| connector.connect().expect("room"));
+    let (listener, address) = listen();
+    test(&PlaintextAcceptor(listener), &|| plain(&address));
+}
+
+pub fn listen() -> (tcp::Listener, String) {
+    let listener = tcp::listen("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address").to_string();
+    (listener, address)
+}
+
+pub fn plain(address: &str) -> Connection {
+    tcp::connection(tcp::connect(address, WAIT).expect("connected")).expect("tuned")
 }
 
 pub fn rng() -> SecretRng {

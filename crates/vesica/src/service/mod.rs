@@ -24,6 +24,7 @@ mod query;
 mod quota;
 mod roster;
 mod serve;
+mod volume;
 
 pub use choose::AUTO;
 pub use description::Description;

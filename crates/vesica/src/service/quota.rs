@@ -50,6 +50,11 @@ impl Period {
         }
     }
 
+    /// When the period of a time started; both in seconds since 1970.
+    pub(super) fn start(self, now: u64) -> u64 {
+        now - now % self.seconds()
+    }
+
     fn seconds(self) -> u64 {
         match self {
             Self::Minute => 60,
@@ -131,7 +136,7 @@ impl Meter {
 
     fn take_at(&self, client: &ClientIdentity, items: u64, now: u64) -> Result<(), Abort> {
         let period = self.quota.period.seconds();
-        let since = now - now % period;
+        let since = self.quota.period.start(now);
         let mut counted = self.lock();
         let Counted { used, booked } = &mut *counted;
         if since > used.since {

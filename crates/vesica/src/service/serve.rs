@@ -19,6 +19,7 @@ use super::metrics::{Counters, OpenPage, add};
 use super::prepared::{self, Lock, Prepared};
 use super::quota::Meter;
 use super::roster::{Changes, Roster};
+use super::volume::Volume;
 use super::{Description, Quota, TableService, WithService, capacity_for, leak_of_prefix, randomness, with_service};
 use crate::failure::{Failure, code};
 use crate::key::DIGEST_VERSION;
@@ -76,6 +77,8 @@ pub struct ServeConfig {
     pub clients: Clients,
     /// How much each client may ask.
     pub quota: Option<Quota>,
+    /// Items of one client in a period above which the log says so.
+    pub alert_volume: Option<Quota>,
     /// The address of the metrics page.
     pub metrics: Option<String>,
     /// Clients at once.
@@ -94,6 +97,9 @@ pub trait ServeLog: Sync {
     fn warning(&self, _text: &str) {}
     /// A client joined.
     fn joined(&self, _client: &ClientIdentity) {}
+    /// A client has asked about so many items in this period, more than the threshold, or than a
+    /// multiple of it.
+    fn volume(&self, _client: &ClientIdentity, _items: u64, _threshold: Quota) {}
     /// A query was answered.
     fn answered(&self, _query: &Query, _took: Duration) {}
     /// A connection ended.
@@ -289,6 +295,7 @@ struct Serving<S: TableService> {
     state: Published<S::Server>,
     served: Mutex<Served>,
     meter: Option<Meter>,
+    volume: Option<Volume>,
     counters: Arc<Counters>,
     /// For as long as the server runs.
     _lock: Option<Lock>,
@@ -366,6 +373,7 @@ impl<S: TableService> Serving<S> {
             state: Published::new(prepared.server),
             served: Mutex::new(served),
             meter,
+            volume: config.alert_volume.map(Volume::new),
             counters,
             _lock: lock,
             config,
@@ -657,9 +665,17 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
     }
 
     fn permit(&self, query: &Query) -> Result<(), Abort> {
-        let Some(meter) = &self.serve.meter else { return Ok(()) };
-        let taken = meter.take(&query.client, self.serve.description.items_per_query);
-        taken.inspect_err(|_| add(&self.serve.counters.over_quota, 1))
+        let items = self.serve.description.items_per_query;
+        if let Some(meter) = &self.serve.meter {
+            meter.take(&query.client, items).inspect_err(|_| add(&self.serve.counters.over_quota, 1))?;
+        }
+        if let (Some(volume), Some(threshold)) = (&self.serve.volume, self.serve.config.alert_volume)
+            && let Some(all) = volume.count(&query.client, items)
+        {
+            add(&self.serve.counters.volume_alerts, 1);
+            self.log.volume(&query.client, all, threshold);
+        }
+        Ok(())
     }
 
     fn may_stay(&self, client: &ClientIdentity) -> bool {

@@ -80,8 +80,9 @@ fn secure(
     tcp::tune(&socket)?;
     let establish::Established { tls, exporter, peer } =
         establish::establish(end, &socket, identity, accepted, limit, admit)?;
-    let (reader, writer, closer) = records::split(tls, socket);
+    let (reader, writer, closer) = records::split(tls, socket.clone());
     let mut connection = Connection::new(reader, writer, closer);
+    connection.socket = Some(socket);
     connection.exporter = Some(exporter);
     connection.peer_key = Some(peer.to_spki().to_vec());
     Ok(connection)

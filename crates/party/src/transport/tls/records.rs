@@ -1,7 +1,8 @@
 //! One TLS connection, read and written by two threads at once.
 //!
 //! The TLS state is behind a lock that is held for encrypting or decrypting, never while the socket
-//! blocks.
+//! blocks. Over a socket that does not block, both halves fail with `WouldBlock`, and may be called
+//! again: nothing is lost.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -41,9 +42,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     /// Encrypts `plain` (or as much of it as is done at once) and writes all pending records to the
-    /// socket.
+    /// socket, or as many as it takes without blocking.
     fn write(&self, plain: &[u8]) -> io::Result<usize> {
         let mut outgoing = lock(&self.outgoing);
+        push(&self.socket, &mut outgoing)?;
         let taken = {
             let mut tls = lock(&self.tls);
             let taken = tls.writer().write(plain)?;
@@ -52,10 +54,30 @@ impl Shared {
             }
             taken
         };
-        let written = (&*self.socket).write_all(&outgoing);
-        outgoing.clear();
-        written.map(|()| taken)
+        match push(&self.socket, &mut outgoing) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(taken),
+            result => result.map(|()| taken),
+        }
     }
+}
+
+/// Writes `bytes` to the socket, and takes out of them what was written.
+#[expect(clippy::indexing_slicing, reason = "a socket takes no more bytes than it was given")]
+fn push(mut socket: &TcpStream, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let mut sent = 0;
+    let result = loop {
+        if sent == bytes.len() {
+            break Ok(());
+        }
+        match socket.write(&bytes[sent..]) {
+            Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => sent += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break Err(error),
+        }
+    };
+    bytes.drain(..sent);
+    result
 }
 
 /// The half that receives.
@@ -129,9 +151,9 @@ impl Read for ReadHalf {
                 }
             }
             self.fit();
-            self.from = 0;
+            (self.from, self.to) = (0, 0);
             self.to = match (&*self.shared.socket).read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 result => result?,
             };
             if self.to == 0 {
@@ -154,7 +176,9 @@ impl Write for WriteHalf {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        lock(&self.0.outgoing).shrink_to(KEPT_OUTGOING);
+        let mut outgoing = lock(&self.0.outgoing);
+        push(&self.0.socket, &mut outgoing)?;
+        outgoing.shrink_to(KEPT_OUTGOING);
         Ok(())
     }
 }
