@@ -105,8 +105,8 @@ impl TableService for OprfBuckets {
 pub(super) fn leak_of_prefix(bits: u32) -> String {
     format!(
         "the server sees the first {bits} bits of a hash of each key that a client asks about: of the keys that it \
-         thinks possible, about one in 2^{bits} remains, and it can see which queries may be about the same key; a set that is \
-         prepared anew shows it as many bits again"
+         thinks possible, about one in 2^{bits} remains, and it can see which queries may be about the same key. A server \
+         with another salt sees as many bits again"
     )
 }
 

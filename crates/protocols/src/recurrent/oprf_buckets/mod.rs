@@ -50,8 +50,8 @@
 //!   item asked. What it knows beside that, it goes on to use: of a million keys, 16 bits leave 15
 //!   on average, and the likeliest of these may well be the one. Li et al. measure this for
 //!   passwords.
-//! - A key has another prefix under another salt. Each join draws a new one, as does each set that is
-//!   prepared anew, and each server has its own. So the prefixes of a key in `r` runs leave one in
+//! - A key has another prefix under another salt. Each join draws a new one, as does a server
+//!   that starts without a state file. So the prefixes of a key in `r` runs leave one in
 //!   `2^(r prefix_bits)` of the keys that are thought possible.
 //! - Equal prefixes link queries, of one client and of several. A client that asks about the same
 //!   items again is known by them. Dummies that fill up a query have new prefixes each time,
@@ -192,8 +192,8 @@ impl Service for OprfBuckets {
                     what: "the first bits of a hash of each item that is asked about, 16 of them unless --leak-prefix \
                            says otherwise; anybody who knows the salt can compute that hash. Whoever learns the \
                            prefix rules out guesses at the item that have another one, and sees which queries \
-                           may be about the same item. Another salt gives other bits of the same key, and each join \
-                           and each set that is prepared anew has another: bits of several runs add up. Whoever sees \
+                           may be about the same item. Another salt gives other bits of the same key, and each join, \
+                           each server and each new state file has another: bits of several runs add up. Whoever sees \
                            the same items asked about in two runs can tell how many of a query's items are dummies",
                     extra: Some(Extra::Prefix),
                 },
