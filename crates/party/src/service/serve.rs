@@ -179,6 +179,8 @@ pub fn serve<S: Service>(
         is_over: AtomicBool::new(false),
     };
     thread::scope(|scope| {
+        // Also where this thread panics: workers would wait for ever, and the scope for them.
+        let _over = SetWhenDropped(&serving.is_over);
         let (mut looked, mut wiped) = (Instant::now(), HashSet::new());
         while !stop.is_stopped() {
             if looked.elapsed() >= LOOK {
@@ -210,8 +212,15 @@ pub fn serve<S: Service>(
             }
         }
         serving.close_down(&wiped, scope);
-        serving.is_over.store(true, Ordering::SeqCst);
     });
+}
+
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 /// What a client is told that the server cannot serve any more.

@@ -202,9 +202,14 @@ impl Session {
         rng: &mut SecretRng,
     ) -> Vec<Ciphertext<Values>> {
         let draw = Secret::new(rng.next_u32());
-        let digits = Secret::new((0..MOVES).map(|digit| (*draw >> (2 * digit) & 3) as usize).collect::<Vec<_>>());
-        scheme.apply_chosen(&mut limbs, &self.moves, &digits);
+        self.shuffle_by(scheme, &mut limbs, &draw);
         limbs
+    }
+
+    /// Moves slots by the lowest 12 bits of a number: two bits a move.
+    pub(super) fn shuffle_by(&self, scheme: &Scheme, limbs: &mut [Ciphertext<Values>], draw: &Secret<u32>) {
+        let digits = Secret::new((0..MOVES).map(|digit| (**draw >> (2 * digit) & 3) as usize).collect::<Vec<_>>());
+        scheme.apply_chosen(limbs, &self.moves, &digits);
     }
 }
 

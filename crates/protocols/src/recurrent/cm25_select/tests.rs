@@ -1,6 +1,7 @@
 use vesica_party::service::{Client as _, Server as _, Standing};
 use vesica_party::{Abort, Security, Stream};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 use vesica_testkit::{try_two_party, two_party};
 
 use vesica_structures::hashing::Parts;
@@ -205,8 +206,8 @@ fn a_client_does_not_tell_two_tables_with_equal_answers() {
     assert!(widths.iter().all(|width| (width - 1.0 / 3.0).abs() < 0.011), "{widths:?}");
 }
 
-/// The match comes to every place alike, whatever the hash function: eight classes of slots, sixteen
-/// of 128 expected in each. A chi-square of seven degrees exceeds 42 with probability 5 10^-7.
+/// The match comes to every place alike, whatever the hash function: eight classes of slots, eight
+/// of 64 expected in each. A chi-square of seven degrees exceeds 42 with probability 5 10^-7.
 #[test]
 fn a_match_comes_to_any_place() {
     let mut on = enrolled(&set(0, 10));
@@ -228,6 +229,36 @@ fn a_match_comes_to_any_place() {
         let chi: f64 = classes.iter().map(|&count| (f64::from(count) - 8.0).powi(2) / 8.0).sum();
         assert!(chi < 42.0, "{classes:?}");
     }
+}
+
+/// Each bit of the number that is drawn moves slots in a way of its own, two bits of a digit move
+/// them in both ways, and the 4096 numbers bring a slot to as many places.
+#[test]
+fn every_number_brings_a_slot_to_another_place() {
+    let on = enrolled(&set(0, 10));
+    let (scheme, mut rng) = (scheme(), SecretRng::from_os().unwrap());
+    let mut encryptor = on.client.key.encryptor(scheme, &mut rng);
+    let own_places: Vec<u64> = (0..DEGREE as u64).collect();
+    let half = encryptor.encrypt(&scheme.encode(&own_places), &mut rng);
+    let encrypted = scheme.expand(&encryptor.seed(), 0, half);
+    // For each slot, from where its content came.
+    let moved = |draw: u32| {
+        let mut limbs = [encrypted.clone()];
+        on.session.shuffle_by(scheme, &mut limbs, &Secret::new(draw));
+        scheme.decode(&scheme.decrypt(&coefficients(&limbs[0]), &on.client.key).unwrap())
+    };
+    assert_eq!(moved(0), own_places);
+    let by_bit: Vec<Vec<u64>> = (0..12).map(|bit| moved(1 << bit)).collect();
+    let origin = |slot: u64, draw: u32| {
+        let bits = (0..12).filter(|bit| draw >> bit & 1 == 1);
+        bits.fold(slot, |slot, bit| by_bit[bit][slot as usize])
+    };
+    for draw in (0..6).map(|digit| 3 << (2 * digit)).chain([0x555, 0xaaa, 0xfff]) {
+        let expected: Vec<u64> = own_places.iter().map(|&slot| origin(slot, draw)).collect();
+        assert_eq!(moved(draw), expected, "{draw:#x}");
+    }
+    let origins: std::collections::HashSet<u64> = (0..DEGREE as u32).map(|draw| origin(0, draw)).collect();
+    assert_eq!(origins.len(), DEGREE);
 }
 
 /// Noise before and after hiding is within the bounds of docs/parameters/bfv.md, for a full group

@@ -325,7 +325,7 @@ impl Scheme {
     /// is touched depends on the choices.
     ///
     /// # Panics
-    /// If there are not as many choices as sets of keys.
+    /// If there are not as many choices as sets of keys, or if a choice is above `N`.
     pub fn apply_chosen<const N: usize>(
         &self,
         ciphertexts: &mut [Ciphertext<Values>],
@@ -333,6 +333,7 @@ impl Scheme {
         choices: &[usize],
     ) {
         assert_eq!(keys.len(), choices.len(), "a choice for each set of keys");
+        assert!(choices.iter().all(|&choice| choice <= N), "a choice for which there is no key");
         let zero = || self.zero(self.all_primes());
         let mut digits = vec![vec![zero(); self.digits()]; ciphertexts.len()];
         let mut switched = vec![Ciphertext { c0: zero(), c1: zero() }; ciphertexts.len()];
@@ -343,7 +344,11 @@ impl Scheme {
             for (ciphertext, digits) in ciphertexts.iter().zip(&mut digits) {
                 self.split(&self.coefficients(ciphertext.c1.clone()), digits);
             }
-            self.switch_chosen(&digits, keys, &masks, &mut switched);
+            // Where none is chosen, the first key multiplies all the same: products with zeros may take other
+            // time or power.
+            let mut multiplied = masks.clone();
+            multiplied[0] |= stay;
+            self.switch_chosen(&digits, keys, &multiplied, &mut switched);
             for (ciphertext, switched) in ciphertexts.iter_mut().zip(&mut switched) {
                 self.add_into(&mut switched.c0, &ciphertext.c0);
                 for half in [Half::First, Half::Second] {
@@ -361,7 +366,7 @@ impl Scheme {
     }
 
     /// The products of polynomials, given by their digits, with the secret of the key whose mask is
-    /// all ones; 0 where there is none.
+    /// all ones.
     fn switch_chosen<const N: usize>(
         &self,
         digits: &[Vec<Poly<Values>>],
