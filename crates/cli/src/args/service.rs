@@ -83,15 +83,15 @@ pub struct ServeArgs {
     /// each with hundreds of keys. A query takes megabytes, and there is no --payload. oprf-buckets: what
     /// deployed checkers of passwords do. A client fetches a few kilobytes for each key that it asks
     /// about, and you see a part of a hash of each: it needs --leak-prefix here and at each client.
-    /// oprf-pir, cmdg21 and oprf-buckets need --security semi-honest. auto: of those that show you
-    /// nothing of a key, the one with which a client exchanges the fewest bytes, see
-    /// --expect-queries; the log says which, and why
+    /// oprf-pir, cmdg21 and oprf-buckets need --security semi-honest. auto: Vesica takes the protocol
+    /// with which a client exchanges the fewest bytes (see --expect-queries), but never oprf-buckets;
+    /// the log says which one, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
     /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
     /// 1 to 20. You can then rule out most of what the key might be, and see which queries may be
-    /// about the same key. Fewer bits leak less, and each key that a client asks about takes more bytes.
-    /// Clients must say the same number
+    /// about the same key. With fewer bits less leaks, but each key that a client asks about costs more
+    /// traffic. Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
     /// With --protocol auto: how many queries one client is likely to send
@@ -143,8 +143,9 @@ pub struct ServeArgs {
     /// guess
     #[arg(long, help_heading = "Clients", conflicts_with = "quota")]
     pub no_quota: bool,
-    /// Say in the log, and count, when a client has asked about more items than this in a day, hour or
-    /// minute of UTC, and again at each multiple; dummies count. It refuses nothing
+    /// Log it when a client has asked about more items than this in a day, hour or minute of UTC, and
+    /// log it again at each multiple of this number. Dummies are items, too. The page of --metrics shows
+    /// how often that has happened. No client is refused for it
     #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client")]
     pub alert_volume: Option<Quota>,
     /// How many clients may be connected at once
