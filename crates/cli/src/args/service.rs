@@ -90,8 +90,8 @@ pub struct ServeArgs {
     pub protocol: String,
     /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
     /// 1 to 20. You can then rule out most of what the key might be, and see which queries may be
-    /// about the same key. With fewer bits less leaks, but each key that a client asks about costs more
-    /// traffic. Clients must say the same number
+    /// about the same key. Fewer bits leak less, but make each key that a client asks about cost
+    /// more traffic. Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
     /// With --protocol auto: how many queries one client is likely to send

@@ -23,6 +23,9 @@ use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 /// Buckets that are filled up from one generator.
 const BUCKETS_A_GENERATOR: usize = 64;
 
+/// Prefixes that the server makes room for before they have come.
+const PREFIXES_AT_A_TIME: usize = 1 << 14;
+
 /// The server with a prepared set.
 #[derive(Debug)]
 pub struct Server {
@@ -81,8 +84,13 @@ impl service::Server for Server {
     ) -> Result<IntersectSenderOutput, Abort> {
         let phase = ch.phase(Phase::HashItems);
         // Step 1.
-        let mut prefixes = vec![0; self.params.sizes.query_items];
-        ch.recv_stream::<Prefixes>(&mut prefixes)?;
+        let mut prefixes = Vec::new();
+        while prefixes.len() < self.params.sizes.query_items {
+            // Memory follows what has come, and not what the client declared.
+            let known = prefixes.len();
+            prefixes.resize((known + PREFIXES_AT_A_TIME).min(self.params.sizes.query_items), 0);
+            ch.recv_stream::<Prefixes>(&mut prefixes[known..])?;
+        }
         if prefixes.iter().any(|&prefix| prefix as usize >= self.params.buckets()) {
             return Err(Abort::PeerMisbehaved(Prefixes::STEP, "a prefix with more bits than agreed"));
         }
