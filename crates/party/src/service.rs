@@ -163,7 +163,7 @@ pub trait Server: Sized + Send + Sync + 'static {
 /// connections as it takes.
 pub trait Client: Sized + Send + 'static {
     /// Agreed parameters.
-    type Params;
+    type Params: PartialEq;
     /// The input of one query.
     type Query;
     /// The result of one query.
@@ -172,12 +172,15 @@ pub trait Client: Sized + Send + 'static {
     /// Enrols with a server that does not know this client yet.
     fn enrol(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort>;
 
+    /// The parameters that it enrolled with.
+    fn params(&self) -> &Self::Params;
+
     /// Joins again with what an earlier enrolment left. `standing` says whether the server still
     /// has the state of that time ([`Current`](Standing::Current)) or another one
     /// ([`Outdated`](Standing::Outdated)). On a failure the client must stay as it was.
     ///
-    /// As provided, a client says nothing if the state is current and enrols anew if it is not; a
-    /// service with smaller updates overrides it, and [`Server::admit`] with it.
+    /// As provided, a client enrols anew if the state is not current, and [resumes](Self::resume) if it is;
+    /// a service with smaller updates overrides it, and [`Server::admit`] with it.
     fn rejoin(
         &mut self,
         params: &Self::Params,
@@ -187,7 +190,18 @@ pub trait Client: Sized + Send + 'static {
     ) -> Result<(), Abort> {
         if standing != Standing::Current {
             *self = Self::enrol(params, ch, rng)?;
+            return Ok(());
         }
+        if self.params() != params {
+            return Err(other_terms());
+        }
+        self.resume(ch, rng)
+    }
+
+    /// What it tells a server that still has its state, before the first query of a connection: nothing,
+    /// unless it overrides this.
+    fn resume(&mut self, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
+        let _ = (ch, rng);
         Ok(())
     }
 

@@ -254,6 +254,10 @@ impl Client for LookupClient {
         Ok(Self { set_size, items_per_query: *items })
     }
 
+    fn params(&self) -> &usize {
+        &self.items_per_query
+    }
+
     fn check(&self, asked: &Vec<u64>) -> Result<(), Abort> {
         if asked.len() == self.items_per_query {
             return Ok(());

@@ -11,10 +11,11 @@
 //! each state, and a panic in a service's code ends the connection on which it happened. Clients
 //! beyond the bound wait to be accepted.
 
+mod requests;
+mod visits;
+
 use std::collections::HashSet;
 use std::io;
-use std::net::TcpStream;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -22,12 +23,13 @@ use std::time::{Duration, Instant};
 
 use vesica_structures::rng::SecretRng;
 
-use super::conversation::{self, Answered, Description, Join, Next, Request, Welcome};
 use super::poller::Poller;
 use super::present::{Present, Stage};
-use super::{ClientIdentity, Published, Query, Server, Service, Standing, StateId};
+use super::{ClientIdentity, Published, Query, Service, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
-use crate::{Abort, Canceller, Channel, ChannelOptions, Fixed, Role, exit_code};
+use crate::{Abort, Channel, ChannelOptions, Role, exit_code};
+
+pub(super) use visits::Visit;
 
 /// Time between two looks at what stops or bounds the server.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
@@ -265,58 +267,6 @@ struct Serving<'a, S: Service> {
     is_over: AtomicBool,
 }
 
-/// A client that has said who it is, from then until its connection is closed.
-pub(super) struct Visit<S: Service> {
-    number: u64,
-    /// Where it comes from, for logs.
-    from: String,
-    ch: Channel,
-    pub(super) canceller: Canceller,
-    rng: SecretRng,
-    joined: Option<Joined<S>>,
-    /// The next query.
-    query: Query,
-    /// It was sent the description.
-    described: bool,
-    /// How far its end has come.
-    ending: Option<Ending>,
-}
-
-/// The end of a connection, which waits for the client.
-enum Ending {
-    /// The client has left, and is to close its side.
-    Finishing,
-    /// This side has said its last. What still comes is forgotten, until then or until the client has
-    /// closed its side.
-    Draining { until: Instant, outcome: Result<(), Abort> },
-}
-
-impl<S: Service> Visit<S> {
-    /// Whether it knows that the server stops, and only has to leave.
-    pub(super) fn is_leaving(&self) -> bool {
-        self.joined.as_ref().is_some_and(|joined| joined.told_of_stop)
-    }
-
-    /// Whether its end waits for the client to agree.
-    pub(super) fn is_finishing(&self) -> bool {
-        matches!(self.ending, Some(Ending::Finishing))
-    }
-
-    /// Whether time has run out for what it waits for.
-    pub(super) fn is_late(&self, now: Instant) -> bool {
-        match &self.ending {
-            Some(Ending::Draining { until, .. }) => *until <= now,
-            _ => self.canceller.check().is_err(),
-        }
-    }
-
-    /// Gives the client so long for its next request.
-    fn await_next(&mut self, idle: Duration) {
-        let what = if self.is_leaving() { "the client to leave" } else { "the client's next request" };
-        self.ch.set_limit(Some((what, idle)));
-    }
-}
-
 /// Threads.
 impl<S: Service> Serving<'_, S> {
     /// Lets the client in: the stack that a handshake takes is several times what a request needs, and
@@ -471,286 +421,4 @@ impl<S: Service> Serving<'_, S> {
             }
         }
     }
-}
-
-/// Connections without threads.
-impl<S: Service> Serving<'_, S> {
-    /// Leaves a client until something comes from it.
-    fn park(&self, visit: Box<Visit<S>>) {
-        let (number, socket) = (visit.number, visit.ch.socket().cloned());
-        if self.stop.is_stopped() && !visit.is_leaving() {
-            return self.close(visit, Err(stopped()));
-        }
-        match self.present.put(number, Stage::Parked(visit)) {
-            Ok(()) => self.watch(number, socket.as_deref()),
-            Err(visit) => {
-                let reason = visit.canceller.check().err().unwrap_or_else(stopped);
-                self.close(visit, Err(reason));
-            }
-        }
-    }
-
-    /// Has the visit that was put down taken up again as soon as something comes.
-    fn watch(&self, number: u64, socket: Option<&TcpStream>) {
-        let (Some(poller), Some(socket)) = (&self.poller, socket) else { return };
-        if let Err(fault) = poller.watch(socket, number)
-            && let Some(mut visit) = self.present.take(number)
-        {
-            // No thread would ever hear of it again.
-            visit.ending = None;
-            visit.ch.end_output(None);
-            self.gone(*visit, Err(Abort::Link(fault)));
-        }
-    }
-
-    /// Something has come from a client, or it has closed its side.
-    fn take_up(&self, number: u64) {
-        // Somebody else has it: it was dismissed, for example.
-        let Some(mut visit) = self.present.take(number) else { return };
-        if visit.ending.is_some() {
-            return self.go_on(visit);
-        }
-        let attended = catch_unwind(AssertUnwindSafe(|| self.arrived(&mut visit)));
-        match attended.unwrap_or_else(|_| Err(panicked())) {
-            Ok(true) => self.park(visit),
-            Ok(false) => self.close(visit, Ok(())),
-            Err(failure) => self.close(visit, Err(failure)),
-        }
-    }
-
-    /// Answers the requests that have arrived; false if the client leaves.
-    fn arrived(&self, visit: &mut Visit<S>) -> Result<bool, Abort> {
-        while visit.ch.has_message()? {
-            visit.ch.set_limit(None);
-            let next = visit.ch.recv(())?;
-            if !self.request(visit, next)? {
-                return Ok(false);
-            }
-            visit.await_next(self.limits.idle);
-        }
-        visit.ch.rest();
-        Ok(true)
-    }
-
-    /// Closes a connection as the outcome asks.
-    fn close(&self, mut visit: Box<Visit<S>>, outcome: Result<(), Abort>) {
-        let finishing = outcome.and_then(|()| {
-            visit.ch.set_limit(Some(("the client to close the connection", self.limits.idle)));
-            visit.ch.begin_finish()
-        });
-        match finishing {
-            Ok(()) => {
-                visit.ending = Some(Ending::Finishing);
-                self.go_on(visit);
-            }
-            failed => self.drain(visit, failed),
-        }
-    }
-
-    fn drain(&self, mut visit: Box<Visit<S>>, outcome: Result<(), Abort>) {
-        visit.ch.end_output(outcome.as_ref().err());
-        let until = Instant::now() + self.limits.channel.drain_for;
-        visit.ending = Some(Ending::Draining { until, outcome });
-        self.go_on(visit);
-    }
-
-    /// Goes on with closing a connection as far as the client has come.
-    fn go_on(&self, mut visit: Box<Visit<S>>) {
-        match visit.ending.take() {
-            Some(Ending::Draining { until, outcome }) => {
-                if visit.ch.is_drained(until) {
-                    return self.gone(*visit, outcome);
-                }
-                visit.ending = Some(Ending::Draining { until, outcome });
-            }
-            _ => match visit.ch.has_finished() {
-                Ok(true) => return self.drain(visit, Ok(())),
-                Ok(false) => visit.ending = Some(Ending::Finishing),
-                Err(failure) => return self.drain(visit, Err(failure)),
-            },
-        }
-        let (number, socket) = (visit.number, visit.ch.socket().cloned());
-        match self.present.put(number, Stage::Closing(visit)) {
-            Ok(()) => self.watch(number, socket.as_deref()),
-            Err(visit) => self.gone(*visit, Err(stopped())),
-        }
-    }
-
-    fn gone(&self, visit: Visit<S>, outcome: Result<(), Abort>) {
-        let Visit { number, from, ch, query, .. } = visit;
-        if let (Some(poller), Some(socket)) = (&self.poller, ch.socket()) {
-            // Closing the socket does the same, unless it could not be added.
-            let _ = poller.remove(socket);
-        }
-        ch.cut();
-        self.present.leave(number);
-        self.events.ended(Some(&query.client), &from, &outcome);
-    }
-
-    /// Closes the connections of those who were taken out.
-    fn part(&self, leave: Vec<(Box<Visit<S>>, Option<Abort>)>) {
-        for (visit, reason) in leave {
-            match (reason, visit.ending.is_some()) {
-                (Some(reason), false) => self.close(visit, Err(reason)),
-                (Some(reason), true) if visit.is_finishing() => {
-                    self.drain(visit, Err(reason));
-                }
-                _ => self.go_on(visit),
-            }
-        }
-    }
-}
-
-/// Requests.
-impl<S: Service> Serving<'_, S> {
-    /// Answers a client that has a thread of its own until it leaves or fails, and closes the channel
-    /// as the outcome asks.
-    fn stay(&self, mut visit: Visit<S>, welcome: Result<(), Abort>) {
-        let attended = welcome.and_then(|()| {
-            catch_unwind(AssertUnwindSafe(|| self.requests(&mut visit))).unwrap_or_else(|_| Err(panicked()))
-        });
-        let Visit { number, from, mut ch, query, .. } = visit;
-        let outcome = match attended {
-            Ok(()) => {
-                ch.set_limit(Some(("the client to close the connection", self.limits.idle)));
-                ch.finish().map(drop)
-            }
-            Err(failure) => {
-                ch.abort(&failure);
-                Err(failure)
-            }
-        };
-        self.present.leave(number);
-        self.events.ended(Some(&query.client), &from, &outcome);
-    }
-
-    fn requests(&self, visit: &mut Visit<S>) -> Result<(), Abort> {
-        loop {
-            // An abort would overtake the answer of one that is leaving. `close_down` bounds how long it
-            // may take.
-            if !visit.is_leaving() {
-                let idle = self.present.reach(visit.number, Stage::Idle(visit.canceller.clone()));
-                // `close_down` sees the client idle, or this sees that the server was stopped.
-                if !idle || self.stop.is_stopped() {
-                    return Err(stopped());
-                }
-            }
-            let next = visit.ch.recv(())?;
-            visit.ch.set_limit(None);
-            if !self.present.reach(visit.number, Stage::Busy(visit.canceller.clone())) {
-                return Err(stopped());
-            }
-            if !self.request(visit, next)? {
-                return Ok(());
-            }
-            visit.await_next(self.limits.idle);
-        }
-    }
-
-    /// Answers a request; false if the client leaves.
-    fn request(&self, visit: &mut Visit<S>, next: Next) -> Result<bool, Abort> {
-        if visit.is_leaving() {
-            return if next.parse() == Some(Request::Leave) { Ok(false) } else { Err(stopped()) };
-        }
-        let Visit { number, ch, rng, joined, query, described, .. } = visit;
-        match next.parse() {
-            Some(Request::Join) if joined.as_ref().is_some_and(|joined| !joined.told_of_another) => {
-                return Err(Abort::PeerMisbehaved(Next::STEP, "it joined a state that it had joined"));
-            }
-            Some(Request::Join) => {
-                // Before it waits for the client: a replaced state should not live on for that long.
-                drop(joined.take());
-                let client = &query.client;
-                *joined = Some(ch.within("joining", self.limits.joining, |ch| self.join(*number, client, ch, rng))?);
-            }
-            Some(Request::Query) => {
-                let joined = joined.as_mut().filter(|joined| !joined.told_of_another);
-                let joined =
-                    joined.ok_or(Abort::PeerMisbehaved(Next::STEP, "a query before it joined the server's state"))?;
-                self.events.permit(query)?;
-                ch.within("a query", self.limits.query, |ch| self.query(joined, *query, ch, rng))?;
-                query.number += 1;
-            }
-            Some(Request::Leave) => return Ok(false),
-            Some(Request::Describe) if *described || joined.is_some() => {
-                return Err(Abort::PeerMisbehaved(Next::STEP, "it asked for a description that it has"));
-            }
-            Some(Request::Describe) => {
-                ch.within("joining", self.limits.joining, |ch| {
-                    ch.send(&Description(self.offer.description.to_vec()))?;
-                    ch.send_all()
-                })?;
-                conversation::bind_description(ch, self.offer.description);
-                *described = true;
-            }
-            None => return Err(Abort::PeerMisbehaved(Next::STEP, "a request that does not exist")),
-        }
-        Ok(true)
-    }
-
-    fn join(
-        &self,
-        number: u64,
-        client: &ClientIdentity,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Joined<S>, Abort> {
-        let join: Join = ch.recv(())?;
-        if join.terms != conversation::terms::<S>(self.offer.params) {
-            let mend = format!("ask for {} with the parameters that the server names", S::ENTRY.id);
-            return Err(local(
-                exit_code::REFUSED,
-                "the client asks for another service, or for other parameters, than this server has",
-                &mend,
-            ));
-        }
-        let server = self.offer.state.current();
-        if S::terms(server.params()) != S::terms(self.offer.params) {
-            return Err(local(
-                exit_code::INTERNAL,
-                "the server's state was prepared for other parameters than the service has",
-                "tell whoever runs the server to prepare the set anew",
-            ));
-        }
-        let state = server.state_id();
-        let welcome = Welcome { state: state.to_bytes(), nonce: rng.block().to_le_bytes() };
-        ch.send(&welcome)?;
-        conversation::bind(ch, &join, &welcome);
-        let standing = Standing::new(StateId::from_bytes(join.known), state);
-        let session = server.admit(client, standing, ch, rng)?;
-        ch.send_all()?;
-        self.present.join(number, state);
-        self.events.joined(client, state);
-        Ok(Joined { server, session, told_of_another: false, told_of_stop: false })
-    }
-
-    fn query(&self, joined: &mut Joined<S>, query: Query, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
-        let start = Instant::now();
-        joined.server.answer(&mut joined.session, query, ch, rng)?;
-        let state = joined.server.state_id();
-        // One that is retired and still answered is as good as the present one.
-        let present = if self.offer.state.is_answered(state) { state } else { self.offer.state.current().state_id() };
-        joined.told_of_stop = self.stop.is_stopped();
-        ch.send(&Answered { state: present.to_bytes(), stops: joined.told_of_stop.into() })?;
-        ch.send_all()?;
-        joined.told_of_another = present != state;
-        self.events.answered(&query, start.elapsed());
-        Ok(())
-    }
-}
-
-/// What a client has joined.
-struct Joined<S: Service> {
-    server: Arc<S::Server>,
-    session: <S::Server as Server>::Session,
-    /// The client knows that the state was replaced.
-    told_of_another: bool,
-    /// The client knows that the server stops.
-    told_of_stop: bool,
-}
-
-fn panicked() -> Abort {
-    // What the panic says may hold the set: neither the log nor the client hears it.
-    tracing::error!("a service panicked");
-    local(exit_code::INTERNAL, "the server failed for a reason of its own", "report it to whoever runs the server")
 }

@@ -36,6 +36,31 @@ impl Sizes {
         Ok(Self { set_items: sender_items, query_items: receiver_items, payload_bytes })
     }
 
+    /// Those of a request to a service that gives membership and no payloads.
+    pub(crate) fn of_membership(request: &IntersectRequest) -> Result<Self, Unsupported> {
+        let sizes = Self::of(request)?;
+        if sizes.payload_bytes > 0 {
+            return Err(Unsupported::new(
+                "payloads, from a protocol that gives membership alone",
+                "choose oprf-pir or oprf-rfc9497, or send no columns",
+            ));
+        }
+        Ok(sizes)
+    }
+
+    /// Those of a request for membership, refused where a query has more items than a client may ask about at all,
+    /// since each takes tens of milliseconds.
+    pub(super) fn of_slow_membership(request: &IntersectRequest, most: u64) -> Result<Self, Unsupported> {
+        let sizes = Self::of_membership(request)?;
+        if sizes.query_items as u64 > most {
+            return Err(Unsupported::new(
+                format_args!("a query of {} items, of which each takes tens of milliseconds", sizes.query_items),
+                format_args!("ask about at most {most} items"),
+            ));
+        }
+        Ok(sizes)
+    }
+
     /// Width of a tag, in bits. Over all queries, `n_s n_r` [`QUERIES_AN_ENROLMENT`] pairs of tags
     /// must not collide.
     pub fn tag_bits(&self) -> u32 {

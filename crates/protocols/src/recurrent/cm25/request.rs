@@ -11,6 +11,7 @@ use super::turns::Turns;
 use super::{Configuration, Form, Params};
 use crate::ecdh::CHUNKS_IN_FLIGHT;
 use crate::recurrent::ANSWER_BYTES_IN_FLIGHT;
+use crate::recurrent::Sizes;
 use crate::recurrent::ciphertexts::half_bytes;
 use crate::tasks::IntersectRequest;
 
@@ -42,28 +43,15 @@ impl RowParams {
         form: Form,
         request: &IntersectRequest,
     ) -> Result<Self, Unsupported> {
-        request.check_sizes()?;
-        if request.both_learn || request.payload_bytes > 0 {
-            return Err(Unsupported::new(
-                "payloads, or a sender that learns its matches, from a protocol that gives membership alone",
-                "choose another protocol, or ask for neither",
-            ));
-        }
-        let &IntersectRequest { sender_items, receiver_items, .. } = request;
-        if receiver_items as u64 > ITEMS_AN_ENROLMENT {
-            return Err(Unsupported::new(
-                format_args!("a query of {receiver_items} items, of which each takes tens of milliseconds"),
-                format_args!("ask about at most {ITEMS_AN_ENROLMENT} items"),
-            ));
-        }
-        let params = Params::compressed(configuration, form, sender_items)?;
+        let Sizes { set_items, query_items, .. } = Sizes::of_slow_membership(request, ITEMS_AN_ENROLMENT)?;
+        let params = Params::compressed(configuration, form, set_items)?;
         if params.items_of_a_set() < ITEMS_OF_A_SET {
             return Err(Unsupported::new(
                 format_args!("items of {} limbs, which a set floods too often", params.limbs),
                 "choose another protocol",
             ));
         }
-        Ok(Self { query_items: receiver_items, params })
+        Ok(Self { query_items, params })
     }
 
     /// Seeds, the server's keys and tables, and the client's keys.
@@ -108,18 +96,12 @@ impl RowParams {
 
     /// The parameters that give these numbers; `None` if none do.
     pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
-        let [configuration, form, sender_items, receiver_items, ..] = words;
+        let [configuration, form, set_items, query_items, ..] = words;
         let configuration = [Configuration::FastSetup, Configuration::FastIntersection]
             .into_iter()
             .find(|&one| one as u64 == configuration)?;
         let form = [Form::Faithful, Form::Repaired].into_iter().find(|&one| one as u64 == form)?;
-        let request = IntersectRequest {
-            sender_items: usize::try_from(sender_items).ok()?,
-            receiver_items: usize::try_from(receiver_items).ok()?,
-            payload_bytes: 0,
-            security: Security::SemiHonest,
-            both_learn: false,
-        };
+        let request = Sizes::request([set_items, query_items, 0], Security::SemiHonest)?;
         Self::derive(configuration, form, &request).ok().filter(|params| params.to_words() == words)
     }
 }

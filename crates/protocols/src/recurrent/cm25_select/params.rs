@@ -2,13 +2,14 @@
 
 use std::sync::OnceLock;
 
+use vesica_party::Security;
 use vesica_party::service::Service;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::hashing::{SUB_TABLES, sub_table_bins};
 use vesica_structures::rlwe::bfv;
 
-use crate::recurrent::ciphertexts;
 use crate::recurrent::scramble::PLAIN;
+use crate::recurrent::{Sizes, ciphertexts};
 use crate::tasks::IntersectRequest;
 
 /// Coefficients of a polynomial, and slots of a ciphertext.
@@ -87,29 +88,11 @@ impl Params {
     /// Parameters for a request, refused where the mode, a size or an option is not served.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
         super::Cm25Select::ENTRY.require(request.security)?;
-        request.check_sizes()?;
-        if request.both_learn || request.payload_bytes > 0 {
-            return Err(Unsupported::new(
-                "payloads, or a sender that learns its matches, from a protocol that gives membership alone",
-                "choose another protocol, or ask for neither",
-            ));
-        }
-        let &IntersectRequest { sender_items, receiver_items, .. } = request;
-        if receiver_items as u64 > ITEMS_AN_ENROLMENT {
-            return Err(Unsupported::new(
-                format_args!("a query of {receiver_items} items, of which each takes tens of milliseconds"),
-                format_args!("ask about at most {ITEMS_AN_ENROLMENT} items"),
-            ));
-        }
-        let bins = sub_table_bins(sender_items, QUARTER, FailureEvent::HashTable.bits())?;
+        let Sizes { set_items, query_items, .. } = Sizes::of_slow_membership(request, ITEMS_AN_ENROLMENT)?;
+        let bins = sub_table_bins(set_items, QUARTER, FailureEvent::HashTable.bits())?;
         // For each pair of a set's item and one asked about, equal parts have probability 1 / (bins 2^bits).
-        let bits = FailureEvent::TagCollision.bits() + ITEMS_AN_ENROLMENT.ilog2() + ceil_log2(sender_items);
-        Ok(Self {
-            set_items: sender_items,
-            query_items: receiver_items,
-            bins,
-            right_bits: bits.saturating_sub(bins.ilog2()),
-        })
+        let bits = FailureEvent::TagCollision.bits() + ITEMS_AN_ENROLMENT.ilog2() + ceil_log2(set_items);
+        Ok(Self { set_items, query_items, bins, right_bits: bits.saturating_sub(bins.ilog2()) })
     }
 
     /// Limbs of a right part, `L`: ciphertexts for each group of bins.
@@ -160,15 +143,8 @@ impl Params {
 
     /// The parameters that give these numbers; `None` if none do.
     pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
-        let count = |word: u64| usize::try_from(word).ok();
-        let [sender_items, receiver_items, ..] = words;
-        let request = IntersectRequest {
-            sender_items: count(sender_items)?,
-            receiver_items: count(receiver_items)?,
-            payload_bytes: 0,
-            security: vesica_party::Security::SemiHonest,
-            both_learn: false,
-        };
+        let [set_items, query_items, ..] = words;
+        let request = Sizes::request([set_items, query_items, 0], Security::SemiHonest)?;
         Self::derive(&request).ok().filter(|params| params.to_words() == words)
     }
 }

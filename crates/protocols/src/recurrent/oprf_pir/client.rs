@@ -3,7 +3,7 @@
 use std::io;
 
 use vesica_mpc::rfc9497::Output;
-use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter, other_terms};
+use vesica_party::service::{self, State, StateError, StateReader, StateWriter};
 use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::pir::{Asked, Reader, Seed};
 use vesica_structures::rng::SecretRng;
@@ -45,19 +45,8 @@ impl service::Client for Client {
         Ok(Self { params: *params, seed, public, reader, asked: 0 })
     }
 
-    fn rejoin(
-        &mut self,
-        params: &Params,
-        standing: Standing,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<(), Abort> {
-        if standing != Standing::Current {
-            *self = Self::enrol(params, ch, rng)?;
-        } else if self.params != *params {
-            return Err(other_terms());
-        }
-        Ok(())
+    fn params(&self) -> &Params {
+        &self.params
     }
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {

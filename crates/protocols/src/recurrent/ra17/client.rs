@@ -2,7 +2,7 @@
 
 use std::io;
 
-use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter, other_terms};
+use vesica_party::service::{self, State, StateError, StateReader, StateWriter};
 use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::rng::SecretRng;
 
@@ -32,19 +32,8 @@ impl service::Client for Client {
         Ok(Self { params: *params, filter: Filter::receive::<Tags, Payloads>(params.shape(), ch)?, asked: 0 })
     }
 
-    fn rejoin(
-        &mut self,
-        params: &Params,
-        standing: Standing,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<(), Abort> {
-        if standing != Standing::Current {
-            *self = Self::enrol(params, ch, rng)?;
-        } else if self.params != *params {
-            return Err(other_terms());
-        }
-        Ok(())
+    fn params(&self) -> &Params {
+        &self.params
     }
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {

@@ -73,6 +73,10 @@ impl service::Client for Client {
         Ok(Self { params: *params, key, signer, version, filter, asked: 0, moved: Moved::Anew })
     }
 
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
     fn rejoin(
         &mut self,
         params: &Params,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use vesica_party::service::{self, Standing, State, StateError, StateReader, StateWriter, other_terms};
+use vesica_party::service::{self, State, StateError, StateReader, StateWriter};
 use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::rlwe::bfv::SecretKey;
 use vesica_structures::rng::SecretRng;
@@ -43,20 +43,11 @@ impl service::Client for Client {
         Ok(client)
     }
 
-    fn rejoin(
-        &mut self,
-        params: &Params,
-        standing: Standing,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<(), Abort> {
-        if standing != Standing::Current {
-            *self = Self::enrol(params, ch, rng)?;
-            return Ok(());
-        }
-        if self.params != *params {
-            return Err(other_terms());
-        }
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn resume(&mut self, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {
         self.send_keys(ch, rng)
     }
 

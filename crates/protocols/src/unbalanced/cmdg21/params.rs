@@ -43,13 +43,7 @@ impl Params {
     /// Parameters for a request, refused where the mode, a size or an option is not served.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
         super::Cmdg21::ENTRY.require(request.security)?;
-        let Sizes { set_items, query_items, payload_bytes } = Sizes::of(request)?;
-        if payload_bytes > 0 {
-            return Err(Unsupported::new(
-                "payloads, from a protocol that gives membership alone",
-                "choose oprf-pir or oprf-rfc9497, or send no columns",
-            ));
-        }
+        let Sizes { set_items, query_items, .. } = Sizes::of_membership(request)?;
         let shape = Shape::new(Form::Together, set_items, query_items, QUERIES_AN_ENROLMENT.ilog2())?;
         Ok(Self { set_items, query_items, shape })
     }
