@@ -53,7 +53,7 @@ mod present;
 mod serve;
 mod state;
 
-pub use client::{Enrolled, ServiceClient, describe, other_terms};
+pub use client::{Enrolled, ServiceClient, depart, describe, other_terms};
 pub use one_shot::{OneShot, OneShotClient, OneShotServer};
 pub use serve::{Offer, ServeEvents, ServeLimits, Stop, serve};
 pub use state::{State, StateError, StateReader, StateWriter, load, read_state, save, write_state};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use vesica::service::Quota;
+use vesica::service::{Quota, SlowHash};
 
 use super::TableArgs;
 use super::values::{Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, threads};
@@ -94,6 +94,13 @@ pub struct ServeArgs {
     /// more traffic. Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
+    /// Hash each key with Argon2id before anything else is done with it, here and at each client. Whoever
+    /// steals your server's state then tests guesses at its keys no faster than this hash can be
+    /// computed. Give the memory that one hash takes and, after a comma, the number of passes over
+    /// it: with 19MiB,2 a key takes about 0.03 s. Preparing a set takes that time for each key of the
+    /// table, and a query for each key that it asks about
+    #[arg(long, value_name = "MEMORY[,PASSES]", help_heading = "Set")]
+    pub slow_hash: Option<SlowHash>,
     /// With --protocol auto: how many queries one client is likely to send
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Set")]
     pub expect_queries: u64,

@@ -175,6 +175,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         capacity: args.capacity,
         items_per_query: args.items_per_query,
         leak_prefix: args.leak_prefix,
+        slow_hash: args.slow_hash,
         state: args.state,
         replace_state: args.replace_state,
         rotate_after: args.rotate_after,

@@ -419,6 +419,46 @@ fn a_client_that_asks_about_much_is_named_in_the_log_and_goes_on() {
 }
 
 #[test]
+fn keys_are_hashed_slowly_on_both_sides_and_only_once() {
+    let folder = tables();
+    let slow = "--slow-hash 64KiB,1 --payload label --state deny.state";
+    let (server, address) = serve(&folder, slow);
+    let told = report(&folder, &address, "--state deny.cache");
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    assert_eq!((told["slow_hash"].as_str(), told["matched_keys"].as_u64()), (Some("64KiB,1"), Some(100)));
+    let deny = folder.read("deny.csv");
+    folder.write("deny.csv", format!("{deny}http://1.example/,c\n"));
+    server.signal("HUP");
+    server.says("hashing 1 keys");
+    server.says("1 added, 0 removed");
+    let told = report(&folder, &address, "--state deny.cache");
+    assert_eq!(told["enrolment"].as_str(), Some("updated"));
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    server.signal("TERM");
+    let ended = server.end();
+    ended.expect(0, &["hashing 600 keys with --slow-hash 64KiB,1"]);
+
+    // The same table needs no hash, and another one all of them.
+    let (server, address) = serve(&folder, slow);
+    let told = report(&folder, &address, "--state deny.cache");
+    assert_eq!(told["enrolment"].as_str(), Some("kept"));
+    folder.write("deny.csv", deny);
+    server.signal("HUP");
+    server.says("hashing 600 keys");
+    server.signal("TERM");
+    server.end().expect(0, &["0 added, 1 removed"]);
+    for (cost, code, said) in [
+        ("64KiB,1 --replace-state --memory 1KiB", 11, "the slow hash takes"),
+        ("64KiB,2", 2, "--slow-hash"),
+        ("19", 2, "for example 19MiB,2"),
+    ] {
+        let start = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --state deny.state --slow-hash {cost}");
+        let refused = folder.run(&start);
+        assert!(refused.code == code && refused.stderr.contains(said), "{refused:?}");
+    }
+}
+
+#[test]
 fn a_set_may_get_longer_labels_and_refuses_what_does_not_fit() {
     let folder = tables();
     let (server, address) = serve(&folder, "--payload label --state deny.state");

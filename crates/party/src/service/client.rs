@@ -55,6 +55,12 @@ pub fn describe(ch: &mut Channel) -> Result<Vec<u8>, Abort> {
     Ok(description)
 }
 
+/// Leaves a server that was not joined, only asked for its description.
+pub fn depart(mut ch: Channel) -> Result<(), Abort> {
+    ch.send(&Next::LEAVE)?;
+    ch.finish().map(drop)
+}
+
 /// A client that is joined to a server over one connection.
 ///
 /// Dropped without [`leave`](Self::leave), it tells the server that it stopped.

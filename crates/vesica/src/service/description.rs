@@ -6,7 +6,7 @@ use vesica_party::Security;
 use vesica_party::service::MOST_DESCRIPTION_BYTES;
 use vesica_protocols::tasks::IntersectRequest;
 
-use super::{Quota, TableService, WithService, with_service};
+use super::{Quota, SlowHash, TableService, WithService, with_service};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, list};
 use crate::key::{DIGEST_VERSION, KeySpec, Kind};
@@ -45,6 +45,9 @@ pub struct Description {
     /// How many bits of a hash of each key the server sees; none with most protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leak_prefix: Option<u32>,
+    /// The hash of each item, if there is one, as [`SlowHash`] is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_hash: Option<String>,
 }
 
 /// Most bytes of a query, in both directions.
@@ -122,7 +125,15 @@ impl Description {
         if read.quota.as_ref().is_some_and(|quota| quota.parse::<Quota>().is_err()) {
             return Err(malformed("its quota is none"));
         }
+        if read.slow_hash.is_some() && read.slow_hash().is_none() {
+            return Err(malformed("its slow hash takes more than any server's"));
+        }
         Ok(read)
+    }
+
+    /// The hash of each item, if there is one.
+    pub(super) fn slow_hash(&self) -> Option<SlowHash> {
+        self.slow_hash.as_ref()?.parse().ok()
     }
 
     /// The salt, if it is one.
@@ -188,6 +199,7 @@ impl Description {
             capacity,
             items_per_query,
             leak_prefix,
+            slow_hash,
             ..
         } = self;
         [
@@ -198,6 +210,7 @@ impl Description {
             ("--capacity", *capacity != other.capacity),
             ("--items-per-query", *items_per_query != other.items_per_query),
             ("--leak-prefix", *leak_prefix != other.leak_prefix),
+            ("--slow-hash", *slow_hash != other.slow_hash),
             ("--payload, or the longest value of its columns", self.payload != other.payload),
             ("the version of vesica", *version != other.version || *salt != other.salt),
         ]
@@ -249,6 +262,7 @@ pub(super) fn example() -> Description {
         payload: None,
         quota: Some("1000/day".into()),
         leak_prefix: None,
+        slow_hash: None,
     }
 }
 

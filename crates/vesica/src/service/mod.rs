@@ -24,6 +24,7 @@ mod query;
 mod quota;
 mod roster;
 mod serve;
+mod slow_hash;
 mod volume;
 
 pub use choose::AUTO;
@@ -32,6 +33,7 @@ pub use query::{Enrolment, QueryConfig, QueryReport, query};
 pub use quota::Quota;
 pub use roster::Changes;
 pub use serve::{Clients, Origin, Outcome, Reloaded, Serve, ServeConfig, ServeLog, Started, start};
+pub use slow_hash::SlowHash;
 
 use vesica_party::service::{Service, State};
 use vesica_party::{Entry, Extra};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use vesica_party::service::{
-    Client as _, Enrolled, Moved, ServiceClient, State, StateError, StateId, StateReader, StateWriter, describe,
+    Client as _, Enrolled, Moved, ServiceClient, State, StateError, StateId, StateReader, StateWriter, depart, describe,
 };
 use vesica_party::transport::Connection;
 use vesica_party::{Channel, ChannelOptions, Role, Security};
@@ -18,11 +18,13 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 use super::prepared::{self, Lock, check_format, read_description, write_format};
+use super::slow_hash::{self, Hashed};
 use super::{Description, Quota, TableService, WithService, leak_of_prefix, randomness, with_service};
 use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
 use crate::memory::{Budget, Bytes};
 use crate::report::OutputReport;
+use crate::session::deadline::Deadline;
 use crate::session::{
     Destination, End, Events, Interrupt, NO_MATCH, OwnTable, Protection, RetryPolicy, bind_end, named_path, reach_end,
     refuse_one_file,
@@ -108,6 +110,9 @@ pub struct QueryReport {
     /// How many bits of a hash of each key the server has seen; null with a protocol that shows
     /// none.
     pub leak_prefix: Option<u32>,
+    /// The hash that each key was put through, as `serve --slow-hash` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_hash: Option<String>,
     /// What the server has seen beside the number of queries, in sentences.
     pub leaked: Vec<String>,
     /// Where the client had the set's tags from.
@@ -195,6 +200,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         kept: None,
         description: None,
         items: Vec::new(),
+        are_hashed: false,
         dummies: Vec::new(),
         order: Secret::new(Vec::new()),
         set: None,
@@ -250,6 +256,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         queries: asked as u64,
         items_per_query: description.items_per_query,
         leak_prefix: description.leak_prefix,
+        slow_hash: description.slow_hash.clone(),
         leaked: description.leak_prefix.map(leak_of_prefix).into_iter().collect(),
         enrolment,
         output: OutputReport { path, rows, new_rows: None },
@@ -336,6 +343,8 @@ struct Asking<'a> {
     /// The items to ask about, under the server's salt, in a random order: where the server sees
     /// something of each item, it shall not see which keys stand near each other in the table.
     items: Vec<u128>,
+    /// Whether these are the server's slow hashes, if it wants those.
+    are_hashed: bool,
     /// What fills up the last query.
     dummies: Vec<u128>,
     /// The key of each item.
@@ -368,7 +377,8 @@ impl Asking<'_> {
             let connection = self.connect()?;
             self.events.connected();
             match self.converse(connection, table) {
-                Ok(()) => return Ok(()),
+                Ok(true) => return Ok(()),
+                Ok(false) => self.hash_slowly()?,
                 Err(failure) => {
                     if let Some(reason) = self.interrupt.reason() {
                         return Err(reason);
@@ -396,7 +406,9 @@ impl Asking<'_> {
         reach_end(&bound, &self.config.protection, &RetryPolicy { wait, flag, stop: &stop }, self.events)
     }
 
-    fn converse(&mut self, connection: Connection, table: &mut KeyTable) -> Result<(), Failure> {
+    /// Asks over one connection. False where the items have to be hashed first: no server waits for a
+    /// client that computes for minutes.
+    fn converse(&mut self, connection: Connection, table: &mut KeyTable) -> Result<bool, Failure> {
         let options = ChannelOptions {
             deadline: self.config.deadline,
             elapsed: self.started.elapsed(),
@@ -411,7 +423,28 @@ impl Asking<'_> {
         let Some(description) = self.description.clone() else {
             return Err(Failure::new(code::INTERNAL, "a query has no description", "please report this"));
         };
-        with_service(&description.protocol.clone(), Converse { asking: self, ch, description })?
+        if description.slow_hash().is_some() && !self.are_hashed {
+            if let Err(abort) = depart(ch) {
+                self.warnings.push(format!("the first connection did not close cleanly: {abort}"));
+            }
+            return Ok(false);
+        }
+        with_service(&description.protocol.clone(), Converse { asking: self, ch, description })?.map(|()| true)
+    }
+
+    /// Puts the server's slow hash of each item in its place.
+    fn hash_slowly(&mut self) -> Result<(), Failure> {
+        let described = self.description.as_ref();
+        if let Some((slow, salt)) = described.and_then(|told| Some((told.slow_hash()?, told.salt_number()?))) {
+            let (events, interrupt) = (self.events, self.interrupt);
+            let deadline = Deadline::of(self.config.deadline, self.started);
+            let late = || deadline.and_then(|deadline| deadline.check("the keys were hashed").err());
+            let told = |count, time| events.stage(&slow_hash::announcement(slow, count, time));
+            let stop = || interrupt.reason().or_else(late);
+            slow.hash(salt, &mut self.items, &mut Hashed::default(), self.config.memory, told, &stop)?;
+        }
+        self.are_hashed = true;
+        Ok(())
     }
 
     /// What the server says of itself; the first time, the table's items under its salt.

@@ -19,8 +19,11 @@ use super::metrics::{Counters, OpenPage, add};
 use super::prepared::{self, Lock, Prepared};
 use super::quota::Meter;
 use super::roster::{Changes, Roster};
+use super::slow_hash::{self, Hashed};
 use super::volume::Volume;
-use super::{Description, Quota, TableService, WithService, capacity_for, leak_of_prefix, randomness, with_service};
+use super::{
+    Description, Quota, SlowHash, TableService, WithService, capacity_for, leak_of_prefix, randomness, with_service,
+};
 use crate::failure::{Failure, code};
 use crate::key::DIGEST_VERSION;
 use crate::session::OwnTable;
@@ -63,6 +66,8 @@ pub struct ServeConfig {
     pub items_per_query: u64,
     /// With a protocol that shows the server the first bits of a hash of each key: how many.
     pub leak_prefix: Option<u32>,
+    /// A hash of each key that takes memory and time, on both sides.
+    pub slow_hash: Option<SlowHash>,
     /// Where the prepared set is kept.
     pub state: Option<PathBuf>,
     /// Whether a state that was prepared with other settings may be replaced.
@@ -309,11 +314,13 @@ struct Served {
     roster: Option<Roster>,
     /// When its secret key was made, in seconds since 1970.
     made: u64,
+    /// What the slow hash has given so far.
+    hashed: Hashed,
 }
 
 impl Served {
-    fn of<S: TableService>(prepared: &mut Prepared<S>, keys: u64) -> Self {
-        Self { hash: prepared.set_hash, keys, roster: prepared.roster.take(), made: prepared.made }
+    fn of<S: TableService>(prepared: &mut Prepared<S>, keys: u64, hashed: Hashed) -> Self {
+        Self { hash: prepared.set_hash, keys, roster: prepared.roster.take(), made: prepared.made, hashed }
     }
 }
 
@@ -321,6 +328,8 @@ impl Served {
 pub(super) struct Set {
     pub input: IntersectSenderInput,
     pub roster: Roster,
+    /// Of items and payloads, before the slow hash of each: it tells in no time whether a table is
+    /// the one before.
     pub hash: [u8; 32],
 }
 
@@ -346,9 +355,11 @@ impl<S: TableService> Serving<S> {
         }
         let set = Set::of(&description, &mut table)?;
         let before = before.filter(|before| before.description.differences(&description).is_empty());
+        let mut hashed = Hashed::default();
         let (mut prepared, origin) = match before {
             Some(before) if before.set_hash == set.hash => (before, Origin::Kept),
             before => {
+                let set = set.with_slow_hashes(&description, &mut hashed, config.memory, log)?;
                 let roster =
                     before.as_ref().and_then(|before| Some((&before.server, before.roster.as_ref()?, before.made)));
                 log.stage(if roster.is_some() { "updating the set" } else { "preparing the set" });
@@ -363,7 +374,7 @@ impl<S: TableService> Serving<S> {
         let protocol = description.protocol.clone();
         let Description { capacity, leak_prefix, .. } = description;
         let started = Started { address, metrics, keys, capacity, origin, protocol, leak_prefix };
-        let served = Served::of(&mut prepared, keys);
+        let served = Served::of(&mut prepared, keys, hashed);
         let serve = Self {
             acceptor,
             _page: page,
@@ -460,6 +471,15 @@ impl<S: TableService> Serving<S> {
             return Ok(Reloaded { before, now: keys, outcome: Outcome::Unchanged });
         }
         let server = self.state.current();
+        let mut hashed = std::mem::take(&mut served.hashed);
+        let set = set.with_slow_hashes(&self.description, &mut hashed, self.config.memory, log);
+        let set = match set {
+            Ok(set) => set,
+            Err(failure) => {
+                served.hashed = hashed;
+                return Err(failure);
+            }
+        };
         let roster = served.roster.as_ref().filter(|_| !gets_new_key);
         let roster = roster.map(|roster| (&*server, roster, served.made));
         let (mut prepared, changes) = follow::<S>(&self.description, roster, set, &mut randomness()?)?;
@@ -468,7 +488,7 @@ impl<S: TableService> Serving<S> {
         if let Some(path) = &self.config.state {
             prepared::save(&prepared, path)?;
         }
-        *served = Served::of(&mut prepared, keys);
+        *served = Served::of(&mut prepared, keys, hashed);
         if gets_new_key {
             self.state.retire(prepared.server, Instant::now() + self.config.overlap);
         } else {
@@ -572,7 +592,24 @@ impl Set {
         }
         let input = IntersectSenderInput { items, payloads };
         let roster = Roster::of(salt, &input);
-        Ok(Self { hash: roster.hash(salt), roster, input })
+        let hash = roster.hash(salt);
+        let hash = description.slow_hash().map_or(Ok(hash), |slow| slow.hash_of_set(salt, hash))?;
+        Ok(Self { hash, roster, input })
+    }
+
+    /// The set with the slow hash of each item in its place, where the description has one.
+    fn with_slow_hashes(
+        mut self,
+        description: &Description,
+        hashed: &mut Hashed,
+        memory: Option<u64>,
+        log: &dyn ServeLog,
+    ) -> Result<Self, Failure> {
+        let (Some(slow), Some(salt)) = (description.slow_hash(), description.salt_number()) else { return Ok(self) };
+        let told = |count, time: Duration| log.stage(&slow_hash::announcement(slow, count, time));
+        slow.hash(salt, &mut self.input.items, hashed, memory, told, &|| None)?;
+        self.roster = Roster::of(salt, &self.input);
+        Ok(self)
     }
 }
 
@@ -621,6 +658,7 @@ fn describe(
         }),
         quota: config.quota.map(|quota| quota.to_string()),
         leak_prefix: config.leak_prefix,
+        slow_hash: config.slow_hash.map(|hash| hash.to_string()),
     })
 }
 

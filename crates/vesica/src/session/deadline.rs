@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::Config;
 use crate::failure::{Failure, code};
 
 /// When a run must be over, and how long the user allowed for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline {
+pub(crate) struct Deadline {
     at: Instant,
     allowed: Duration,
 }
@@ -15,8 +14,8 @@ pub(super) struct Deadline {
 impl Deadline {
     /// That of a run which began at `started`; `None` without a bound, or with one that no clock
     /// reaches.
-    pub fn of(config: &Config, started: Instant) -> Option<Self> {
-        let allowed = config.deadline?;
+    pub fn of(deadline: Option<Duration>, started: Instant) -> Option<Self> {
+        let allowed = deadline?;
         Some(Self { at: started.checked_add(allowed)?, allowed })
     }
 

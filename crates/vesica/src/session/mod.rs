@@ -1,6 +1,6 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
 
-mod deadline;
+pub(crate) mod deadline;
 mod files;
 mod guests;
 mod interrupt;

@@ -105,7 +105,7 @@ pub(super) fn run_within(
         hello,
         salt_share,
         limits,
-        deadline: Deadline::of(config, started),
+        deadline: Deadline::of(config.deadline, started),
         interrupt,
         events,
     };

@@ -63,6 +63,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         payload: Some(payload.schema.clone()),
         quota: None,
         leak_prefix: None,
+        slow_hash: None,
     };
     let mut payloads = payload.bytes.clone();
     let width = payload.schema.width;
