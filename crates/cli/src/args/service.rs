@@ -97,8 +97,8 @@ pub struct ServeArgs {
     /// Hash each key with Argon2id before anything else is done with it, here and at each client. Whoever
     /// steals your server's state then tests guesses at its keys no faster than this hash can be
     /// computed. Give the memory that one hash takes and, after a comma, the number of passes over
-    /// it: with 19MiB,2 a key takes about 0.03 s. Preparing a set takes that time for each key of the
-    /// table, and a query for each key that it asks about
+    /// it: with 19MiB,2 a key takes about 0.03 s. You spend that time on each key of the table when
+    /// the set is prepared, and a client on each key that it asks about
     #[arg(long, value_name = "MEMORY[,PASSES]", help_heading = "Set")]
     pub slow_hash: Option<SlowHash>,
     /// With --protocol auto: how many queries one client is likely to send
@@ -225,9 +225,9 @@ pub struct QueryArgs {
     /// End the whole run after this time; written as for --wait
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
     pub deadline: Option<Duration>,
-    /// What queries must withstand. malicious: only a server is accepted that proves with each answer
-    /// that it was made with the same secret key as all others. semi-honest: a server that proves
-    /// nothing is accepted, too
+    /// What queries must withstand. malicious: each answer must come with a proof that the server made
+    /// it with the same secret key as all other answers. semi-honest: answers without proofs are
+    /// accepted, too
     #[arg(
         long,
         value_enum,
