@@ -18,6 +18,7 @@
 //! its answer), `half` (at half of that rate; latency counts from the time at which a query was due),
 //! and `delta`.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -119,11 +120,12 @@ fn measure(run: &Run, rows: usize) -> Anything<()> {
         let rate = load(run, &server, clients, None)?;
         load(run, &server, clients, Some(rate / 2.0))?;
     } else {
-        let replayer = |client| Replayer {
-            client,
-            elements: ELEMENTS,
-            one_in: run.replay,
-            is_verifiable: run.security == "malicious",
+        let (made, is_verifiable) = (Cell::new(0), run.security == "malicious");
+        // Each connection asks as a client at another time: else all of them would at once.
+        let replayer = |client| {
+            made.set(made.get() + 1);
+            let replays = made.get() * run.replay / run.connections as u64;
+            Replayer { client, elements: ELEMENTS, replays, one_in: run.replay, is_verifiable }
         };
         let clients = || server.rejoin::<Replay>(&kept, replayer);
         let rate = load(run, &server, clients, None)?;
@@ -315,6 +317,8 @@ struct Replayer {
     client: Client,
     /// What it asks about next.
     elements: [Element; ITEMS],
+    /// Queries since one that it asked as a client, or so many that it would have begun with.
+    replays: u64,
     one_in: u64,
     /// Proofs come with the answers.
     is_verifiable: bool,
@@ -364,7 +368,9 @@ impl service::Client for Replayer {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectReceiverOutput, Abort> {
-        if number.is_multiple_of(self.one_in) {
+        self.replays += 1;
+        if self.replays >= self.one_in {
+            self.replays = 0;
             return self.client.query(number, query, ch, rng);
         }
         ch.one_message(|ch| {
