@@ -143,10 +143,12 @@ pub(super) unsafe fn composites(
     nonce: &Scalar,
 ) -> Option<Composites> {
     // SAFETY: as above.
-    if elements.len() <= FEW {
-        unsafe { points::composites::<Four>(weights, elements, key, nonce) }
-    } else {
-        unsafe { points::composites::<Eight>(weights, elements, key, nonce) }
+    unsafe {
+        if elements.len() <= FEW {
+            points::composites::<Four>(weights, elements, key, nonce)
+        } else {
+            points::composites::<Eight>(weights, elements, key, nonce)
+        }
     }
 }
 
@@ -196,6 +198,7 @@ impl<V: Vector> Limbs<V> {
 
     /// The columns of the square.
     #[inline(always)]
+    #[expect(clippy::absurd_extreme_comparisons, reason = "indices are constants, and some of them the least")]
     fn squared_columns(&self) -> [V; LIMBS] {
         let f = &self.0;
         // SAFETY: there is a value.
