@@ -9,17 +9,21 @@
 //! The server is a process of its own; its clients are threads of this one, and take more processor
 //! time than the server for the same queries. Where both share the cores, the figures are those of
 //! both together: give the server cores of its own with `server_cores=0,1`, and run this under
-//! `taskset` on others.
+//! `taskset` on others. `replay=64` makes the clients of `full` and `half` cheaper: each sends what
+//! it was last answered as its next elements, blinds nothing and looks at no proof, but for one query
+//! in 64, which it asks as a client does. To the server they are the same.
 //!
 //! Phases: `start`, `restart` (with the state file), `idle` (resident memory of the server before
 //! and with clients that have joined and ask nothing), `full` (each connection asks as soon as it has
 //! its answer), `half` (at half of that rate; latency counts from the time at which a query was due),
 //! and `delta`.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::net::TcpStream;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -27,11 +31,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vesica::protocols::recurrent::rfc9497::{Client, OprfRfc9497};
-use vesica::protocols::tasks::{IntersectReceiverInput, IntersectRequest};
-use vesica_party::service::{Client as _, Enrolled, Service, ServiceClient, describe, read_state, write_state};
+use vesica::protocols::recurrent::rfc9497::{Client, OprfRfc9497, Params, Server};
+use vesica::protocols::tasks::{Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest};
+use vesica_party::service::{self, Client as _, Enrolled, Service, ServiceClient, describe, read_state, write_state};
 use vesica_party::transport::tls::{self, Identity, PublicKey};
-use vesica_party::{Channel, ChannelOptions, Role, Security};
+use vesica_party::{Abort, Channel, ChannelOptions, Entry, Role, Security, Step, Stream};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 type Anything<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -59,6 +64,7 @@ fn main() -> Anything<()> {
         connections: number("connections", 32)?.max(1),
         seconds: number("seconds", 10)? as u64,
         idle: number("idle", 2000)?,
+        replay: number("replay", 0)? as u64,
     };
     fs::create_dir_all(&run.folder)?;
     let outcome = measure(&run, rows);
@@ -76,6 +82,8 @@ struct Run {
     connections: usize,
     seconds: u64,
     idle: usize,
+    /// One of so many queries is asked as a client asks; all of them if it is 0.
+    replay: u64,
 }
 
 fn measure(run: &Run, rows: usize) -> Anything<()> {
@@ -107,8 +115,22 @@ fn measure(run: &Run, rows: usize) -> Anything<()> {
     say("enrol", json!({ "seconds": start.elapsed().as_secs_f64(), "state_bytes": kept.0.len() }));
     let before = server.memory()?;
     idle(run, &server, &kept, before)?;
-    let rate = load(run, &server, &kept, None)?;
-    load(run, &server, &kept, Some(rate / 2.0))?;
+    if run.replay == 0 {
+        let clients = || server.rejoin::<OprfRfc9497>(&kept, |client| client);
+        let rate = load(run, &server, clients, None)?;
+        load(run, &server, clients, Some(rate / 2.0))?;
+    } else {
+        let (made, is_verifiable) = (Cell::new(0), run.security == "malicious");
+        // Each connection asks as a client at another time: else all of them would at once.
+        let replayer = |client| {
+            made.set(made.get() + 1);
+            let replays = made.get() * run.replay / run.connections as u64;
+            Replayer { client, elements: ELEMENTS, replays, one_in: run.replay, is_verifiable }
+        };
+        let clients = || server.rejoin::<Replay>(&kept, replayer);
+        let rate = load(run, &server, clients, None)?;
+        load(run, &server, clients, Some(rate / 2.0))?;
+    }
 
     write_table(&run.folder.join("new.csv"), rows + CHANGED_ROWS)?;
     fs::rename(run.folder.join("new.csv"), run.folder.join("table.csv"))?;
@@ -117,7 +139,7 @@ fn measure(run: &Run, rows: usize) -> Anything<()> {
     server.says("the table was read again")?;
     let reloaded = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let client = server.rejoin(&kept)?;
+    let client = server.rejoin::<OprfRfc9497>(&kept, |client| client)?;
     let seconds = start.elapsed().as_secs_f64();
     let received = client.tally().total().received();
     let moved = format!("{:?}", client.enrolled().client.moved());
@@ -147,7 +169,7 @@ fn write_table(path: &Path, rows: usize) -> Anything<()> {
 fn idle(run: &Run, server: &Served, kept: &Kept, before: u64) -> Anything<()> {
     let mut clients = Vec::new();
     for _ in 0..run.idle {
-        clients.push(server.rejoin(kept)?);
+        clients.push(server.rejoin::<OprfRfc9497>(kept, |client| client)?);
     }
     let joined = server.memory()?;
     // Each has asked once: what a query leaves behind counts, too.
@@ -170,15 +192,23 @@ fn idle(run: &Run, server: &Served, kept: &Kept, before: u64) -> Anything<()> {
 }
 
 /// Queries over all connections, as fast as they go or at a rate; the rate that was reached.
-fn load(run: &Run, server: &Served, kept: &Kept, rate: Option<f64>) -> Anything<f64> {
+fn load<S: Service<Task = Intersect>>(
+    run: &Run,
+    server: &Served,
+    client: impl Fn() -> Anything<ServiceClient<S>>,
+    rate: Option<f64>,
+) -> Anything<f64>
+where
+    ServiceClient<S>: Send,
+{
     let mut clients = Vec::new();
     for _ in 0..run.connections {
-        clients.push(server.rejoin(kept)?);
+        clients.push(client()?);
     }
     let (length, start) = (Duration::from_secs(run.seconds), Instant::now());
     let pause = rate.map(|rate| Duration::from_secs_f64(run.connections as f64 / rate.max(1.0)));
-    let ticks = server.processor_ticks()?;
-    let threads = (0..).zip(clients).map(|(number, mut client): (u32, Asker)| {
+    let (ticks, own) = (server.processor_ticks()?, ticks_of(std::process::id())?);
+    let threads = (0..).zip(clients).map(|(number, mut client): (u32, ServiceClient<S>)| {
         let share = pause.map(|pause| pause.mul_f64(f64::from(number) / run.connections as f64));
         thread::spawn(move || -> Anything<Vec<f64>> {
             let (mut rng, mut took) = (SecretRng::from_os()?, Vec::new());
@@ -206,21 +236,150 @@ fn load(run: &Run, server: &Served, kept: &Kept, rate: Option<f64>) -> Anything<
     let at = |part: f64| took.get((took.len() as f64 * part) as usize).or(took.last()).copied();
     let reached = took.len() as f64 / seconds;
     let used = (server.processor_ticks()? - ticks) as f64 / 100.0;
+    let own = (ticks_of(std::process::id())? - own) as f64 / 100.0;
     let name = if rate.is_some() { "half" } else { "full" };
     say(
         name,
         json!({ "connections": run.connections, "items_per_query": ITEMS, "seconds": seconds,
         "queries": took.len(), "queries_a_second": reached, "aimed_at": rate, "p50_seconds": at(0.5),
         "p99_seconds": at(0.99), "most_seconds": took.last(), "server_cpu_seconds": used,
-        "server_cpu_a_query": used / took.len().max(1) as f64, "security": run.security }),
+        "server_cpu_a_query": used / took.len().max(1) as f64, "security": run.security,
+        "generator_cpu_seconds": own, "asked_by_a_client_one_in": run.replay.max(1) }),
     );
     Ok(reached)
 }
 
-fn ask(client: &mut Asker, rng: &mut SecretRng) -> Anything<()> {
+fn ask<S: Service<Task = Intersect>>(client: &mut ServiceClient<S>, rng: &mut SecretRng) -> Anything<()> {
     let items = (0..ITEMS).map(|_| rng.block()).collect();
     client.query(IntersectReceiverInput { items })?;
     Ok(())
+}
+
+/// Processor time of a process so far, in hundredths of a second.
+fn ticks_of(process: u32) -> Anything<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let tick = |place: usize| fields.get(place).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+    Ok(tick(11) + tick(12))
+}
+
+/// The service of [`OprfRfc9497`] as a server sees it, with clients that cost little.
+enum Replay {}
+
+type Element = [u8; 32];
+
+/// Elements that a replaying client begins with: the generator once to four times (RFC 9496, appendix
+/// A.1).
+const ELEMENTS: [Element; ITEMS] = [
+    hex("e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76"),
+    hex("6a493210f7499cd17fecb510ae0cea23a110e8d5b901f8acadd3095c73a3b919"),
+    hex("94741f5d5d52755ece4f23f044ee27d5d1ea1e2bd196b462166b16152a9d0259"),
+    hex("da80862773358b466ffadfe0b3293ab3d9fd53c5ea6c955358f568322daf6a57"),
+];
+
+const fn hex(text: &str) -> Element {
+    const fn digit(digit: u8) -> u8 {
+        if digit <= b'9' { digit - b'0' } else { digit - b'a' + 10 }
+    }
+    let (text, mut bytes, mut place) = (text.as_bytes(), [0; 32], 0);
+    while place < bytes.len() {
+        bytes[place] = digit(text[2 * place]) << 4 | digit(text[2 * place + 1]);
+        place += 1;
+    }
+    bytes
+}
+
+impl Service for Replay {
+    const ENTRY: Entry = OprfRfc9497::ENTRY;
+    type Task = Intersect;
+    type Params = Params;
+    type Server = Server;
+    type Client = Replayer;
+
+    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        OprfRfc9497::derive(request)
+    }
+
+    fn terms(params: &Params) -> Vec<u8> {
+        OprfRfc9497::terms(params)
+    }
+
+    fn enrolment_bytes(params: &Params) -> RangeInclusive<u64> {
+        OprfRfc9497::enrolment_bytes(params)
+    }
+
+    fn query_bytes(params: &Params) -> RangeInclusive<u64> {
+        OprfRfc9497::query_bytes(params)
+    }
+}
+
+struct Replayer {
+    client: Client,
+    /// What it asks about next.
+    elements: [Element; ITEMS],
+    /// Queries since one that it asked as a client, or so many that it would have begun with.
+    replays: u64,
+    one_in: u64,
+    /// Proofs come with the answers.
+    is_verifiable: bool,
+}
+
+const fn step(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: "oprf-rfc9497", number, from, carries }
+}
+
+/// Arrow 5 of the protocol.
+enum Blinded {}
+
+impl Stream for Blinded {
+    const STEP: Step = step(5, Role::Receiver, "replayed elements");
+    type Element = Element;
+}
+
+/// Arrow 6.
+enum Evaluated {}
+
+impl Stream for Evaluated {
+    const STEP: Step = step(6, Role::Sender, "the evaluated elements");
+    type Element = Element;
+}
+
+/// Arrow 7.
+enum Proofs {}
+
+impl Stream for Proofs {
+    const STEP: Step = step(7, Role::Sender, "proofs of the server's key");
+    type Element = Element;
+}
+
+impl service::Client for Replayer {
+    type Params = Params;
+    type Query = IntersectReceiverInput;
+    type Output = IntersectReceiverOutput;
+
+    fn enrol(_: &Params, _: &mut Channel, _: &mut SecretRng) -> Result<Self, Abort> {
+        Err(Abort::Local { code: 1, fault: "a replaying client does not enrol".into(), mend: "rejoin".into() })
+    }
+
+    fn query(
+        &mut self,
+        number: u64,
+        query: IntersectReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
+        self.replays += 1;
+        if self.replays >= self.one_in {
+            self.replays = 0;
+            return self.client.query(number, query, ch, rng);
+        }
+        ch.one_message(|ch| {
+            ch.send_stream::<Blinded>(&self.elements)?;
+            ch.recv_stream::<Evaluated>(&mut self.elements)?;
+            if self.is_verifiable { ch.recv_stream::<Proofs>(&mut [[0; 32]; 2]) } else { Ok(()) }
+        })?;
+        Ok(IntersectReceiverOutput::default())
+    }
 }
 
 /// What an enrolled client keeps, as bytes: each connection begins with it.
@@ -308,10 +467,16 @@ impl Served {
         Ok(Asker::enrol(ch, params, SecretRng::from_os()?)?)
     }
 
-    fn rejoin(&self, kept: &Kept) -> Anything<Asker> {
+    /// Another connection of the client that was kept, as `client` makes one of it.
+    fn rejoin<S: Service<Params = Params>>(
+        &self,
+        kept: &Kept,
+        client: impl Fn(Client) -> S::Client,
+    ) -> Anything<ServiceClient<S>> {
         let (ch, params) = self.described()?;
-        let enrolled = read_state(&mut &kept.0[..], kept.0.len() as u64, u64::MAX)?;
-        Asker::rejoin(ch, params, enrolled, SecretRng::from_os()?).map_err(|(failure, _)| failure.into())
+        let enrolled: Enrolled<Client> = read_state(&mut &kept.0[..], kept.0.len() as u64, u64::MAX)?;
+        let enrolled = Enrolled { state: enrolled.state, terms: enrolled.terms, client: client(enrolled.client) };
+        ServiceClient::rejoin(ch, params, enrolled, SecretRng::from_os()?).map_err(|(failure, _)| failure.into())
     }
 
     fn status(&self, field: &str) -> Anything<u64> {
@@ -328,12 +493,8 @@ impl Served {
         Ok(self.status("VmHWM:")? * 1024)
     }
 
-    /// Processor time of the server so far, in hundredths of a second.
     fn processor_ticks(&self) -> Anything<u64> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let tick = |place: usize| fields.get(place).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
-        Ok(tick(11) + tick(12))
+        ticks_of(self.child.id())
     }
 
     fn signal(&self, name: &str) -> Anything<()> {

@@ -210,6 +210,17 @@ fn group(criterion: &mut Criterion) {
         let (scalar, mut elements) = (scalar, elements);
         move || assert!(ristretto::multiply(black_box(&scalar), black_box(&mut elements)))
     });
+    on_backends(criterion, "ristretto/multiply-few", 4, || {
+        let (scalar, mut few) = (scalar, [elements[0], elements[1], elements[2], elements[3]]);
+        move || assert!(ristretto::multiply(black_box(&scalar), black_box(&mut few)))
+    });
+    let weights = [scalar; 64];
+    for (name, count) in [("ristretto/composites-few", 4), ("ristretto/composites", 64)] {
+        on_backends(criterion, name, count, || {
+            let (weights, elements) = (&weights[..count], &elements[..count]);
+            move || assert!(ristretto::composites(weights, black_box(elements), &scalar, &scalar).is_some())
+        });
+    }
 }
 
 fn sha_256(criterion: &mut Criterion) {

@@ -7,7 +7,7 @@ use vesica_kernels::ristretto::multiply;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-pub use vesica_kernels::ristretto::{ENCODED_BYTES, Encoded, Uniform, map_and_multiply};
+pub use vesica_kernels::ristretto::{Composites, ENCODED_BYTES, Encoded, Uniform, composites, map_and_multiply};
 
 /// Elements that a thread takes at a time: enough to fill the lanes of the kernel and to share an
 /// inversion, few enough to spread some hundred elements over threads.
@@ -33,6 +33,10 @@ pub fn random_scalar(rng: &mut SecretRng) -> Secret<Scalar> {
 /// them were elements, and none the neutral one; where it says no, they are of no use.
 #[must_use]
 pub fn multiply_all(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
+    if elements.len() <= BATCH {
+        // Handing them to another thread takes longer than a few of them.
+        return multiply(scalar, elements);
+    }
     elements.par_chunks_mut(BATCH).all(|elements| multiply(scalar, elements))
 }
 

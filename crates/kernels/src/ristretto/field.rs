@@ -1,28 +1,7 @@
-//! The field of p = 2^255 - 19, eight elements side by side, in floating point: without IFMA it is
-//! the fused multiply-add that multiplies widest.
-//!
-//! An element is six signed limbs of 43 and 42 bits in turns, each a double that holds an integer;
-//! limb `i` counts 2^ceil(42.5 i). "Tight" limbs lie within 2^42 (even `i`) or 2^41 (odd `i`) of
-//! zero, but for 2^13: products and squares give such, and [`Field::load`] counts as two. Factors
-//! may be sums or differences of up to three tight elements. Then nothing is ever rounded but where
-//! it is meant to be: 19 times a limb is below 2^53, and a column of a product below 2^94 (9 * 2^84
-//! * (1 + 19 * 3.5), the lowest).
-//!
-//! A column is summed twice. `high` begins at 1.5 * 2^95, where doubles are multiples of 2^43 up to
-//! 2^94 on either side, so that each multiply-add rounds to such. What it has rounded off, below
-//! 2^42, is exact in a second multiply-add, and six of these sum up exactly. All of it takes
-//! rounding to the nearest, as every thread begins with. There are no subnormal numbers, and no
-//! other ones on which the time of an instruction depends.
-
-use std::arch::x86_64::*;
+//! What the formulas of [`super::points`] need of the field of p = 2^255 - 19, several elements side
+//! by side.
 
 use super::Encoded;
-
-/// Limbs of an element.
-const LIMBS: usize = 6;
-
-/// Elements side by side.
-pub(super) const LANES: usize = 8;
 
 /// An element as four words, lowest first.
 pub(super) type Words = [u64; 4];
@@ -33,429 +12,135 @@ pub(super) const ONE: Words = [1, 0, 0, 0];
 pub(super) const SQRT_M1: Words =
     [0xc4ee_1b27_4a0e_a0b0, 0x2f43_1806_ad2f_e478, 0x2b4d_0099_3dfb_d7a7, 0x2b83_2480_4fc1_df0b];
 
-/// Eight elements of the field.
-#[derive(Clone, Copy)]
-pub(super) struct Field([__m512d; LIMBS]);
+/// Elements of the field side by side, an element a lane. Masks have a bit for each lane, and none
+/// beyond.
+///
+/// Factors may be sums or differences of up to three elements that [`load`](Self::load) counts twice
+/// of, and [`splat`](Self::splat), products and squares once.
+///
+/// Only [`splat`](Self::splat) and [`load`](Self::load) ask for the instructions that a type is
+/// written for: whoever has a value has them. All functions are inlined, at last into those that
+/// [`compiled!`](super::compiled) makes: there, the compiler may use the instructions.
+pub(super) trait Field: Copy {
+    /// Elements side by side, at most [`MOST_LANES`](super::MOST_LANES).
+    const LANES: usize;
 
-/// Bits of limb `i`.
-const fn width(i: usize) -> u32 {
-    43 - (i as u32 & 1)
+    /// One element in all lanes.
+    ///
+    /// # Safety
+    /// The machine has the instructions.
+    unsafe fn splat(words: &Words) -> Self;
+
+    /// An element a lane, from 32 little-endian bytes whose highest bit is dropped; all values
+    /// below 2^255 are taken. Zero in lanes for which there are no bytes.
+    ///
+    /// # Safety
+    /// The machine has the instructions.
+    unsafe fn load(bytes: &[Encoded]) -> Self;
+
+    /// The canonical bytes of the first lanes, as many as `bytes` has room for.
+    fn store(&self, bytes: &mut [Encoded]);
+
+    fn add(&self, other: &Self) -> Self;
+
+    fn sub(&self, other: &Self) -> Self;
+
+    fn mul(&self, other: &Self) -> Self;
+
+    fn square(&self) -> Self;
+
+    /// Twice the square.
+    fn square_twice(&self) -> Self;
+
+    /// `other` in the lanes of `mask`.
+    fn select(&self, mask: u8, other: &Self) -> Self;
+
+    /// In each lane the element of the lane whose number differs in the bit `distance`.
+    fn exchanged(&self, distance: usize) -> Self;
+
+    /// Lanes whose canonical representative is odd: the "negative" ones of RFC 9496.
+    fn is_negative(&self) -> u8;
+
+    /// Lanes that are zero.
+    fn is_zero(&self) -> u8;
+
+    /// The mask of all lanes.
+    const ALL: u8 = u8::MAX >> (8 - Self::LANES);
+
+    /// Another element in all lanes.
+    #[inline(always)]
+    fn constant(&self, words: &Words) -> Self {
+        // SAFETY: there is a value.
+        unsafe { Self::splat(words) }
+    }
+
+    #[inline(always)]
+    fn negated(&self) -> Self {
+        self.constant(&ZERO).sub(self)
+    }
+
+    /// Negated in the lanes of `mask`.
+    #[inline(always)]
+    fn negated_where(&self, mask: u8) -> Self {
+        self.select(mask, &self.negated())
+    }
+
+    /// The representative that is not negative, of each lane or its negation.
+    #[inline(always)]
+    fn abs(&self) -> Self {
+        self.negated_where(self.is_negative())
+    }
 }
 
-/// 2^`exponent`.
-const fn power(exponent: i32) -> f64 {
-    f64::from_bits(((1023 + exponent) as u64) << 52)
+/// `SQRT_RATIO_M1(u, v)` of RFC 9496, section 4.2: the root of `u / v` that is not negative, and the
+/// lanes that have one (others get that of `sqrt(-1) u / v`).
+#[inline(always)]
+pub(super) fn sqrt_ratio<F: Field>(u: &F, v: &F) -> (u8, F) {
+    let v3 = v.square().mul(v);
+    let v7 = v3.square().mul(v);
+    let root = u.mul(&v3).mul(&root_power(&u.mul(&v7)));
+    let check = v.mul(&root.square());
+    let i = u.constant(&SQRT_M1);
+    let correct = check.sub(u).is_zero();
+    let flipped = check.add(u).is_zero();
+    let flipped_by_i = check.add(&u.mul(&i)).is_zero();
+    let root = root.select(flipped | flipped_by_i, &root.mul(&i));
+    (correct | flipped, root.abs())
 }
 
-/// The bit at which limb `i` begins.
-const fn start(i: usize) -> usize {
-    (85 * i).div_ceil(2)
+/// To the power (p - 5) / 8 = 2^252 - 3.
+#[inline(always)]
+fn root_power<F: Field>(x: &F) -> F {
+    // ones_k is the power of 2^k - 1.
+    let squared = x.square();
+    let ninth = squares(&squared, 2).mul(x);
+    let ones_5 = ninth.mul(&squared).square().mul(&ninth);
+    let ones_10 = squares(&ones_5, 5).mul(&ones_5);
+    let ones_20 = squares(&ones_10, 10).mul(&ones_10);
+    let ones_40 = squares(&ones_20, 20).mul(&ones_20);
+    let ones_50 = squares(&ones_40, 10).mul(&ones_10);
+    let ones_100 = squares(&ones_50, 50).mul(&ones_50);
+    let ones_200 = squares(&ones_100, 100).mul(&ones_100);
+    let ones_250 = squares(&ones_200, 50).mul(&ones_50);
+    squares(&ones_250, 2).mul(x)
+}
+
+/// Squared `times` times.
+#[inline(always)]
+fn squares<F: Field>(x: &F, times: usize) -> F {
+    let mut x = *x;
+    for _ in 0..times {
+        x = x.square();
+    }
+    x
 }
 
 /// `$body` for each of these limbs, `$i` a constant in it: the compiler leaves loops of this length
 /// as they are, at half the speed.
 macro_rules! unrolled {
-    ($i:ident, $body:block) => { unrolled!($i in 0 1 2 3 4 5, $body) };
     ($i:ident in $($limb:literal)+, $body:block) => {$({
         const $i: usize = $limb;
         $body
     })+};
 }
-
-/// Limbs of four words, whose highest bit is dropped.
-fn limbs(words: &Words) -> [i64; LIMBS] {
-    std::array::from_fn(|i| {
-        let (word, shift) = (start(i) / 64, start(i) % 64);
-        let low = words[word] >> shift;
-        let high = if shift + width(i) as usize > 64 { words[word + 1] << (64 - shift) } else { 0 };
-        ((low | high) & ((1 << width(i)) - 1)) as i64
-    })
-}
-
-impl Field {
-    /// One element in all lanes.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn splat(words: &Words) -> Self {
-        Self(limbs(words).map(|limb| _mm512_set1_pd(limb as f64)))
-    }
-
-    /// An element a lane, from 32 little-endian bytes whose highest bit is dropped; all values
-    /// below 2^255 are taken.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn load(bytes: &[Encoded; LANES]) -> Self {
-        let mut lanes = [[0i64; LANES]; LIMBS];
-        for (lane, bytes) in bytes.iter().enumerate() {
-            let (words, _) = bytes.as_chunks();
-            let words: Words = std::array::from_fn(|word| u64::from_le_bytes(words[word]));
-            for (limb, value) in lanes.iter_mut().zip(limbs(&words)) {
-                limb[lane] = value;
-            }
-        }
-        Self(lanes.map(|limb| _mm512_cvtepi64_pd(bytemuck::must_cast(limb))))
-    }
-
-    /// The canonical bytes of each lane.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn store(&self) -> [Encoded; LANES] {
-        let lanes: [[u64; LANES]; LIMBS] = self.canonical().map(bytemuck::must_cast);
-        std::array::from_fn(|lane| {
-            let mut words = [0u64; 4];
-            for (i, limb) in lanes.iter().enumerate() {
-                let (word, shift) = (start(i) / 64, start(i) % 64);
-                words[word] |= limb[lane] << shift;
-                if shift + width(i) as usize > 64 {
-                    words[word + 1] |= limb[lane] >> (64 - shift);
-                }
-            }
-            bytemuck::must_cast(words.map(u64::to_le_bytes))
-        })
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn add(&self, other: &Self) -> Self {
-        let mut sum = *self;
-        for (sum, other) in sum.0.iter_mut().zip(other.0) {
-            *sum = _mm512_add_pd(*sum, other);
-        }
-        sum
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn sub(&self, other: &Self) -> Self {
-        let mut difference = *self;
-        for (difference, other) in difference.0.iter_mut().zip(other.0) {
-            *difference = _mm512_sub_pd(*difference, other);
-        }
-        difference
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn negated(&self) -> Self {
-        Self([_mm512_setzero_pd(); LIMBS]).sub(self)
-    }
-
-    /// `other` in the lanes of `mask`.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn select(&self, mask: __mmask8, other: &Self) -> Self {
-        let mut chosen = *self;
-        for (chosen, other) in chosen.0.iter_mut().zip(other.0) {
-            *chosen = _mm512_mask_mov_pd(*chosen, mask, other);
-        }
-        chosen
-    }
-
-    /// Negated in the lanes of `mask`.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn negated_where(&self, mask: __mmask8) -> Self {
-        self.select(mask, &self.negated())
-    }
-
-    #[target_feature(enable = "avx512f,avx512dq")]
-    #[expect(clippy::absurd_extreme_comparisons, reason = "indices are constants, and some of them the least")]
-    pub(super) fn mul(&self, other: &Self) -> Self {
-        let (f, g) = (&self.0, &other.0);
-        let (mut f2, mut g19) = (*f, *g);
-        unrolled!(I, {
-            f2[I] = _mm512_add_pd(f[I], f[I]);
-            g19[I] = _mm512_mul_pd(g[I], _mm512_set1_pd(19.0));
-        });
-        let mut columns = [Column::new(); LIMBS];
-        unrolled!(K, {
-            unrolled!(I, {
-                const J: usize = (K + LIMBS - I) % LIMBS;
-                // Limbs of two odd indices begin half a bit late each: their product counts twice.
-                let left = if I % 2 == 1 && J % 2 == 1 { f2[I] } else { f[I] };
-                let right = if I + J >= LIMBS { g19[J] } else { g[J] };
-                columns[K].add(left, right);
-            });
-        });
-        carried(&columns, 1.0)
-    }
-
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn square(&self) -> Self {
-        carried(&self.squared_columns(), 1.0)
-    }
-
-    /// Twice the square.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn square_twice(&self) -> Self {
-        carried(&self.squared_columns(), 2.0)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    #[expect(clippy::absurd_extreme_comparisons, reason = "indices are constants, and some of them the least")]
-    fn squared_columns(&self) -> [Column; LIMBS] {
-        let f = &self.0;
-        let (mut f2, mut f19) = (*f, *f);
-        unrolled!(I, {
-            f2[I] = _mm512_add_pd(f[I], f[I]);
-            // 38 for odd limbs: the half bit of the factor is in it.
-            f19[I] = _mm512_mul_pd(f[I], _mm512_set1_pd((19 << (I % 2)) as f64));
-        });
-        let mut columns = [Column::new(); LIMBS];
-        unrolled!(K, {
-            unrolled!(I, {
-                const J: usize = (K + LIMBS - I) % LIMBS;
-                const ODD: bool = I % 2 == 1 && J % 2 == 1;
-                const WRAPS: bool = I + J >= LIMBS;
-                // The multiple of f_i that is left beside f_j, 2 f_j, 19 f_j or 38 f_j.
-                if I <= J {
-                    let right = if WRAPS {
-                        f19[J]
-                    } else if ODD {
-                        f2[J]
-                    } else {
-                        f[J]
-                    };
-                    let left = if I < J && (!WRAPS || J.is_multiple_of(2) || ODD) { f2[I] } else { f[I] };
-                    columns[K].add(left, right);
-                }
-            });
-        });
-        columns
-    }
-
-    /// Squared `times` times.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn squares(&self, times: usize) -> Self {
-        (0..times).fold(*self, |x, _| x.square())
-    }
-
-    /// To the power (p - 5) / 8 = 2^252 - 3.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn root_power(&self) -> Self {
-        // ones_k is the power of 2^k - 1.
-        let squared = self.square();
-        let ninth = squared.squares(2).mul(self);
-        let ones_5 = ninth.mul(&squared).square().mul(&ninth);
-        let ones_10 = ones_5.squares(5).mul(&ones_5);
-        let ones_20 = ones_10.squares(10).mul(&ones_10);
-        let ones_40 = ones_20.squares(20).mul(&ones_20);
-        let ones_50 = ones_40.squares(10).mul(&ones_10);
-        let ones_100 = ones_50.squares(50).mul(&ones_50);
-        let ones_200 = ones_100.squares(100).mul(&ones_100);
-        let ones_250 = ones_200.squares(50).mul(&ones_50);
-        ones_250.squares(2).mul(self)
-    }
-
-    /// The representative below p as integers, each limb from 0 to its width.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn canonical(&self) -> [__m512i; LIMBS] {
-        let mut h = self.0.map(|limb| _mm512_cvtpd_epi64(limb));
-        let nineteen = _mm512_set1_epi64(19);
-        // The quotient by p, rounded down: what carries out of the top when 19 2^-255 of the value are
-        // added.
-        let half = _mm512_set1_epi64(1 << (width(LIMBS - 1) - 1));
-        let mut quotient = shift_down(LIMBS - 1, _mm512_add_epi64(_mm512_mullo_epi64(h[LIMBS - 1], nineteen), half));
-        for (i, &limb) in h.iter().enumerate() {
-            quotient = shift_down(i, _mm512_add_epi64(limb, quotient));
-        }
-        h[0] = _mm512_add_epi64(h[0], _mm512_mullo_epi64(quotient, nineteen));
-        for i in 0..LIMBS {
-            let carry = shift_down(i, h[i]);
-            h[i] = _mm512_and_si512(h[i], _mm512_set1_epi64((1 << width(i)) - 1));
-            if i + 1 < LIMBS {
-                h[i + 1] = _mm512_add_epi64(h[i + 1], carry);
-            }
-        }
-        h
-    }
-
-    /// Lanes whose canonical representative is odd: the "negative" ones of RFC 9496.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn is_negative(&self) -> __mmask8 {
-        _mm512_test_epi64_mask(self.canonical()[0], _mm512_set1_epi64(1))
-    }
-
-    /// Lanes that are zero.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn is_zero(&self) -> __mmask8 {
-        let bits = self.canonical().into_iter().fold(_mm512_setzero_si512(), |all, limb| _mm512_or_si512(all, limb));
-        _mm512_testn_epi64_mask(bits, bits)
-    }
-
-    /// The representative that is not negative, of each lane or its negation.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn abs(&self) -> Self {
-        self.negated_where(self.is_negative())
-    }
-
-    /// `SQRT_RATIO_M1(self, v)` of RFC 9496, section 4.2: the root of `self / v` that is not
-    /// negative, and the lanes that have one (others get that of `sqrt(-1) self / v`).
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn sqrt_ratio(&self, v: &Self) -> (__mmask8, Self) {
-        let v3 = v.square().mul(v);
-        let v7 = v3.square().mul(v);
-        let root = self.mul(&v3).mul(&self.mul(&v7).root_power());
-        let check = v.mul(&root.square());
-        let i = Self::splat(&SQRT_M1);
-        let correct = check.sub(self).is_zero();
-        let flipped = check.add(self).is_zero();
-        let flipped_by_i = check.add(&self.mul(&i)).is_zero();
-        let root = root.select(flipped | flipped_by_i, &root.mul(&i));
-        (correct | flipped, root.abs())
-    }
-}
-
-/// `value` over 2^width(i), rounded down.
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq")]
-fn shift_down(i: usize, value: __m512i) -> __m512i {
-    if i.is_multiple_of(2) { _mm512_srai_epi64::<43>(value) } else { _mm512_srai_epi64::<42>(value) }
-}
-
-/// Where doubles are multiples of 2^43.
-const HIGH: f64 = 1.5 * power(95);
-
-/// A column of a product: the sum is `high - HIGH + low`.
-#[derive(Clone, Copy)]
-struct Column {
-    high: __m512d,
-    low: __m512d,
-}
-
-impl Column {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn new() -> Self {
-        Self { high: _mm512_set1_pd(HIGH), low: _mm512_setzero_pd() }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn add(&mut self, left: __m512d, right: __m512d) {
-        let high = _mm512_fmadd_pd(left, right, self.high);
-        let rounded = _mm512_sub_pd(high, self.high);
-        self.low = _mm512_add_pd(self.low, _mm512_fmsub_pd(left, right, rounded));
-        self.high = high;
-    }
-}
-
-/// `times` (1 or 2) the value of these columns, tight.
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq")]
-fn carried(columns: &[Column; LIMBS], times: f64) -> Field {
-    let mut x = columns.map(|column| _mm512_mul_pd(column.low, _mm512_set1_pd(times)));
-    let high = columns.map(|column| _mm512_sub_pd(column.high, _mm512_set1_pd(HIGH)));
-    // Below 2^53 afterwards: the highest column, whose carry counts 19 times, has no terms that do.
-    unrolled!(I, {
-        x[(I + 1) % LIMBS] = _mm512_fmadd_pd(high[I], _mm512_set1_pd(times * carry_counts(I)), x[(I + 1) % LIMBS])
-    });
-    // What carries now is below 2^13 and disturbs no limb that it comes to: all at once.
-    let mut carry = x;
-    unrolled!(I, {
-        let multiples = _mm512_set1_pd(1.5 * power(52 + width(I) as i32));
-        carry[I] = _mm512_sub_pd(_mm512_add_pd(x[I], multiples), multiples);
-    });
-    unrolled!(I, { x[I] = _mm512_sub_pd(x[I], carry[I]) });
-    unrolled!(I, {
-        x[(I + 1) % LIMBS] = _mm512_fmadd_pd(carry[I], _mm512_set1_pd(carry_counts(I)), x[(I + 1) % LIMBS])
-    });
-    Field(x)
-}
-
-/// What a unit of limb `i` is in the next one, 19 of which begin again below the first.
-const fn carry_counts(i: usize) -> f64 {
-    (if i + 1 == LIMBS { 19.0 } else { 1.0 }) * power(-(width(i) as i32))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Backend, testing};
-
-    /// `-a`, `0` or `a` in each limb, where `a` is `tight` tight limbs.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn extreme(signs: u128, tight: f64) -> Field {
-        let digit = |i: usize| f64::from((signs >> (2 * i)) as u8 & 3).min(2.0) - 1.0;
-        Field(std::array::from_fn(|i| _mm512_set1_pd(digit(i) * tight * (power(width(i) as i32 - 1) + power(13)))))
-    }
-
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn reduced(x: &Field) -> Field {
-        Field::load(&x.store())
-    }
-
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn assert_tight(x: &Field) {
-        for (i, limb) in x.0.iter().enumerate() {
-            let lanes: [f64; LANES] = bytemuck::must_cast(*limb);
-            assert!(
-                lanes.iter().all(|lane| lane.abs() <= power(width(i) as i32 - 1) + power(13)),
-                "limb {i}: {lanes:?}"
-            );
-        }
-    }
-
-    /// Products of the largest factors that are allowed are those of the same elements with small
-    /// limbs, and tight.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn extremes() {
-        let words = testing::words(1, 2000).into_iter().zip(testing::words(2, 2000));
-        for (f, g) in words.chain([(0, 0), (0, u128::MAX), (u128::MAX, u128::MAX)]) {
-            let (f, g) = (extreme(f, 3.0), extreme(g, 3.0));
-            let (small_f, small_g) = (reduced(&f), reduced(&g));
-            let product = f.mul(&g);
-            assert_tight(&product);
-            assert_eq!(product.store(), small_f.mul(&small_g).store());
-            assert_eq!(product.store(), g.mul(&f).store());
-            let (square, twice) = (f.square(), f.square_twice());
-            assert_tight(&square);
-            assert_tight(&twice);
-            assert_eq!(square.store(), small_f.mul(&small_f).store());
-            assert_eq!(twice.store(), square.add(&square).store());
-        }
-    }
-
-    /// Values around multiples of p, in limbs of every sign, come out below p.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn canonical_forms() {
-        let small = |value: f64| {
-            let mut limbs = [_mm512_setzero_pd(); LIMBS];
-            limbs[0] = _mm512_set1_pd(value);
-            Field(limbs)
-        };
-        let mut modulus = [0xff; 32];
-        (modulus[0], modulus[31]) = (0xed, 0x7f);
-        let p = Field::load(&[modulus; LANES]);
-        // Zero, borrowed from the highest limb.
-        let mut borrowed = small(0.0);
-        borrowed.0[LIMBS - 1] = _mm512_set1_pd(-1.0);
-        borrowed.0[LIMBS - 2] = _mm512_set1_pd(power(width(LIMBS - 2) as i32));
-        for base in [small(0.0), p, p.negated(), p.add(&p), borrowed] {
-            for offset in -30..=30i8 {
-                let got = base.add(&small(f64::from(offset)));
-                let mut expected = if offset < 0 { modulus } else { [0u8; 32] };
-                expected[0] = expected[0].wrapping_add_signed(offset);
-                assert_eq!(got.store()[3], expected, "offset {offset}");
-                assert_eq!(got.is_zero() == u8::MAX, offset == 0);
-                assert_eq!(got.is_negative() == u8::MAX, expected[0] & 1 == 1);
-            }
-        }
-        assert_eq!(Field::load(&[[0xff; 32]; LANES]).store()[0][0], 18);
-    }
-
-    #[test]
-    fn limbs_at_their_bounds() {
-        if Backend::Avx512.is_available() {
-            // SAFETY: the backend has the features.
-            unsafe {
-                extremes();
-                canonical_forms();
-            }
-        }
-    }
-}
+pub(super) use unrolled;

@@ -2,20 +2,14 @@
 
 use curve25519_dalek::Scalar;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
-use curve25519_dalek::traits::IsIdentity;
+use curve25519_dalek::traits::{IsIdentity, VartimeMultiscalarMul};
 use zeroize::Zeroizing;
 
-use super::{ENCODED_BYTES, Encoded, Uniform};
+use super::{Composites, ENCODED_BYTES, Encoded, Uniform};
 
 pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     let half = halved(scalar);
-    let products: Option<Vec<RistrettoPoint>> = elements
-        .iter()
-        .map(|bytes| {
-            let element = CompressedRistretto(*bytes).decompress().filter(|element| !element.is_identity())?;
-            Some(element * *half)
-        })
-        .collect();
+    let products: Option<Vec<RistrettoPoint>> = elements.iter().map(|bytes| Some(element(bytes)? * *half)).collect();
     match products {
         Some(products) => encode_doubles(&products, elements),
         None => {
@@ -42,4 +36,16 @@ fn encode_doubles(halves: &[RistrettoPoint], out: &mut [Encoded]) {
     for (out, encoded) in out.iter_mut().zip(RistrettoPoint::double_and_compress_batch(halves)) {
         *out = encoded.to_bytes();
     }
+}
+
+pub(super) fn composites(weights: &[Scalar], elements: &[Encoded], key: &Scalar, nonce: &Scalar) -> Option<Composites> {
+    let sum = RistrettoPoint::optional_multiscalar_mul(weights, elements.iter().map(element))?;
+    let points = [sum, key * sum, nonce * sum, RistrettoPoint::mul_base(nonce)];
+    let [sum, sum_by_key, sum_by_nonce, generator_by_nonce] = points.map(|point| point.compress().to_bytes());
+    Some(Composites { sum, sum_by_key, sum_by_nonce, generator_by_nonce })
+}
+
+/// The element of this encoding, unless it is the neutral one.
+fn element(encoded: &Encoded) -> Option<RistrettoPoint> {
+    CompressedRistretto(*encoded).decompress().filter(|element| !element.is_identity())
 }

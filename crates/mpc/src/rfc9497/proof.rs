@@ -24,7 +24,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::{Mode, SecretKey, element, prefix};
-use crate::group::Encoded;
+use crate::group::{Composites, Encoded, composites};
 
 /// A proof: the challenge `c` and the response `s`, 32 bytes each.
 pub type Proof = [Encoded; 2];
@@ -72,19 +72,22 @@ impl SecretKey {
         evaluated: &[Encoded],
         rng: &mut SecretRng,
     ) -> Option<Proof> {
-        self.prove_with(binding, blinded, evaluated, |composites| self.nonce(composites, rng))
+        self.prove_with(binding, blinded, evaluated, |weights| self.nonce(weights, blinded, rng))
     }
 
     /// A nonce that is random and also a hash of all that the challenge depends on: should the
     /// generator ever repeat itself, equal nonces still come with equal challenges only, and two
     /// proofs do not give the key away.
-    fn nonce(&self, composites: &[RistrettoPoint; 2], rng: &mut SecretRng) -> Secret<Scalar> {
+    fn nonce(&self, weights: &[Scalar], blinded: &[Encoded], rng: &mut SecretRng) -> Secret<Scalar> {
         let mut hasher = Sha512::new();
-        hasher.update(b"vesica-v1-nonce-of-a-proof");
+        hasher.update(b"vesica-v2-nonce-of-a-proof");
         hasher.update(self.mode.domain(b""));
         hasher.update(self.scalar.as_bytes());
         (0..2).for_each(|_| hasher.update(rng.block().to_le_bytes()));
-        composites.iter().for_each(|element| hasher.update(element.compress().as_bytes()));
+        // With the key, these give both composites.
+        hasher.update((weights.len() as u64).to_be_bytes());
+        weights.iter().for_each(|weight| hasher.update(weight.as_bytes()));
+        blinded.iter().for_each(|element| hasher.update(element));
         let wide: Secret<[u8; 64]> = Secret::new(hasher.finalize().into());
         Secret::new(Scalar::from_bytes_mod_order_wide(&wide))
     }
@@ -94,15 +97,14 @@ impl SecretKey {
         binding: Binding<'_>,
         blinded: &[Encoded],
         evaluated: &[Encoded],
-        nonce: impl FnOnce(&[RistrettoPoint; 2]) -> Secret<Scalar>,
+        nonce: impl FnOnce(&[Scalar]) -> Secret<Scalar>,
     ) -> Option<Proof> {
         let weights = weights(self.mode, binding, &self.public, blinded, evaluated);
-        // `ComputeCompositesFast`: what is weighted is public.
-        let m = weighted_sum(&weights, blinded)?;
-        let z = *self.scalar * m;
-        let nonce = nonce(&[m, z]);
-        let commitments = [RistrettoPoint::mul_base(&nonce), *nonce * m];
-        let challenge = challenge(self.mode, &self.public, [m, z], commitments);
+        let nonce = nonce(&weights);
+        // `ComputeCompositesFast` and both commitments: what is weighted is public.
+        let Composites { sum, sum_by_key, generator_by_nonce, sum_by_nonce } =
+            composites(&weights, blinded, &self.scalar, &nonce)?;
+        let challenge = challenge(self.mode, &self.public, [sum, sum_by_key], [generator_by_nonce, sum_by_nonce]);
         let product = Secret::new(challenge * *self.scalar);
         let response = *nonce - *product;
         Some([challenge.to_bytes(), response.to_bytes()])
@@ -128,7 +130,8 @@ pub fn verify(
         RistrettoPoint::vartime_double_scalar_mul_basepoint(&c, &key, &s),
         RistrettoPoint::vartime_multiscalar_mul([s, c], [m, z]),
     ];
-    challenge(Mode::Voprf, public, [m, z], commitments) == c
+    let encoded = |elements: [RistrettoPoint; 2]| elements.map(|element| element.compress().to_bytes());
+    challenge(Mode::Voprf, public, encoded([m, z]), encoded(commitments)) == c
 }
 
 /// The weight `d_i` of each pair.
@@ -155,17 +158,11 @@ fn weighted_sum(weights: &[Scalar], elements: &[Encoded]) -> Option<RistrettoPoi
 }
 
 /// The challenge over both composites, `M` and `Z`, and both commitments, `t2` and `t3`.
-fn challenge(
-    mode: Mode,
-    public: &Encoded,
-    composites: [RistrettoPoint; 2],
-    commitments: [RistrettoPoint; 2],
-) -> Scalar {
+fn challenge(mode: Mode, public: &Encoded, composites: [Encoded; 2], commitments: [Encoded; 2]) -> Scalar {
     let mut transcript = [&prefix(public)[..], public].concat();
     for element in composites.into_iter().chain(commitments) {
-        let encoded = element.compress().to_bytes();
-        transcript.extend_from_slice(&prefix(&encoded));
-        transcript.extend_from_slice(&encoded);
+        transcript.extend_from_slice(&prefix(&element));
+        transcript.extend_from_slice(&element);
     }
     transcript.extend_from_slice(b"Challenge");
     mode.hash_to_scalar(&transcript)
