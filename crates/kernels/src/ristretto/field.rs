@@ -20,9 +20,9 @@ pub(super) const SQRT_M1: Words =
 ///
 /// Only [`splat`](Self::splat) and [`load`](Self::load) ask for the instructions that a type is
 /// written for: whoever has a value has them. All functions are inlined, at last into those that
-/// [`compiled!`](super::compiled) makes: there, the compiler may use the instructions.
+/// [`compiled!`](super::points::compiled) makes: there, the compiler may use the instructions.
 pub(super) trait Field: Copy {
-    /// Elements side by side, at most [`MOST_LANES`](super::MOST_LANES).
+    /// Elements side by side, at most [`MOST_LANES`](super::points::MOST_LANES).
     const LANES: usize;
 
     /// One element in all lanes.
