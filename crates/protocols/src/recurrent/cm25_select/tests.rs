@@ -335,14 +335,14 @@ fn integers_that_are_too_wide_are_refused_on_both_sides() {
     let params = Params::derive_for_integers(&request(3, 2), 33).unwrap();
     let wide = IntersectSenderInput { items: vec![1, 2, 1 << 33], payloads: Vec::new() };
     let refused = Server::prepare(&params, wide, &mut SecretRng::from_os().unwrap()).unwrap_err();
-    assert!(refused.to_string().contains("33 bits"), "{refused}");
+    assert!(refused.to_string().contains("33 bits that both sides agreed on"), "{refused}");
     let server = prepared(&params, &set(0, 3));
     let (_, client) = try_two_party(
         |ch, rng| admit(&server, Standing::New, ch, rng),
         |ch, rng| Client::enrol(&params, ch, rng)?.query(0, query(&[1, 1 << 33]), ch, rng),
     );
     let refused = client.result.unwrap_err().to_string();
-    assert!(refused.contains("33 bits"), "{refused}");
+    assert!(refused.contains("33 bits that both sides agreed on"), "{refused}");
     for bits in [0, 65, u32::MAX] {
         assert!(Params::derive_for_integers(&request(3, 2), bits).is_err());
     }
