@@ -1,10 +1,15 @@
-//! The transforms with AVX-512 IFMA, eight butterflies at a time: numbers below `4 p < 2^52`, and
-//! quotients of 52 bits, which are the first bits of those of 64.
+//! The transforms with AVX-512 IFMA, eight butterflies at a time: numbers below `2^52`, and quotients
+//! of 52 bits, which are the first bits of those of 64.
+//!
+//! Where a prime leaves room for it, the sums of butterflies are not reduced from layer to layer: the
+//! const parameter `LAZY`. From coefficients to values a number then grows by at most `2 p` in a layer,
+//! in the other direction to twice its bound.
 
 use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
+use super::elements::subtract_and_multiply_portable;
 use super::{Factor, LANES, Modulus, Roots, portable};
 
 /// Eight words.
@@ -96,23 +101,33 @@ impl Prime {
         _mm512_min_epu64(x, _mm512_sub_epi64(x, self.p))
     }
 
-    /// A butterfly from coefficients to values, of numbers below `4 p`.
+    /// A butterfly from coefficients to values, of numbers below `4 p`, or `2^52 - 2 p` where it is
+    /// lazy: then both grow by at most `2 p`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn forward(self, a: &mut __m512i, b: &mut __m512i, root: Factors) {
-        let left = self.below_2p(*a);
+    fn forward<const LAZY: bool>(self, a: &mut __m512i, b: &mut __m512i, root: Factors) {
+        let left = if LAZY { *a } else { self.below_2p(*a) };
         let right = self.times(*b, root);
         *a = _mm512_add_epi64(left, right);
         *b = _mm512_sub_epi64(_mm512_add_epi64(left, self.p2), right);
     }
 
-    /// A butterfly from values to coefficients, of numbers below `2 p`.
+    /// A butterfly from values to coefficients, of numbers below `bound`, a multiple of `p` below
+    /// `2^51`. What comes of it is below `2 p`, or below twice the bound where it is lazy.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn inverse(self, a: &mut __m512i, b: &mut __m512i, root: Factors) {
+    fn inverse<const LAZY: bool>(self, a: &mut __m512i, b: &mut __m512i, root: Factors, bound: __m512i) {
         let (left, right) = (*a, *b);
-        *a = self.below_2p(_mm512_add_epi64(left, right));
-        *b = self.times(_mm512_sub_epi64(_mm512_add_epi64(left, self.p2), right), root);
+        let sum = _mm512_add_epi64(left, right);
+        *a = if LAZY { sum } else { self.below_2p(sum) };
+        *b = self.times(_mm512_sub_epi64(_mm512_add_epi64(left, bound), right), root);
+    }
+
+    /// The bound of the next layer of [`inverse`](Self::inverse).
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn next_bound<const LAZY: bool>(self, bound: __m512i) -> __m512i {
+        if LAZY { _mm512_add_epi64(bound, bound) } else { bound }
     }
 }
 
@@ -147,7 +162,19 @@ fn quarters(block: &mut [Words]) -> Quarters<'_> {
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn forward(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
+    // Coefficients are below 4 p.
+    let growth = 4 + 2 * u64::from(x.len().ilog2());
+    if modulus.p() <= (1 << 52) / growth {
+        forward_by::<true>(modulus, roots, x);
+    } else {
+        forward_by::<false>(modulus, roots, x);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn forward_by<const LAZY: bool>(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
     let prime = Prime::new(modulus);
+    let one = Factors::new(modulus.factor(1));
     let (x, _) = x.as_chunks_mut::<LANES>();
     let mut blocks = 1;
     // Layers of whole registers: two at a time, and one alone where their number is odd.
@@ -156,7 +183,7 @@ pub(super) fn forward(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
         let root = Factors::at(roots, 1);
         for (left, right) in left.iter_mut().zip(right) {
             let (mut a, mut b) = (must_cast(*left), must_cast(*right));
-            prime.forward(&mut a, &mut b, root);
+            prime.forward::<LAZY>(&mut a, &mut b, root);
             (*left, *right) = (must_cast(a), must_cast(b));
         }
         blocks = 2;
@@ -169,10 +196,10 @@ pub(super) fn forward(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
             let [a, b, c, d] = quarters(block);
             for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
                 let [mut w, mut x, mut y, mut z] = [*a, *b, *c, *d].map(must_cast::<Words, __m512i>);
-                prime.forward(&mut w, &mut y, outer);
-                prime.forward(&mut x, &mut z, outer);
-                prime.forward(&mut w, &mut x, inner[0]);
-                prime.forward(&mut y, &mut z, inner[1]);
+                prime.forward::<LAZY>(&mut w, &mut y, outer);
+                prime.forward::<LAZY>(&mut x, &mut z, outer);
+                prime.forward::<LAZY>(&mut w, &mut x, inner[0]);
+                prime.forward::<LAZY>(&mut y, &mut z, inner[1]);
                 [*a, *b, *c, *d] = [w, x, y, z].map(must_cast::<__m512i, Words>);
             }
         }
@@ -184,11 +211,13 @@ pub(super) fn forward(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
     for (i, [first, second]) in pairs.iter_mut().enumerate() {
         let (a, b): (__m512i, __m512i) = (must_cast(*first), must_cast(*second));
         let (mut a, mut b) = shuffle(a, b, HALVES.0, HALVES.1);
-        prime.forward(&mut a, &mut b, Factors::spread::<4>(roots, n / 8 + 2 * i));
+        prime.forward::<LAZY>(&mut a, &mut b, Factors::spread::<4>(roots, n / 8 + 2 * i));
         let (mut a, mut b) = shuffle(a, b, PAIRS.0, PAIRS.1);
-        prime.forward(&mut a, &mut b, Factors::spread::<2>(roots, n / 4 + 4 * i));
+        prime.forward::<LAZY>(&mut a, &mut b, Factors::spread::<2>(roots, n / 4 + 4 * i));
         let (mut a, mut b) = shuffle(a, b, SINGLES.0, SINGLES.1);
-        prime.forward(&mut a, &mut b, Factors::spread::<1>(roots, n / 2 + 8 * i));
+        prime.forward::<LAZY>(&mut a, &mut b, Factors::spread::<1>(roots, n / 2 + 8 * i));
+        // A product reduces what is not lazy by less than four times the prime.
+        let [a, b] = if LAZY { [prime.times(a, one), prime.times(b, one)] } else { [a, b] };
         let (a, b) = shuffle(prime.below(a), prime.below(b), MERGE.0, MERGE.1);
         (*first, *second) = (must_cast(a), must_cast(b));
     }
@@ -196,37 +225,55 @@ pub(super) fn forward(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn inverse(modulus: Modulus, inverses: &Roots, scale: Factor, x: &mut [u64]) {
+    // Values are below p, and the bound of the last layer is doubled.
+    if modulus.p() <= (1 << 52) / (2 * x.len() as u64) {
+        inverse_by::<true>(modulus, inverses, scale, x);
+    } else {
+        inverse_by::<false>(modulus, inverses, scale, x);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn inverse_by<const LAZY: bool>(modulus: Modulus, inverses: &Roots, scale: Factor, x: &mut [u64]) {
     let prime = Prime::new(modulus);
     let (x, _) = x.as_chunks_mut::<LANES>();
     let n = x.len() * LANES;
+    let bounds = {
+        let first = prime.p2;
+        let second = prime.next_bound::<LAZY>(first);
+        [first, second, prime.next_bound::<LAZY>(second)]
+    };
     let (pairs, _) = x.as_chunks_mut::<2>();
     for (i, [first, second]) in pairs.iter_mut().enumerate() {
         let (a, b): (__m512i, __m512i) = (must_cast(*first), must_cast(*second));
         let (mut a, mut b) = shuffle(a, b, SPLIT.0, SPLIT.1);
-        prime.inverse(&mut a, &mut b, Factors::spread::<1>(inverses, n / 2 + 8 * i));
+        prime.inverse::<LAZY>(&mut a, &mut b, Factors::spread::<1>(inverses, n / 2 + 8 * i), bounds[0]);
         let (mut a, mut b) = shuffle(a, b, SINGLES.0, SINGLES.1);
-        prime.inverse(&mut a, &mut b, Factors::spread::<2>(inverses, n / 4 + 4 * i));
+        prime.inverse::<LAZY>(&mut a, &mut b, Factors::spread::<2>(inverses, n / 4 + 4 * i), bounds[1]);
         let (mut a, mut b) = shuffle(a, b, PAIRS.0, PAIRS.1);
-        prime.inverse(&mut a, &mut b, Factors::spread::<4>(inverses, n / 8 + 2 * i));
+        prime.inverse::<LAZY>(&mut a, &mut b, Factors::spread::<4>(inverses, n / 8 + 2 * i), bounds[2]);
         let (a, b) = shuffle(a, b, HALVES.0, HALVES.1);
         (*first, *second) = (must_cast(a), must_cast(b));
     }
     let mut blocks = x.len() / 4;
+    let mut bound = prime.next_bound::<LAZY>(bounds[2]);
     while blocks > 0 {
         let size = x.len() / blocks;
+        let next = prime.next_bound::<LAZY>(bound);
         for (i, block) in x.chunks_exact_mut(size).enumerate() {
             let outer = Factors::at(inverses, blocks + i);
             let inner = [0, 1].map(|j| Factors::at(inverses, 2 * (blocks + i) + j));
             let [a, b, c, d] = quarters(block);
             for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
                 let [mut w, mut x, mut y, mut z] = [*a, *b, *c, *d].map(must_cast::<Words, __m512i>);
-                prime.inverse(&mut w, &mut x, inner[0]);
-                prime.inverse(&mut y, &mut z, inner[1]);
-                prime.inverse(&mut w, &mut y, outer);
-                prime.inverse(&mut x, &mut z, outer);
+                prime.inverse::<LAZY>(&mut w, &mut x, inner[0], bound);
+                prime.inverse::<LAZY>(&mut y, &mut z, inner[1], bound);
+                prime.inverse::<LAZY>(&mut w, &mut y, outer, next);
+                prime.inverse::<LAZY>(&mut x, &mut z, outer, next);
                 [*a, *b, *c, *d] = [w, x, y, z].map(must_cast::<__m512i, Words>);
             }
         }
+        bound = prime.next_bound::<LAZY>(next);
         blocks /= 4;
     }
     if x.len().trailing_zeros() % 2 == 1 {
@@ -234,7 +281,7 @@ pub(super) fn inverse(modulus: Modulus, inverses: &Roots, scale: Factor, x: &mut
         let root = Factors::at(inverses, 1);
         for (left, right) in left.iter_mut().zip(right) {
             let (mut a, mut b) = (must_cast(*left), must_cast(*right));
-            prime.inverse(&mut a, &mut b, root);
+            prime.inverse::<LAZY>(&mut a, &mut b, root, bound);
             (*left, *right) = (must_cast(a), must_cast(b));
         }
     }
@@ -267,4 +314,17 @@ pub(super) fn products(modulus: Modulus, pairs: &[[&[u64]; 2]], out: &mut [u64])
     if !rest.is_empty() {
         portable::products(modulus, pairs, first, out);
     }
+}
+
+/// `(x + above - y) factor`, reduced.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn subtract_and_multiply(modulus: Modulus, x: &mut [u64], y: &[u64], above: u64, factor: Factor) {
+    let prime = Prime::new(modulus);
+    let (factors, vector_above) = (Factors::new(factor), set(above));
+    let ((chunks, rest), (others, other_rest)) = (x.as_chunks_mut::<LANES>(), y.as_chunks::<LANES>());
+    for (x, y) in chunks.iter_mut().zip(others) {
+        let difference = _mm512_sub_epi64(_mm512_add_epi64(must_cast(*x), vector_above), must_cast(*y));
+        *x = must_cast(prime.below(prime.times(difference, factors)));
+    }
+    subtract_and_multiply_portable(modulus, rest, other_rest, above, factor);
 }

@@ -7,6 +7,7 @@
 //!
 //! Primes below `2^50` have a twin with AVX-512 IFMA, which multiplies 52 bits.
 
+mod elements;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod modulus;
@@ -14,6 +15,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
+pub use elements::{add, choose, subtract, subtract_and_multiply};
 pub use modulus::{Factor, Modulus};
 
 use crate::dispatch::{Backend, backend};

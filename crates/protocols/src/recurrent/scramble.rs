@@ -22,8 +22,10 @@ pub(crate) fn uniform(rng: &mut SecretRng) -> u64 {
 /// For each slot, the multiplication by a uniform element, not zero, of the field `F_t[X] / (X^L -
 /// ROOT)`, whose elements are the slot's limbs.
 pub(crate) struct Scramble {
-    /// The element's limbs, and from the second one on the same times [`ROOT`].
-    factors: [Secret<Vec<Poly<Values>>>; 2],
+    /// The element's limbs.
+    own: Secret<Vec<Poly<Values>>>,
+    /// From the second one on, its limbs times [`ROOT`].
+    wrapped: Secret<Vec<Poly<Values>>>,
 }
 
 impl Scramble {
@@ -48,15 +50,15 @@ impl Scramble {
             let moved = Secret::new(slots.iter().map(|slot| slot * ROOT % PLAIN).collect::<Vec<u64>>());
             factor(&moved)
         };
-        let wrapped = elements.iter().map(times_root).collect();
-        Self { factors: [Secret::new(own), Secret::new(wrapped)] }
+        let wrapped = elements.iter().skip(1).map(times_root).collect();
+        Self { own: Secret::new(own), wrapped: Secret::new(wrapped) }
     }
 
     /// The limbs of the product.
     pub fn apply(&self, scheme: &Scheme, limbs: &[Ciphertext<Values>]) -> Vec<Ciphertext<Values>> {
         let count = limbs.len();
         let limb = |k: usize| {
-            let factor = |l: usize| if l <= k { &self.factors[0][k - l] } else { &self.factors[1][count + k - l] };
+            let factor = |l: usize| if l <= k { &self.own[k - l] } else { &self.wrapped[count + k - l - 1] };
             let products: Vec<_> = limbs.iter().enumerate().map(|(l, limb)| (limb, factor(l))).collect();
             scheme.combine(&products)
         };

@@ -1,36 +1,87 @@
 //! Cuckoo hashing with a sub-table for each of four hash functions: an item has one position in
-//! each, and lies in one of them.
+//! each, and lies in one of them. The four positions are equal modulo the number of *classes*: each
+//! class is a table of its own.
 
-use super::max_load::ln_factorial;
+use super::max_load::{ln_factorial, max_load};
 use crate::facts::Unsupported;
 
 /// Sub-tables, one for each hash function.
 pub const SUB_TABLES: usize = 4;
 
-/// Items for a hundred bins, at most. [`sub_tables_bound`] falls steeply there: at 85 it says
-/// nothing, at 80 it is below 2^-100 for every number of items that fills 1024 bins a sub-table.
-const ITEMS_PER_HUNDRED_BINS: usize = 80;
+/// The bins of the sub-tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubTables {
+    /// Bins of each sub-table, a multiple of the number of classes.
+    pub bins: usize,
+    /// Classes, a power of four: an item's bins are equal modulo this number.
+    pub classes: usize,
+}
 
-/// The failure bound of all tables is below 2 to the power of minus this number.
-const BITS: u32 = 100;
+/// Items for a hundred bins of a class, at most. [`sub_tables_bound`] falls steeply there: at 84 it
+/// says nothing for few bins, at 82 it is below 2^-65 from [`LEAST_BINS`] on.
+const ITEMS_PER_HUNDRED_BINS: usize = 82;
 
-/// The least number of bins of a sub-table.
-const LEAST_BINS: usize = 1024;
+/// No class fails with a probability above 2 to the power of minus this number: 2^-65 for each of at
+/// most [`MOST_CLASSES`].
+const BITS: u32 = 55;
+
+/// The least number of bins of a class in a sub-table.
+const LEAST_BINS: usize = 256;
+
+/// The most classes.
+const MOST_CLASSES: usize = 1024;
 
 /// The most items for which the bound was computed.
 const MAX_ITEMS: usize = 1 << 24;
 
-/// Bins of each of the four sub-tables for `items` items, a multiple of `multiple`, such that no
-/// table exists with probability at most `2^-failure_bits`.
-pub fn sub_table_bins(items: usize, multiple: usize, failure_bits: u32) -> Result<usize, Unsupported> {
-    if items > MAX_ITEMS || failure_bits > BITS {
-        return Err(Unsupported::new(
-            format!("four cuckoo tables of {items} items that fail with probability 2^-{failure_bits}"),
-            format!("use at most {MAX_ITEMS} items and {BITS} bits"),
-        ));
+impl SubTables {
+    /// Four sub-tables for `items` items, each of `least` bins or more and of a multiple of `multiple`,
+    /// such that no table exists with probability at most `2^-failure_bits`.
+    ///
+    /// There are as many classes as a quarter more bins, or `least`, give room for, since items are
+    /// spread unevenly over classes.
+    ///
+    /// # Errors
+    /// If there are more items, or more bits, than bounds were computed for.
+    ///
+    /// # Panics
+    /// If `multiple` is no power of four.
+    pub fn new(items: usize, least: usize, multiple: usize, failure_bits: u32) -> Result<Self, Unsupported> {
+        assert!(multiple.is_power_of_two() && multiple.ilog2().is_multiple_of(2), "a power of four");
+        if items > MAX_ITEMS || failure_bits >= BITS {
+            return Err(Unsupported::new(
+                format!("four cuckoo tables of {items} items that fail with probability 2^-{failure_bits}"),
+                format!("use at most {MAX_ITEMS} items and {} bits", BITS - 1),
+            ));
+        }
+        // Half of the probability is for classes that get more items than they are made for.
+        let bins = |classes: usize| {
+            let items = max_load(items, 1, classes, failure_bits + 1);
+            let bins = (items * 100).div_ceil(ITEMS_PER_HUNDRED_BINS * SUB_TABLES).max(LEAST_BINS);
+            (bins * classes).next_multiple_of(multiple)
+        };
+        let room = (bins(1) * 5 / 4).max(least);
+        let powers =
+            (0..).map(|exponent| 4usize.pow(exponent)).take_while(|&classes| classes <= MOST_CLASSES.min(multiple));
+        let classes = powers.filter(|&classes| bins(classes) <= room).last().unwrap_or(1);
+        Ok(Self { bins: bins(classes).max(least.next_multiple_of(multiple)), classes })
     }
-    let bins = (items * 100).div_ceil(ITEMS_PER_HUNDRED_BINS * SUB_TABLES);
-    Ok(bins.max(LEAST_BINS).next_multiple_of(multiple))
+
+    /// Bins of a class in each sub-table.
+    pub fn class_bins(&self) -> usize {
+        self.bins / self.classes
+    }
+
+    /// The class of a bin, and the bin's number in it: by shifts, since a division may take time by
+    /// what is divided.
+    pub(super) fn class_and_number(&self, bin: u64) -> (u64, u64) {
+        (bin & (self.classes as u64 - 1), bin >> self.classes.ilog2())
+    }
+
+    /// The bin of this class and number.
+    pub(super) fn bin(&self, class: u64, number: u64) -> u32 {
+        (number << self.classes.ilog2() | class) as u32
+    }
 }
 
 /// An upper bound of `log2` of the probability that no table exists for `items` items with uniform
@@ -60,23 +111,36 @@ mod tests {
     use crate::hashing::CuckooTable;
     use crate::rng::SecretRng;
 
+    fn sizes(items: usize, least: usize) -> (usize, usize) {
+        let tables = SubTables::new(items, least, 1024, 43).unwrap();
+        (tables.bins / 1024, tables.classes)
+    }
+
     #[test]
     fn sizes_are_within_their_bound() {
-        assert_eq!(sub_table_bins(0, 1024, 43), Ok(1024));
-        assert_eq!(sub_table_bins(3276, 1024, 43), Ok(1024));
-        assert_eq!(sub_table_bins(3277, 1024, 43), Ok(2048));
-        assert_eq!(sub_table_bins(1 << 20, 1024, 43), Ok(320 << 10));
-        // A full table of each size is the worst of its size; larger ones have smaller bounds.
-        let mut last = -f64::from(BITS);
-        for log in 10..=17 {
+        assert_eq!(sizes(0, 0), (1, 4));
+        assert_eq!(sizes(1 << 16, 0), (25, 64));
+        assert_eq!(sizes(911_705, 0), (310, 256));
+        assert_eq!(sizes(1 << 20, 0), (353, 256));
+        assert_eq!(sizes(1 << 20, 400 << 10), (400, 1024));
+        assert_eq!(sizes(1 << 24, 0), (5322, 1024));
+        for items in [1, 3000, 50_000, 1 << 18, 1 << 22] {
+            let tables = SubTables::new(items, 0, 1024, 43).unwrap();
+            let in_class = max_load(items, 1, tables.classes, 44);
+            let bound = sub_tables_bound(in_class, tables.class_bins()) + (tables.classes as f64).log2();
+            assert!(tables.bins.is_multiple_of(tables.classes) && bound < -f64::from(BITS), "{items}: {bound}");
+        }
+        // A full class of each size is the worst of its size; larger ones have smaller bounds.
+        let mut last = -65.0;
+        for log in LEAST_BINS.ilog2()..=17 {
             let bins = 1 << log;
             let bound = sub_tables_bound(bins * SUB_TABLES * ITEMS_PER_HUNDRED_BINS / 100, bins);
             assert!(bound < last, "2^{log} bins: {bound}");
             last = bound;
         }
-        assert!(sub_tables_bound(4096 * 85 / 100, 1024) > 0.0, "the bound says nothing there");
-        assert!(sub_table_bins(1 << 20, 1024, 101).is_err());
-        assert!(sub_table_bins((1 << 24) + 1, 1024, 43).is_err());
+        assert!(sub_tables_bound(1024 * 86 / 100, 256) > 0.0, "the bound says nothing there");
+        assert!(SubTables::new(1 << 20, 0, 1024, 55).is_err());
+        assert!(SubTables::new((1 << 24) + 1, 0, 1024, 43).is_err());
     }
 
     /// Five items with the same four positions are the only smallest reason.

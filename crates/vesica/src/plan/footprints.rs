@@ -48,7 +48,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("cm25-fast-intersection-repaired", Security::SemiHonest, [[117000, 420, 0], [69000, 290, 16]]),
     row("cm25-fast-setup", Security::SemiHonest, [[32000, 200, 0], [23200, 40, 16]]),
     row("cm25-fast-setup-repaired", Security::SemiHonest, [[121500, 290, 0], [69000, 150, 16]]),
-    row("cm25-select", Security::SemiHonest, [[28900, 69, 2596], [6512, 80, 16]]),
+    row("cm25-select", Security::SemiHonest, [[28900, 86, 2596], [6512, 97, 16]]),
     row("cmdg21", Security::SemiHonest, [[5727, 192, 0], [1135, 1, 225]]),
     row("cssw25", Security::SemiHonest, [[1654, 1047, 45], [738, 1032, 698]]),
     row("cssw25:shuffle=prf", Security::SemiHonest, [[3759, 3152, 19], [3631, 3136, 645]]),

@@ -75,6 +75,7 @@ impl service::Client for Client {
 
     fn check(&self, query: &IntersectReceiverInput) -> Result<(), Abort> {
         query.check(self.params.query_items)?;
+        self.params.check_items(&query.items)?;
         check_items_asked(self.asked, self.params.query_items, ITEMS_AN_ENROLMENT)
     }
 
@@ -137,7 +138,7 @@ impl Client {
         let mut keys = self.key.encryptor(scheme, rng);
         ch.send_stream::<ClientKeys>(&keys.seed().to_bytes())?;
         send_half::<ClientKeys>(scheme, &keys.public_key(rng), ch)?;
-        for automorphism in automorphisms(scheme).flatten() {
+        for automorphism in automorphisms(scheme, &self.params).flatten() {
             for half in keys.galois_key(&automorphism, rng) {
                 send_half::<ClientKeys>(scheme, &half, ch)?;
             }
@@ -166,7 +167,7 @@ impl Client {
         let mut differences = Vec::with_capacity(self.params.limbs());
         let mut halves = Vec::with_capacity(self.params.limbs());
         for index in 0..self.params.limbs() {
-            let (selected, mask) = self.select(scheme, &selections, limb(parts[1], index), index, rng)?;
+            let (selected, mask) = self.select(scheme, &selections, index, rng)?;
             halves.push(masks.encrypt(&mask, rng));
             differences.push(hide(scheme, &self.server, selected, rng));
         }
@@ -189,7 +190,6 @@ impl Client {
         &self,
         scheme: &Scheme,
         selections: &[(Place, Secret<Poly<Values>>)],
-        value: u64,
         index: usize,
         rng: &mut SecretRng,
     ) -> Result<(Ciphertext<Values>, Secret<Plain>), Abort> {
@@ -201,7 +201,7 @@ impl Client {
         let mut products = Vec::with_capacity(selections.len());
         for (place, factor) in selections {
             products.push((self.ciphertext(scheme, place.group, index)?, factor));
-            added[place.slot] += t - 1 - value;
+            added[place.slot] += t - 1 - limb(place.right, index);
         }
         added.iter_mut().for_each(|slot| *slot = (*slot).min(slot.wrapping_sub(t)));
         let pairs: Vec<_> = products.iter().map(|(ciphertext, factor)| (ciphertext, &***factor)).collect();
@@ -226,7 +226,7 @@ impl Client {
 }
 
 impl State for Client {
-    const FORMAT: &'static str = "cm25-select client 1";
+    const FORMAT: &'static str = "cm25-select client 2";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.elements(&self.params.to_words())?;

@@ -1,7 +1,7 @@
 //! Where an item may lie, and what its bin holds.
 
 use vesica_party::Abort;
-use vesica_structures::hashing::{CuckooTable, Parts, Permuted, SUB_TABLES};
+use vesica_structures::hashing::{CuckooTable, Parts, Permuted, PermutedIntegers, Position, SUB_TABLES};
 use vesica_structures::secret::Secret;
 
 use super::Params;
@@ -9,31 +9,59 @@ use super::params::{EMPTY, LIMB_BITS, QUARTER};
 
 /// The hash functions of a prepared set.
 pub(super) struct Hashing {
-    permuted: Permuted,
+    items: Items,
     bins: usize,
 }
 
-/// A bin's place among the ciphertexts.
+enum Items {
+    Compressed(Permuted),
+    Integers(PermutedIntegers),
+}
+
+/// Where an item may lie among the ciphertexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub group: usize,
     pub slot: usize,
+    /// What the bin holds if the item lies there.
+    pub right: u64,
 }
+
+/// Items whose positions are computed at a time.
+const ITEMS_AT_A_TIME: usize = 4096;
 
 impl Hashing {
     pub fn new(params: &Params, seed: u128) -> Self {
-        Self { permuted: Permuted::new(seed, params.bins as u32, params.right_bits), bins: params.bins }
+        let items = match params.item_bits {
+            None => Items::Compressed(Permuted::new(seed, params.tables, params.right_bits)),
+            Some(bits) => Items::Integers(PermutedIntegers::new(seed, params.tables, bits)),
+        };
+        Self { items, bins: params.tables.bins }
     }
 
-    /// Compresses items.
+    /// The parts of items, which are compressed where they have any width.
     pub fn parts(&self, items: &[u128]) -> Secret<Vec<Parts>> {
-        self.permuted.parts(items)
+        match &self.items {
+            Items::Compressed(hash) => hash.parts(items),
+            Items::Integers(hash) => hash.parts(items),
+        }
     }
 
-    /// Where the bin of each sub-table is.
+    /// The position of each item in each sub-table.
+    fn positions(&self, parts: &[Parts]) -> Secret<Vec<[Position; SUB_TABLES]>> {
+        match &self.items {
+            Items::Compressed(hash) => Secret::new(parts.iter().map(|&parts| hash.positions(parts)).collect()),
+            Items::Integers(hash) => hash.positions(parts),
+        }
+    }
+
+    /// Where an item may lie: a place in each sub-table.
     pub fn places(&self, parts: Parts) -> [Place; SUB_TABLES] {
-        let bins = self.permuted.bins(parts).map(|bin| bin as usize);
-        std::array::from_fn(|j| Place { group: bins[j] / QUARTER, slot: j * QUARTER + bins[j] % QUARTER })
+        let positions = Secret::new(self.positions(&[parts])[0]);
+        std::array::from_fn(|j| {
+            let (bin, right) = positions[j];
+            Place { group: bin as usize / QUARTER, slot: j * QUARTER + bin as usize % QUARTER, right }
+        })
     }
 
     /// Places the items of a set: for each bin of each sub-table, the right part that it holds.
@@ -42,15 +70,28 @@ impl Hashing {
         // Equal items, and those that are compressed to the same, are one.
         parts.sort_unstable();
         parts.dedup();
-        let positions = |&parts: &Parts| {
-            let bins = self.permuted.bins(parts);
-            std::array::from_fn(|j| (j * self.bins) as u32 + bins[j])
-        };
-        let positions: Secret<Vec<[u32; SUB_TABLES]>> = Secret::new(parts.iter().map(positions).collect());
-        let table = CuckooTable::build(&positions, SUB_TABLES * self.bins)
+        let mut bins: Secret<Vec<[u32; SUB_TABLES]>> = Secret::new(Vec::with_capacity(parts.len()));
+        for parts in parts.chunks(ITEMS_AT_A_TIME) {
+            let in_table =
+                |positions: &[Position; SUB_TABLES]| std::array::from_fn(|j| (j * self.bins) as u32 + positions[j].0);
+            bins.extend(self.positions(parts).iter().map(in_table));
+        }
+        let table = CuckooTable::build(&bins, SUB_TABLES * self.bins)
             .map_err(|_| Abort::StatisticalFailure("no cuckoo table holds the items"))?;
-        let right = |bin| table.bin(bin).map(|entry| parts[entry.item as usize][1]);
-        Ok(Secret::new((0..table.len()).map(right).collect()))
+        // Only now is it known which of an item's four right parts is stored.
+        let mut rights = Secret::new(vec![None; table.len()]);
+        let mut held = Secret::new(Vec::with_capacity(ITEMS_AT_A_TIME));
+        for (first, rights) in (0..).step_by(ITEMS_AT_A_TIME).zip(rights.chunks_mut(ITEMS_AT_A_TIME)) {
+            let entries: Vec<_> = (first..first + rights.len()).map(|bin| table.bin(bin)).collect();
+            held.clear();
+            held.extend(entries.iter().flatten().map(|entry| parts[entry.item as usize]));
+            let positions = self.positions(&held);
+            let filled = rights.iter_mut().zip(&entries).filter_map(|(right, entry)| Some((right, entry.as_ref()?)));
+            for ((right, entry), positions) in filled.zip(&*positions) {
+                *right = Some(positions[usize::from(entry.choice)].1);
+            }
+        }
+        Ok(rights)
     }
 }
 

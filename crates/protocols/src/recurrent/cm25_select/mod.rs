@@ -13,7 +13,7 @@
 //!      ------------------------------------------------------------------------>
 //!                                3. C: limbs of right parts, 1024 bins of each sub-table to a ciphertext
 //!      ------------------------------------------------------------------------>
-//!                                4. pk_R, keys for 18 moves: rotations, and exchanges of rows
+//!                                4. pk_R, keys for moves: rotations, and exchanges of rows
 //!      <------------------------------------------------------------------------
 //!   query, for each item y and limb l:
 //!                                5. (once) the seed of arrow 7
@@ -30,19 +30,25 @@
 //! | CM25 | here | what |
 //! |---|---|---|
 //! | sender `S`, receiver `R` | server, client | |
-//! | `T`, `h = 4` | four sub-tables of [`bins`](Params::bins) bins | a bin's place says which function led to it |
+//! | `T`, `h = 4` | [`tables`](Params::tables), four sub-tables | a bin's place says which function led to it |
 //! | `z_L`, `z_R` | `Parts` | `z_R` has [`right_bits`](Params::right_bits) bits, in [`limbs`](Params::limbs) limbs of 17 |
 //! | `C` | `Table` | encrypted under the server's key |
 //! | `P` of step 4, `M`, `R`, `D` | `sel_j`: 1 in the slot of the bin that function `j` gives, 0 elsewhere; `D`: `Differences` | |
 //! | `P` of step 5 | `Scramble` | a multiplication in `F_(t^L)` for each slot |
-//! | `omega` | `Session::shuffle` | six moves, each one of three or none by a random digit |
+//! | `omega` | `Session::shuffle` | one to six moves, each one of three or none by a random digit |
+//!
+//! The four bins of an item are equal modulo the number of *classes*, and so are their slots: fewer
+//! moves, and keys for them, then hide which of the four the match was in. Items are compressed to
+//! their parts, unless both sides agree that they are integers of so many bits
+//! ([`Params::derive_for_integers`]).
 //!
 //! # Why it is secure
 //!
 //! *Result.* In the four slots that the client selects, `R - D` is `y - x` by limbs for what the bins
 //! hold, and -1 in all other slots. A bin and a right part give the left part, so that at most one
 //! slot is zero in all limbs, and exactly one if `y` is in the set. Empty bins hold `t - 1`, which is
-//! no limb of an item.
+//! no limb of an item. Parts of integers are those of a permutation for each sub-table, so that `R - D`
+//! is zero in a slot exactly if the bin holds `y`.
 //!
 //! *The server* sees `D` and an encryption of `R`. Uniform masks hide every slot. The fresh
 //! encryption of zero under the server's own key makes the second half of `D` a ring-LWE sample under
@@ -52,9 +58,10 @@
 //!
 //! *A client* sees the set encrypted, and `E`. The same two steps, under the client's key, make `E` a
 //! fresh encryption, whose noise tells nothing of table, masks or rotation. Its slots are uniform but
-//! not zero, except for the one that matches; and that comes to a uniform place, since rotations and
-//! exchange together bring every slot to every place in one way. Each move is made with a key that is
-//! chosen by masks among all, so that time does not tell the place.
+//! not zero, except for the one that matches; and that comes to a uniform place of its class, since
+//! rotations by multiples of the number of classes and the exchange together bring every slot to every
+//! place of its class in one way. The client knows the class of `y` in any case. Each move is made with
+//! a key that is chosen by masks among all, so that time does not tell the place.
 //!
 //! Floods are sums of four uniform numbers of 87 bits. Their distance from what is drowned is summed
 //! over all coefficients of [`ITEMS_AN_ENROLMENT`] items for a client, and of [`ITEMS_OF_A_SET`] for
@@ -69,9 +76,9 @@
 //! - A server that aborts for exhausted noise tells so. Honest ciphertexts never have it. A client goes
 //!   on, and counts the item among those of which nothing is known.
 //! - A client learns of any item whether it is in the set, one for each that the server answers.
-//! - Items are compressed under a key that the client learns, after the set was fixed. A client that
-//!   chooses its items by the key finds one with a false match in about `2^60` steps if it knows the
-//!   whole set, `2^80` if it knows one item of it, and two of its own that count as one in `2^40`.
+//! - Items of any width are compressed under a key that the client learns, after the set was fixed. A
+//!   client that chooses its items by the key finds one with a false match in about `2^60` steps if it
+//!   knows the whole set, `2^80` if it knows one item of it, and two of its own that count as one in `2^40`.
 //! - What was asked and answered is counted in memory and in the states. A side that is killed forgets
 //!   what it has counted since its state was written, and a state that is copied, or restored from an
 //!   older copy, begins to count again where the copy was made. The budgets are of one enrolment and
@@ -138,9 +145,13 @@ impl Service for Cm25Select {
             "What travels is first added to a fresh encryption of zero under the key of who decrypts it, and its noise is \
              drowned. In the paper, the server recognises the item by the second half of D, and the client cells \
              of the table by that of E.",
-            "The rotation is followed by an exchange of the rows at random: a rotation alone does not bring a slot to \
-             every place.",
-            "Left parts are numbers below any number of bins, and hash functions add to them modulo it.",
+            "An item's four bins are equal modulo the number of classes, up to 1024. The rotation is by a multiple of \
+             it, and is followed by an exchange of the rows at random: the match comes to a uniform place of the \
+             item's class. A rotation alone does not bring a slot to every place.",
+            "Left parts are numbers below any number of bins, and hash functions add to them modulo the bins of a \
+             class.",
+            "For integers that both sides bound (a parameter of the library), each sub-table has a keyed permutation \
+             of its own instead of a function that is added: shifts of few right parts do not give independent bins.",
         ],
         modes: &[Mode::semi_honest(
             Rounds::exactly(3),
@@ -150,6 +161,8 @@ impl Service for Cm25Select {
                  2^97 by plain core-SVP, 2^(0.292 blocksize); the guidelines of 2024 allow 106 bits",
                 "AES under a random key, which both sides know, is a random function; keyed BLAKE3 gives uniform \
                  polynomials",
+                "for integers that both sides bound (this project's own): cuckoo tables exist for alternating Feistel \
+                 networks of ten rounds as for random permutations, if items were chosen before the key",
             ],
             &[SIZES],
         )],

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use vesica_party::Security;
 use vesica_party::service::Service;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
-use vesica_structures::hashing::{SUB_TABLES, sub_table_bins};
+use vesica_structures::hashing::{PermutedIntegers, SUB_TABLES, SubTables};
 use vesica_structures::rlwe::bfv;
 
 use crate::recurrent::scramble::PLAIN;
@@ -30,14 +30,20 @@ const DIGIT_BITS: u32 = 18;
 /// Bits of each of the four summands of a flood.
 pub(super) const FLOOD_BITS: u32 = 87;
 
-/// Moves that bring a slot to any of `n = 4^MOVES` places: one for each digit of base 4.
-pub(super) const MOVES: usize = DEGREE.ilog2() as usize / 2;
+/// Digits of base 4 of a number below [`DEGREE`].
+const PLACE_DIGITS: u32 = DEGREE.ilog2() / 2;
 
 /// Keys for a move: one for each value of its digit but 0.
 pub(super) const CHOICES: usize = 3;
 
 /// Slots of a sub-table in a ciphertext.
 pub(super) const QUARTER: usize = DEGREE / SUB_TABLES;
+
+/// Limbs of the widest integers.
+const MOST_LIMBS: u32 = u64::BITS.div_ceil(LIMB_BITS);
+
+/// Bins of a sub-table that are tried for the sake of fewer limbs.
+const MOST_BINS: u128 = 1 << 24;
 
 /// What an empty bin holds in each limb.
 pub(super) const EMPTY: u64 = PLAIN - 1;
@@ -51,10 +57,10 @@ pub const ITEMS_AN_ENROLMENT: u64 = 1 << 18;
 pub const ITEMS_OF_A_SET: u64 = 1 << 22;
 
 /// Numbers that are written into terms and states.
-pub(super) const WORDS: usize = 10;
+pub(super) const WORDS: usize = 12;
 
 /// Rises when hashing, scaling, floods or keys change.
-const VERSION: u64 = 2;
+const VERSION: u64 = 4;
 
 /// Bytes of the seeds that the server sends first.
 pub(super) const SEED_BYTES: usize = 16 + 32;
@@ -78,21 +84,71 @@ pub struct Params {
     pub set_items: usize,
     /// Items of each query, `n_r`.
     pub query_items: usize,
-    /// Bins of each sub-table.
-    pub bins: usize,
+    /// Width of the items where all are integers of so many bits; else they have any width, and are
+    /// compressed.
+    pub item_bits: Option<u32>,
+    /// Bins of the sub-tables.
+    pub tables: SubTables,
     /// Bits of an item's right part, which its bin holds.
     pub right_bits: u32,
 }
 
 impl Params {
-    /// Parameters for a request, refused where the mode, a size or an option is not served.
+    /// Parameters for a request, refused where the mode, a size or an option is not served. Items have
+    /// any width.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        super::Cm25Select::ENTRY.require(request.security)?;
-        let Sizes { set_items, query_items, .. } = Sizes::of_slow_membership(request, ITEMS_AN_ENROLMENT)?;
-        let bins = sub_table_bins(set_items, QUARTER, FailureEvent::HashTable.bits())?;
+        let Sizes { set_items, query_items, .. } = sizes(request)?;
+        let tables = SubTables::new(set_items, 0, QUARTER, FailureEvent::HashTable.bits())?;
         // For each pair of a set's item and one asked about, equal parts have probability 1 / (bins 2^bits).
         let bits = FailureEvent::TagCollision.bits() + ITEMS_AN_ENROLMENT.ilog2() + ceil_log2(set_items);
-        Ok(Self { set_items, query_items, bins, right_bits: bits.saturating_sub(bins.ilog2()) })
+        let right_bits = bits.saturating_sub(tables.bins.ilog2());
+        Ok(Self { set_items, query_items, item_bits: None, tables, right_bits })
+    }
+
+    /// Parameters for a request whose items are all below `2^item_bits`, on which both sides have to
+    /// agree. Such items are not compressed: there are no false matches, and fewer limbs.
+    ///
+    /// # Errors
+    /// As [`derive`](Self::derive), or if `item_bits` is not in `1..=64`.
+    pub fn derive_for_integers(request: &IntersectRequest, item_bits: u32) -> Result<Self, Unsupported> {
+        let Sizes { set_items, query_items, .. } = sizes(request)?;
+        if !(1..=u64::BITS).contains(&item_bits) {
+            return Err(Unsupported::new(
+                format_args!("items that are integers of {item_bits} bits"),
+                "take integers of 1 to 64 bits, or items of any width",
+            ));
+        }
+        let mut candidates = Vec::new();
+        for limbs in 1..=MOST_LIMBS {
+            // So many bins leave no more right parts than the limbs hold.
+            let least = (1u128 << item_bits).div_ceil(1 << (limbs * LIMB_BITS));
+            if least <= MOST_BINS {
+                let tables = SubTables::new(set_items, least as usize, QUARTER, FailureEvent::HashTable.bits())?;
+                let right_bits = ceil_log2(PermutedIntegers::rights(&tables, item_bits) as usize).max(1);
+                candidates.push(Self { set_items, query_items, item_bits: Some(item_bits), tables, right_bits });
+            }
+        }
+        // Fewer limbs make queries faster, and are worth a table of up to half as much again.
+        let smallest = candidates.iter().map(Self::ciphertexts).min().unwrap_or(0);
+        let chosen = candidates.into_iter().find(|params| 2 * params.ciphertexts() <= 3 * smallest);
+        Ok(chosen.unwrap_or_else(|| unreachable!("the smallest is one of them")))
+    }
+
+    /// Refuses items that are wider than agreed.
+    pub(super) fn check_items(&self, items: &[u128]) -> Result<(), Unsupported> {
+        let widest = items.iter().fold(0, |all, item| all | item);
+        match self.item_bits {
+            Some(bits) if widest >> bits != 0 => Err(Unsupported::new(
+                format_args!("an item has more than the {bits} bits that both sides agreed on"),
+                "agree on wider items, or take those out that are too wide",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves that bring a slot to any place of its class: one for each digit of base 4 of their number.
+    pub(super) fn moves(&self) -> u32 {
+        PLACE_DIGITS - self.tables.classes.ilog2() / 2
     }
 
     /// Limbs of a right part, `L`: ciphertexts for each group of bins.
@@ -102,7 +158,7 @@ impl Params {
 
     /// Groups of bins: a ciphertext holds 1024 bins of each sub-table.
     pub fn groups(&self) -> usize {
-        self.bins / QUARTER
+        self.tables.bins / QUARTER
     }
 
     /// Ciphertexts of the set.
@@ -112,7 +168,7 @@ impl Params {
 
     /// Seeds, public keys, the set's ciphertexts and the keys for moving slots.
     pub fn enrolment_bytes(&self) -> u64 {
-        let halves = 1 + self.ciphertexts() + client_halves();
+        let halves = 1 + self.ciphertexts() + self.client_halves();
         (SEED_BYTES + CLIENT_SEED_BYTES) as u64 + halves as u64 * half_bytes() as u64
     }
 
@@ -125,12 +181,14 @@ impl Params {
 
     /// All of them as numbers, and what another version may derive from them otherwise.
     pub(super) fn to_words(self) -> [u64; WORDS] {
-        let Self { set_items, query_items, bins, right_bits } = self;
-        let [set_items, query_items, bins] = [set_items, query_items, bins].map(|count| count as u64);
+        let Self { set_items, query_items, item_bits, tables: SubTables { bins, classes }, right_bits } = self;
+        let [set_items, query_items, bins, classes] = [set_items, query_items, bins, classes].map(|count| count as u64);
         [
             set_items,
             query_items,
+            item_bits.unwrap_or(0).into(),
             bins,
+            classes,
             right_bits.into(),
             DEGREE as u64,
             PLAIN,
@@ -143,15 +201,25 @@ impl Params {
 
     /// The parameters that give these numbers; `None` if none do.
     pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
-        let [set_items, query_items, ..] = words;
+        let [set_items, query_items, item_bits, ..] = words;
         let request = Sizes::request([set_items, query_items, 0], Security::SemiHonest)?;
-        Self::derive(&request).ok().filter(|params| params.to_words() == words)
+        let params = match item_bits {
+            0 => Self::derive(&request),
+            bits => Self::derive_for_integers(&request, bits.try_into().ok()?),
+        };
+        params.ok().filter(|params| params.to_words() == words)
+    }
+
+    /// First halves that a client sends once: its public key, and the keys for moves.
+    fn client_halves(&self) -> usize {
+        1 + self.moves() as usize * CHOICES * scheme().digits()
     }
 }
 
-/// First halves that a client sends once: its public key, and the keys for moves.
-fn client_halves() -> usize {
-    1 + MOVES * CHOICES * scheme().digits()
+/// The sizes of both sides, refused where the mode, a size or an option is not served.
+fn sizes(request: &IntersectRequest) -> Result<Sizes, Unsupported> {
+    super::Cm25Select::ENTRY.require(request.security)?;
+    Sizes::of_slow_membership(request, ITEMS_AN_ENROLMENT)
 }
 
 /// Bytes of half of a fresh ciphertext.

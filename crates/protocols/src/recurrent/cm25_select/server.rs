@@ -9,7 +9,7 @@ use vesica_party::service::{
 };
 use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::rlwe::bfv::{
-    Automorphism, Ciphertext, Coefficients, GaloisKey, PublicKey, Scheme, SecretKey, Seed, Values,
+    Automorphism, Ciphertext, Coefficients, GaloisKey, PublicKey, Scheme, SecretKey, Seed, Values, Workspace,
 };
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -18,7 +18,7 @@ use super::Params;
 use super::hashing::{Hashing, slots};
 use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table};
 use super::params::{
-    CHOICES, CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, MOVES, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
+    CHOICES, CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
 };
 use crate::recurrent::ciphertexts::{
     bytes_of_half, exhausted, read_half, read_key, receive_half, receive_halves, receive_short, send_short,
@@ -49,15 +49,20 @@ pub struct Session {
     pub(super) public: PublicKey,
     /// For each move, the keys among which its digit chooses.
     moves: Vec<[GaloisKey; CHOICES]>,
+    workspace: Workspace,
 }
 
 /// The automorphisms that a client has keys for, by moves. The digits of base 4 of a number say by how
-/// many places the rows are rotated; the last one has only a bit of it, and says by its other bit
-/// whether the rows are exchanged.
-pub(super) fn automorphisms(scheme: &Scheme) -> impl Iterator<Item = [Automorphism; CHOICES]> + '_ {
-    (0..MOVES).map(|digit| {
-        let unit = 1 << (2 * digit);
-        if digit + 1 < MOVES {
+/// many times the number of classes the rows are rotated; the last one has only a bit of it, and says
+/// by its other bit whether the rows are exchanged.
+pub(super) fn automorphisms<'a>(
+    scheme: &'a Scheme,
+    params: &Params,
+) -> impl Iterator<Item = [Automorphism; CHOICES]> + use<'a> {
+    let (classes, moves) = (params.tables.classes, params.moves());
+    (0..moves).map(move |digit| {
+        let unit = classes << (2 * digit);
+        if digit + 1 < moves {
             return [1, 2, 3].map(|times| Automorphism::rotation(scheme, times * unit));
         }
         let (rotation, swap) = (Automorphism::rotation(scheme, unit), Automorphism::swap(scheme));
@@ -74,6 +79,7 @@ impl service::Server for Server {
 
     fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
         set.check(params.set_items, 0)?;
+        params.check_items(&set.items)?;
         let (scheme, hash_seed) = (scheme(), rng.block());
         let table = Hashing::new(params, hash_seed).table(&set.items)?;
         let key = SecretKey::new(scheme, rng);
@@ -85,7 +91,7 @@ impl service::Server for Server {
         let mut encrypted = Vec::with_capacity(params.ciphertexts() * half_bytes());
         for group in 0..params.groups() {
             for limb in 0..params.limbs() {
-                let slots = Secret::new(slots(&table, params.bins, group, limb));
+                let slots = Secret::new(slots(&table, params.tables.bins, group, limb));
                 let plain = Secret::new(scheme.encode(&slots));
                 scheme.write_poly(&encryptor.encrypt(&plain, rng), &mut encrypted);
             }
@@ -123,8 +129,8 @@ impl service::Server for Server {
         let (_, half) = receive_half::<ClientKeys>(scheme, ch)?;
         let public = PublicKey::new(scheme, &seed, 0, half);
         let mut number = 1;
-        let mut moves = Vec::with_capacity(MOVES);
-        for automorphisms in automorphisms(scheme) {
+        let mut moves = Vec::with_capacity(self.params.moves() as usize);
+        for automorphisms in automorphisms(scheme, &self.params) {
             let mut key = |automorphism| {
                 let halves = receive_halves::<ClientKeys>(scheme, scheme.digits(), ch)?;
                 let key = GaloisKey::new(scheme, automorphism, &seed, number, halves);
@@ -134,7 +140,7 @@ impl service::Server for Server {
             let [first, second, third] = automorphisms;
             moves.push([key(first)?, key(second)?, key(third)?]);
         }
-        Ok(Session { public, moves })
+        Ok(Session { public, moves, workspace: Workspace::default() })
     }
 
     fn answer(
@@ -177,7 +183,7 @@ impl Server {
     /// `E` for all limbs of an item, before it is hidden.
     pub(super) fn compare(
         &self,
-        session: &Session,
+        session: &mut Session,
         differences: &[Ciphertext<Coefficients>],
         mut masks: Vec<Ciphertext<Values>>,
         rng: &mut SecretRng,
@@ -193,10 +199,11 @@ impl Server {
 }
 
 impl Session {
-    /// Rotates the rows by a random number of places, and exchanges them or not: each slot comes to
-    /// any place with the same probability. The work is the same for every number.
+    /// Rotates the rows by a random multiple of the number of classes, and exchanges them or not: each
+    /// slot comes to any place of its class with the same probability. The work is the same for every
+    /// number.
     pub(super) fn shuffle(
-        &self,
+        &mut self,
         scheme: &Scheme,
         mut limbs: Vec<Ciphertext<Values>>,
         rng: &mut SecretRng,
@@ -206,10 +213,11 @@ impl Session {
         limbs
     }
 
-    /// Moves slots by the lowest 12 bits of a number: two bits a move.
-    pub(super) fn shuffle_by(&self, scheme: &Scheme, limbs: &mut [Ciphertext<Values>], draw: &Secret<u32>) {
-        let digits = Secret::new((0..MOVES).map(|digit| (**draw >> (2 * digit) & 3) as usize).collect::<Vec<_>>());
-        scheme.apply_chosen(limbs, &self.moves, &digits);
+    /// Moves slots by the lowest bits of a number: two bits a move.
+    pub(super) fn shuffle_by(&mut self, scheme: &Scheme, limbs: &mut [Ciphertext<Values>], draw: &Secret<u32>) {
+        let digits =
+            Secret::new((0..self.moves.len()).map(|digit| (**draw >> (2 * digit) & 3) as usize).collect::<Vec<_>>());
+        scheme.apply_chosen(limbs, &self.moves, &digits, &mut self.workspace);
     }
 }
 
@@ -239,7 +247,7 @@ pub(super) fn drown(
 }
 
 impl State for Server {
-    const FORMAT: &'static str = "cm25-select server 1";
+    const FORMAT: &'static str = "cm25-select server 2";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.bytes(&self.id.to_bytes())?;

@@ -4,10 +4,10 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_testkit::{try_two_party, two_party};
 
-use vesica_structures::hashing::Parts;
+use vesica_structures::hashing::{Parts, SubTables};
 use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Values};
 
-use super::hashing::{Hashing, limb};
+use super::hashing::Hashing;
 use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey};
 use super::params::{DEGREE, SENT_PRIMES, half_bytes, sent_bytes};
 use super::server::{drown, hide};
@@ -106,7 +106,10 @@ struct Enrolled {
 }
 
 fn enrolled(set: &IntersectSenderInput) -> Enrolled {
-    let params = params(set.items.len(), 1);
+    enrolled_with(params(set.items.len(), 1), set)
+}
+
+fn enrolled_with(params: Params, set: &IntersectSenderInput) -> Enrolled {
     let server = prepared(&params, set);
     let (session, client) =
         two_party(|ch, rng| admit(&server, Standing::New, ch, rng), |ch, rng| Client::enrol(&params, ch, rng));
@@ -125,7 +128,7 @@ impl Enrolled {
         let (differences, halves) = self.client.differences(parts, &mut masks, &mut self.rng).unwrap();
         let seed = masks.seed();
         let masks = (0..).zip(halves).map(|(number, half)| scheme.expand(&seed, number, half)).collect();
-        self.server.compare(&self.session, &differences, masks, &mut self.rng).unwrap()
+        self.server.compare(&mut self.session, &differences, masks, &mut self.rng).unwrap()
     }
 }
 
@@ -143,7 +146,7 @@ fn the_server_does_not_recognise_an_item() {
     let (scheme, key) = (scheme(), &on.server.key);
     let (item, other) = (on.parts(7), on.parts(1000));
     let select = |on: &mut SecretRng, client: &Client, parts: Parts| {
-        client.select(scheme, &client.selections(scheme, parts), limb(parts[1], 0), 0, on).unwrap().0
+        client.select(scheme, &client.selections(scheme, parts), 0, on).unwrap().0
     };
     let guesses = [item, other].map(|parts| coefficients(&select(&mut on.rng, &on.client, parts)));
     let guessed = guesses.each_ref().map(|guess| scheme.noise_of(guess, key));
@@ -206,59 +209,150 @@ fn a_client_does_not_tell_two_tables_with_equal_answers() {
     assert!(widths.iter().all(|width| (width - 1.0 / 3.0).abs() < 0.011), "{widths:?}");
 }
 
-/// The match comes to every place alike, whatever the hash function: eight classes of slots, eight
-/// of 64 expected in each. A chi-square of seven degrees exceeds 42 with probability 5 10^-7.
+/// Few items in so many classes.
+fn in_classes(classes: usize) -> Enrolled {
+    let params = Params { tables: SubTables { bins: 1024, classes }, ..params(10, 1) };
+    assert_eq!(4usize.pow(params.moves()) * classes, DEGREE);
+    enrolled_with(params, &set(0, 10))
+}
+
+/// The client's own numbers of slots, encrypted.
+fn numbered_slots(on: &mut Enrolled) -> Ciphertext<Values> {
+    let slots: Vec<u64> = (0..DEGREE as u64).collect();
+    let mut encryptor = on.client.key.encryptor(scheme(), &mut on.rng);
+    let half = encryptor.encrypt(&scheme().encode(&slots), &mut on.rng);
+    scheme().expand(&encryptor.seed(), 0, half)
+}
+
+/// The four slots of an item are of one class, the number of a slot modulo the number of classes.
+/// The match comes to every place of the class alike, whatever the hash function: eight parts of the
+/// slots, eight of 64 expected in each. A chi-square of seven degrees exceeds 42 with probability 5 10^-7.
 #[test]
-fn a_match_comes_to_any_place() {
-    let mut on = enrolled(&set(0, 10));
+fn a_match_comes_to_any_place_of_its_class() {
+    let mut on = in_classes(16);
     let (scheme, mut rng) = (scheme(), SecretRng::from_os().unwrap());
+    for item in 0..100 {
+        let places = Hashing::new(&on.client.params, on.client.hash_seed()).places(on.parts(item));
+        assert!(places.iter().all(|place| place.slot % 16 == places[0].slot % 16), "{places:?}");
+    }
     for slot in [3, 4000] {
         let mut slots = vec![1; DEGREE];
         slots[slot] = 0;
         let mut encryptor = on.client.key.encryptor(scheme, &mut rng);
         let half = encryptor.encrypt(&scheme.encode(&slots), &mut rng);
         let encrypted = scheme.expand(&encryptor.seed(), 0, half);
-        let mut classes = [0u32; 8];
+        let mut parts = [0u32; 8];
         for _ in 0..64 {
             let moved = on.session.shuffle(scheme, vec![encrypted.clone()], &mut on.rng);
             let slots = scheme.decode(&scheme.decrypt(&coefficients(&moved[0]), &on.client.key).unwrap());
             let zeros: Vec<usize> = (0..DEGREE).filter(|&slot| slots[slot] == 0).collect();
-            assert_eq!(zeros.len(), 1);
-            classes[zeros[0] / (DEGREE / 8)] += 1;
+            assert!(zeros.len() == 1 && zeros[0] % 16 == slot % 16, "{zeros:?}");
+            parts[zeros[0] / (DEGREE / 8)] += 1;
         }
-        let chi: f64 = classes.iter().map(|&count| (f64::from(count) - 8.0).powi(2) / 8.0).sum();
-        assert!(chi < 42.0, "{classes:?}");
+        let chi: f64 = parts.iter().map(|&count| (f64::from(count) - 8.0).powi(2) / 8.0).sum();
+        assert!(chi < 42.0, "{parts:?}");
     }
 }
 
 /// Each bit of the number that is drawn moves slots in a way of its own, two bits of a digit move
-/// them in both ways, and the 4096 numbers bring a slot to as many places.
+/// them in both ways, and the numbers bring a slot to all places of its class.
 #[test]
 fn every_number_brings_a_slot_to_another_place() {
-    let on = enrolled(&set(0, 10));
-    let (scheme, mut rng) = (scheme(), SecretRng::from_os().unwrap());
-    let mut encryptor = on.client.key.encryptor(scheme, &mut rng);
-    let own_places: Vec<u64> = (0..DEGREE as u64).collect();
-    let half = encryptor.encrypt(&scheme.encode(&own_places), &mut rng);
-    let encrypted = scheme.expand(&encryptor.seed(), 0, half);
-    // For each slot, from where its content came.
-    let moved = |draw: u32| {
-        let mut limbs = [encrypted.clone()];
-        on.session.shuffle_by(scheme, &mut limbs, &Secret::new(draw));
-        scheme.decode(&scheme.decrypt(&coefficients(&limbs[0]), &on.client.key).unwrap())
-    };
-    assert_eq!(moved(0), own_places);
-    let by_bit: Vec<Vec<u64>> = (0..12).map(|bit| moved(1 << bit)).collect();
-    let origin = |slot: u64, draw: u32| {
-        let bits = (0..12).filter(|bit| draw >> bit & 1 == 1);
-        bits.fold(slot, |slot, bit| by_bit[bit][slot as usize])
-    };
-    for draw in (0..6).map(|digit| 3 << (2 * digit)).chain([0x555, 0xaaa, 0xfff]) {
-        let expected: Vec<u64> = own_places.iter().map(|&slot| origin(slot, draw)).collect();
-        assert_eq!(moved(draw), expected, "{draw:#x}");
+    for classes in [1, 4, 256, 1024] {
+        let mut on = in_classes(classes);
+        let (scheme, bits) = (scheme(), 2 * on.client.params.moves());
+        let encrypted = numbered_slots(&mut on);
+        // For each slot, from where its content came.
+        let mut moved = |draw: u32| {
+            let mut limbs = [encrypted.clone()];
+            on.session.shuffle_by(scheme, &mut limbs, &Secret::new(draw));
+            scheme.decode(&scheme.decrypt(&coefficients(&limbs[0]), &on.client.key).unwrap())
+        };
+        assert!(moved(0).iter().zip(0..).all(|(&slot, own)| slot == own));
+        let by_bit: Vec<Vec<u64>> = (0..bits).map(|bit| moved(1 << bit)).collect();
+        let origin = |slot: u64, draw: u32| {
+            let bits = (0..bits).filter(|bit| draw >> bit & 1 == 1);
+            bits.fold(slot, |slot, bit| by_bit[bit as usize][slot as usize])
+        };
+        for draw in (0..bits / 2).map(|digit| 3 << (2 * digit)).chain([0x555, 0xaaa, 0xfff]) {
+            let draw = draw & ((1 << bits) - 1);
+            let expected: Vec<u64> = (0..DEGREE as u64).map(|slot| origin(slot, draw)).collect();
+            assert_eq!(moved(draw), expected, "{draw:#x} of {classes} classes");
+        }
+        let origins: std::collections::HashSet<u64> = (0..1 << bits).map(|draw| origin(0, draw)).collect();
+        assert!(origins.len() == DEGREE / classes && origins.iter().all(|slot| slot % classes as u64 == 0));
     }
-    let origins: std::collections::HashSet<u64> = (0..DEGREE as u32).map(|draw| origin(0, draw)).collect();
-    assert_eq!(origins.len(), DEGREE);
+}
+
+/// The variance that moves add is that of one key switch for each: 15% are six deviations of the
+/// measurement from 4096 coefficients, and five moves more than four by 25%.
+#[test]
+fn moves_add_the_noise_of_as_many_key_switches() {
+    for classes in [4, 256] {
+        let mut on = in_classes(classes);
+        let mut limbs = [numbered_slots(&mut on)];
+        // No digit is zero.
+        on.session.shuffle_by(scheme(), &mut limbs, &Secret::new(0x555));
+        let measured = deviation(&scheme().noise_of(&coefficients(&limbs[0]), &on.client.key)).powi(2);
+        // Six digits, uniform in 18 bits, times errors of the key.
+        let switch = 6.0 * DEGREE as f64 * 2f64.powi(36) / 12.0 * 10.5;
+        let ratio = measured / (switch * f64::from(on.client.params.moves()));
+        assert!((ratio - 1.0).abs() < 0.15, "{classes} classes: {ratio}");
+    }
+}
+
+/// Items of one limb: no false match, though all neighbours of the set's items are asked about, which
+/// share right parts with them.
+#[test]
+fn integers_are_told_from_their_neighbours() {
+    let mut set = set((1 << 33) - 200, 200);
+    set.items.extend([0, 1, 5_000_000_000, 0]);
+    let params = Params::derive_for_integers(&request(set.items.len(), 4), 33).unwrap();
+    let server = prepared(&params, &set);
+    let first = (1 << 33) - 202;
+    let queries =
+        [[0, 1, 2, 3], [first, first + 1, first + 2, first + 3], [5_000_000_000, 4_999_999_999, 7, (1 << 33) - 1]];
+    let ((), client) = two_party(
+        |ch, rng| {
+            let stored: Server = read(&bytes_of(&server)).unwrap();
+            let mut session = admit(&stored, Standing::New, ch, rng)?;
+            queries.iter().try_for_each(|_| answer(&stored, &mut session, ch, rng))
+        },
+        |ch, rng| {
+            let mut client = Client::enrol(&params, ch, rng)?;
+            for (number, items) in (0..).zip(&queries) {
+                check(&set, items, &client.query(number, query(items), ch, rng)?);
+                client = read(&bytes_of(&client)).unwrap();
+            }
+            Ok(client)
+        },
+    );
+    assert_eq!(client.params, params);
+}
+
+#[test]
+fn integers_that_are_too_wide_are_refused_on_both_sides() {
+    let params = Params::derive_for_integers(&request(3, 2), 33).unwrap();
+    let wide = IntersectSenderInput { items: vec![1, 2, 1 << 33], payloads: Vec::new() };
+    let refused = Server::prepare(&params, wide, &mut SecretRng::from_os().unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("33 bits that both sides agreed on"), "{refused}");
+    let server = prepared(&params, &set(0, 3));
+    let (_, client) = try_two_party(
+        |ch, rng| admit(&server, Standing::New, ch, rng),
+        |ch, rng| Client::enrol(&params, ch, rng)?.query(0, query(&[1, 1 << 33]), ch, rng),
+    );
+    let refused = client.result.unwrap_err().to_string();
+    assert!(refused.contains("33 bits that both sides agreed on"), "{refused}");
+    for bits in [0, 65, u32::MAX] {
+        assert!(Params::derive_for_integers(&request(3, 2), bits).is_err());
+    }
+    for bits in [1, 16, 17, 33, 35, 48, 63, 64] {
+        for items in [0, 1000, 1 << 20, 1 << 24] {
+            let params = Params::derive_for_integers(&request(items, 2), bits).unwrap();
+            assert!((params.tables.bins as u128) << (17 * params.limbs()) >= 1 << bits, "{params:?}");
+            assert_eq!(Params::from_words(params.to_words()), Some(params));
+        }
+    }
 }
 
 /// Noise before and after hiding is within the bounds of docs/parameters/bfv.md, for a full group
@@ -272,8 +366,7 @@ fn noise_is_within_its_bounds_over_many_queries() {
         let parts = on.parts(item);
         let selections = on.client.selections(scheme, parts);
         for index in 0..on.client.params.limbs() {
-            let value = limb(parts[1], index);
-            let (selected, _) = on.client.select(scheme, &selections, value, index, &mut on.rng).unwrap();
+            let (selected, _) = on.client.select(scheme, &selections, index, &mut on.rng).unwrap();
             let noise = scheme.noise_of(&coefficients(&selected), &on.server.key);
             assert!(deviation(&noise).log2() < 24.9, "{}", deviation(&noise).log2());
             let sent = hide(scheme, &on.client.server, selected, &mut on.rng);
@@ -446,10 +539,15 @@ fn states_that_were_never_written_are_refused() {
 #[test]
 fn parameters_are_those_of_the_page_and_what_is_not_served_is_refused() {
     let million = params(1 << 20, 4);
-    assert_eq!((million.bins, million.right_bits, million.limbs()), (320 << 10, 62, 4));
-    assert_eq!(million.ciphertexts(), 1280);
+    assert_eq!((million.tables.bins, million.right_bits, million.limbs()), (353 << 10, 62, 4));
+    assert_eq!((million.ciphertexts(), million.moves()), (1412, 2));
     let one = params(1, 1);
-    assert_eq!((one.bins, one.right_bits, one.limbs()), (1024, 50, 3));
+    assert_eq!((one.tables.bins, one.right_bits, one.limbs(), one.moves()), (1024, 50, 3, 5));
+    let integers = Params::derive_for_integers(&request(911_705, 4), 33).unwrap();
+    assert_eq!((integers.ciphertexts(), integers.right_bits, integers.moves()), (310, 15, 2));
+    // More bins, for the sake of one limb.
+    let few = Params::derive_for_integers(&request(1 << 16, 4), 33).unwrap();
+    assert_eq!((few.groups(), few.limbs(), few.moves()), (64, 1, 2));
     assert_eq!(params(0, 0).query_bytes(), 0);
     let refused = |request: IntersectRequest| Params::derive(&request).unwrap_err();
     assert!(Params::derive(&request(1 << 24, 4)).is_ok());

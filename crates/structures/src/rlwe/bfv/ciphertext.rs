@@ -1,5 +1,8 @@
 //! Ciphertexts and what is computed with them.
 
+use std::hint::black_box;
+
+use vesica_kernels::ntt;
 use zeroize::Zeroize;
 
 use super::keys::SecretKey;
@@ -125,18 +128,17 @@ impl Scheme {
     /// `round(x / p)` for the last prime `p`.
     fn drop_prime(&self, poly: &mut Poly<Coefficients>) {
         let kept = self.primes_of(poly) - 1;
-        let last = poly.residues.split_off(kept * self.n);
-        let p = self.ntts[kept].modulus().p();
-        for (ntt, row) in self.ntts.iter().zip(poly.rows_mut(self.n)) {
-            let modulus = ntt.modulus();
+        let mut last = poly.residues.split_off(kept * self.n);
+        let dropped = self.ntts[kept].modulus();
+        let p = dropped.p();
+        // x - [x]_p with the residue next to zero, by a shift of half a prime.
+        last.iter_mut().for_each(|rest| *rest = dropped.sum(*rest, p / 2));
+        for (of_row, row) in self.ntts.iter().zip(poly.rows_mut(self.n)) {
+            let modulus = of_row.modulus();
             let inverse = modulus.factor(modulus.inverse(modulus.reduce(p.into())));
-            let half = modulus.reduce((p / 2).into());
-            for (x, &rest) in row.iter_mut().zip(&last) {
-                // x - [x]_p with the residue next to zero, by a shift of half a prime.
-                let shifted = (rest + p / 2).min((rest + p / 2).wrapping_sub(p));
-                let centred = modulus.difference(modulus.reduce(shifted.into()), half);
-                *x = modulus.below(modulus.times(modulus.difference(*x, centred), inverse));
-            }
+            // A multiple of the prime keeps the difference from being negative.
+            let above = p / 2 + modulus.p() * p.div_ceil(modulus.p());
+            ntt::subtract_and_multiply(modulus, row, &last, above, inverse);
         }
     }
 
@@ -179,7 +181,8 @@ impl Scheme {
 
     /// `a` where `choose` is true, else `b`, in the same time.
     pub fn select<F>(&self, choose: bool, a: &Ciphertext<F>, b: &mut Ciphertext<F>) {
-        let mask = u64::from(choose).wrapping_neg();
+        // The compiler is not to find out that the mask has two values, and to branch by it.
+        let mask = black_box(u64::from(choose).wrapping_neg());
         for (from, to) in [(&a.c0, &mut b.c0), (&a.c1, &mut b.c1)] {
             to.residues.iter_mut().zip(&from.residues).for_each(|(to, &from)| *to ^= (*to ^ from) & mask);
         }

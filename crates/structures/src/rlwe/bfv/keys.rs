@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use vesica_kernels::ntt;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::ciphertext::Ciphertext;
 use super::plain::{GENERATOR, Plain, place};
@@ -51,6 +51,22 @@ pub struct GaloisKey {
     /// The key under the inverse of the automorphism: the secret is switched first, and everything
     /// is moved after that. So one decomposition serves all automorphisms.
     key: SwitchKey,
+}
+
+/// Memory for [`Scheme::apply_chosen`], megabytes that are not to be asked for at every call.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// For each ciphertext, the digits of its second half.
+    digits: Vec<Vec<Poly<Values>>>,
+    /// Each ciphertext after its key was switched.
+    switched: Vec<Ciphertext<Values>>,
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        self.digits.iter_mut().flatten().for_each(Zeroize::zeroize);
+        self.switched.iter_mut().for_each(Zeroize::zeroize);
+    }
 }
 
 /// An automorphism `X -> X^g` with an odd `g`.
@@ -331,25 +347,27 @@ impl Scheme {
         ciphertexts: &mut [Ciphertext<Values>],
         keys: &[[GaloisKey; N]],
         choices: &[usize],
+        workspace: &mut Workspace,
     ) {
         assert_eq!(keys.len(), choices.len(), "a choice for each set of keys");
         assert!(choices.iter().all(|&choice| choice <= N), "a choice for which there is no key");
         let zero = || self.zero(self.all_primes());
-        let mut digits = vec![vec![zero(); self.digits()]; ciphertexts.len()];
-        let mut switched = vec![Ciphertext { c0: zero(), c1: zero() }; ciphertexts.len()];
+        let Workspace { digits, switched } = workspace;
+        digits.resize_with(ciphertexts.len(), || vec![zero(); self.digits()]);
+        switched.resize_with(ciphertexts.len(), || Ciphertext { c0: zero(), c1: zero() });
         for (keys, &choice) in keys.iter().zip(choices) {
             // The compiler is not to find out that a mask has two values, and to branch by it.
             let mask = |k| black_box(u64::from(choice == k).wrapping_neg());
             let (stay, masks) = (mask(0), Zeroizing::new(std::array::from_fn(|k| mask(k + 1))));
-            for (ciphertext, digits) in ciphertexts.iter().zip(&mut digits) {
+            for (ciphertext, digits) in ciphertexts.iter().zip(&mut *digits) {
                 self.split(&self.coefficients(ciphertext.c1.clone()), digits);
             }
             // Where none is chosen, the first key multiplies all the same: products with zeros may take other
             // time or power.
             let mut multiplied = masks.clone();
             multiplied[0] |= stay;
-            self.switch_chosen(&digits, keys, &multiplied, &mut switched);
-            for (ciphertext, switched) in ciphertexts.iter_mut().zip(&mut switched) {
+            self.switch_chosen(digits, keys, &multiplied, switched);
+            for (ciphertext, switched) in ciphertexts.iter_mut().zip(&mut *switched) {
                 self.add_into(&mut switched.c0, &ciphertext.c0);
                 for half in [Half::First, Half::Second] {
                     let rows = half.of_mut(ciphertext).rows_mut(self.n);
@@ -382,9 +400,7 @@ impl Scheme {
             for half in [Half::First, Half::Second] {
                 for (digit, chosen) in chosen.chunks_exact_mut(block).enumerate() {
                     let residues = keys.each_ref().map(|key| &half.of(&key.key.digits[digit]).residues[place.clone()]);
-                    for (i, chosen) in chosen.iter_mut().enumerate() {
-                        *chosen = (0..N).fold(0, |sum, k| sum | residues[k][i] & masks[k]);
-                    }
+                    ntt::choose(&residues, masks, chosen);
                 }
                 for (digits, switched) in digits.iter().zip(&mut *switched) {
                     let pairs: Vec<[&[u64]; 2]> = std::iter::zip(digits, chosen.chunks_exact(block))

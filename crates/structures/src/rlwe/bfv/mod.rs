@@ -45,7 +45,7 @@ mod tests;
 mod wire;
 
 pub use ciphertext::{Ciphertext, NoiseExhausted};
-pub use keys::{Automorphism, Encryptor, GaloisKey, PublicKey, SecretKey, SwitchKey};
+pub use keys::{Automorphism, Encryptor, GaloisKey, PublicKey, SecretKey, SwitchKey, Workspace};
 pub use params::Params;
 pub use plain::Plain;
 pub use poly::{Coefficients, Poly, Values};

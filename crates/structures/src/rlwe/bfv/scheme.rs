@@ -116,18 +116,16 @@ impl Scheme {
     /// `x += y`.
     pub(super) fn add_into<F>(&self, x: &mut Poly<F>, y: &Poly<F>) {
         assert_eq!(x.residues.len(), y.residues.len(), "polynomials of one modulus");
-        for ((ntt, x), y) in self.rows_mut(x).zip(y.rows(self.n)) {
-            let modulus = ntt.modulus();
-            x.iter_mut().zip(y).for_each(|(x, &y)| *x = modulus.sum(*x, y));
+        for ((of_row, x), y) in self.rows_mut(x).zip(y.rows(self.n)) {
+            ntt::add(of_row.modulus(), x, y);
         }
     }
 
     /// `x -= y`.
     pub(super) fn subtract_into<F>(&self, x: &mut Poly<F>, y: &Poly<F>) {
         assert_eq!(x.residues.len(), y.residues.len(), "polynomials of one modulus");
-        for ((ntt, x), y) in self.rows_mut(x).zip(y.rows(self.n)) {
-            let modulus = ntt.modulus();
-            x.iter_mut().zip(y).for_each(|(x, &y)| *x = modulus.difference(*x, y));
+        for ((of_row, x), y) in self.rows_mut(x).zip(y.rows(self.n)) {
+            ntt::subtract(of_row.modulus(), x, y);
         }
     }
 
@@ -171,12 +169,11 @@ impl Scheme {
             rest.min(rest.wrapping_sub(*t)).min(rest.wrapping_sub(2 * t))
         }));
         let mut poly = self.zero(primes);
-        for ((ntt, row), &inverse) in self.rows_mut(&mut poly).zip(inverses) {
-            let modulus = ntt.modulus();
-            let half = modulus.reduce(half.into());
-            for (x, &rest) in row.iter_mut().zip(rests.iter()) {
-                *x = modulus.below(modulus.times(modulus.difference(half, modulus.reduce(rest.into())), inverse));
-            }
+        for ((of_row, row), &inverse) in self.rows_mut(&mut poly).zip(inverses) {
+            let modulus = of_row.modulus();
+            // A multiple of the prime keeps the difference from being negative.
+            let above = half + modulus.p() * t.div_ceil(modulus.p());
+            ntt::subtract_and_multiply(modulus, row, &rests, above, inverse);
         }
         poly
     }

@@ -227,10 +227,11 @@ fn the_chosen_automorphisms_are_applied() {
     let keys = moves(&on.scheme).map(|set| set.map(|automorphism| on.galois_key(automorphism)));
     let slots = [on.slots(), on.slots()];
     let encrypted = slots.each_ref().map(|slots| on.encrypt(slots));
+    let mut workspace = Workspace::default();
     for choice in 0..16 {
         let choices = [choice % 4, choice / 4];
         let mut moved = encrypted.clone();
-        on.scheme.apply_chosen(&mut moved, &keys, &choices);
+        on.scheme.apply_chosen(&mut moved, &keys, &choices, &mut workspace);
         let steps = choices[0] + 1024 * (choices[1] & 1);
         for (moved, slots) in moved.iter().zip(&slots) {
             // 6 digits of 18 bits, twice.
