@@ -39,7 +39,7 @@ fn items(shape: PermutedShape, rng: &mut SecretRng) -> impl Iterator<Item = u128
 /// An item in a bin, or on its way to one.
 #[derive(Clone, Copy)]
 struct Placed {
-    item: u32,
+    item: u64,
     bins: [u32; 4],
     /// [`EMPTY`] for no item.
     function: u32,
@@ -61,9 +61,9 @@ fn draw(rng: &mut SecretRng, count: u32) -> u32 {
     ((u64::from(rng.next_u32()) * u64::from(count)) >> 32) as u32
 }
 
-/// Inserts random items as CM25 does, and says when the first insertion moves more than `2^i` items, for each `i` up to
-/// `most_log`. A walk that is cut off later goes the same way up to there, so that one run serves all
-/// limits.
+/// Inserts random items as CM25 does, and says when the first insertion moves more than `2^i` items, for each
+/// `i` up to `most_log`. A walk that is cut off later goes the same way up to there, so that one run serves
+/// all limits.
 fn walk(shape: PermutedShape, most_log: u32, rng: &mut SecretRng) -> Vec<Failure> {
     let hash = PermutedHash::new(rng.block(), shape);
     let functions = shape.functions as u32;
@@ -71,7 +71,7 @@ fn walk(shape: PermutedShape, most_log: u32, rng: &mut SecretRng) -> Vec<Failure
     let (mut failures, mut moves) = (Vec::new(), 0);
     for items in 0.. {
         let mut moving = loop {
-            let item = (rng.block() >> (128 - shape.item_bits)) as u32;
+            let item = (rng.block() >> (128 - shape.item_bits)) as u64;
             let moving = Placed { item, bins: hash.place(item.into()).bins, function: draw(rng, functions) };
             let is_there = |&bin: &u32| bins[bin as usize].item == item && bins[bin as usize].function != EMPTY;
             if !moving.bins[..shape.functions].iter().any(is_there) {
