@@ -1,6 +1,7 @@
 //! docs/paper-tables.md: tables of papers (bench/papers) with ours beside them, from the newest
 //! recorded runs of `bench/papers-record` and from the protocols' own formulas.
 
+mod cuckoo;
 mod figure;
 mod ours;
 
@@ -38,6 +39,10 @@ struct Paper {
     phase: Vec<PhaseRow>,
     /// A figure that draws one of its tables, if it has one.
     figure: Option<Figure>,
+    /// Its experiments on cuckoo tables, if it has any.
+    hashing: Option<cuckoo::Hashing>,
+    #[serde(default)]
+    hashing_said: Vec<cuckoo::Said>,
 }
 
 fn intersect() -> String {
@@ -342,6 +347,9 @@ fn document() -> (String, Pictures) {
         }
         if let Some(figure) = &paper.figure {
             figure_lines(&mut text, &paper, figure, &runs, &mut pictures);
+        }
+        if let Some(hashing) = &paper.hashing {
+            cuckoo::lines(&mut text, hashing, &paper.hashing_said);
         }
     }
     text.push_str(&runs.costs(&prices));

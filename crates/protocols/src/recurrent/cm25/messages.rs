@@ -1,20 +1,20 @@
-//! One type an arrow of the figure, the same for all four rows.
+//! One type an arrow of the figures: those of Protocol 2 are the same for all four rows.
 
 use vesica_party::{Role, Step, Stream};
 
 macro_rules! arrows {
-    ($($(#[$doc:meta])* $name:ident: $number:literal, $from:ident, $carries:literal;)+) => {$(
+    ($protocol:literal: $($(#[$doc:meta])* $name:ident: $number:literal, $from:ident, $carries:literal;)+) => {$(
         $(#[$doc])*
         pub(super) enum $name {}
 
         impl Stream for $name {
-            const STEP: Step = Step { protocol: "cm25", number: $number, from: Role::$from, carries: $carries };
+            const STEP: Step = Step { protocol: $protocol, number: $number, from: Role::$from, carries: $carries };
             type Element = u8;
         }
     )+};
 }
 
-arrows! {
+arrows! { "cm25":
     /// Arrow 1: the keys of compression and of the hash functions, and the seed of the server's ciphertexts.
     Seeds: 1, Sender, "the server's seeds";
     /// Arrow 2: the first halves of the server's key for products, and of its public key.
@@ -29,4 +29,17 @@ arrows! {
     Masks: 6, Receiver, "the encrypted masks";
     /// Arrow 7: for each item, partition and limb, `E`.
     Results: 7, Sender, "the results";
+}
+
+arrows! { "cm25-basic":
+    /// Arrow 1: the seed of the sender's ciphertexts, and the first halves of its key for products.
+    BasicKey: 1, Sender, "the sender's key for products";
+    /// Arrow 2: the first halves of the encrypted items.
+    BasicSet: 2, Sender, "the encrypted items";
+    /// Arrow 3: for each item, `d` under the sender's key.
+    BasicSums: 3, Receiver, "the masked products";
+    /// Arrow 4: for each item, a seed and the first half of the encrypted mask.
+    BasicMasks: 4, Receiver, "the encrypted masks";
+    /// Arrow 5: for each item, `e` under the receiver's key.
+    BasicResults: 5, Sender, "the results";
 }

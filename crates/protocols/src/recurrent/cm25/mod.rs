@@ -106,12 +106,14 @@
 //! larger ring has no use. The rows have the paper's partitions and equal rings; for other layouts nothing is
 //! claimed in an entry, and what is asked of one set must stay below [`Params::items_of_a_set`].
 //!
-//! # Not here
+//! # Without a row
 //!
-//! Footnote 1 of the paper (the sender learns the size of the intersection), and Protocol 1, which is the
-//! blueprint of Protocol 2.
+//! [`basic`] is Protocol 1, the blueprint of Protocol 2, as printed. [`CountingSender`] and [`CountingReceiver`] are
+//! footnote 1's variant of Protocol 2, as printed and repaired: the sender learns the size of the intersection.
 
+pub mod basic;
 mod client;
+mod counted;
 mod messages;
 mod params;
 mod receiver;
@@ -127,6 +129,7 @@ mod tests;
 mod turns;
 
 pub use client::Client;
+pub use counted::{CountedQuestion, CountedSetup, CountingReceiver, CountingSender, check as check_counted};
 pub use params::{Configuration, Form, ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, Params};
 pub use receiver::{Keys, Question, Receiver};
 pub use request::RowParams;

@@ -365,7 +365,7 @@ pub(super) fn factors_of(product: usize, from: usize, to: usize) -> std::ops::Ra
 }
 
 /// The scheme of a configuration and form, which is the same for all requests.
-fn scheme(configuration: Configuration, form: Form) -> &'static bfv::Scheme {
+pub(super) fn scheme(configuration: Configuration, form: Form) -> &'static bfv::Scheme {
     static SCHEMES: [[OnceLock<bfv::Scheme>; 2]; 2] = [const { [const { OnceLock::new() }; 2] }; 2];
     let tables = tables_of(configuration);
     SCHEMES[configuration as usize][form as usize].get_or_init(|| {

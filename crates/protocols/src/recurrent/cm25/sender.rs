@@ -109,15 +109,11 @@ impl Sender {
             for chunk in 0..params.chunks() {
                 let limbs: Vec<_> = ciphertexts.iter().skip(chunk).step_by(params.chunks()).collect();
                 // Step 5c.
-                let factors = slots::multipliers(scheme, limbs.len(), rng);
-                let turn = rng.block();
+                let limbs = slots::mixed(scheme, &limbs, rng);
                 // Step 5d.
-                let of_limb = |factors: &[Poly<Values>]| {
-                    let products: Vec<_> = limbs.iter().copied().zip(factors).collect();
-                    keys.turns.turned(scheme, scheme.combine(&products), turn)
-                };
-                let turned: Vec<Ciphertext<Values>> = factors.chunks_exact(limbs.len()).map(of_limb).collect();
-                results.push(turned.into_iter().map(|result| self.finish(result, keys, rng)).collect());
+                let turn = rng.block();
+                let turned = limbs.into_iter().map(|limb| keys.turns.turned(scheme, limb, turn));
+                results.push(turned.map(|result| self.finish(result, keys, rng)).collect());
             }
         }
         // Rotations go over all chunks of a partition. Which functions' partition has the match is nobody's
@@ -185,7 +181,7 @@ impl Sender {
     }
 }
 
-fn shuffle<T>(list: &mut [T], rng: &mut SecretRng) {
+pub(super) fn shuffle<T>(list: &mut [T], rng: &mut SecretRng) {
     for last in (1..list.len()).rev() {
         list.swap(last, below(last + 1, rng));
     }

@@ -84,6 +84,17 @@ pub(super) fn multipliers(scheme: &Scheme, size: usize, rng: &mut SecretRng) -> 
     plains.iter().map(|plain| scheme.multiplier(plain, scheme.all_primes())).collect()
 }
 
+/// The limbs of each slot multiplied by a uniformly random invertible matrix: all zero if all were, and
+/// uniform but not all zero otherwise.
+pub(super) fn mixed(scheme: &Scheme, limbs: &[&Ciphertext<Values>], rng: &mut SecretRng) -> Vec<Ciphertext<Values>> {
+    let factors = Secret::new(multipliers(scheme, limbs.len(), rng));
+    let of_row = |factors: &[Poly<Values>]| {
+        let products: Vec<_> = limbs.iter().copied().zip(factors).collect();
+        scheme.combine(&products)
+    };
+    factors.chunks_exact(limbs.len()).map(of_row).collect()
+}
+
 /// Whether the determinant is not zero. Takes time by the matrix, which is random.
 fn is_invertible(matrix: &[u64], size: usize, p: u64) -> bool {
     let mut rows = Secret::new(matrix.to_vec());

@@ -6,6 +6,8 @@ use super::sender::below;
 use super::*;
 
 mod attacks;
+mod basic;
+mod counted;
 mod layouts;
 mod rows;
 
@@ -29,13 +31,19 @@ fn parties(configuration: Configuration, form: Form, count: usize, item_bits: u3
 
 fn parties_of(params: Params) -> Parties {
     let mut rng = SecretRng::insecure_from_seed(1);
-    let mut items: Vec<u128> = (0..params.set_items).map(|_| rng.block() >> (128 - params.shape.item_bits)).collect();
-    items.sort_unstable();
-    items.dedup();
+    let items = items_of(&params, &mut rng);
     let sender = Sender::prepare(&params, &items, &mut rng).unwrap();
     let receiver = Receiver::new(&params, sender.setup().clone(), &mut rng);
     let keys = sender.receive(receiver.keys(&mut rng));
     Parties { sender, receiver, keys, items, rng }
+}
+
+/// Distinct random items.
+fn items_of(params: &Params, rng: &mut SecretRng) -> Vec<u128> {
+    let mut items: Vec<u128> = (0..params.set_items).map(|_| rng.block() >> (128 - params.shape.item_bits)).collect();
+    items.sort_unstable();
+    items.dedup();
+    items
 }
 
 impl Parties {
@@ -48,27 +56,26 @@ impl Parties {
         self.items[below(self.items.len(), &mut self.rng)]
     }
 
-    /// An item outside of the set, which no bin's right part matches under any function.
     fn stranger(&mut self) -> u128 {
-        loop {
-            let stranger = self.rng.block() >> (128 - self.sender.params.shape.item_bits);
-            if self.items.binary_search(&stranger).is_err() && !self.seems_there(stranger) {
-                return stranger;
-            }
-        }
+        stranger(&self.receiver.tables.hash, &self.items, &mut self.rng)
     }
 
     fn tables(&self) -> PermutedTables {
         PermutedTables::build(&self.receiver.tables.hash, &self.items).unwrap()
     }
+}
 
-    /// Whether one of the item's bins holds its right part.
-    fn seems_there(&self, item: u128) -> bool {
-        let (place, tables) = (self.receiver.tables.hash.place(item), self.tables());
-        place
-            .bins
-            .iter()
-            .any(|&bin| tables.cell(place.table as usize, bin as usize).is_some_and(|cell| cell.right == place.right))
+/// An item outside of the set, which no bin's right part matches under any function.
+fn stranger(hash: &PermutedHash, items: &[u128], rng: &mut SecretRng) -> u128 {
+    let tables = PermutedTables::build(hash, items).unwrap();
+    loop {
+        let stranger = rng.block() >> (128 - hash.shape().item_bits);
+        let place = hash.place(stranger);
+        let holds =
+            |&bin: &u32| tables.cell(place.table as usize, bin as usize).is_some_and(|cell| cell.right == place.right);
+        if items.binary_search(&stranger).is_err() && !place.bins.iter().any(holds) {
+            return stranger;
+        }
     }
 }
 

@@ -44,6 +44,11 @@ impl Scheme {
         Ciphertext { c0: self.coefficients(ciphertext.c0), c1: self.coefficients(ciphertext.c1) }
     }
 
+    /// Zero without noise, a ciphertext under every key, which hides nothing.
+    pub fn nothing(&self) -> Ciphertext<Values> {
+        Ciphertext { c0: self.zero(self.all_primes()), c1: self.zero(self.all_primes()) }
+    }
+
     /// Adds a ciphertext.
     pub fn add<F>(&self, sum: &mut Ciphertext<F>, other: &Ciphertext<F>) {
         self.add_into(&mut sum.c0, &other.c0);
