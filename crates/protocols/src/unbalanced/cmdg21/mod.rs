@@ -149,7 +149,7 @@ impl Service for Cmdg21 {
     }
 
     fn terms(params: &Params) -> Vec<u8> {
-        bytemuck::bytes_of(&params.to_words()).to_vec()
+        bytemuck::cast_slice(&params.to_words()).to_vec()
     }
 
     fn enrolment_bytes(params: &Params) -> RangeInclusive<u64> {
