@@ -49,13 +49,7 @@ impl Interpolation {
     /// For so many points, which are not known yet.
     pub fn new(count: usize) -> Self {
         let zeros = |count| Secret::new(vec![0; count]);
-        Self {
-            count,
-            basis: zeros(count * count),
-            points: zeros(count),
-            product: zeros(count + 1),
-            sum: zeros(count),
-        }
+        Self { count, basis: zeros(count * count), points: zeros(count), product: zeros(count + 1), sum: zeros(count) }
     }
 
     /// Takes the points, residues of which no two are equal.

@@ -132,23 +132,31 @@ impl Slots {
         let groups = found.chunks_exact_mut(shape.bins_per_group());
         for (found, cell_of_bin) in groups.zip(cell_of_bin.chunks_exact(shape.bins_per_group())) {
             let mut labels = Labels::new(shape);
+            let mut receive = || {
+                let value = receive_short::<A>(scheme, ring.sent_primes, ch)?;
+                Ok::<_, Abort>(scheme.decrypt(&value, key).map(Secret::new))
+            };
             for _ in 0..shape.parts {
-                let value = |_| {
-                    let value = receive_short::<A>(scheme, ring.sent_primes, ch)?;
-                    Ok(scheme.decrypt(&value, key).map(Secret::new))
-                };
-                let count = shape.columns_per_group() * shape.values();
-                let values: Result<Vec<_>, Abort> = (0..count).map(value).collect();
+                let values: Result<Vec<_>, Abort> = (0..shape.columns_per_group()).map(|_| receive()).collect();
+                let mut here = Secret::new(vec![0; found.len()]);
                 // Exhausted noise is no reason to stop: the server must not see by that what it said.
-                match values?.into_iter().collect::<Result<Vec<_>, NoiseExhausted>>() {
+                let mut is_part_read = match values?.into_iter().collect::<Result<Vec<_>, NoiseExhausted>>() {
                     Ok(values) => {
-                        let (of_items, of_labels) = values.split_at(shape.columns_per_group());
-                        let mut here = Secret::new(vec![0; found.len()]);
-                        self.mark(scheme, of_items, &mut here);
-                        labels.keep(scheme, of_labels, &here);
-                        found.iter_mut().zip(here.iter()).for_each(|(found, here)| *found |= here);
+                        self.mark(scheme, &values, &mut here);
+                        true
                     }
-                    Err(NoiseExhausted) => is_read = false,
+                    Err(NoiseExhausted) => false,
+                };
+                for label in 0..shape.labels() {
+                    match receive()? {
+                        Ok(value) => labels.keep(scheme, label, &value, &here),
+                        Err(NoiseExhausted) => is_part_read = false,
+                    }
+                }
+                if is_part_read {
+                    found.iter_mut().zip(here.iter()).for_each(|(found, here)| *found |= here);
+                } else {
+                    is_read = false;
                 }
             }
             labels.write(cell_of_bin, &mut cells);
@@ -171,18 +179,18 @@ impl Labels {
         Self { shape, limbs: Secret::new(vec![Gf64::default(); limbs]) }
     }
 
-    /// Takes the labels in these values, one plaintext for each label, of the bins that are marked. The work
-    /// is the same for all of them.
-    fn keep(&mut self, scheme: &Scheme, values: &[Secret<Plain>], marked: &[u8]) {
-        for (label, value) in values.iter().enumerate() {
-            let slots = Secret::new(scheme.decode(value));
-            for (bin, &marked) in marked.iter().enumerate() {
-                // No branch on a mark.
-                let mask = u64::from(marked).wrapping_neg();
-                let (_, slot) = self.shape.place(bin, 0);
-                let kept = &mut self.limbs[(bin * values.len() + label) * self.shape.limbs..][..self.shape.limbs];
-                kept.iter_mut().zip(&slots[slot..]).for_each(|(kept, slot)| kept.0 |= slot & mask);
-            }
+    /// Takes the label of this number in a value, for the bins that are marked. The work is the same for
+    /// all of them.
+    fn keep(&mut self, scheme: &Scheme, label: usize, value: &Plain, marked: &[u8]) {
+        let slots = Secret::new(scheme.decode(value));
+        let limbs = self.shape.limbs;
+        let of_bins = self.limbs.chunks_exact_mut(self.shape.labels() * limbs);
+        for (bin, (of_bin, &marked)) in of_bins.zip(marked).enumerate() {
+            // No branch on a mark.
+            let mask = u64::from(marked).wrapping_neg();
+            let (_, slot) = self.shape.place(bin, 0);
+            let kept = &mut of_bin[label * limbs..][..limbs];
+            kept.iter_mut().zip(&slots[slot..]).for_each(|(kept, slot)| kept.0 |= slot & mask);
         }
     }
 

@@ -29,8 +29,8 @@ use crate::unbalanced::query::receive_powers;
 /// Items whose outputs are computed at a time, while a set is prepared.
 const ITEMS_AT_A_TIME: usize = 1 << 14;
 
-/// Values that are computed before they are sent: 36 KiB each.
-const VALUES_AT_A_TIME: usize = 256;
+/// Values that are computed before they are sent, 64 KiB each.
+const VALUES_AT_A_TIME: usize = 64;
 
 /// The server with a prepared set.
 #[derive(Debug)]

@@ -38,9 +38,15 @@ fn asked(set: &IntersectSenderInput, params: &Params, items: &[u128]) -> Interse
 #[test]
 fn payloads_of_all_widths_reach_the_client() {
     for width in [1, 16, 100] {
-        for (set_items, queries) in
-            [(0, vec![1, 2]), (1, vec![1]), (1, vec![0]), (1, vec![]), (2, vec![1, 0]), (2, vec![5, 1]), (40, vec![3, 50])]
-        {
+        for (set_items, queries) in [
+            (0, vec![1, 2]),
+            (1, vec![1]),
+            (1, vec![0]),
+            (1, vec![]),
+            (2, vec![1, 0]),
+            (2, vec![5, 1]),
+            (40, vec![3, 50]),
+        ] {
             let set = set(0, set_items, width);
             check(&set, &queries, &asked(&set, &params(set_items, queries.len(), width), &queries));
         }
