@@ -80,7 +80,8 @@ pub struct ServeArgs {
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
     /// more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
-    /// each with hundreds of keys. A query takes megabytes, and there is no --payload. oprf-buckets: the
+    /// each with hundreds of keys. A query takes megabytes, and more the longer the records of
+    /// --payload are, which have at most 1024 bytes each. oprf-buckets: the
     /// protocol of web services that check whether a password has been stolen. A client fetches a few
     /// kilobytes for each key that it asks about, and you see a part of a hash of each: it needs
     /// --leak-prefix here and at each client. oprf-pir, cmdg21 and oprf-buckets need --security

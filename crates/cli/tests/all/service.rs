@@ -568,8 +568,38 @@ fn a_set_is_asked_by_polynomials() {
     assert_eq!(told["enrolment"].as_str(), Some("renewed"));
     server.signal("TERM");
     server.end().expect(0, &[]);
-    let labelled = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --security semi-honest --protocol cmdg21");
-    folder.run(&format!("{labelled} --payload label")).expect(11, &["membership alone"]);
+}
+
+#[test]
+fn labels_come_by_polynomials() {
+    let folder = tables();
+    let options = "--protocol cmdg21 --security semi-honest --items-per-query 100 --payload label --state deny.state";
+    let (server, address) = serve(&folder, options);
+    for enrolment in ["new", "kept"] {
+        let told = report(&folder, &address, "--security semi-honest --state deny.cache");
+        assert_eq!(told["enrolment"].as_str(), Some(enrolment));
+        assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    }
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    // The same set after a restart; then one whose labels are others.
+    let (server, address) = serve(&folder, options);
+    assert_eq!(report(&folder, &address, "--security semi-honest --state deny.cache")["enrolment"], "kept");
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    folder.write("deny.csv", folder.read("deny.csv").replace(",a\n", ",c\n"));
+    server.signal("HUP");
+    server.says("this protocol has no updates");
+    assert_eq!(report(&folder, &address, "--security semi-honest --state deny.cache")["enrolment"], "renewed");
+    assert_eq!(folder.read("hits.csv"), expected(&folder, true));
+    assert!(folder.read("hits.csv").contains(",c\n"));
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    // Without the column, the state is of other settings. Records that are too long are refused.
+    let bare = options.replace("--payload label ", "");
+    folder.run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 {bare}")).expect(2, &["prepared with other settings"]);
+    folder.write("deny.csv", format!("url,label\nhttp://a.example/,{}\n", "x".repeat(1100)));
+    let fresh = options.replace("--state deny.state", "");
+    folder.run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 {fresh}")).expect(11, &["at most 1024 bytes"]);
 }
 
 #[test]

@@ -9,4 +9,4 @@ pub(crate) mod testing;
 
 #[cfg(test)]
 pub(crate) use ring::drown;
-pub(crate) use ring::{Ring, hide, residue};
+pub(crate) use ring::{Ring, hide, inverse, residue};

@@ -64,3 +64,16 @@ pub(crate) fn residue(plain: u64, rng: &mut SecretRng) -> u64 {
         }
     }
 }
+
+/// `x^-1` modulo a prime of at most 32 bits, 0 for 0. The exponent is public.
+pub(crate) fn inverse(x: u64, p: u64) -> u64 {
+    let (mut power, mut square, mut exponent) = (1, x % p, p - 2);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power * square % p;
+        }
+        square = square * square % p;
+        exponent >>= 1;
+    }
+    power
+}

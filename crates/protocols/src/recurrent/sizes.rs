@@ -42,7 +42,7 @@ impl Sizes {
         if sizes.payload_bytes > 0 {
             return Err(Unsupported::new(
                 "payloads, from a protocol that gives membership alone",
-                "choose oprf-pir or oprf-rfc9497, or send no columns",
+                "choose oprf-pir, oprf-rfc9497 or cmdg21, or send no columns",
             ));
         }
         Ok(sizes)

@@ -51,21 +51,47 @@ pub(super) fn value(
     part: usize,
     powers: &[Ciphertext<Values>],
 ) -> Ciphertext<Values> {
-    let scheme = &ring.scheme;
-    let mut plains = polynomials.of_part(scheme, column, part);
-    let constant = plains.next();
-    let plains: Vec<Plain> = plains.collect();
     // The highest power, whose coefficient is 1.
     let mut value = powers[powers.len() - 1].clone();
+    add_lower(ring, polynomials.of_part(&ring.scheme, column, part, 0), powers, &mut value);
+    value
+}
+
+/// The value of the polynomials of a label of this number, from 1 on.
+pub(super) fn label(
+    ring: &Ring,
+    polynomials: &Polynomials,
+    column: usize,
+    part: usize,
+    number: usize,
+    powers: &[Ciphertext<Values>],
+) -> Ciphertext<Values> {
+    // Their degree is lower: the highest power's coefficient is 0.
+    let highest = &powers[powers.len() - 1];
+    let mut value = highest.clone();
+    ring.scheme.subtract(&mut value, highest);
+    add_lower(ring, polynomials.of_part(&ring.scheme, column, part, number), powers, &mut value);
+    value
+}
+
+/// Adds the products of all coefficients, the constant one first, and their powers.
+fn add_lower(
+    ring: &Ring,
+    mut plains: impl Iterator<Item = Plain>,
+    powers: &[Ciphertext<Values>],
+    value: &mut Ciphertext<Values>,
+) {
+    let scheme = &ring.scheme;
+    let constant = plains.next();
+    let plains: Vec<Plain> = plains.collect();
     for (powers, plains) in powers.chunks(PRODUCTS_AT_A_TIME).zip(plains.chunks(PRODUCTS_AT_A_TIME)) {
         let factors: Vec<_> = plains.iter().map(|plain| scheme.multiplier(plain, ring.kept_primes)).collect();
         let products: Vec<_> = powers.iter().zip(&factors).collect();
-        scheme.add(&mut value, &scheme.combine(&products));
+        scheme.add(value, &scheme.combine(&products));
     }
     if let Some(constant) = constant {
-        scheme.add_plain(&mut value, &constant);
+        scheme.add_plain(value, &constant);
     }
-    value
 }
 
 /// What travels of a value, where it may be known with its noise.

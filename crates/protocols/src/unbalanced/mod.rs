@@ -8,6 +8,8 @@
 //! |---|---|
 //! | limbs, bins and parts | `shape` |
 //! | which powers are sent, and how the others are computed | `powers` |
+//! | which items of a bin lie in one part | `dealing` |
+//! | payloads as values of polynomials | `labels` |
 //! | a set as polynomials | `polynomials` |
 //! | their evaluation | `evaluation` |
 //! | noise | `noise` |
@@ -16,7 +18,9 @@
 
 pub mod clr17;
 pub mod cmdg21;
+mod dealing;
 mod evaluation;
+mod labels;
 mod noise;
 mod polynomials;
 mod powers;

@@ -5,18 +5,20 @@ use vesica_structures::hashing::{HashFailure, SimpleTable};
 use vesica_structures::rlwe::bfv::{Plain, Scheme};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use vesica_structures::shuffle::random_order;
 
 use super::Shape;
+use super::dealing::{FREE, deal, deal_apart};
+use super::labels::{Interpolation, no_limb};
 use super::ring::{NO_LIMB, PLAIN};
-
-/// A place without an item.
-const FREE: u32 = u32::MAX;
+use crate::recurrent::scramble::uniform;
 
 /// For each column, part and power below the degree, the plaintext of the slots'
 /// coefficients. That of the highest power is 1 in all slots, and not kept.
 ///
 /// All polynomials have the full degree: what lacks are roots that are no limb.
+///
+/// With payloads, those of labels follow for each column and part: the polynomials of a lower degree
+/// whose values at the limbs of items are the limbs of their labels, and at free places uniform.
 #[derive(Debug)]
 pub(super) struct Polynomials {
     shape: Shape,
@@ -36,26 +38,74 @@ impl Polynomials {
         rng: Option<&mut SecretRng>,
     ) -> Result<Self, HashFailure> {
         let dealt = deal(&shape, &SimpleTable::build(positions, shape.bins(), shape.capacity)?, rng);
-        let n = scheme.slots();
+        Ok(Self::of_dealt(scheme, shape, &dealt, limbs, None))
+    }
+
+    /// The same with labels, of each item `shape.limbs` times `shape.labels()` limbs.
+    pub fn with_labels(
+        scheme: &Scheme,
+        shape: Shape,
+        positions: &[[u32; 3]],
+        limbs: &[u64],
+        labels: &[u32],
+        rng: &mut SecretRng,
+    ) -> Result<Self, HashFailure> {
+        let dealt = deal_apart(&shape, &SimpleTable::build(positions, shape.bins(), shape.capacity)?, limbs)?;
+        Ok(Self::of_dealt(scheme, shape, &dealt, limbs, Some((labels, rng))))
+    }
+
+    fn of_dealt(
+        scheme: &Scheme,
+        shape: Shape,
+        dealt: &[u32],
+        limbs: &[u64],
+        labels: Option<(&[u32], &mut SecretRng)>,
+    ) -> Self {
+        let (n, degree) = (scheme.slots(), shape.degree);
+        let (labels, mut rngs) = match labels {
+            Some((labels, rng)) => (labels, (0..shape.columns() * shape.parts).map(|_| rng.child()).collect()),
+            None => (&[][..], Vec::new()),
+        };
+        let labels_of_limb = if rngs.is_empty() { 0 } else { shape.labels() };
         let mut coefficients = Secret::new(vec![0; shape.plaintexts() * n]);
-        let of_part = |(number, out): (usize, &mut [u32])| {
+        let of_part = |(number, out): (usize, &mut [u32]), mut rng: Option<&mut SecretRng>| {
             let (column, part) = (number / shape.parts, number % shape.parts);
             let (group, column) = (column / shape.columns_per_group(), column % shape.columns_per_group());
-            // Power by power, the coefficients of all slots.
-            let mut slots = vec![vec![0; n]; shape.degree];
-            let mut polynomial = vec![0; shape.degree + 1];
+            // Power by power, the coefficients of all slots: of the items' polynomials, then of each label.
+            let mut slots = vec![vec![0; n]; degree * (1 + labels_of_limb)];
+            let mut polynomial = vec![0; degree + 1];
+            let mut interpolation = Interpolation::new(degree);
             for bin in 0..shape.bins_per_group() {
                 let places = &dealt[(group * shape.bins_per_group() + bin) * shape.places()..][..shape.places()];
+                let own = places.iter().skip(part).step_by(shape.parts);
                 for limb in 0..shape.limbs {
                     let (in_column, slot) = shape.place(bin, limb);
                     if in_column != column {
                         continue;
                     }
-                    let own = places.iter().skip(part).step_by(shape.parts).filter(|&&item| item != FREE);
-                    let roots = own.map(|&item| limbs[item as usize * shape.limbs + limb]);
+                    let limb_of = |item: u32| limbs[item as usize * shape.limbs + limb];
+                    let roots = own.clone().filter(|&&item| item != FREE).map(|&item| limb_of(item));
                     expand(PLAIN, roots.chain(std::iter::repeat(NO_LIMB)), &mut polynomial);
                     for (slots, &coefficient) in slots.iter_mut().zip(&polynomial) {
                         slots[slot] = coefficient;
+                    }
+                    let Some(rng) = rng.as_deref_mut() else { continue };
+                    interpolation.at((0..).zip(own.clone()).map(|(place, &item)| match item {
+                        FREE => no_limb(place),
+                        item => limb_of(item),
+                    }));
+                    for label in 0..labels_of_limb {
+                        let values = own.clone().map(|&item| match item {
+                            FREE => uniform(rng),
+                            item => {
+                                let of_item = item as usize * shape.limbs * labels_of_limb;
+                                labels[of_item + label * shape.limbs + limb].into()
+                            }
+                        });
+                        let polynomial = interpolation.through(values);
+                        for (slots, &coefficient) in slots[(1 + label) * degree..].iter_mut().zip(polynomial) {
+                            slots[slot] = coefficient;
+                        }
                     }
                 }
             }
@@ -64,8 +114,13 @@ impl Polynomials {
                 out.iter_mut().zip(plain.coefficients()).for_each(|(out, &c)| *out = c as u32);
             }
         };
-        coefficients.par_chunks_mut(shape.degree * n).enumerate().for_each(of_part);
-        Ok(Self { shape, coefficients })
+        let parts = coefficients.par_chunks_mut(degree * shape.values() * n).enumerate();
+        if rngs.is_empty() {
+            parts.for_each(|part| of_part(part, None));
+        } else {
+            parts.zip(&mut rngs).for_each(|(part, rng)| of_part(part, Some(rng)));
+        }
+        Self { shape, coefficients }
     }
 
     /// What [`coefficients`](Self::coefficients) gave; nothing where they are not those of plaintexts.
@@ -81,44 +136,20 @@ impl Polynomials {
         &self.coefficients
     }
 
-    /// The plaintexts of a column and part, from the constant coefficient on.
-    pub fn of_part(&self, scheme: &Scheme, column: usize, part: usize) -> impl Iterator<Item = Plain> {
-        let start = (column * self.shape.parts + part) * self.shape.degree * scheme.slots();
-        let all = self.coefficients[start..][..self.shape.degree * scheme.slots()].chunks_exact(scheme.slots());
+    /// The plaintexts of a column and part, from the constant coefficient on: number 0 are those with items
+    /// as roots, the others those of labels.
+    pub fn of_part(&self, scheme: &Scheme, column: usize, part: usize, number: usize) -> impl Iterator<Item = Plain> {
+        let count = self.shape.degree * scheme.slots();
+        let start = ((column * self.shape.parts + part) * self.shape.values() + number) * count;
+        let all = self.coefficients[start..][..count].chunks_exact(scheme.slots());
         all.filter_map(|own| Plain::from_coefficients(scheme, own.iter().map(|&c| c.into()).collect()))
     }
-}
-
-/// For each bin, the item at each of its places, which belong to the parts in turn; the first places in
-/// their order, or random ones.
-fn deal(shape: &Shape, table: &SimpleTable, rng: Option<&mut SecretRng>) -> Vec<u32> {
-    let mut dealt = vec![FREE; shape.bins() * shape.places()];
-    let mut order: Vec<u32> = (0..shape.places() as u32).collect();
-    let mut rng = rng;
-    for (bin, places) in dealt.chunks_exact_mut(shape.places()).enumerate() {
-        if let Some(rng) = rng.as_deref_mut() {
-            order = random_order(shape.places(), rng);
-        }
-        for (entry, &place) in table.bin(bin).iter().zip(&order) {
-            places[place as usize] = entry.item;
-        }
-    }
-    dealt
-}
-
-/// The parts of the items that are dealt at random.
-#[cfg(test)]
-pub(super) fn dealt_parts(shape: &Shape, positions: &[[u32; 3]], rng: &mut SecretRng) -> Vec<usize> {
-    let table = SimpleTable::build(positions, shape.bins(), shape.capacity).unwrap();
-    let dealt = deal(shape, &table, Some(rng));
-    let items = dealt.iter().enumerate().filter(|(_, item)| **item != FREE);
-    items.map(|(place, _)| place % shape.places() % shape.parts).collect()
 }
 
 /// The monic polynomial with the first so many roots as it has room for, the constant coefficient
 /// first.
 #[inline(always)]
-fn expand(t: u64, roots: impl Iterator<Item = u64>, polynomial: &mut [u64]) {
+pub(super) fn expand(t: u64, roots: impl Iterator<Item = u64>, polynomial: &mut [u64]) {
     let degree = polynomial.len() - 1;
     polynomial.fill(0);
     // The polynomial so far stands at the upper end.

@@ -1,6 +1,7 @@
 //! The client's part: its items in a cuckoo table, the powers that it sends, and what it finds.
 
 use vesica_party::{Abort, Channel, Stream};
+use vesica_structures::fields::Gf64;
 use vesica_structures::hashing::CuckooTable;
 use vesica_structures::rlwe::bfv::{
     Ciphertext, Encryptor, NoiseExhausted, Plain, Poly, Scheme, SecretKey, Seed, Values,
@@ -9,6 +10,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Shape;
+use super::labels::from_limbs;
 use crate::bfv::keys::SEED_BYTES;
 use crate::recurrent::ciphertexts::{receive_half, receive_short, send_half};
 use crate::tasks::{IntersectReceiverOutput, SealedPayloads};
@@ -114,31 +116,130 @@ impl Slots {
     /// Asks with arrow `Q`, and finds the matches in the values that come back as arrow `A`. Where the
     /// noise of one is exhausted, nothing is known of any item, since a value holds slots of all.
     pub fn ask<Q: Stream<Element = u8>, A: Stream<Element = u8>>(
-        &self,
+        self,
         key: &SecretKey,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<IntersectReceiverOutput, Abort> {
+    ) -> Result<Answer, Abort> {
         self.send::<Q>(key, ch, rng)?;
         let (shape, ring) = (self.shape, self.shape.form.ring());
         let scheme = &ring.scheme;
+        let width = shape.payload_bytes;
+        // Bins without an item have the cell behind those of the items.
+        let cell_of_bin = self.items(self.bins.len() as u32);
+        let mut cells = vec![0; if width > 0 { (self.bins.len() + 1) * width } else { 0 }];
         let (mut found, mut is_read) = (Secret::new(vec![0; shape.bins()]), true);
-        for group in found.chunks_exact_mut(shape.bins_per_group()) {
+        let groups = found.chunks_exact_mut(shape.bins_per_group());
+        for (found, cell_of_bin) in groups.zip(cell_of_bin.chunks_exact(shape.bins_per_group())) {
+            let mut labels = Labels::new(shape);
+            let mut receive = || {
+                let value = receive_short::<A>(scheme, ring.sent_primes, ch)?;
+                Ok::<_, Abort>(scheme.decrypt(&value, key).map(Secret::new))
+            };
             for _ in 0..shape.parts {
-                let value = |_| {
-                    let value = receive_short::<A>(scheme, ring.sent_primes, ch)?;
-                    Ok(scheme.decrypt(&value, key).map(Secret::new))
-                };
-                let values: Result<Vec<_>, Abort> = (0..shape.columns_per_group()).map(value).collect();
+                let values: Result<Vec<_>, Abort> = (0..shape.columns_per_group()).map(|_| receive()).collect();
+                let mut here = Secret::new(vec![0; found.len()]);
                 // Exhausted noise is no reason to stop: the server must not see by that what it said.
-                match values?.into_iter().collect::<Result<Vec<_>, NoiseExhausted>>() {
-                    Ok(values) => self.mark(scheme, &values, group),
-                    Err(NoiseExhausted) => is_read = false,
+                let mut is_part_read = match values?.into_iter().collect::<Result<Vec<_>, NoiseExhausted>>() {
+                    Ok(values) => {
+                        self.mark(scheme, &values, &mut here);
+                        true
+                    }
+                    Err(NoiseExhausted) => false,
+                };
+                for label in 0..shape.labels() {
+                    match receive()? {
+                        Ok(value) => labels.keep(scheme, label, &value, &here),
+                        Err(NoiseExhausted) => is_part_read = false,
+                    }
+                }
+                if is_part_read {
+                    found.iter_mut().zip(here.iter()).for_each(|(found, here)| *found |= here);
+                } else {
+                    is_read = false;
                 }
             }
+            labels.write(cell_of_bin, &mut cells);
         }
-        let unread = if is_read { 0 } else { self.bins.len() };
-        Ok(IntersectReceiverOutput { matches: self.matches(&found), payloads: SealedPayloads::default(), unread })
+        Ok(Answer { slots: self, found, cells, is_read })
+    }
+}
+
+/// The labels of a group's bins: for each bin, those of the part in which its item is.
+struct Labels {
+    shape: Shape,
+    /// For each bin the limbs of its payload.
+    limbs: Secret<Vec<Gf64>>,
+}
+
+impl Labels {
+    /// Zeros.
+    fn new(shape: Shape) -> Self {
+        let limbs = shape.bins_per_group() * shape.labels() * shape.limbs;
+        Self { shape, limbs: Secret::new(vec![Gf64::default(); limbs]) }
+    }
+
+    /// Takes the label of this number in a value, for the bins that are marked. The work is the same for
+    /// all of them.
+    fn keep(&mut self, scheme: &Scheme, label: usize, value: &Plain, marked: &[u8]) {
+        let slots = Secret::new(scheme.decode(value));
+        let limbs = self.shape.limbs;
+        let of_bins = self.limbs.chunks_exact_mut(self.shape.labels() * limbs);
+        for (bin, (of_bin, &marked)) in of_bins.zip(marked).enumerate() {
+            // No branch on a mark.
+            let mask = u64::from(marked).wrapping_neg();
+            let (_, slot) = self.shape.place(bin, 0);
+            let kept = &mut of_bin[label * limbs..][..limbs];
+            kept.iter_mut().zip(&slots[slot..]).for_each(|(kept, slot)| kept.0 |= slot & mask);
+        }
+    }
+
+    /// Writes each bin's bytes into the cell of its item.
+    fn write(&self, cell_of_bin: &[u32], cells: &mut [u8]) {
+        let width = self.shape.payload_bytes;
+        if width == 0 {
+            return;
+        }
+        for (limbs, &cell) in self.limbs.chunks_exact(self.shape.labels() * self.shape.limbs).zip(cell_of_bin) {
+            from_limbs(limbs, &mut cells[cell as usize * width..][..width]);
+        }
+    }
+}
+
+/// What the values say of a query's items.
+pub(super) struct Answer {
+    slots: Slots,
+    /// For each bin, whether its item is in the set.
+    found: Secret<Vec<u8>>,
+    /// For each item its sealed payload, or zeros; and one more.
+    cells: Vec<u8>,
+    is_read: bool,
+}
+
+impl Answer {
+    /// The matches, without payloads.
+    pub fn membership(self) -> IntersectReceiverOutput {
+        let unread = if self.is_read { 0 } else { self.slots.bins.len() };
+        let matches = self.slots.matches(&self.found);
+        IntersectReceiverOutput { matches, payloads: SealedPayloads::default(), unread }
+    }
+
+    /// The matches with their payloads, where there are some; `keystream` is that of an item.
+    pub fn with_payloads(
+        mut self,
+        keystream: impl Fn(usize, &mut [u8]) + Send + Sync + 'static,
+    ) -> IntersectReceiverOutput {
+        let (width, cells) = (self.slots.shape.payload_bytes, std::mem::take(&mut self.cells));
+        let (bins, found) = (self.slots.bins.clone(), self.found.clone());
+        let output = self.membership();
+        if width == 0 {
+            return output;
+        }
+        let chosen = move || {
+            let is_found = |&(_, bin): &(u32, &u32)| found[*bin as usize] == 1;
+            (0..).zip(bins.iter()).filter(is_found).map(|(own, _)| (own, own)).collect()
+        };
+        IntersectReceiverOutput { payloads: SealedPayloads::new(width, cells, chosen, keystream), ..output }
     }
 }
 

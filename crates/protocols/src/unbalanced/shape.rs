@@ -32,6 +32,9 @@ const FEW_GROUPS: usize = 8;
 /// [`Form`].
 const COSTS: [[f64; 4]; 3] = [[0.08, 3300.0, 70.0, 0.0], [0.08, 13_000.0, 100.0, 0.0], [0.08, 13_000.0, 100.0, 25.0]];
 
+/// Widest payload, in bytes: each 15 bytes or so are one more value of each part.
+const MOST_PAYLOAD_BYTES: usize = 1 << 10;
+
 /// Limbs, bins, parts and powers.
 ///
 /// A group of bins lies in one ciphertext, where a bin has as many slots as an item has limbs, or in
@@ -54,6 +57,18 @@ pub struct Shape {
     pub degree: usize,
     /// Number of the basis of exponents.
     pub basis: usize,
+    /// Width of the payload of each item, in bytes; 0 for none. With [`Form::Together`] only.
+    pub payload_bytes: usize,
+}
+
+/// What a shape is chosen for.
+#[derive(Clone, Copy)]
+struct Sizes {
+    set_items: usize,
+    query_items: usize,
+    /// Of a client's queries.
+    log_queries: u32,
+    payload_bytes: usize,
 }
 
 impl Shape {
@@ -63,6 +78,30 @@ impl Shape {
     /// # Errors
     /// If a query is too large, or no numbers serve.
     pub fn new(form: Form, set_items: usize, query_items: usize, log_queries: u32) -> Result<Self, Unsupported> {
+        Self::cheapest(form, Sizes { set_items, query_items, log_queries, payload_bytes: 0 })
+    }
+
+    /// The same for items that have payloads, with [`Form::Together`].
+    ///
+    /// # Errors
+    /// If a query or a payload is too large, or no numbers serve.
+    pub fn with_payloads(
+        set_items: usize,
+        query_items: usize,
+        log_queries: u32,
+        payload_bytes: usize,
+    ) -> Result<Self, Unsupported> {
+        if payload_bytes > MOST_PAYLOAD_BYTES {
+            return Err(Unsupported::new(
+                format_args!("payloads of {payload_bytes} bytes, from polynomials that give some 15 bytes each"),
+                format_args!("send at most {MOST_PAYLOAD_BYTES} bytes of columns, or choose oprf-rfc9497 or oprf-pir"),
+            ));
+        }
+        Self::cheapest(Form::Together, Sizes { set_items, query_items, log_queries, payload_bytes })
+    }
+
+    fn cheapest(form: Form, sizes: Sizes) -> Result<Self, Unsupported> {
+        let Sizes { set_items, query_items, .. } = sizes;
         if query_items > MOST_QUERY_ITEMS {
             return Err(Unsupported::new(
                 format_args!("a query of {query_items} items, whose ciphertexts the server would have to hold"),
@@ -75,8 +114,7 @@ impl Shape {
                 format_args!("use a set of at most {MOST_SET_ITEMS} items, or split it by a public column"),
             ));
         }
-        let best = LIMBS[form as usize].iter();
-        let best = best.flat_map(|&limbs| Self::with_limbs(form, set_items, query_items, log_queries, limbs));
+        let best = LIMBS[form as usize].iter().flat_map(|&limbs| Self::with_limbs(form, &sizes, limbs));
         best.min_by(|x, y| x.cost().total_cmp(&y.cost())).ok_or_else(|| {
             Unsupported::new(
                 format_args!("{set_items} items, and queries of {query_items}, by polynomials"),
@@ -86,7 +124,8 @@ impl Shape {
     }
 
     /// All that serve with so many limbs.
-    fn with_limbs(form: Form, set_items: usize, query_items: usize, log_queries: u32, limbs: usize) -> Vec<Self> {
+    fn with_limbs(form: Form, sizes: &Sizes, limbs: usize) -> Vec<Self> {
+        let &Sizes { set_items, query_items, log_queries, payload_bytes } = sizes;
         let bins_per_group = bins_per_group(form, limbs);
         // The server's table and the client's tables each have half of the budget.
         let bits = FailureEvent::HashTable.bits() + 1;
@@ -95,14 +134,35 @@ impl Shape {
         // Nothing is to be held where nothing is asked.
         let groups = if query_items == 0 { Some(0) } else { (least..2 * least + FEW_GROUPS).find(holds) };
         let Some(groups) = groups else { return Vec::new() };
-        let capacity = simple_capacity(set_items, groups.max(1) * bins_per_group, bits).max(1);
-        let of_basis = |(number, basis): (usize, &Basis)| {
-            let parts = capacity.div_ceil(basis.reach);
-            let shape = Self { form, limbs, groups, capacity, parts, degree: capacity.div_ceil(parts), basis: number };
+        // With payloads, the server's half is for two events: a bin overflows, and its items do not go apart.
+        let server_bits = if payload_bytes > 0 { bits + 1 } else { bits };
+        let capacity = simple_capacity(set_items, groups.max(1) * bins_per_group, server_bits).max(1);
+        let of_basis = |(basis, &Basis { reach, .. }): (usize, &Basis)| {
+            let with_parts = |parts| {
+                let degree = usize::div_ceil(capacity, parts);
+                Self { form, limbs, groups, capacity, parts, degree, basis, payload_bytes }
+            };
+            let mut shapes = (capacity.div_ceil(reach)..=capacity).map(with_parts);
+            let shape = shapes.find(|shape| shape.go_apart_bits(set_items) >= f64::from(server_bits))?;
             let rare = shape.false_match_bits(query_items, log_queries) >= f64::from(FailureEvent::TagCollision.bits());
             (rare && noise::is_within(&shape, shape.powers().depth())).then_some(shape)
         };
         BASES.iter().enumerate().filter_map(of_basis).collect()
+    }
+
+    /// `-log2` of a bound on the probability that the items of some bin cannot be dealt to its parts such
+    /// that no two of a part have a limb in common; without payloads they need not be. They can where a bin
+    /// has twice as many parts as an item has others with a limb of its own, or a part for each item
+    /// (see [`deal_apart`](super::dealing::deal_apart)).
+    pub fn go_apart_bits(&self, set_items: usize) -> f64 {
+        let (others, too_many) = (self.capacity - 1, self.parts / 2 + 1);
+        if self.payload_bytes == 0 || self.parts >= self.capacity || too_many > others {
+            return f64::INFINITY;
+        }
+        let limbs_in_common = (self.limbs as f64).log2() - f64::from(LIMB_BITS);
+        let choices = (0..too_many).map(|i| ((others - i) as f64 / (i + 1) as f64).log2()).sum::<f64>();
+        let entries = (3.0 * set_items.max(1) as f64).log2();
+        -(entries + choices + too_many as f64 * limbs_in_common)
     }
 
     /// `-log2` of a bound on the probability that one of `2^log_queries` queries has a false match. An
@@ -172,9 +232,19 @@ impl Shape {
         self.ciphertexts() * self.form.ring().answer_bytes()
     }
 
+    /// Limbs of a payload for each limb of an item, rounded up: label polynomials of a slot and part.
+    pub fn labels(&self) -> usize {
+        (8 * self.payload_bytes).div_ceil(LIMB_BITS as usize * self.limbs)
+    }
+
+    /// Values of a part: that of the polynomials with the items as roots, and those of labels.
+    pub(super) fn values(&self) -> usize {
+        1 + self.labels()
+    }
+
     /// Ciphertexts of the server.
     pub fn ciphertexts(&self) -> usize {
-        self.columns() * self.parts
+        self.columns() * self.parts * self.values()
     }
 
     /// Places of a bin, in all parts.
@@ -189,7 +259,7 @@ impl Shape {
 
     /// Plaintexts of a set.
     pub(super) fn plaintexts(&self) -> usize {
-        self.columns() * self.parts * self.degree
+        self.ciphertexts() * self.degree
     }
 
     /// Microseconds of a query.
@@ -199,9 +269,9 @@ impl Shape {
         std::iter::zip(COSTS[self.form as usize], counts).map(|(cost, count)| cost * count as f64).sum()
     }
 
-    /// All of them as numbers.
+    /// All of them as numbers, but for the width of payloads.
     pub(super) fn to_words(self) -> [u64; 11] {
-        let Self { form, limbs, groups, capacity, parts, degree, basis } = self;
+        let Self { form, limbs, groups, capacity, parts, degree, basis, payload_bytes: _ } = self;
         let mut words = [0; 11];
         words[..6].copy_from_slice(&[limbs, groups, capacity, parts, degree, basis].map(|count| count as u64));
         words[6..].copy_from_slice(&form.ring().to_words());

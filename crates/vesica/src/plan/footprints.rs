@@ -30,6 +30,11 @@ const fn of_cells(row: Footprint) -> Footprint {
     Footprint { totals: Totals::Cells, ..row }
 }
 
+/// A row that makes polynomials of payloads.
+const fn with_labels(row: Footprint) -> Footprint {
+    Footprint { totals: Totals::Labels, ..row }
+}
+
 /// A row that multiplies payloads to ciphertexts.
 const fn in_ciphertexts(row: Footprint) -> Footprint {
     Footprint { totals: Totals::InCiphertexts, ..row }
@@ -49,7 +54,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("cm25-fast-setup", Security::SemiHonest, [[32000, 200, 0], [23200, 40, 16]]),
     row("cm25-fast-setup-repaired", Security::SemiHonest, [[121500, 290, 0], [69000, 150, 16]]),
     row("cm25-select", Security::SemiHonest, [[28900, 86, 2596], [6512, 97, 16]]),
-    row("cmdg21", Security::SemiHonest, [[5727, 192, 0], [1135, 1, 225]]),
+    with_labels(row("cmdg21", Security::SemiHonest, [[5727, 192, 0], [1135, 1, 225]])),
     row("cssw25", Security::SemiHonest, [[1654, 1047, 45], [738, 1032, 698]]),
     row("cssw25:shuffle=prf", Security::SemiHonest, [[3759, 3152, 19], [3631, 3136, 645]]),
     row("czz24", Security::SemiHonest, [[204, 110, 75], [204, 110, 32]]),

@@ -56,6 +56,8 @@ pub enum Totals {
     InCiphertexts,
     /// Not at all: the sender tests cells, whose number is not in a line on the number of items.
     Cells,
+    /// Not at all: the sender makes polynomials of payloads, whose number depends on the width of a payload.
+    Labels,
 }
 
 /// What one side allocates.
@@ -108,9 +110,9 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let Footprint { sender, receiver, totals, .. } =
         if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
     let extras = workload.extra_memory(*totals);
-    // The matrix, the buckets, the cells and what is computed on ciphertexts are the sender's.
+    // The matrix, the buckets, the cells, the polynomials and what is computed on ciphertexts are the sender's.
     let of_receiver = match totals {
-        Totals::LookUp | Totals::Buckets | Totals::InCiphertexts | Totals::Cells => {
+        Totals::LookUp | Totals::Buckets | Totals::InCiphertexts | Totals::Cells | Totals::Labels => {
             workload.extra_memory(Totals::Plain)
         }
         Totals::Plain | Totals::OnShares => extras,

@@ -118,8 +118,11 @@ impl State for Described {
 #[cfg(test)]
 mod tests {
     use vesica_party::Security;
+    use vesica_party::service::Service;
 
+    use super::super::Cmdg21;
     use super::*;
+    use crate::table::{PayloadField, PayloadKind, PayloadSchema};
 
     fn chosen(capacity: u64, items_per_query: u64, security: Security, queries: u64) -> Choice {
         let wanted = Description { capacity, items_per_query, security, ..super::super::description::example() };
@@ -137,6 +140,23 @@ mod tests {
         assert!(few.reason.contains("3 queries of 1 items") && few.reason.contains("with oprf-rfc9497"), "{few:?}");
         // One query of a thousand items.
         assert_eq!(chosen(1 << 22, 1024, semi_honest, 1).protocol, "cmdg21");
+    }
+
+    /// Narrow ones make a query of polynomials longer, and what is sent of all keys of the set much longer;
+    /// wide ones take too many polynomials.
+    #[test]
+    fn payloads_count() {
+        let of = |width| {
+            let fields = vec![PayloadField { name: "label".into(), kind: PayloadKind::Text }];
+            let payload = (width > 0).then_some(PayloadSchema { fields, width });
+            let example = super::super::description::example();
+            Description { capacity: 1 << 22, items_per_query: 1024, security: Security::SemiHonest, payload, ..example }
+        };
+        let bytes = |width| bytes_of(&Cmdg21::ENTRY, &of(width), 1);
+        assert!(bytes(0).expect("served") < bytes(16).expect("served"));
+        assert_eq!(choose(&of(16), 1).expect("a protocol").protocol, "cmdg21");
+        bytes(2000).expect_err("wider than any label");
+        assert_eq!(choose(&of(2000), 1).expect("a protocol").protocol, "oprf-rfc9497");
     }
 
     /// Even where it would take the fewest bytes by far, and where its prefix is stated.

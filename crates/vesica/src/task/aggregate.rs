@@ -350,9 +350,12 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
                 let products = groups.saturating_mul(columns + 1);
                 (products.saturating_mul(180) + 520 * columns, products.saturating_mul(INNER_PRODUCT_BYTES))
             }
-            Totals::Plain | Totals::LookUp | Totals::Buckets | Totals::InCiphertexts | Totals::Cells => {
-                (64 * columns, columns * INNER_PRODUCT_BYTES)
-            }
+            Totals::Plain
+            | Totals::LookUp
+            | Totals::Buckets
+            | Totals::InCiphertexts
+            | Totals::Cells
+            | Totals::Labels => (64 * columns, columns * INNER_PRODUCT_BYTES),
         };
         items.saturating_mul(per_item).saturating_add(fixed)
     }

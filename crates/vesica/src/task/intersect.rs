@@ -13,6 +13,7 @@ use vesica_protocols::tasks::{
     Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
     IntersectSenderOutput, SetFunctionality,
 };
+use vesica_protocols::unbalanced::cmdg21;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -219,6 +220,7 @@ impl Job for IntersectJob {
         let matrix = match totals {
             Totals::LookUp => oprf_pir::Params::derive(&request).map(|params| params.preparation_bytes()),
             Totals::Buckets => OprfBuckets::derive(&request).map(|params| params.table_bytes() as u64),
+            Totals::Labels if payloads > 0 => cmdg21::Params::derive(&request).map(|params| params.preparation_bytes()),
             _ => return line,
         };
         line.saturating_add(matrix.unwrap_or(0))

@@ -4,6 +4,8 @@ use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, NoiseExhausted, Pla
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use crate::bfv::inverse;
+
 /// Slots of one plaintext, from the slots modulo each packing modulus.
 pub(super) fn pack(scheme: &Scheme, residues: &[Vec<u64>]) -> Plain {
     let moduli = &scheme.params().plain;
@@ -25,19 +27,6 @@ pub(super) fn pack(scheme: &Scheme, residues: &[Vec<u64>]) -> Plain {
     };
     let slots = Secret::new((0..scheme.slots()).map(slot).collect::<Vec<u64>>());
     scheme.encode(&slots)
-}
-
-/// `x^-1` modulo a prime, 0 for 0.
-pub(super) fn inverse(x: u64, p: u64) -> u64 {
-    let (mut power, mut square, mut exponent) = (1, x % p, p - 2);
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            power = power * square % p;
-        }
-        square = square * square % p;
-        exponent >>= 1;
-    }
-    power
 }
 
 /// Uniform numbers below `p`, of at most 32 bits.

@@ -75,7 +75,7 @@ impl service::Client for Client {
         let (positions, limbs) = self.params.hash(&self.seeds, &items);
         let slots = Slots::new(&ring().scheme, self.params.shape, &positions, &limbs)?;
         // Steps 3 and 4.
-        slots.ask::<Question, Answers>(&self.key, ch, rng)
+        Ok(slots.ask::<Question, Answers>(&self.key, ch, rng)?.membership())
     }
 }
 

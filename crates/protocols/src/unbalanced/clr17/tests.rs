@@ -207,7 +207,7 @@ fn items_lie_in_any_part_of_their_bins() {
     let shape = Shape { capacity: shape.parts * shape.degree, ..shape };
     let positions: Vec<[u32; 3]> = (0..600).map(|item| [3 * item, 3 * item + 1, 3 * item + 2]).collect();
     let rng = &mut SecretRng::from_os().unwrap();
-    let dealt = crate::unbalanced::polynomials::dealt_parts(&shape, &positions, rng);
+    let dealt = crate::unbalanced::dealing::dealt_parts(&shape, &positions, rng);
     assert_eq!(dealt.len(), 1800);
     let first = dealt.iter().filter(|&&part| part == 0).count() as f64;
     assert!((first - 900.0).powi(2) / 450.0 < 25.0, "{first}");

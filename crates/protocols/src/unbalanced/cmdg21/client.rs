@@ -9,12 +9,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
-use super::params::ring;
+use super::params::{fill_payload_keystream, ring};
 use super::{Params, QUERIES_AN_ENROLMENT};
 use crate::recurrent::ciphertexts::send_half;
 use crate::recurrent::items::refuse_twins;
 use crate::recurrent::oprf::outputs;
-use crate::recurrent::read_params;
 use crate::recurrent::sizes::check_asked;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 use crate::unbalanced::query::Slots;
@@ -73,7 +72,8 @@ impl service::Client for Client {
         let (positions, limbs) = (self.params.positions(&outputs), self.params.limbs(&outputs));
         let slots = Slots::new(&ring().scheme, self.params.shape, &positions, &limbs)?;
         // Steps 4 and 5.
-        slots.ask::<Question, Answers>(&self.key, ch, rng)
+        let answer = slots.ask::<Question, Answers>(&self.key, ch, rng)?;
+        Ok(answer.with_payloads(move |own, out| fill_payload_keystream(&outputs[own], items[own], out)))
     }
 }
 
@@ -91,13 +91,13 @@ impl State for Client {
     const FORMAT: &'static str = "cmdg21 client 1";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
-        out.elements(&self.params.to_words())?;
+        self.params.write(out)?;
         out.u64(self.asked)?;
         out.bytes(&self.key.to_bytes(&ring().scheme))
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
-        let params = read_params(bytes, Params::from_words)?;
+        let params = Params::read(bytes)?;
         let asked = bytes.u64()?;
         let key = Secret::new(bytes.elements::<u8>(ring().half_bytes())?);
         let key = SecretKey::from_bytes(&ring().scheme, &key).ok_or(StateError::Damaged("its key is malformed"))?;

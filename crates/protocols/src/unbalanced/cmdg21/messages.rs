@@ -41,7 +41,7 @@ impl Stream for Question {
     type Element = u8;
 }
 
-/// Arrow 5: for each group and part, the values of the polynomials.
+/// Arrow 5: for each group and part, the value of the polynomials, then those of labels.
 pub(super) enum Answers {}
 
 impl Stream for Answers {

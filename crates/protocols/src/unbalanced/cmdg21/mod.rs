@@ -4,11 +4,13 @@
 //! what travels grows with the set only as fast as the number of parts does.
 //!
 //! ```text
-//!   Server: X                                                         Client: Y
+//!   Server: X, payloads                                               Client: Y
 //!
 //!   prepare: skS random; F(x) = output of RFC 9497's function = (bins, limbs)
 //!            each x into its three bins, bins dealt to parts of B items
 //!            P_(p,s)(v) = product over the items of part p of (v - limb s)
+//!            G_(p,s,l)(limb s) = limb s of label l of payload_x + G(F(x)), for each item x of part p;
+//!            no two items of a part have a limb in common
 //!
 //!   enrol:                       1. key for products
 //!      <------------------------------------------------------------------------
@@ -19,9 +21,10 @@
 //!                                                                     cuckoo table of the F(y_j), its limbs v_s
 //!                                4. for each group of bins, and e of the basis: Enc(v_s^e)
 //!      <------------------------------------------------------------------------
-//!                                5. for each group and part: Enc(P_(p,s)(v_s))
+//!                                5. for each group and part: Enc(P_(p,s)(v_s)), and for each l Enc(G_(p,s,l)(v_s))
 //!      ------------------------------------------------------------------------>
-//!                                                                     y matches if in a part all its slots are zero
+//!                                                                     y matches if in a part all its slots are zero;
+//!                                                                     its payload is in the labels of that part
 //! ```
 //!
 //! | CMDG21 | APSI | here | what |
@@ -30,6 +33,7 @@
 //! | the bins of an item, on either side | `table_size`, `hash_func_count` | [`Shape::bins`] bins, three functions | chosen by bytes 0 to 15 of the output |
 //! | the slots of an item | `felts_per_item` | [`Shape::limbs`] | 17 bits each, from byte 16 of the output on |
 //! | the degree | `max_items_per_bin` | [`Shape::degree`] | items of a part |
+//! | labels, their encryption | `label_byte_count` | [`Shape::labels`] polynomials a slot; key: bytes 48 to 63 of the output |
 //! | the powers sent | `query_powers` | a basis, see `powers` | |
 //! | Paterson and Stockmeyer's evaluation | `ps_low_degree` | none, as with `ps_low_degree` 0 | docs/parameters/unbalanced.md says why |
 //!
@@ -47,14 +51,14 @@
 //!
 //! *The server* sends values of its polynomials, and noise that depends on them. Both are
 //! functions of what the client sent, and of the outputs of the server's items: bins and limbs are
-//! those outputs, and their order in a bin is that of the outputs. Such outputs are pseudo-random to
+//! those outputs, and which part an item lies in follows from them. Such outputs are pseudo-random to
 //! whoever has not asked for them, and anyone may know them all: a client that does anything learns no more
 //! from them than which of its own outputs are there. That holds for values that are not zero, for zeros
 //! in some limbs of an item (they compare pseudo-random limbs), for the part in which an item
 //! lies, and for noise. So no random factor, no flood and no fresh encryption of zero is needed, and
 //! queries may be as many as one likes: clients together open no more outputs than
-//! elements were answered. A set of which a bin overflows is refused when it is prepared; that depends
-//! on outputs alone.
+//! elements were answered. A set of which a bin overflows, or cannot be dealt to its parts, is refused
+//! when it is prepared; that depends on outputs alone.
 //!
 //! # What it does not hold
 //!
@@ -64,10 +68,12 @@
 //!   among those of which nothing is known.
 //! - A client keeps one key of its ciphertexts in its state: a server that gets the state later, and has
 //!   kept queries, tests guesses at the items that they asked about.
+//! - A payload is read without a check: a server that does not follow the protocol may make those of
+//!   some items unreadable.
 //! - A client may guess: it learns of any item whether it is in the set, one for each element that
 //!   the server answers. Nothing here limits how many those are.
 //! - Whoever gets the server's key later, and has kept answers that it could decrypt, tests guesses at
-//!   the set's items without asking.
+//!   the set's items without asking, and opens the payloads of those that are right.
 //! - Items have 128 bits. A set that is prepared once cannot depend on a salt that both sides toss,
 //!   so whoever can put items into both sets finds two keys with one item in about `2^64` steps.
 //! - How long a client takes for its cuckoo table depends on the positions of its items, which the
@@ -121,7 +127,9 @@ impl Service for Cmdg21 {
             "All powers are computed, and multiplied by the polynomials' coefficients, at a smaller modulus than they \
              were sent with. Paterson and Stockmeyer's evaluation, which takes a product of ciphertexts for each part, \
              would be slower at these degrees.",
-            "Membership alone: labels are not there yet.",
+            "A label is cut into limbs, which are interpolated slot by slot beside the item's own. So items of a part differ \
+             in all their limbs: a bin has as many parts as that takes but with probability 2^-45, and items change places \
+             within it. Free places have uniform labels, so that all polynomials have one degree.",
         ],
         modes: &[Mode {
             security: Security::SemiHonest,
@@ -134,7 +142,7 @@ impl Service for Cmdg21 {
                  function",
                 "ring-LWE with 4096 coefficients, 108 bits and ternary secrets, also where the secret's own square is \
                  encrypted (circular security of the key for products)",
-                "keyed BLAKE3 gives uniform polynomials",
+                "keyed BLAKE3 gives uniform polynomials; for keystreams of payloads it is a random oracle",
             ],
             leakage: &[SIZES],
         }],
@@ -149,7 +157,7 @@ impl Service for Cmdg21 {
     }
 
     fn terms(params: &Params) -> Vec<u8> {
-        bytemuck::bytes_of(&params.to_words()).to_vec()
+        bytemuck::cast_slice(&params.to_words()).to_vec()
     }
 
     fn enrolment_bytes(params: &Params) -> RangeInclusive<u64> {

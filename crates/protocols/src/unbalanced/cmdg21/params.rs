@@ -1,13 +1,17 @@
 //! All numbers of the service.
 
+use std::io;
+
 use vesica_mpc::rfc9497::Output;
-use vesica_party::service::Service;
+use vesica_party::service::{Service, StateError, StateReader, StateWriter};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::hashing::Positions;
 use vesica_structures::secret::Secret;
 
 use crate::bfv::keys::SEED_BYTES;
 use crate::ecdh::POINT_BYTES;
+use crate::psi::finish::fill_keystream;
+use crate::recurrent::read_params;
 use crate::recurrent::sizes::Sizes;
 use crate::tasks::IntersectRequest;
 use crate::unbalanced::Shape;
@@ -17,11 +21,18 @@ use crate::unbalanced::ring::{Form, LIMB_BITS, Ring};
 /// of cuckoo tables that do not exist.
 pub const QUERIES_AN_ENROLMENT: u64 = 1 << 16;
 
-/// Numbers that are written into terms and states.
-pub(super) const WORDS: usize = 14;
+/// Numbers that are written into terms and states, the last one a version.
+const WORDS: usize = 14;
 
 /// Rises when hashing, polynomials or scaling change.
 const VERSION: u64 = 1;
+
+/// The version where there are payloads, which rises when labels change, too. The width of a payload
+/// follows it.
+const VERSION_WITH_PAYLOADS: u64 = 2;
+
+/// Separates the keystreams of payloads from others'.
+const PAYLOAD_DOMAIN: &[u8; 16] = b"CMDG21  payloads";
 
 /// The ring.
 pub(super) fn ring() -> &'static Ring {
@@ -43,8 +54,9 @@ impl Params {
     /// Parameters for a request, refused where the mode, a size or an option is not served.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
         super::Cmdg21::ENTRY.require(request.security)?;
-        let Sizes { set_items, query_items, .. } = Sizes::of_membership(request)?;
-        let shape = Shape::new(Form::Together, set_items, query_items, QUERIES_AN_ENROLMENT.ilog2())?;
+        let Sizes { set_items, query_items, payload_bytes } = Sizes::of(request)?;
+        let log_queries = QUERIES_AN_ENROLMENT.ilog2();
+        let shape = Shape::with_payloads(set_items, query_items, log_queries, payload_bytes)?;
         Ok(Self { set_items, query_items, shape })
     }
 
@@ -57,6 +69,17 @@ impl Params {
     pub fn query_bytes(&self) -> u64 {
         let seed = if self.query_items > 0 { SEED_BYTES } else { 0 };
         (2 * self.query_items * POINT_BYTES + seed + self.shape.question_bytes() + self.shape.answer_bytes()) as u64
+    }
+
+    /// About what a set with payloads takes while it is prepared, in bytes: all plaintexts, the slots of those
+    /// of one group and part, and the limbs of all payloads.
+    pub fn preparation_bytes(&self) -> u64 {
+        let Shape { limbs, degree, .. } = self.shape;
+        let slots = ring().scheme.slots();
+        let plaintexts = size_of::<u32>() * self.shape.plaintexts() * slots;
+        let of_part = size_of::<u64>() * self.shape.values() * degree * slots;
+        let of_items = size_of::<u32>() * (1 + limbs * self.shape.labels()) * self.set_items;
+        (plaintexts + of_part + of_items) as u64
     }
 
     /// The positions of items, by their outputs.
@@ -85,17 +108,37 @@ impl Params {
     }
 
     /// All of them as numbers, and what another version may derive from them otherwise.
-    pub(super) fn to_words(self) -> [u64; WORDS] {
-        let mut words = [VERSION; WORDS];
-        words[..2].copy_from_slice(&[self.set_items as u64, self.query_items as u64]);
-        words[2..WORDS - 1].copy_from_slice(&self.shape.to_words());
+    pub(super) fn to_words(self) -> Vec<u64> {
+        let has_payloads = self.shape.payload_bytes > 0;
+        let mut words = vec![self.set_items as u64, self.query_items as u64];
+        words.extend(self.shape.to_words());
+        words.push(if has_payloads { VERSION_WITH_PAYLOADS } else { VERSION });
+        words.extend(has_payloads.then_some(self.shape.payload_bytes as u64));
         words
     }
 
-    /// The parameters that give these numbers; `None` if none do.
-    pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
-        let [set_items, query_items, ..] = words;
-        let request = Sizes::request([set_items, query_items, 0], vesica_party::Security::SemiHonest)?;
-        Self::derive(&request).ok().filter(|params| params.to_words() == words)
+    /// Writes them into a state.
+    pub(super) fn write(self, out: &mut StateWriter<'_>) -> io::Result<()> {
+        out.elements(&self.to_words())
     }
+
+    /// Reads what `write` wrote, refused where no request has these parameters.
+    pub(super) fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let fixed: [u64; WORDS] = read_params(bytes, Some)?;
+        let with_payloads = fixed[WORDS - 1] == VERSION_WITH_PAYLOADS;
+        let payload_bytes = if with_payloads { Some(bytes.u64()?) } else { None };
+        let [set_items, query_items, ..] = fixed;
+        let sizes = [set_items, query_items, payload_bytes.unwrap_or(0)];
+        let derived = Sizes::request(sizes, vesica_party::Security::SemiHonest)
+            .and_then(|request| Self::derive(&request).ok())
+            .filter(|params| params.to_words().into_iter().eq(fixed.into_iter().chain(payload_bytes)));
+        derived.ok_or(StateError::Damaged("its parameters are not those of any request"))
+    }
+}
+
+/// Fills `out` with the keystream of an item's payload: its key is bytes 48 to 63 of the item's output.
+/// Bins and limbs are other bytes.
+pub(super) fn fill_payload_keystream(output: &Output, item: u128, out: &mut [u8]) {
+    let [.., key] = bytemuck::cast::<Output, [u128; 4]>(*output);
+    fill_keystream(PAYLOAD_DOMAIN, key, item, out);
 }

@@ -14,19 +14,23 @@ use vesica_structures::secret::Secret;
 
 use super::Params;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
-use super::params::ring;
+use super::params::{fill_payload_keystream, ring};
 use crate::bfv::keys::SEED_BYTES;
 use crate::recurrent::ciphertexts::{receive_half, send_short};
-use crate::recurrent::items::inputs;
+use crate::recurrent::items::{inputs, refuse_twins};
 use crate::recurrent::oprf::evaluate;
-use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
-use crate::unbalanced::evaluation::{all_powers, shorten, value};
+use crate::unbalanced::Shape;
+use crate::unbalanced::evaluation::{all_powers, label, shorten, value};
+use crate::unbalanced::labels::to_limbs;
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::receive_powers;
 
 /// Items whose outputs are computed at a time, while a set is prepared.
 const ITEMS_AT_A_TIME: usize = 1 << 14;
+
+/// Values that are computed before they are sent, 64 KiB each.
+const VALUES_AT_A_TIME: usize = 64;
 
 /// The server with a prepared set.
 #[derive(Debug)]
@@ -45,23 +49,34 @@ impl service::Server for Server {
     type Output = IntersectSenderOutput;
 
     fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
-        set.check(params.set_items, 0)?;
+        let shape = params.shape;
+        set.check(params.set_items, shape.payload_bytes)?;
+        if shape.payload_bytes > 0 {
+            refuse_twins(&set.items)?;
+        }
         let key = rfc9497::SecretKey::random(Mode::Oprf, rng);
         let mut outputs: Secret<Vec<Output>> = Secret::new(Vec::new());
-        if params.shape.groups > 0 {
+        if shape.groups > 0 {
             outputs.reserve_exact(set.items.len());
             for items in set.items.chunks(ITEMS_AT_A_TIME) {
                 outputs.extend_from_slice(&key.evaluate(inputs(items)));
             }
         }
+        let labels = labels(shape, &set, &outputs);
         // The places of items in their bins are to say nothing of the order of the table. Equal items
         // are one.
         outputs.par_sort_unstable();
         outputs.dedup();
         let (positions, limbs) = (params.positions(&outputs), params.limbs(&outputs));
         drop(outputs);
-        let polynomials = Polynomials::new(&ring().scheme, params.shape, &positions, &limbs, None)
-            .map_err(|_| Abort::StatisticalFailure("a bin of the set is fuller than any should be"))?;
+        let scheme = &ring().scheme;
+        let polynomials = if shape.payload_bytes > 0 {
+            Polynomials::with_labels(scheme, shape, &positions, &limbs, &labels, rng)
+        } else {
+            Polynomials::new(scheme, shape, &positions, &limbs, None)
+        };
+        let polynomials = polynomials
+            .map_err(|_| Abort::StatisticalFailure("the bins of the set are not like those of random items"))?;
         Ok(Self { id: StateId::random(rng), params: *params, key, polynomials })
     }
 
@@ -106,13 +121,44 @@ impl service::Server for Server {
         for column in 0..shape.columns() {
             let sent = fresh.by_ref().take(powers.sent.len()).collect();
             let powers = all_powers(ring, &powers, sent, key);
-            let value = |part| shorten(ring, value(ring, &self.polynomials, column, part, &powers));
-            let values: Vec<_> = (0..shape.parts).into_par_iter().map(value).collect();
-            // Step 5.
-            values.iter().try_for_each(|value| send_short::<Answers>(&ring.scheme, value, ch))?;
+            let value = |&number: &usize| {
+                let (part, number) = (number / shape.values(), number % shape.values());
+                let value = match number {
+                    0 => value(ring, &self.polynomials, column, part, &powers),
+                    number => label(ring, &self.polynomials, column, part, number, &powers),
+                };
+                shorten(ring, value)
+            };
+            let numbers: Vec<usize> = (0..shape.parts * shape.values()).collect();
+            for numbers in numbers.chunks(VALUES_AT_A_TIME) {
+                let values: Vec<_> = numbers.par_iter().map(value).collect();
+                // Step 5.
+                values.iter().try_for_each(|value| send_short::<Answers>(&ring.scheme, value, ch))?;
+            }
         }
         Ok(nothing)
     }
+}
+
+/// The sealed payloads of a set as limbs, in the order of the items' outputs.
+pub(super) fn labels(shape: Shape, set: &IntersectSenderInput, outputs: &[Output]) -> Vec<u32> {
+    let width = shape.payload_bytes;
+    // Where nothing is asked, there are no outputs.
+    if width == 0 || outputs.is_empty() {
+        return Vec::new();
+    }
+    let mut order: Secret<Vec<u32>> = Secret::new((0..outputs.len() as u32).collect());
+    order.par_sort_unstable_by_key(|&item| &outputs[item as usize]);
+    let limbs = shape.labels() * shape.limbs;
+    let mut labels = vec![0; limbs * outputs.len()];
+    labels.par_chunks_exact_mut(limbs).zip(&*order).for_each(|(out, &item)| {
+        let item = item as usize;
+        let mut sealed = vec![0; width];
+        fill_payload_keystream(&outputs[item], set.items[item], &mut sealed);
+        sealed.iter_mut().zip(&set.payloads[item * width..]).for_each(|(byte, payload)| *byte ^= payload);
+        to_limbs(&sealed, out);
+    });
+    labels
 }
 
 impl State for Server {
@@ -120,14 +166,14 @@ impl State for Server {
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.bytes(&self.id.to_bytes())?;
-        out.elements(&self.params.to_words())?;
+        self.params.write(out)?;
         out.bytes(&*self.key.to_bytes())?;
         out.elements(self.polynomials.coefficients())
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
-        let params = read_params(bytes, Params::from_words)?;
+        let params = Params::read(bytes)?;
         let key = Secret::new(bytes.array()?);
         let key =
             rfc9497::SecretKey::from_bytes(Mode::Oprf, &key).ok_or(StateError::Damaged("its key is malformed"))?;

@@ -1,3 +1,5 @@
+mod labels;
+
 use vesica_party::service::{Client as _, Standing};
 use vesica_party::{Abort, Stream};
 use vesica_structures::rlwe::bfv;
@@ -140,7 +142,7 @@ fn malformed_polynomials_are_refused() {
 fn what_is_not_served_is_refused() {
     let good = request(10, 1);
     for (request, says) in [
-        (IntersectRequest { payload_bytes: 1, ..good }, "membership alone"),
+        (IntersectRequest { payload_bytes: 1025, ..good }, "payloads of 1025 bytes"),
         (IntersectRequest { both_learn: true, ..good }, "a sender that learns"),
         (IntersectRequest { security: Security::Malicious, ..good }, "cmdg21"),
         (IntersectRequest { receiver_items: 16_385, ..good }, "16385 items"),
@@ -162,7 +164,6 @@ fn damaged_states_are_refused() {
     assert!(read::<Server>(&bad).is_err());
     assert!(read::<Server>(&good[..good.len() - 1]).is_err());
     for (a, b) in [(params, params), (params, self::params(11, 1)), (params, self::params(10, 2))] {
-        assert_eq!(Params::from_words(a.to_words()), Some(a));
         assert_eq!(Cmdg21::terms(&a) == Cmdg21::terms(&b), a == b);
     }
 }

@@ -73,7 +73,7 @@ fn comes_from(on: &Parties, question: &Question, answer: &Answer, items: &[u128]
     for (slot, supposed) in supposed(&on.receiver.tables.hash, params, items, asked).into_iter().enumerate() {
         let row = (slot / half) ^ usize::from(swap);
         let came_to = row * half + (slot % half + half - steps) % half;
-        factors[slot] = slots[came_to] * slots::inverse(supposed, t) % t;
+        factors[slot] = slots[came_to] * crate::bfv::inverse(supposed, t) % t;
     }
     let factors = scheme.multiplier(&scheme.encode(&factors), scheme.all_primes());
     let mask = scheme.expand(&question.seed, 0, question.masks[0][0].clone());
