@@ -5,6 +5,7 @@
 
 pub mod finish;
 pub mod hfh99;
+pub mod kkrt16;
 pub mod ltsxq26;
 pub mod prty19;
 pub mod vole;
