@@ -361,6 +361,10 @@ impl service::Client for Replayer {
         Err(Abort::Local { code: 1, fault: "a replaying client does not enrol".into(), mend: "rejoin".into() })
     }
 
+    fn params(&self) -> &Params {
+        self.client.params()
+    }
+
     fn query(
         &mut self,
         number: u64,

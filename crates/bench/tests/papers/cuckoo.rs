@@ -116,7 +116,7 @@ pub fn lines(text: &mut String, paper: &Hashing, said: &[Said]) {
         let at = |rate: usize| format!("{}, {:.4}", run.items[rate], run.items[rate] / bins);
         let _ = writeln!(
             text,
-            "| {} | {}, {:.4} | {} | {} | {} | {:.3} | {} |",
+            "| {} | {}, {:.4} | {} | {} | {} | about {:.2} | {} |",
             run.functions,
             said.items,
             said.items / bins,

@@ -23,13 +23,14 @@
 //! Items have 16 bits and are constants modulo `t = 65,537`; `r` and `rho` are constants, too. Modulo a
 //! prime, a product is zero only where a factor is, so that outputs are right. The paper leaves the
 //! parameters open. The products of an item have a depth of `log2 |X|`, and the modulus of Protocol 2's
-//! repaired forms, 165 bits, has room for a depth of 4: sets of at most 16 items, at `|Y| (|X| - 1)` products
+//! repaired forms, 165 bits, has room for a depth of 4 and, by a prediction, of 5. Served are sets of at most 16
+//! items, at `|Y| (|X| - 1)` products
 //! of ciphertexts.
 //!
 //! # What is wrong with it
 //!
 //! Theorem 1 of the paper asks for circuit privacy, which no step provides. The tests in `tests/basic.rs`
-//! show that both halves of the claim fail between parties that follow the protocol:
+//! show that for BFV as the paper uses it, both halves of the claim fail between parties that follow the protocol:
 //!
 //! - *The sender recognises `y`.* Step 3b adds `r` to the first half of `d` only. The second half is a
 //!   function of the encrypted items, `y` and the key for products: `|X| - 1` products for each guess.
@@ -71,7 +72,7 @@ pub fn check_set(items: usize) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported::new(
-        format_args!("a set of {items} items: the noise of their product exceeds the modulus"),
+        format_args!("a set of {items} items: deeper products were not tried at this modulus"),
         format_args!("take at most {MOST_ITEMS} items, or Protocol 2"),
     ))
 }

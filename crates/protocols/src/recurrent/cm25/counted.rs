@@ -1,6 +1,8 @@
-//! Footnote 1 of the paper, on Protocol 2: a random factor that is not zero takes the place of the random
-//! summand, so that the sender learns the size of the intersection, too. As printed and repaired; no row of
-//! the registry.
+//! Footnote 1 of the paper, carried over to Protocol 2: a random factor that is not zero takes the place of the
+//! random summand, so that the sender learns the size of the intersection, too. Literally, which is **broken**,
+//! and repaired; no row of the registry. The footnote stands at Protocol 1, which has no bins, tables and
+//! partitions: of what is wrong below, the order and the test of guesses are the footnote's own, and the rest
+//! comes with Protocol 2.
 //!
 //! ```text
 //!   Sender: X                                                              Receiver: Y
@@ -28,7 +30,8 @@
 //! **Broken**, as the tests in `tests/counted.rs` show: the sender does not learn a size, but items.
 //!
 //! - *The slot of a zero is the item's bin* modulo the number of slots. The paper's only rotation is the
-//!   sender's, of what it answers. At 2^20 bins, 222 of 911,705 items are left.
+//!   sender's, of what it answers. At 2^20 bins, 222 of 911,705 items are left, and the test of guesses below,
+//!   with the 40,960 factors that the slot of the zero may have, singles out one of them.
 //! - *The packing modulus of a zero is the item's table*, `g(y)`: 110 of 904,934 items in Fast Setup.
 //! - *The partition of a zero is the function* where each has its own: about a quarter of these.
 //! - *The order of zeros is that of the receiver's items.*
@@ -47,10 +50,13 @@
 //! order. What the sender sees of an item is a fresh ciphertext of uniform slots that are not zero, but for a
 //! match, which is at a uniform place; and so of a query the number of matches, which is what it is to learn.
 //! The receiver sees the encrypted tables and bits. docs/parameters/cm25.md has the noise and the floods.
-//! Fast Setup has no room for such a flood.
+//! With two tables, the zero's packing modulus would still be `g(y)`, and with several partitions its partition
+//! the function: neither is served.
 //!
-//! A sender that does not follow the protocol answers as it likes. A receiver that does not has a decryption
-//! oracle, as in Protocol 2.
+//! Nothing holds against a side that does not follow the protocol. A sender may answer as it likes, and send keys
+//! that re-randomise nothing; a receiver has a decryption oracle, as in Protocol 2. A receiver must not ask about
+//! more than [`ITEMS_AN_ENROLMENT`](super::ITEMS_AN_ENROLMENT) items of one set-up: nothing here counts them. An item that
+//! is asked about twice counts twice.
 
 use vesica_structures::facts::Unsupported;
 use vesica_structures::hashing::HashFailure;
@@ -64,7 +70,8 @@ use super::tables::Tables;
 use super::turns::Turns;
 use super::{Configuration, Form, Params, Setup, slots};
 
-/// Refuses parameters whose modulus has no room.
+/// Refuses parameters whose modulus has no room, and repaired ones with which a zero would tell its table or its
+/// function.
 ///
 /// # Errors
 /// For Fast Setup with fewer than four partitions as printed, and for all but Fast Intersection with one
@@ -102,7 +109,8 @@ pub struct CountedSetup {
 /// What the receiver asks of an item: `D`, for each partition, for each limb.
 pub type CountedQuestion = Vec<Vec<Ciphertext<Coefficients>>>;
 
-/// The left column of the figure.
+/// The left column of the variant in which the sender learns the size of the intersection. **Broken** where the
+/// parameters have the printed form: then the sender learns items.
 #[derive(Debug)]
 pub struct CountingSender {
     pub(super) sender: super::Sender,
@@ -110,11 +118,19 @@ pub struct CountingSender {
 }
 
 impl CountingSender {
-    /// Steps 1 to 3, for parameters that [`check`] does not refuse.
+    /// Steps 1 to 3.
     ///
     /// # Errors
     /// If a table does not exist: a statistical failure, never tried again with another key.
+    ///
+    /// # Panics
+    /// If [`check`] refuses the parameters.
     pub fn prepare(params: &Params, items: &[u128], rng: &mut SecretRng) -> Result<Self, HashFailure> {
+        assert!(check(params).is_ok(), "parameters that are not refused");
+        Self::prepare_unchecked(params, items, rng)
+    }
+
+    pub(super) fn prepare_unchecked(params: &Params, items: &[u128], rng: &mut SecretRng) -> Result<Self, HashFailure> {
         let sender = super::Sender::prepare(params, items, rng)?;
         let mut encryptor = sender.key.encryptor(sender.scheme, rng);
         let turns = match params.form {
@@ -145,7 +161,8 @@ impl CountingSender {
     }
 }
 
-/// The right column of the figure.
+/// The right column of the variant in which the sender learns the size of the intersection. **Broken** where the
+/// parameters have the printed form: then the sender learns items.
 #[derive(Debug)]
 pub struct CountingReceiver {
     pub(super) tables: Tables,
@@ -157,8 +174,13 @@ impl CountingReceiver {
     /// Takes what the sender sent once.
     ///
     /// # Panics
-    /// If it is not of the parameters' sizes.
+    /// If it is not of the parameters' sizes, or if [`check`] refuses the parameters.
     pub fn new(params: &Params, setup: CountedSetup) -> Self {
+        assert!(check(params).is_ok(), "parameters that are not refused");
+        Self::new_unchecked(params, setup)
+    }
+
+    pub(super) fn new_unchecked(params: &Params, setup: CountedSetup) -> Self {
         let CountedSetup { setup, seed, turns } = setup;
         let turns = (params.form == Form::Repaired).then(|| Turns::new(params.scheme(), &seed, turns));
         Self { tables: Tables::new(params, setup), turns }
@@ -189,7 +211,11 @@ impl CountingReceiver {
     }
 
     /// Step 6: whether each item is in the set, from the answers and what [`ask`](Self::ask) said.
+    ///
+    /// # Panics
+    /// If there is not an answer for each item.
     pub fn read(&self, answers: &[bool], order: &[usize]) -> Vec<bool> {
+        assert_eq!(answers.len(), order.len(), "an answer for each item");
         let mut found = vec![false; order.len()];
         order.iter().zip(answers).for_each(|(&item, &answer)| found[item] = answer);
         found

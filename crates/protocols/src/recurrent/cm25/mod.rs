@@ -109,7 +109,8 @@
 //! # Without a row
 //!
 //! [`basic`] is Protocol 1, the blueprint of Protocol 2, as printed. [`CountingSender`] and [`CountingReceiver`] are
-//! footnote 1's variant of Protocol 2, as printed and repaired: the sender learns the size of the intersection.
+//! footnote 1 carried over to Protocol 2. Repaired, the sender learns the size of the intersection; literally, which is
+//! **broken**, it learns items.
 
 pub mod basic;
 mod client;

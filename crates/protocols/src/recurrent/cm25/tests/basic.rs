@@ -5,7 +5,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_testkit::two_party;
 
 use super::super::basic::{MOST_ITEMS, Question, Receiver, Sender, check_set, scheme};
-use super::super::slots::inverse;
+use crate::bfv::inverse;
 
 /// Modulus of items.
 const T: u64 = 65_537;
@@ -41,11 +41,11 @@ fn outputs_are_those_of_a_plain_computation() {
 }
 
 #[test]
-fn a_depth_of_four_is_the_most() {
+fn sixteen_items_leave_a_level_of_room_and_more_are_refused() {
     let refused = check_set(MOST_ITEMS + 1).unwrap_err();
     assert!(refused.what.contains("17 items") && refused.mend.contains("16"), "{refused}");
     assert!(Sender::new(&items(17), &mut SecretRng::insecure_from_seed(1)).is_err());
-    // A level more takes about 2^30.
+    // A level more takes 2^27 to 2^30.
     let (sender, receiver, _) = parties(MOST_ITEMS);
     let product = scheme().ciphertext_coefficients(receiver.product(3));
     let room = scheme().room_bits(scheme().all_primes()) - scheme().noise_bits(&product, &sender.key);

@@ -84,8 +84,9 @@ fn what_the_modulus_has_no_room_for_is_refused() {
         // And would not decrypt.
         let mut rng = SecretRng::insecure_from_seed(1);
         let items = items_of(&params, &mut rng);
-        let sender = CountingSender::prepare(&params, &items, &mut rng).unwrap();
-        let (questions, _) = CountingReceiver::new(&params, sender.setup().clone()).ask(&items[..1], &mut rng);
+        let sender = CountingSender::prepare_unchecked(&params, &items, &mut rng).unwrap();
+        let (questions, _) =
+            CountingReceiver::new_unchecked(&params, sender.setup().clone()).ask(&items[..1], &mut rng);
         assert!(sender.answer(&questions).is_err());
     }
     let (refused_setup, _) = refused(Configuration::FastSetup, Form::Repaired, 2);
@@ -146,7 +147,7 @@ fn recognises(on: &Counting, question: &CountedQuestion, guess: u128) -> bool {
     let decrypted = |ciphertext| slots::decrypted(scheme, &[ciphertext], key).unwrap().remove(0);
     let supposed = decrypted(scheme.ciphertext_coefficients(product.clone()));
     let sent = decrypted(question[0][0].clone());
-    let factors: Vec<u64> = sent.iter().zip(&*supposed).map(|(d, &m)| d * slots::inverse(m, t) % t).collect();
+    let factors: Vec<u64> = sent.iter().zip(&*supposed).map(|(d, &m)| d * crate::bfv::inverse(m, t) % t).collect();
     let factors = scheme.multiplier(&scheme.encode(&factors), scheme.all_primes());
     let mut expected = scheme.ciphertext_coefficients(scheme.combine(&[(&product, &factors)]));
     scheme.switch_down(&mut expected, tables.params.primes_of_d());
