@@ -182,6 +182,36 @@ fn labels_are_read_where_the_item_is_and_nowhere_else() {
     }
 }
 
+/// Items of a bin that share a limb have labels of their own all the same: they are in different parts.
+#[test]
+fn items_with_a_common_limb_have_their_own_labels() {
+    let shape = Shape { limbs: 2, degree: 2, parts: 4, capacity: 8, basis: 0, payload_bytes: 3, ..on_one_limb() };
+    let mut rng = SecretRng::from_os().unwrap();
+    // Dealt in turn, items 0 and 4 would be in one part, and so on.
+    let set: Vec<u64> = (0..8).flat_map(|item| [item % 4, 100 + item]).collect();
+    let labels: Vec<u32> = (0..16).map(|limb| 1000 + limb).collect();
+    let polynomials = Polynomials::with_labels(scheme(), shape, &[[0, 1, 2]; 8], &set, &labels, &mut rng).unwrap();
+    let mut found = Vec::new();
+    for part in 0..shape.parts {
+        let slots = |number| -> Vec<Vec<u64>> {
+            polynomials.of_part(scheme(), 0, part, number).map(|plain| scheme().decode(&plain)).collect()
+        };
+        let (roots, of_labels) = (slots(0), slots(1));
+        for item in 0..8 {
+            let at = |coefficients: &[Vec<u64>], slot: usize, highest: u64| {
+                let point = set[2 * item + slot];
+                coefficients.iter().rev().fold(highest, |value, slots| (value * point + slots[slot]) % PLAIN)
+            };
+            if [0, 1].map(|slot| at(&roots, slot, 1)) == [0, 0] {
+                assert_eq!([0, 1].map(|slot| at(&of_labels, slot, 0) as u32), labels[2 * item..][..2], "item {item}");
+                found.push(item);
+            }
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(found, (0..8).collect::<Vec<_>>());
+}
+
 /// The same work and the same degrees, whatever is in a bin: those of an empty set read as those of
 /// others do.
 #[test]
