@@ -31,6 +31,9 @@ const VERSION: u64 = 1;
 /// follows it.
 const VERSION_WITH_PAYLOADS: u64 = 2;
 
+// A state says by this number alone whether it has the width of payloads.
+const _: () = assert!(VERSION != VERSION_WITH_PAYLOADS);
+
 /// Separates the keystreams of payloads from others'.
 const PAYLOAD_DOMAIN: &[u8; 16] = b"CMDG21  payloads";
 
