@@ -76,6 +76,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("jsz22-r", Security::SemiHonest, [[903, 345, 1116], [949, 92, 1445]]),
     row("jsz22-s", Security::SemiHonest, [[1408, 1651, 0], [1291, 1458, 290]]),
     row("jszg24", Security::SemiHonest, [[860, 1510, 44], [673, 1900, 681]]),
+    row("kkrt16", Security::SemiHonest, [[900, 120, 90], [1500, 2, 110]]),
     row("krtw19", Security::SemiHonest, [[2745, 670, 133], [5379, 359, 161]]),
     row("ltsxq26", Security::Malicious, [[282, 78, 22], [898, 1, 148]]),
     row("ltsxq26", Security::SemiHonest, [[280, 76, 30], [959, 3, 156]]),
