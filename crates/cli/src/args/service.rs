@@ -80,13 +80,13 @@ pub struct ServeArgs {
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
     /// more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
-    /// each with hundreds of keys. A query takes megabytes, and more the longer the records of
-    /// --payload are, which have at most 1024 bytes each. oprf-buckets: the
-    /// protocol of web services that check whether a password has been stolen. A client fetches a few
-    /// kilobytes for each key that it asks about, and you see a part of a hash of each: it needs
-    /// --leak-prefix here and at each client. oprf-pir, cmdg21 and oprf-buckets need --security
-    /// semi-honest. auto: Vesica takes the protocol with which a client exchanges the fewest bytes (see
-    /// --expect-queries), but never oprf-buckets; the log says which one, and why
+    /// each with hundreds of keys. A query takes megabytes, and more with --payload, whose records may
+    /// then have at most 1024 bytes. oprf-buckets: the protocol of web services that check whether a
+    /// password has been stolen. A client fetches a few kilobytes for each key that it asks about, and
+    /// you see a part of a hash of each: it needs --leak-prefix here and at each client. oprf-pir,
+    /// cmdg21 and oprf-buckets need --security semi-honest. auto: Vesica takes the protocol with which
+    /// a client exchanges the fewest bytes (see --expect-queries), but never oprf-buckets; the log says
+    /// which one, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
     /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
@@ -98,8 +98,8 @@ pub struct ServeArgs {
     /// Hash each key with Argon2id before anything else is done with it, here and at each client. Whoever
     /// steals your server's state then tests guesses at its keys no faster than this hash can be
     /// computed. Give the memory that one hash takes and, after a comma, the number of passes over
-    /// it: with 19MiB,2 a key takes about 0.03 s. You spend that time on each key of the table when
-    /// the set is prepared, and a client on each key that it asks about
+    /// it: with 19MiB,2 a key takes about 0.03 s. Preparing the set takes that time for each key of
+    /// the table. A query takes that time for each key in it
     #[arg(long, value_name = "MEMORY[,PASSES]", help_heading = "Set")]
     pub slow_hash: Option<SlowHash>,
     /// With --protocol auto: how many queries one client is likely to send
