@@ -83,7 +83,7 @@ pub struct ServeArgs {
     /// each with hundreds of keys. A query takes megabytes, and more with --payload, whose records may
     /// then have at most 1024 bytes. oprf-buckets: the protocol of web services that check whether a
     /// password has been stolen. A client fetches a few kilobytes for each key that it asks about, and
-    /// you see a part of a hash of each: it needs --leak-prefix here and at each client. oprf-pir,
+    /// you see a part of a hash of that key. Say --leak-prefix here and at each client. oprf-pir,
     /// cmdg21 and oprf-buckets need --security semi-honest. auto: Vesica takes the protocol with which
     /// a client exchanges the fewest bytes (see --expect-queries), but never oprf-buckets; the log says
     /// which one, and why

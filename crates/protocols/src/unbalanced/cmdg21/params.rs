@@ -74,13 +74,13 @@ impl Params {
         (2 * self.query_items * POINT_BYTES + seed + self.shape.question_bytes() + self.shape.answer_bytes()) as u64
     }
 
-    /// About what a set with payloads takes while it is prepared, in bytes: all plaintexts, the slots of those
-    /// of one group and part, and the limbs of all payloads.
+    /// About what a set with payloads takes while it is prepared on one thread, in bytes: all plaintexts, twice
+    /// the slots of those of one group and part, and the limbs of all payloads.
     pub fn preparation_bytes(&self) -> u64 {
         let Shape { limbs, degree, .. } = self.shape;
         let slots = ring().scheme.slots();
         let plaintexts = size_of::<u32>() * self.shape.plaintexts() * slots;
-        let of_part = size_of::<u64>() * self.shape.values() * degree * slots;
+        let of_part = 2 * size_of::<u64>() * self.shape.values() * degree * slots;
         let of_items = size_of::<u32>() * (1 + limbs * self.shape.labels()) * self.set_items;
         (plaintexts + of_part + of_items) as u64
     }
