@@ -80,13 +80,13 @@ pub struct ServeArgs {
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
     /// more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
-    /// each with hundreds of keys. A query takes megabytes, and more with --payload, whose records may
-    /// then have at most 1024 bytes. oprf-buckets: the protocol of web services that check whether a
-    /// password has been stolen. A client fetches a few kilobytes for each key that it asks about, and
-    /// you see a part of a hash of that key. Say --leak-prefix here and at each client. oprf-pir,
-    /// cmdg21 and oprf-buckets need --security semi-honest. auto: Vesica takes the protocol with which
-    /// a client exchanges the fewest bytes (see --expect-queries), but never oprf-buckets; the log says
-    /// which one, and why
+    /// each with hundreds of keys. A query takes megabytes. With --payload it takes more of them, and a
+    /// record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
+    /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks
+    /// about, and you see a part of a hash of that key. Say --leak-prefix here and at each client.
+    /// oprf-pir, cmdg21 and oprf-buckets need --security semi-honest. auto: Vesica takes the protocol
+    /// with which a client exchanges the fewest bytes (see --expect-queries), but never oprf-buckets;
+    /// the log says which one, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
     /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
