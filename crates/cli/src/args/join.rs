@@ -67,7 +67,7 @@ pub struct ReceiveArgs {
     /// all keys of both sides. For each key of yours, your value counts; for each key that only your
     /// partner has, your partner's value counts. If you name no column, each result is the sum of one
     /// column of your partner over the keys that only your partner has. shares: your columns to
-    /// share. Not for other tasks.
+    /// share. Other tasks take no --payload.
     /// Put a name that has a comma in double quotes: '"Sales, net",score'
     #[arg(long, value_name = "COLUMN,...", value_parser = columns)]
     pub payload: Vec<Columns>,

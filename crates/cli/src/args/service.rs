@@ -22,7 +22,7 @@ Examples:
 SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir: \
 everything; with oprf-buckets: nothing). SIGHUP also reads the file of \
 --clients again, and disconnects clients that are not in it any more. SIGUSR1 makes a new secret key. SIGTERM or \
-SIGINT ends it, after \
+SIGINT ends the server, after \
 the queries under way. docs/service.md takes you from a table to a running server.";
 
 const QUERY_EXAMPLES: &str = "\
@@ -95,11 +95,11 @@ pub struct ServeArgs {
     /// more traffic. Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
-    /// Hash each key with Argon2id before anything else is done with it, here and at each client. Whoever
-    /// steals your server's state then tests guesses at its keys no faster than this hash can be
-    /// computed. Give the memory that one hash takes and, after a comma, the number of passes over
-    /// it: with 19MiB,2 a key takes about 0.03 s. Preparing the set takes that time for each key of
-    /// the table. A query takes that time for each key in it
+    /// Hash each key with Argon2id before anything else is done with it, here and at each client. If
+    /// somebody steals your server's state, each guess at a key of your table then costs him one such
+    /// hash. Give the memory that one hash takes and, after a comma, the number of passes over it: with
+    /// 19MiB,2 a key takes about 0.03 s. Preparing the set takes that time for each key of the table. A
+    /// query takes that time for each key in it
     #[arg(long, value_name = "MEMORY[,PASSES]", help_heading = "Set")]
     pub slow_hash: Option<SlowHash>,
     /// With --protocol auto: how many queries one client is likely to send
