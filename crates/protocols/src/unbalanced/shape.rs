@@ -153,7 +153,7 @@ impl Shape {
     /// `-log2` of a bound on the probability that the items of some bin cannot be dealt to its parts such
     /// that no two of a part have a limb in common; without payloads they need not be. They can where a bin
     /// has twice as many parts as an item has others with a limb of its own, or a part for each item
-    /// (see [`deal_apart`](super::dealing::deal_apart)).
+    /// (see `dealing::deal_apart`).
     pub fn go_apart_bits(&self, set_items: usize) -> f64 {
         let (others, too_many) = (self.capacity - 1, self.parts / 2 + 1);
         if self.payload_bytes == 0 || self.parts >= self.capacity || too_many > others {
