@@ -91,7 +91,11 @@ pub(super) use compiled;
 /// # Safety
 /// The machine has the instructions of `F`. So for the functions below.
 pub(super) unsafe fn multiply<F: Compiled>(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
-    let digits = Digits::of([scalar; MOST_LANES]);
+    if elements.is_empty() {
+        return true;
+    }
+    let mut digits = Digits::zero();
+    digits.set([scalar; MOST_LANES]);
     let mut valid = true;
     for elements in elements.chunks_mut(F::LANES) {
         // SAFETY: the caller vouches for the instructions.
@@ -113,7 +117,11 @@ pub(super) unsafe fn multiply<F: Compiled>(scalar: &Scalar, elements: &mut [Enco
 /// # Safety
 /// As above.
 pub(super) unsafe fn map_and_multiply<F: Compiled>(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {
-    let digits = Digits::of([scalar; MOST_LANES]);
+    if uniform.is_empty() {
+        return;
+    }
+    let mut digits = Digits::zero();
+    digits.set([scalar; MOST_LANES]);
     for (uniform, out) in uniform.chunks(F::LANES).zip(out.chunks_mut(F::LANES)) {
         let mut halves = Zeroizing::new([[[0; ENCODED_BYTES]; MOST_LANES]; 2]);
         for (lane, uniform) in uniform.iter().enumerate() {
@@ -138,10 +146,13 @@ pub(super) unsafe fn composites<F: Compiled>(
     key: &Scalar,
     nonce: &Scalar,
 ) -> Option<Composites> {
-    let lanes_of = |scalars: &[Scalar]| {
+    // Not for secrets: what is returned is moved.
+    let of_weights = |scalars: &[Scalar]| {
         let mut lanes = [&Scalar::ZERO; MOST_LANES];
         lanes.iter_mut().zip(scalars).for_each(|(lane, scalar)| *lane = scalar);
-        Digits::of(lanes)
+        let mut digits = Digits::zero();
+        digits.set(lanes);
+        digits
     };
     let mut points = Vec::with_capacity(elements.len().div_ceil(F::LANES));
     for elements in elements.chunks(F::LANES) {
@@ -152,15 +163,18 @@ pub(super) unsafe fn composites<F: Compiled>(
         }
         points.push(point);
     }
-    let digits: Vec<Digits> = weights.chunks(F::LANES).map(lanes_of).collect();
+    let digits: Vec<Digits> = weights.chunks(F::LANES).map(of_weights).collect();
     let at_a_time = points.chunks(POINTS_A_LANE).zip(digits.chunks(POINTS_A_LANE));
     let factors = Zeroizing::new([Scalar::ONE, *key, *nonce, *nonce]);
+    let [one, key, nonce, again] = factors.each_ref();
+    let mut factors = Digits::zero();
+    factors.set([one, key, nonce, again, &Scalar::ZERO, &Scalar::ZERO, &Scalar::ZERO, &Scalar::ZERO]);
     let mut encoded = [[0; ENCODED_BYTES]; 4];
     // SAFETY: as above.
     unsafe {
         let sums: Vec<Point<F>> = at_a_time.map(|(points, digits)| F::sum_of_multiples(points, digits)).collect();
         let bases = F::total_or_generator(&sums, 0b1000);
-        F::encode(&F::sum_of_multiples(&[bases], &[lanes_of(&*factors)]), &mut encoded);
+        F::encode(&F::sum_of_multiples(&[bases], std::slice::from_ref(&factors)), &mut encoded);
     }
     let [sum, sum_by_key, sum_by_nonce, generator_by_nonce] = encoded;
     Some(Composites { sum, sum_by_key, sum_by_nonce, generator_by_nonce })
@@ -171,8 +185,15 @@ pub(super) unsafe fn composites<F: Compiled>(
 pub(super) struct Digits(Zeroizing<[[u64; 2]; DIGITS]>);
 
 impl Digits {
-    fn of(scalars: [&Scalar; MOST_LANES]) -> Self {
-        let mut digits = Zeroizing::new([[0; 2]; DIGITS]);
+    fn zero() -> Self {
+        Self(Zeroizing::new([[0; 2]; DIGITS]))
+    }
+
+    /// Fills in the digits of these scalars, where zeros were. In place, and never inlined: digits that are
+    /// returned leave a copy on the stack that nobody wipes.
+    #[inline(never)]
+    fn set(&mut self, scalars: [&Scalar; MOST_LANES]) {
+        let digits = &mut self.0;
         for (lane, scalar) in scalars.into_iter().enumerate() {
             let bytes = Zeroizing::new(scalar.to_bytes());
             let mut carry = 0;
@@ -185,7 +206,6 @@ impl Digits {
                 digit[1] |= u64::from(value < 0) << (8 * lane);
             }
         }
-        Self(digits)
     }
 
     /// The lanes whose digit at this place has this amount; without a branch.
