@@ -471,15 +471,7 @@ impl<S: TableService> Serving<S> {
             return Ok(Reloaded { before, now: keys, outcome: Outcome::Unchanged });
         }
         let server = self.state.current();
-        let mut hashed = std::mem::take(&mut served.hashed);
-        let set = set.with_slow_hashes(&self.description, &mut hashed, self.config.memory, log);
-        let set = match set {
-            Ok(set) => set,
-            Err(failure) => {
-                served.hashed = hashed;
-                return Err(failure);
-            }
-        };
+        let set = set.with_slow_hashes(&self.description, &mut served.hashed, self.config.memory, log)?;
         let roster = served.roster.as_ref().filter(|_| !gets_new_key);
         let roster = roster.map(|roster| (&*server, roster, served.made));
         let (mut prepared, changes) = follow::<S>(&self.description, roster, set, &mut randomness()?)?;
@@ -488,6 +480,7 @@ impl<S: TableService> Serving<S> {
         if let Some(path) = &self.config.state {
             prepared::save(&prepared, path)?;
         }
+        let hashed = std::mem::take(&mut served.hashed);
         *served = Served::of(&mut prepared, keys, hashed);
         if gets_new_key {
             self.state.retire(prepared.server, Instant::now() + self.config.overlap);

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use rayon::prelude::*;
 use vesica_structures::secret::Secret;
-use zeroize::Zeroize;
 
 use crate::failure::{Failure, code};
 use crate::memory::{Budget, Bytes};
@@ -104,14 +103,14 @@ impl SlowHash {
             let start = Instant::now();
             self.one(salt, 0, &mut blocks)?;
             told(missing, start.elapsed().saturating_mul(missing as u32) / threads);
-            wipe(blocks);
+            drop(blocks);
             hashes.par_iter_mut().zip(&*items).filter(|(hash, _)| hash.is_none()).try_for_each_init(
-                || Memory(self.memory()),
+                || self.memory(),
                 |memory, (hash, &item)| {
                     if let Some(failure) = stop() {
                         return Err(failure);
                     }
-                    let blocks = memory.0.as_mut().map_err(|failure| failure.clone())?;
+                    let blocks = memory.as_mut().map_err(|failure| failure.clone())?;
                     *hash = Some(self.one(salt, item, blocks)?);
                     Ok(())
                 },
@@ -133,9 +132,10 @@ impl SlowHash {
     pub(super) fn hash_of_set(self, salt: u128, hash: [u8; 32]) -> Result<[u8; 32], Failure> {
         let mut blocks = self.memory()?;
         let mut slow = [0; 32];
-        let hashed = self.argon2()?.hash_password_into_with_memory(&hash, &salt.to_le_bytes(), &mut slow, &mut blocks);
-        wipe(blocks);
-        hashed.map(|()| slow).map_err(|_| refused())
+        self.argon2()?
+            .hash_password_into_with_memory(&hash, &salt.to_le_bytes(), &mut slow, &mut *blocks)
+            .map_err(|_| refused())?;
+        Ok(slow)
     }
 
     fn one(self, salt: u128, item: u128, blocks: &mut [Block]) -> Result<u128, Failure> {
@@ -165,33 +165,19 @@ impl SlowHash {
         Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
     }
 
-    fn memory(self) -> Result<Vec<Block>, Failure> {
+    /// What a hash is made in.
+    fn memory(self) -> Result<Secret<Vec<Block>>, Failure> {
         let count = Params::new(self.memory, self.passes, 1, None).map_err(|_| refused())?.block_count();
         let mut blocks = Vec::new();
         blocks.try_reserve_exact(count).map_err(|_| self.no_memory(&"the system gives no more"))?;
         blocks.resize(count, Block::default());
-        Ok(blocks)
+        Ok(Secret::new(blocks))
     }
 }
 
 /// Says what is about to be hashed, and for how long.
 pub(super) fn announcement(hash: SlowHash, count: usize, time: Duration) -> String {
     format!("hashing {count} keys with --slow-hash {hash}, which takes about {:.0} s", time.as_secs_f64().max(1.0))
-}
-
-/// What a thread hashes in, wiped when it is done.
-struct Memory(Result<Vec<Block>, Failure>);
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if let Ok(blocks) = &mut self.0 {
-            wipe(std::mem::take(blocks));
-        }
-    }
-}
-
-fn wipe(mut blocks: Vec<Block>) {
-    blocks.iter_mut().for_each(Zeroize::zeroize);
 }
 
 fn refused() -> Failure {
