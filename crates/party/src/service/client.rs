@@ -55,10 +55,10 @@ pub fn describe(ch: &mut Channel) -> Result<Vec<u8>, Abort> {
     Ok(description)
 }
 
-/// Leaves a server that was not joined, only asked for its description.
-pub fn depart(mut ch: Channel) -> Result<(), Abort> {
+/// Leaves a server. For a channel on which none was joined, only asked for its description.
+pub fn depart(mut ch: Channel) -> Result<Tally, Abort> {
     ch.send(&Next::LEAVE)?;
-    ch.finish().map(drop)
+    ch.finish()
 }
 
 /// A client that is joined to a server over one connection.
@@ -158,9 +158,8 @@ impl<S: Service> ServiceClient<S> {
 
     /// Leaves: what the client keeps, and whether the connection ended cleanly. Works after a
     /// failed query, too.
-    pub fn leave(mut self) -> (Enrolled<S::Client>, Result<Tally, Abort>) {
-        let ended = self.ch.send(&Next::LEAVE).and_then(|()| self.ch.finish());
-        (self.enrolled, ended)
+    pub fn leave(self) -> (Enrolled<S::Client>, Result<Tally, Abort>) {
+        (self.enrolled, depart(self.ch))
     }
 
     fn join_again(&mut self) -> Result<(), Abort> {

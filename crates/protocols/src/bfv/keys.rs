@@ -1,11 +1,11 @@
 //! The keys under which another party computes.
 
 use vesica_party::{Abort, Channel, Stream};
-use vesica_structures::rlwe::bfv::{PublicKey, Scheme, SecretKey, Seed, SwitchKey};
+use vesica_structures::rlwe::bfv::{PublicKey, Scheme, SecretKey, SwitchKey};
 use vesica_structures::rng::SecretRng;
 
 use super::Ring;
-use crate::recurrent::ciphertexts::{receive_half, receive_halves, send_half};
+use crate::recurrent::ciphertexts::{receive_half, receive_halves, receive_seed, send_half};
 
 /// Bytes of the seed of ciphertexts, or of keys.
 pub(crate) const SEED_BYTES: usize = 32;
@@ -28,9 +28,7 @@ pub(crate) fn receive<S: Stream<Element = u8>>(
     scheme: &Scheme,
     ch: &mut Channel,
 ) -> Result<(PublicKey, SwitchKey), Abort> {
-    let mut seed = [0; SEED_BYTES];
-    ch.recv_stream::<S>(&mut seed)?;
-    let seed = Seed::from_bytes(seed);
+    let seed = receive_seed::<S>(ch)?;
     let public = PublicKey::new(scheme, &seed, 0, receive_half::<S>(scheme, ch)?.1);
     let halves = receive_halves::<S>(scheme, scheme.digits(), ch)?;
     Ok((public, SwitchKey::new(scheme, &seed, 1, halves)))

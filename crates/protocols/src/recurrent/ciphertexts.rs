@@ -3,8 +3,10 @@
 
 use vesica_party::service::{StateError, StateReader};
 use vesica_party::{Abort, Channel, Stream};
-use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Poly, Scheme, SecretKey, Values};
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Poly, Scheme, SecretKey, Seed, Values};
 use vesica_structures::secret::Secret;
+
+use crate::bfv::keys::SEED_BYTES;
 
 const BAD_RESIDUE: &str = "a polynomial is malformed";
 
@@ -18,6 +20,13 @@ pub(crate) fn bytes_of_half(scheme: &Scheme, half: &Poly<Values>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(half_bytes(scheme));
     scheme.write_poly(half, &mut bytes);
     bytes
+}
+
+/// Receives the seed that second halves come from.
+pub(crate) fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort> {
+    let mut seed = [0; SEED_BYTES];
+    ch.recv_stream::<S>(&mut seed)?;
+    Ok(Seed::from_bytes(seed))
 }
 
 /// Sends the first half of a fresh ciphertext.

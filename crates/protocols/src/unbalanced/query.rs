@@ -3,16 +3,13 @@
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::fields::Gf64;
 use vesica_structures::hashing::CuckooTable;
-use vesica_structures::rlwe::bfv::{
-    Ciphertext, Encryptor, NoiseExhausted, Plain, Poly, Scheme, SecretKey, Seed, Values,
-};
+use vesica_structures::rlwe::bfv::{Ciphertext, Encryptor, NoiseExhausted, Plain, Poly, Scheme, SecretKey, Values};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Shape;
 use super::labels::from_limbs;
-use crate::bfv::keys::SEED_BYTES;
-use crate::recurrent::ciphertexts::{receive_half, receive_short, send_half};
+use crate::recurrent::ciphertexts::{receive_halves, receive_seed, receive_short, send_half};
 use crate::tasks::{IntersectReceiverOutput, SealedPayloads};
 
 /// A query in slots: for each column, the limbs of the items there; 0 where there is none.
@@ -250,10 +247,8 @@ pub(super) fn receive_powers<Q: Stream<Element = u8>>(
     ch: &mut Channel,
 ) -> Result<impl Iterator<Item = Ciphertext<Values>> + use<Q>, Abort> {
     let scheme: &'static Scheme = &shape.form.ring().scheme;
-    let mut seed = [0; SEED_BYTES];
-    ch.recv_stream::<Q>(&mut seed)?;
-    let seed = Seed::from_bytes(seed);
+    let seed = receive_seed::<Q>(ch)?;
     let count = shape.columns() * shape.powers().sent.len();
-    let halves: Result<Vec<_>, Abort> = (0..count).map(|_| Ok(receive_half::<Q>(scheme, ch)?.1)).collect();
-    Ok(halves?.into_iter().zip(0..).map(move |(half, number)| scheme.expand(&seed, number, half)))
+    let halves = receive_halves::<Q>(scheme, count, ch)?;
+    Ok(halves.into_iter().zip(0..).map(move |(half, number)| scheme.expand(&seed, number, half)))
 }

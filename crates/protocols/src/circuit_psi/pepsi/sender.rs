@@ -6,7 +6,7 @@ use vesica_mpc::peqt;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::Gf64;
 use vesica_structures::packing::pack;
-use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, PublicKey, Seed, SwitchKey, Values};
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, PublicKey, SwitchKey, Values};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -15,12 +15,12 @@ use super::equality::{INVERSE, PLAIN};
 use super::messages::{Answers, Corrections, Keys, Question};
 use super::params::{LIMB_BYTES, SHARE_BITS};
 use super::rows::Rows;
-use crate::bfv::keys::{self, SEED_BYTES};
+use crate::bfv::keys;
 use crate::bfv::{hide, residue};
 use crate::circuit_psi::Params;
 use crate::circuit_psi::bins::Hashes;
 use crate::circuit_psi::matching::send_salt;
-use crate::recurrent::ciphertexts::{receive_halves, send_short};
+use crate::recurrent::ciphertexts::{receive_halves, receive_seed, send_short};
 
 /// The sender, set up. Empty where a set is.
 pub struct Sender {
@@ -115,10 +115,8 @@ impl Sender {
         let phase = ch.phase(Phase::Match);
         let hidden = Masks::new(&params, parts, rng);
         let scheme = &parts.form.ring().scheme;
-        let mut seed = [0; SEED_BYTES];
         // Step 5. All questions come before the first answer: neither side waits for the other to read.
-        ch.recv_stream::<Question>(&mut seed)?;
-        let seed = Seed::from_bytes(seed);
+        let seed = receive_seed::<Question>(ch)?;
         let mut answers = Vec::with_capacity(parts.answers());
         for batch in 0..parts.batches {
             let first = (batch * parts.codeword_bits) as u64;

@@ -44,7 +44,7 @@ pub use sender::Sender;
 
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
-/// Separates the functions of items, and the keystreams of payloads, from those of other protocols.
+/// Separates the functions of items from those of other protocols.
 const CONTEXT: &str = "vesica v1 kkrt16 2016 salt to keys";
 /// Separates the keystreams of payloads from those of other protocols.
 const PAYLOAD_DOMAIN: &[u8; 16] = b"KKRT16  payloads";

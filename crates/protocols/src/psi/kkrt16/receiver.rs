@@ -62,15 +62,16 @@ impl Party for Receiver {
         let outputs = oprf.run(asked, ch, rng)?;
         let phase = ch.phase(Phase::Match);
         let (of_tags, of_payloads) = outputs.values.split_at(params.bins);
-        let in_order = |outputs: &[u128]| -> Secret<Vec<u128>> {
-            let of_bins = outputs.iter().enumerate().filter(|&(bin, _)| table.bin(bin).is_some());
-            Secret::new(of_bins.map(|(_, &output)| output).collect())
+        let (bins, numbers): (Vec<usize>, Vec<u32>) =
+            (0..params.bins).filter_map(|bin| Some((bin, table.bin(bin)?.item))).unzip();
+        // There are none for payloads where there are no payloads.
+        let of_items = |outputs: &[u128]| -> Secret<Vec<u128>> {
+            Secret::new(bins.iter().filter_map(|&bin| outputs.get(bin).copied()).collect())
         };
-        let numbers: Vec<u32> = (0..params.bins).filter_map(|bin| table.bin(bin)).map(|entry| entry.item).collect();
         let mut tags = finish::Receiver::new(finish);
-        tags.add(&in_order(of_tags), numbers.iter().copied());
+        tags.add(&of_items(of_tags), numbers.iter().copied());
         let mut stored = StoredOutputs::new(finish, finish.receiver_items, PAYLOAD_DOMAIN);
-        stored.put(&[], &in_order(of_payloads), numbers.iter().copied());
+        stored.put(&[], &of_items(of_payloads), numbers.iter().copied());
         drop(phase);
 
         // Steps 2 and 3.

@@ -24,8 +24,7 @@
 //! prime, a product is zero only where a factor is, so that outputs are right. The paper leaves the
 //! parameters open. The products of an item have a depth of `log2 |X|`, and the modulus of Protocol 2's
 //! repaired forms, 165 bits, has room for a depth of 4 and, by a prediction, of 5. Served are sets of at most 16
-//! items, at `|Y| (|X| - 1)` products
-//! of ciphertexts.
+//! items, at `|Y| (|X| - 1)` products of ciphertexts.
 //!
 //! # What is wrong with it
 //!
@@ -41,7 +40,7 @@
 //! The repairs are those of Protocol 2: fresh encryptions of zero, and floods ([`super`]). A flood on
 //! products of a depth of 4 would need a larger modulus.
 
-use vesica_party::{Abort, Channel, Stream};
+use vesica_party::{Abort, Channel};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rlwe::bfv::{
     Ciphertext, Coefficients, NoiseExhausted, Plain, Poly, Scheme, SecretKey, Seed, SwitchKey, Values,
@@ -53,7 +52,9 @@ use super::messages::{BasicKey, BasicMasks, BasicResults, BasicSet, BasicSums};
 use super::params::scheme as scheme_of;
 use super::tables::product;
 use super::{Configuration, Form, slots};
-use crate::recurrent::ciphertexts::{exhausted, receive_half, receive_halves, receive_short, send_half, send_short};
+use crate::recurrent::ciphertexts::{
+    exhausted, receive_half, receive_halves, receive_seed, receive_short, send_half, send_short,
+};
 
 /// Items of a set, at most: a depth of 4.
 pub const MOST_ITEMS: usize = 16;
@@ -243,10 +244,4 @@ impl Receiver {
         };
         items.iter().map(ask).collect()
     }
-}
-
-fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort> {
-    let mut seed = [0; 32];
-    ch.recv_stream::<S>(&mut seed)?;
-    Ok(Seed::from_bytes(seed))
 }

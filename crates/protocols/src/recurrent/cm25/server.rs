@@ -7,17 +7,19 @@ use rand_core::Rng;
 use vesica_party::service::{
     self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
-use vesica_party::{Abort, Channel, Phase, Stream};
-use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Seed};
+use vesica_party::{Abort, Channel, Phase};
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients};
 use vesica_structures::rng::SecretRng;
 
 use super::messages::{ClientKeys, Masks, Results, Seeds, Sums};
 use super::params::ITEMS_OF_A_SET;
-use super::request::{CLIENT_SEED_BYTES, KEY_BYTES, compressed};
+use super::request::{KEY_BYTES, compressed};
 use super::setup::Setup;
 use super::turns::Turns;
 use super::{Keys, Question, ReceiverKeys, RowParams, Sender};
-use crate::recurrent::ciphertexts::{exhausted, read_key, receive_half, receive_halves, receive_short, send_short};
+use crate::recurrent::ciphertexts::{
+    exhausted, read_key, receive_half, receive_halves, receive_seed, receive_short, send_short,
+};
 use crate::recurrent::{count_answered, read_params};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -108,12 +110,6 @@ impl service::Server for Server {
         }
         Ok(IntersectSenderOutput { matches: None })
     }
-}
-
-fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort> {
-    let mut seed = [0; CLIENT_SEED_BYTES];
-    ch.recv_stream::<S>(&mut seed)?;
-    Ok(Seed::from_bytes(seed))
 }
 
 impl Server {

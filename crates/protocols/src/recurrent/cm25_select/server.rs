@@ -21,7 +21,8 @@ use super::params::{
     CHOICES, CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
 };
 use crate::recurrent::ciphertexts::{
-    bytes_of_half, exhausted, read_half, read_key, receive_half, receive_halves, receive_short, send_short,
+    bytes_of_half, exhausted, read_half, read_key, receive_half, receive_halves, receive_seed, receive_short,
+    send_short,
 };
 use crate::recurrent::scramble::Scramble;
 use crate::recurrent::{count_answered, read_params};
@@ -123,9 +124,7 @@ impl service::Server for Server {
         }
         // Step 4.
         let scheme = scheme();
-        let mut seed = [0; CLIENT_SEED_BYTES];
-        ch.recv_stream::<ClientKeys>(&mut seed)?;
-        let seed = Seed::from_bytes(seed);
+        let seed = receive_seed::<ClientKeys>(ch)?;
         let (_, half) = receive_half::<ClientKeys>(scheme, ch)?;
         let public = PublicKey::new(scheme, &seed, 0, half);
         let mut number = 1;

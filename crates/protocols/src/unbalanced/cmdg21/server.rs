@@ -8,15 +8,14 @@ use vesica_party::service::{
     self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
 use vesica_party::{Abort, Channel, Phase};
-use vesica_structures::rlwe::bfv::{Seed, SwitchKey};
+use vesica_structures::rlwe::bfv::SwitchKey;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Params;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
 use super::params::{fill_payload_keystream, ring};
-use crate::bfv::keys::SEED_BYTES;
-use crate::recurrent::ciphertexts::{receive_half, send_short};
+use crate::recurrent::ciphertexts::{receive_halves, receive_seed, send_short};
 use crate::recurrent::items::{inputs, refuse_twins};
 use crate::recurrent::oprf::evaluate;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
@@ -91,11 +90,8 @@ impl service::Server for Server {
     fn admit(&self, _: &ClientIdentity, _: Standing, ch: &mut Channel, _: &mut SecretRng) -> Result<SwitchKey, Abort> {
         // Step 1.
         let scheme = &ring().scheme;
-        let mut seed = [0; SEED_BYTES];
-        ch.recv_stream::<ProductKey>(&mut seed)?;
-        let halves: Result<Vec<_>, Abort> =
-            (0..scheme.digits()).map(|_| Ok(receive_half::<ProductKey>(scheme, ch)?.1)).collect();
-        Ok(SwitchKey::new(scheme, &Seed::from_bytes(seed), 0, halves?))
+        let seed = receive_seed::<ProductKey>(ch)?;
+        Ok(SwitchKey::new(scheme, &seed, 0, receive_halves::<ProductKey>(scheme, scheme.digits(), ch)?))
     }
 
     fn answer(
