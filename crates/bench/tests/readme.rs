@@ -179,7 +179,7 @@ fn section() -> String {
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
 
     let mut text = format!(
-        "An item is a distinct key. `vole-fast` is what `auto` takes for most joins; `vole-lean` sends less, and takes \
+        "An item is a distinct key. `vole-fast` is what `--protocol auto`, the default, takes for most joins; `vole-lean` sends less, and takes \
          longer to compute. Unless a row says otherwise: two processes over loopback TCP, one thread each, half of the \
          items in common, set-up included. Times are medians, with quartiles at 2^20 items a side. Bits an item: what \
          both sides send, divided by the number of items of the larger set. Memory: of the process that takes more. \

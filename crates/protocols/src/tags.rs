@@ -17,6 +17,9 @@ use vesica_structures::tags::{CodedTags, TagFinder, TagSorter};
 /// Bytes of a part's length.
 const LENGTH_BYTES: usize = 4;
 
+/// Bytes of a part that memory is taken for before they have come.
+const CODED_BYTES_AT_A_TIME: usize = 1 << 18;
+
 /// About how many bytes of shuffled tags are packed, sent and received at a time.
 const SHUFFLED_BYTES: usize = 1 << 18;
 
@@ -186,8 +189,14 @@ fn receive_part<S: Stream<Element = u8>>(
     if !lengths.contains(&length) {
         return Err(Abort::PeerMisbehaved(S::STEP, "the coded tags have an impossible length"));
     }
-    coded.resize(length, 0);
-    ch.recv_stream::<S>(coded)
+    // A length costs its sender four bytes: what it announces takes memory only as it arrives.
+    coded.clear();
+    while coded.len() < length {
+        let arrived = coded.len();
+        coded.resize(length.min(arrived + CODED_BYTES_AT_A_TIME), 0);
+        ch.recv_stream::<S>(coded.get_mut(arrived..).unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn malformed<S: Stream<Element = u8>>() -> Abort {

@@ -2,7 +2,8 @@
 //! many inputs, where each column follows from a key.
 //!
 //! Column `j` at an input `(bin, x)` is the inner product over GF(2) of the 128-bit `x` with
-//! `AES_j(bin)`, the key's 128 bits for that bin. So a block of AES serves a whole bin, and a row
+//! `AES_j(j, bin)`, the key's 128 bits for that bin. (With `j` in it a search for keys tries each of
+//! them on one column only, not on all that are hidden.) So a block of AES serves a whole bin, and a row
 //! is a product of `x` with a bit matrix. *It is no pseudo-random function on all inputs*: rows of
 //! one bin are as random as the key's bits allow, that is, uniform and independent for inputs that
 //! are linearly independent, and sums of others where they are not. For inputs that are hashes, `n`
@@ -47,8 +48,8 @@ impl Columns {
         let mut tile = Secret::new([0; 128]);
         for (part, matrices) in matrices.chunks_mut(BINS_PER_BATCH).enumerate() {
             let first = (bins.start + part * BINS_PER_BATCH) as u128;
-            for (column, blocks) in self.0.iter().zip(blocks.chunks_exact_mut(BINS_PER_BATCH)) {
-                column.ctr(first, &mut blocks[..matrices.len()]);
+            for (number, (column, blocks)) in (0..).zip(self.0.iter().zip(blocks.chunks_exact_mut(BINS_PER_BATCH))) {
+                column.ctr(number << 64 | first, &mut blocks[..matrices.len()]);
             }
             for (bin, matrix) in matrices.iter_mut().enumerate() {
                 for (group, columns) in blocks.chunks(128 * BINS_PER_BATCH).enumerate() {

@@ -238,7 +238,8 @@ pub struct CompletionsArgs {
 /// `vesica man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write one page per command into this folder instead of the main page to standard output
+    /// Write a page for each command into this folder. Without this, the main page goes to standard
+    /// output
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 }

@@ -19,10 +19,10 @@ Examples:
 
 Times are for two machines like this one, each with the threads of --threads. The first run of `plan` measures this \
                     machine for about a second, and keeps the result in vesica/calibration.json of your cache \
-                    folder. It is measured again with --calibrate, and for another version of vesica, \
+                    folder. `plan` measures again with --calibrate, and for another version of vesica, \
                     another processor, or a number of threads that was not measured yet. Bytes are computed from the protocol's formula. Neither time \
-                    nor memory counts reading and writing files. The memory beside each protocol leaves out what \
-                    --groups adds; the line `Memory: ...` at the end includes it.
+                    nor memory counts reading and writing files. What --groups adds to the memory is only in the line \
+                    `Memory: ...` at the end, not in the lines of the protocols.
 
 `auto` does not use the speed of this machine, since your partner has another one. Both sides choose by a reference \
                     machine and the link that they name with --link.";

@@ -80,8 +80,8 @@ pub struct ServeArgs {
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
     /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
     /// more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
-    /// each with hundreds of keys. A query takes megabytes. With --payload it takes more of them, and a
-    /// record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
+    /// each with hundreds of keys. A query takes megabytes, and more with --payload, where
+    /// a record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
     /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks
     /// about, and you see a part of a hash of that key. Say --leak-prefix here and at each client.
     /// oprf-pir, cmdg21 and oprf-buckets need --security semi-honest. auto: Vesica takes the protocol
@@ -91,8 +91,8 @@ pub struct ServeArgs {
     pub protocol: String,
     /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
     /// 1 to 20. You can then rule out most of what the key might be, and see which queries may be
-    /// about the same key. Fewer bits leak less, but make each key that a client asks about cost
-    /// more traffic. Clients must say the same number
+    /// about the same key. With fewer bits you see less, and a client exchanges more bytes for each key.
+    /// Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
     /// Hash each key with Argon2id before anything else is done with it, here and at each client. If

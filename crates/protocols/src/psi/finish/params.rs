@@ -37,12 +37,19 @@ impl Params {
     ///
     /// # Errors
     /// If the sender is to learn its matches too: a proof names the tag, and with it the bin in which
-    /// the receiver placed its item.
+    /// the receiver placed its item. Or if the tags are more than have a number of 32 bits.
     pub(crate) fn with_tags_per_item(self, tags: usize) -> Result<Self, Unsupported> {
         if tags > 1 && self.both_learn {
             return Err(Unsupported::new(
                 "a sender that learns its matches, from a protocol with several tags an item",
                 "choose another protocol, or let only the receiver learn",
+            ));
+        }
+        let most_items = IntersectRequest::MOST_ITEMS / tags.max(1);
+        if self.sender_items > most_items {
+            return Err(Unsupported::new(
+                format_args!("a sender with {} items, from a protocol with {tags} tags an item", self.sender_items),
+                format_args!("use at most {most_items} items, or choose another protocol"),
             ));
         }
         Ok(Self { tags_per_item: tags, ..self })
