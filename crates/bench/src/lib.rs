@@ -6,6 +6,8 @@
 //! - [`Settings`] say what to measure, over which [`Network`]. [`Report`] and [`CommandsReport`] hold
 //!   the figures.
 //!
+//! - [`suite`] makes many runs and records them; [`diff`] compares two recordings.
+//!
 //! For each repeat the children connect and make their inputs, the parent reads its clock and
 //! releases both. The clock stops when the later child has its output. Children and parent read the
 //! same monotonic clock. Outputs are checked after the clock has stopped.
@@ -15,11 +17,13 @@
 mod child;
 mod clock;
 mod commands;
+pub mod diff;
 mod inputs;
 mod parent;
 mod report;
 mod settings;
 mod spread;
+pub mod suite;
 
 pub use child::{Ends, play};
 pub use commands::{CommandsReport, KeyBytes, whole_commands};

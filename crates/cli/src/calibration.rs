@@ -89,14 +89,17 @@ fn keep(file: &Path, new: &Calibration) -> Option<()> {
     fs::rename(&partial, file).ok()
 }
 
+/// The processor's name; empty where the system does not tell.
+pub fn processor() -> String {
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    name.map_or("", |(_, name)| name.trim()).to_owned()
+}
+
 /// What a calibration made now would hold for.
 fn here(threads: NonZeroUsize) -> Calibration {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processors
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
-        .map_or("", |(_, model)| model.trim());
+    let model = processor();
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     Calibration {
         vesica: env!("CARGO_PKG_VERSION").into(),

@@ -1,12 +1,13 @@
 //! Flags of `bench`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use vesica_bench::{KeyBytes, Network};
 
 use super::task::TaskArgs;
-use super::values::count;
+use super::values::{ProgressName, count};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,6 +15,7 @@ Examples:
   vesica bench --protocol rr22 --security semi-honest --link 100mbit,40ms --repeat 3 --json
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
+  vesica bench suite bench/suites/psibench.toml --out runs.jsonl
 
 Two processes play the two parties over loopback TCP. They run once to warm up (unless --cold), and then as often as --repeat says. \
                         The clock starts when both have a connection and inputs, and stops when both have their \
@@ -24,8 +26,11 @@ With --commands, the clock runs from the start of `receive` and `send` to their 
 
 /// `vesica bench`.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
+    /// What to do instead of one measurement.
+    #[command(subcommand)]
+    pub command: Option<BenchCommand>,
     /// Permit a broken protocol, for research
     #[arg(long)]
     pub allow_broken: bool,
@@ -74,6 +79,79 @@ pub struct BenchArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// What `vesica bench` does with many runs.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Make all runs that a file asks for, and record them
+    Suite(SuiteArgs),
+    /// Compare two recordings of the same runs
+    Diff(DiffArgs),
+}
+
+const SUITE_EXAMPLES: &str = "\
+Example:
+  vesica bench suite bench/suites/psibench.toml --out bench/runs/2026-11-25-us/psibench.jsonl
+
+The file has a name and [[runs]] tables: protocols, sizes (\"2^16\", or \"2^20 x 2^10\" for sender and receiver), links, \
+                              threads, security, repeat. Each combination is a run. The recording is of one machine \
+                              and one suite, with one JSON object on each line. When the recording is there already, \
+                              only the runs that it lacks are made: so a recording that was stopped can go on. A \
+                              protocol that does not serve a size or a mode is recorded as refused.";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  vesica bench diff before.jsonl after.jsonl
+  Fail if a run has become at least 5 % slower beyond doubt:
+    vesica bench diff before.jsonl after.jsonl --fail-above 5%
+
+A ratio is the time in the second recording over the time in the first. The interval beside it holds the true ratio with \
+                             95 % confidence, if nothing else on the machine has changed. It needs two repeats or more \
+                             of each run.";
+
+/// `vesica bench suite`.
+#[derive(Debug, Args)]
+#[command(after_long_help = SUITE_EXAMPLES)]
+pub struct SuiteArgs {
+    /// The file that says what to measure
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    /// The recording to begin, or to go on with
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub out: PathBuf,
+    /// Show progress on standard error
+    #[arg(long, value_enum, default_value = "auto")]
+    pub progress: ProgressName,
+}
+
+/// `vesica bench diff`.
+#[derive(Debug, Args)]
+#[command(after_long_help = DIFF_EXAMPLES)]
+pub struct DiffArgs {
+    /// The recording to compare with: a file, or a folder with a runs.jsonl
+    #[arg(value_name = "BEFORE")]
+    pub before: PathBuf,
+    /// The recording to compare: a file, or a folder with a runs.jsonl
+    #[arg(value_name = "AFTER")]
+    pub after: PathBuf,
+    /// End with an error if a run is slower than before by more than this even at the fast end of its
+    /// interval, for example 5%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_above: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Reads `5%` or `5` as 0.05.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    number
+        .ok()
+        .filter(|number| (0.0..=1e6).contains(number))
+        .map(|number| number / 100.0)
+        .ok_or_else(|| "write a percentage such as 5%".into())
 }
 
 /// The role of a benchmark's child.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
+pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, DiffArgs, PartyName, SuiteArgs};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
 pub use service::{LogName, QueryArgs, ServeArgs};
@@ -111,7 +111,11 @@ impl Command {
             Self::Plan(plan) => plan.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,
-            Self::Bench(bench) => bench.json,
+            Self::Bench(bench) => match &bench.command {
+                Some(BenchCommand::Diff(diff)) => diff.json,
+                Some(BenchCommand::Suite(_)) => false,
+                None => bench.json,
+            },
             Self::BenchParty(_)
             | Self::Serve(_)
             | Self::Identity(_)

@@ -154,6 +154,60 @@ fn bench_measures_two_processes_and_prints_one_object() {
     assert_eq!(folder.run("bench --link fast").code, 2);
 }
 
+/// A suite that is stopped goes on where it was, what is not served is recorded as refused, and a
+/// comparison fails where all of a run's time is above the limit.
+#[test]
+fn suites_are_recorded_taken_up_again_and_compared() {
+    let folder = Folder::new();
+    let suite = "name = \"small\"\n[[runs]]\nprotocols = [\"vole-fast\", \"ecdh\"]\nsecurity = [\"semi-honest\", \
+                 \"malicious\"]\nsizes = [\"100 x 50\"]\nrepeat = 2\n";
+    folder.write("small.toml", suite);
+    let run = "bench suite small.toml --out before.jsonl";
+    folder.run(run).expect(0, &[]);
+    let recorded = folder.read("before.jsonl");
+    let lines: Vec<Value> = recorded.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((lines.len(), &lines[0]["suite"]), (5, &"small".into()));
+    assert_eq!(lines.iter().filter(|line| line["run"]["correct"] == true).count(), 3);
+    let refused: Vec<_> = lines.iter().filter(|line| line["refused"].is_string()).collect();
+    assert!(
+        refused.len() == 1 && refused[0]["name"].as_str().is_some_and(|name| name.contains("ecdh-hfh99-malicious"))
+    );
+
+    // The last run was cut off in the middle of its line.
+    folder.write("before.jsonl", &recorded[..recorded.len() - 20]);
+    folder.run(run).expect(0, &["3 of 4 runs are recorded already"]);
+    assert_eq!(folder.read("before.jsonl").lines().count(), 5);
+
+    folder.run("bench suite small.toml --out after.jsonl").expect(0, &[]);
+    let compared = folder.run("bench diff before.jsonl after.jsonl --json");
+    compared.expect(0, &[]);
+    let difference: Value = serde_json::from_str(&compared.stdout).expect("one JSON object");
+    assert_eq!(difference["pairs"].as_array().map(Vec::len), Some(3));
+    assert_eq!(difference["pairs"][0]["bytes"][0], difference["pairs"][0]["bytes"][1]);
+    // A recording in which all was a million times faster.
+    let quick: String = lines
+        .iter()
+        .map(|line| {
+            let mut line = line.clone();
+            for sample in line["run"]["samples"].as_array_mut().into_iter().flatten() {
+                sample["total_seconds"] = (sample["total_seconds"].as_f64().unwrap_or(1.0) / 1e6).into();
+            }
+            format!("{line}\n")
+        })
+        .collect();
+    folder.write("quick.jsonl", &quick);
+    folder.run("bench diff before.jsonl quick.jsonl --fail-above 5%").expect(0, &[]);
+    folder.run("bench diff quick.jsonl before.jsonl --fail-above 5%").expect(11, &["3 runs are slower"]);
+
+    folder.run("bench diff before.jsonl small.toml").expect(3, &["line 1"]);
+    folder.run("bench suite none.toml --out x.jsonl").expect(3, &["none.toml"]);
+    folder.write("bad.toml", &suite.replace("vole-fast", "vole-slow"));
+    folder.run("bench suite bad.toml --out x.jsonl").expect(3, &["vole-slow"]);
+    folder.write("other.toml", &suite.replace("small", "other"));
+    folder.run("bench suite other.toml --out before.jsonl").expect(3, &["was recorded with other facts"]);
+    assert_eq!(folder.run("bench diff before.jsonl after.jsonl --fail-above much").code, 2);
+}
+
 #[test]
 fn bench_times_whole_commands() {
     let folder = Folder::new();

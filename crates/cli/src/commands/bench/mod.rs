@@ -1,5 +1,8 @@
 //! `vesica bench`: the harness of the bench crate, with copies of this program as the two parties.
 
+mod diff;
+mod suite;
+
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,10 +13,15 @@ use vesica::party::Role;
 use vesica::plan::{self, Permissions};
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
-use crate::args::{BenchArgs, BenchPartyArgs, PartyName, items};
+use crate::args::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName, items};
 use crate::outcome::{Outcome, print, say};
 
 pub fn run(args: BenchArgs) -> Outcome {
+    match &args.command {
+        None => {}
+        Some(BenchCommand::Suite(args)) => return suite::run(args),
+        Some(BenchCommand::Diff(args)) => return diff::run(args),
+    }
     let json = args.json;
     let (in_process, commands, key_bytes) = (args.in_process, args.commands, args.key_bytes);
     let settings = settings(args)?;

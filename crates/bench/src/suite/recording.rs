@@ -1,0 +1,218 @@
+//! Files of runs, a JSON object a line.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Report;
+
+/// The first line of a recording: of which suite, on which machine, by which release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// Name of the suite.
+    pub suite: String,
+    /// The processor.
+    pub processor: String,
+    /// How many processors the program may use.
+    pub cores: usize,
+    /// The kernels in use.
+    pub kernels: String,
+    /// The release that measured.
+    pub vesica: String,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The figures.
+    Run(Box<Report>),
+    /// Why the protocol does not serve this size, mode or task.
+    Refused(String),
+}
+
+/// A line of a recording.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// The run's name.
+    pub name: String,
+    /// The share of the machine that others took before the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_before: Option<f64>,
+    /// The figures, or why there are none.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// Why a recording cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file cannot be read or written.
+    #[error("cannot use {path}: {error}")]
+    File {
+        /// Which file.
+        path: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A line is not what it should be.
+    #[error("line {line} of {path} is no line of a recording: {fault}")]
+    Line {
+        /// Which file.
+        path: String,
+        /// Which line, from one.
+        line: usize,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The recording is of something else.
+    #[error("{path} was recorded with other facts: {was} there, {is} here")]
+    OfOther {
+        /// Which file.
+        path: String,
+        /// What the file says.
+        was: String,
+        /// What is so here.
+        is: String,
+    },
+}
+
+/// A recording that is open for more runs.
+#[derive(Debug)]
+pub struct Recording {
+    path: PathBuf,
+    file: File,
+    recorded: HashSet<String>,
+}
+
+impl Recording {
+    /// Opens the recording, or begins one. A line that was cut off by a kill is taken out.
+    ///
+    /// # Errors
+    /// If the file cannot be used, is no recording, or was made of another suite, on another machine
+    /// or by another release.
+    pub fn open(path: &Path, about: &About) -> Result<Self, RecordError> {
+        let failed = |error| RecordError::File { path: path.display().to_string(), error };
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        file.set_len(whole as u64).map_err(failed)?;
+        let mut lines = text.get(..whole).unwrap_or_default().lines().zip(1..);
+        match lines.next() {
+            None => write_line(&mut file, about).map_err(failed)?,
+            Some((first, line)) => {
+                let was: About = parse(path, first, line)?;
+                if was != *about {
+                    let told = |about: &About| serde_json::to_string(about).unwrap_or_default();
+                    let (was, is) = (told(&was), told(about));
+                    return Err(RecordError::OfOther { path: path.display().to_string(), was, is });
+                }
+            }
+        }
+        let recorded = lines.map(|(text, line)| Ok(parse::<Line>(path, text, line)?.name)).collect::<Result<_, _>>()?;
+        Ok(Self { path: path.to_owned(), file, recorded })
+    }
+
+    /// Whether the run of this name is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.recorded.contains(name)
+    }
+
+    /// Adds a line, at once and for good.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, line: &Line) -> Result<(), RecordError> {
+        write_line(&mut self.file, line)
+            .map_err(|error| RecordError::File { path: self.path.display().to_string(), error })?;
+        self.recorded.insert(line.name.clone());
+        Ok(())
+    }
+}
+
+fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    file.write_all(&line)?;
+    file.sync_data()
+}
+
+fn parse<'a, T: Deserialize<'a>>(path: &Path, text: &'a str, line: usize) -> Result<T, RecordError> {
+    serde_json::from_str(text).map_err(|error| RecordError::Line {
+        path: path.display().to_string(),
+        line,
+        fault: error.to_string(),
+    })
+}
+
+/// The reports of two-party runs in a recording, or in a folder's `runs.jsonl`, by name. Lines of other kinds (the
+/// first line, refusals, whole commands, other programs) are counted and passed over.
+///
+/// # Errors
+/// If the file cannot be read, or a line is no JSON object with a name.
+pub fn read_runs(path: &Path) -> Result<(Vec<(String, Report)>, usize), RecordError> {
+    let path = if path.is_dir() { path.join("runs.jsonl") } else { path.to_owned() };
+    let failed = |error| RecordError::File { path: path.display().to_string(), error };
+    let file = BufReader::new(File::open(&path).map_err(failed)?);
+    let (mut runs, mut others) = (Vec::new(), 0);
+    for (line, text) in (1..).zip(file.lines()) {
+        let text = text.map_err(failed)?;
+        let value: serde_json::Value = parse(&path, &text, line)?;
+        let name = value.get("name").and_then(|name| name.as_str());
+        let run = value.get("run").and_then(|run| Report::deserialize(run).ok());
+        match (name, run) {
+            (Some(name), Some(run)) => runs.push((name.to_owned(), run)),
+            _ if value.is_object() => others += 1,
+            _ => {
+                let fault = "it is no JSON object".into();
+                return Err(RecordError::Line { path: path.display().to_string(), line, fault });
+            }
+        }
+    }
+    Ok((runs, others))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about() -> About {
+        About { suite: "s".into(), processor: "p".into(), cores: 2, kernels: "k".into(), vesica: "1".into() }
+    }
+
+    fn refused(name: &str) -> Line {
+        Line { name: name.into(), busy_before: None, outcome: Outcome::Refused("too many".into()) }
+    }
+
+    #[test]
+    fn a_recording_is_taken_up_again_and_a_line_that_was_cut_off_is_not_counted() {
+        let folder = std::env::temp_dir().join(format!("vesica-recording-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("s.jsonl");
+        let _ = fs::remove_file(&path);
+        let mut recording = Recording::open(&path, &about()).expect("begun");
+        recording.add(&refused("one")).expect("written");
+        let mut file = OpenOptions::new().append(true).open(&path).expect("there");
+        file.write_all(b"{\"name\":\"two\",\"ref").expect("cut off");
+        let mut again = Recording::open(&path, &about()).expect("taken up");
+        assert!(again.has("one") && !again.has("two"));
+        again.add(&refused("two")).expect("written");
+        let text = fs::read_to_string(&path).expect("text");
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert_eq!(read_runs(&path).expect("runs").1, 3);
+        let other = About { cores: 3, ..about() };
+        assert!(matches!(Recording::open(&path, &other), Err(RecordError::OfOther { .. })));
+        fs::write(&path, "nonsense\n").expect("written");
+        assert!(matches!(Recording::open(&path, &about()), Err(RecordError::Line { line: 1, .. })));
+        assert!(read_runs(&path).is_err());
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+}

@@ -1,0 +1,78 @@
+//! `vesica bench diff`: two recordings of the same runs.
+
+use serde_json::json;
+use vesica::Failure;
+use vesica::failure::code;
+use vesica_bench::diff::{Difference, Pair, compare};
+use vesica_bench::suite::read_runs;
+
+use super::suite::unusable;
+use crate::args::DiffArgs;
+use crate::outcome::{Outcome, print};
+
+pub fn run(args: &DiffArgs) -> Outcome {
+    let (before, _) = read_runs(&args.before).map_err(unusable)?;
+    let (after, _) = read_runs(&args.after).map_err(unusable)?;
+    let difference = compare(&before, &after);
+    if difference.pairs.is_empty() {
+        return Err(Failure::new(
+            code::INPUT,
+            "no run has the same name in both recordings",
+            "compare recordings of the same suite",
+        ));
+    }
+    print(&if args.json { format!("{}\n", as_json(&difference)) } else { describe(&difference) })?;
+    let Some(limit) = args.fail_above else { return Ok(()) };
+    let slower: Vec<&str> = difference
+        .pairs
+        .iter()
+        .filter(|pair| pair.ratio.interval[0] > 1.0 + limit)
+        .map(|pair| pair.name.as_str())
+        .collect();
+    if slower.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        code::REFUSED,
+        format_args!("{} runs are slower by more than {} %: {}", slower.len(), 100.0 * limit, slower.join(", ")),
+        "find out why, or record them again on a quiet machine",
+    ))
+}
+
+fn describe(difference: &Difference) -> String {
+    let mut text = String::from("ratio  95 % interval    before      after       bytes   run\n");
+    for Pair { name, seconds: [before, after], bytes, ratio } in &difference.pairs {
+        let [least, most] = ratio.interval;
+        let interval = if most.is_finite() { format!("{least:.3} to {most:.3}") } else { "one repeat only".to_owned() };
+        let bytes = if bytes[0] == bytes[1] {
+            "same".to_owned()
+        } else {
+            format!("{:.3}", bytes[1] as f64 / bytes[0].max(1) as f64)
+        };
+        text.push_str(&format!("{:.3}  {interval:15} {before:9.4} s {after:9.4} s  {bytes:6}  {name}\n", ratio.middle));
+    }
+    for (names, which) in [(&difference.only_first, "first"), (&difference.only_second, "second")] {
+        if !names.is_empty() {
+            text.push_str(&format!("only in the {which}: {}\n", names.join(", ")));
+        }
+    }
+    text
+}
+
+fn as_json(difference: &Difference) -> serde_json::Value {
+    let finite = |value: f64| value.is_finite().then_some(value);
+    let pairs: Vec<_> = difference
+        .pairs
+        .iter()
+        .map(|pair| {
+            json!({
+                "name": pair.name,
+                "seconds": pair.seconds,
+                "bytes": pair.bytes,
+                "ratio": pair.ratio.middle,
+                "interval": pair.ratio.interval.map(finite),
+            })
+        })
+        .collect();
+    json!({ "pairs": pairs, "only_first": difference.only_first, "only_second": difference.only_second })
+}

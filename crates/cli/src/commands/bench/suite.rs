@@ -1,0 +1,164 @@
+//! `vesica bench suite`: many runs, recorded one after the other.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use vesica::Failure;
+use vesica::failure::code;
+use vesica_bench::suite::{self, About, Line, Planned, RecordError, Recording};
+use vesica_bench::{BenchError, Report};
+
+use super::{child, failed};
+use crate::args::{ProgressName, SuiteArgs};
+use crate::calibration::processor;
+use crate::outcome::{Outcome, print, say};
+
+/// The share of the machine that others may take before a run is doubtful.
+const QUIET: f64 = 0.1;
+
+/// How far the slowest repeat may lie above the median before a run is doubtful.
+const OUTLIER: f64 = 1.25;
+
+pub fn run(args: &SuiteArgs) -> Outcome {
+    let file = args.file.display();
+    let text = fs::read_to_string(&args.file).map_err(|error| {
+        Failure::new(code::INPUT, format_args!("cannot read {file}: {error}"), "name a suite file that can be read")
+    })?;
+    let suite = suite::read(&text)
+        .map_err(|refused| Failure::new(code::INPUT, format_args!("{file}: {}", refused.what), refused.mend))?;
+    let mut recording = Recording::open(&args.out, &about(&suite.name)).map_err(unusable)?;
+    let missing: Vec<&Planned> = suite.runs.iter().filter(|run| !recording.has(&run.name)).collect();
+    let there = suite.runs.len() - missing.len();
+    if there > 0 {
+        say(format_args!("note: {there} of {} runs are recorded already", suite.runs.len()));
+    }
+    let mut estimate = Estimate::of(&missing);
+    let bar = bar(args.progress, missing.len());
+    let [mut measured, mut refused] = [0, 0];
+    for run in missing {
+        bar.set_message(format!("{}{}", run.name, estimate.left()));
+        let busy_before = suite::busy_share();
+        let outcome = match measure(run) {
+            Ok(report) => {
+                measured += 1;
+                for warning in warnings(&report, busy_before) {
+                    bar.suspend(|| say(format_args!("warning: {}: {warning}", run.name)));
+                }
+                estimate.learn(run, report.samples.iter().map(|sample| sample.total_seconds).sum());
+                suite::Outcome::Run(Box::new(report))
+            }
+            Err(BenchError::Unsupported(why)) => {
+                refused += 1;
+                suite::Outcome::Refused(why.what)
+            }
+            Err(other) => {
+                let failure = failed(other);
+                return Err(Failure { fault: format!("{}: {}", run.name, failure.fault), ..failure });
+            }
+        };
+        estimate.pass(run);
+        recording.add(&Line { name: run.name.clone(), busy_before, outcome }).map_err(unusable)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    print(&format!(
+        "{}: {measured} runs measured, {refused} refused, {there} recorded before; all are in {}\n",
+        suite.name,
+        args.out.display()
+    ))
+}
+
+fn measure(run: &Planned) -> Result<Report, BenchError> {
+    let settings = run.settings.clone().checked()?;
+    let parties = child(&settings).map_err(|failure| BenchError::Process(io::Error::other(failure.fault)))?;
+    let report = vesica_bench::two_processes(&settings, parties)?;
+    if !report.correct {
+        return Err(BenchError::Process(io::Error::other("an output was wrong, so that its figures mean nothing")));
+    }
+    Ok(report)
+}
+
+/// What speaks against a run.
+fn warnings(report: &Report, busy: Option<f64>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(busy) = busy.filter(|busy| *busy > QUIET) {
+        warnings.push(format!("others took {:.0} % of the machine before it began", 100.0 * busy));
+    }
+    let slowest = report.total_spread.most / report.total_seconds;
+    if slowest > OUTLIER {
+        warnings.push(format!("its slowest repeat took {slowest:.2} times the median"));
+    }
+    warnings
+}
+
+fn about(suite: &str) -> About {
+    About {
+        suite: suite.into(),
+        processor: processor(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        kernels: vesica_kernels::backend().name().into(),
+        vesica: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+pub fn unusable(error: RecordError) -> Failure {
+    let mend = match error {
+        RecordError::OfOther { .. } => "name another file with --out: a recording is of one suite, machine and release",
+        RecordError::Line { .. } => "name a recording of `vesica bench suite`, or a file that does not exist yet",
+        RecordError::File { .. } => "name a file that can be read and written",
+    };
+    Failure::new(code::INPUT, error, mend)
+}
+
+fn bar(wish: ProgressName, runs: usize) -> ProgressBar {
+    if wish != ProgressName::Auto || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(runs as u64);
+    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} [{elapsed}]") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// How long the runs that are left will take: the model's times, scaled by how those of this
+/// recording compare with it.
+struct Estimate {
+    /// Seconds that the model gives the runs that are left.
+    left: f64,
+    /// Seconds that the model gives those that were measured, and what they took.
+    known: [f64; 2],
+    /// Seconds for a run that the model does not know.
+    middle: f64,
+}
+
+impl Estimate {
+    fn of(runs: &[&Planned]) -> Self {
+        let known: Vec<f64> = runs.iter().filter_map(|run| run.predicted_seconds()).collect();
+        let middle = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        let left = known.iter().sum::<f64>() + middle * (runs.len() - known.len()) as f64;
+        Self { left, known: [0.0; 2], middle }
+    }
+
+    fn learn(&mut self, run: &Planned, seconds: f64) {
+        if let Some(predicted) = run.predicted_seconds() {
+            self.known = [self.known[0] + predicted, self.known[1] + seconds];
+        }
+    }
+
+    fn pass(&mut self, run: &Planned) {
+        self.left = (self.left - run.predicted_seconds().unwrap_or(self.middle)).max(0.0);
+    }
+
+    fn left(&self) -> String {
+        let [predicted, took] = self.known;
+        if predicted <= 0.0 {
+            return String::new();
+        }
+        let seconds = (self.left * took / predicted).clamp(0.0, 1e9);
+        format!(", about {} left", HumanDuration(Duration::from_secs_f64(seconds)))
+    }
+}
