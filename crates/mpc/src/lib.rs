@@ -2,10 +2,10 @@
 //! figure and glossary.
 //!
 //! - **Oblivious transfer**: [`base_ot`] makes a few OTs from Diffie-Hellman, [`ot_extension`] many
-//!   from few, [`silent_ot`] millions with little traffic, and [`random_one_of_n_ot`] random tables
-//!   of up to 16 bits.
+//!   from few, [`silent_ot`] millions with little traffic, [`random_one_of_n_ot`] random tables of
+//!   up to 16 bits, and [`code_oprf`] 1-of-N OT of blocks.
 //! - **Vector OLE**: [`small_field_vole`] makes short vectors, [`silent`] long ones from LPN.
-//! - **Oblivious functions**: [`kkrt16`] is a batched OPRF from OT extension, [`oprf`] has the
+//! - **Oblivious functions**: [`code_oprf`] is a batched OPRF from OT extension, [`oprf`] has the
 //!   parts of an OPRF from VOLE, [`rfc9497`] those of the standard OPRF, and [`opprf`] is an OPRF
 //!   whose sender programs some values.
 //! - **Computing on shares**: [`gmw`] evaluates Boolean circuits, [`peqt`] tests equality,
@@ -21,12 +21,12 @@
 pub mod base_ot;
 mod binding;
 pub mod bits;
+pub mod code_oprf;
 pub mod gmw;
 pub mod group;
 #[doc(hidden)]
 pub mod ideal;
 pub mod inner_product;
-pub mod kkrt16;
 pub mod lowmc;
 pub mod opprf;
 pub mod oprf;

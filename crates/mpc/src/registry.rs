@@ -6,8 +6,8 @@ use vesica_structures::fields::{Gf64, Gf128};
 use vesica_structures::okvs::{Band, Clustered};
 
 use crate::base_ot::BaseOt;
+use crate::code_oprf::{Kk13, Kkrt16, Oos17};
 use crate::inner_product;
-use crate::kkrt16::Kkrt16;
 use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
 use crate::peqt::{AndTreeEquality, CubicEquality};
@@ -22,7 +22,7 @@ use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
 use crate::small_field_vole::SmallFieldVole;
 use crate::tasks::{
-    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, PermuteShare, PermuteShareBits, ProgrammedPrf,
+    BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, OneOfNOt, PermuteShare, PermuteShareBits, ProgrammedPrf,
     RandomOneOfNOt, RandomOt, SubfieldVole,
 };
 
@@ -37,6 +37,8 @@ registries! {
     vole_128: SubfieldVole<Gf128> = [SilentVole<Gf128>, SmallFieldVole<Gf128>];
     /// Protocols for batched OPRF.
     batch_prf: BatchPrf = [Kkrt16];
+    /// Protocols for 1-of-N OT of random blocks.
+    one_of_n_ot: OneOfNOt = [Kk13, Oos17];
     /// Protocols for OPPRF.
     opprf: ProgrammedPrf = [Opprf<Band>, Opprf<Clustered>];
     /// Protocols for equality tests with shared output.
@@ -74,6 +76,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
     let files = [
         crate::base_ot::messages::MESSAGES,
+        crate::code_oprf::messages::MESSAGES,
         crate::gmw::messages::MESSAGES,
         crate::inner_product::messages::MESSAGES,
         crate::opprf::messages::MESSAGES,

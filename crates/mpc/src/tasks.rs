@@ -13,7 +13,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf128, Value};
 use zeroize::Zeroize;
 
-pub use batch_prf::{BatchPrf, BatchPrfRequest, Evaluations};
+pub use batch_prf::{BatchPrf, BatchPrfRequest, Evaluations, OneOfNOt};
 pub use equality::{Equality, EqualityRequest, Tested};
 pub use permute_bits::{BitsToPermute, PermuteBitsRequest, PermuteShareBits};
 pub(crate) use permute_share::low;

@@ -58,6 +58,11 @@ const SUMMARIES: &[(&str, &str)] = &[
          it where it likes.",
     ),
     (
+        "one-of-n-ot",
+        "For each transfer there are 2^k random blocks. The receiver gets the one that it chooses; the sender makes \
+         those that it asks for.",
+    ),
+    (
         "opprf",
         "The receiver gets a random value for each of its keys. For a key that the sender has programmed it gets the \
          sender's value.",

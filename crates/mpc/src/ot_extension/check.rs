@@ -6,7 +6,7 @@ use vesica_kernels::clmul::{gf128_inner_product, gf128_powers};
 /// `R(x) = x_last + sum chi^(i + 1) x_i` over blocks of 128 bits as elements of `F`: for `n`
 /// blocks, any non-zero difference above the last block hashes to a given value for at most `n` of
 /// the `2^128` challenges.
-pub(super) struct UniversalHash(Vec<u128>);
+pub(crate) struct UniversalHash(Vec<u128>);
 
 impl UniversalHash {
     /// At the point `chi`, for columns of `blocks` blocks.
@@ -14,6 +14,11 @@ impl UniversalHash {
         let mut powers = vec![0; blocks.saturating_sub(1)];
         gf128_powers(chi, &mut powers);
         Self(powers)
+    }
+
+    /// What each block is multiplied by.
+    pub fn weights(&self) -> impl Iterator<Item = u128> {
+        self.0.iter().copied().chain([1])
     }
 
     /// The hash of a column.

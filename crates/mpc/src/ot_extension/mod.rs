@@ -58,6 +58,7 @@ use vesica_structures::facts::{Paper, Unsupported};
 use crate::binding::Binding;
 use crate::tasks::{CorrelationRequest, RandomOt};
 
+pub(crate) use check::UniversalHash;
 pub(crate) use columns::Columns;
 pub(crate) use receiver::{ReceiverCorrelation, bit, receiver};
 pub(crate) use sender::{SenderCorrelation, sender};

@@ -13,11 +13,18 @@ use super::PrfOutputs;
 #[derive(Debug)]
 pub struct BatchPrf;
 
+/// Random 1-of-`2^k` OT: [`BatchPrf`] with keys of few bits, which choose among as many messages. The
+/// sender makes the messages that it asks for. A corrupt party may choose its own outputs.
+#[derive(Debug)]
+pub struct OneOfNOt;
+
 /// How many instances, and how often they are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchPrfRequest {
     /// Instances.
     pub instances: usize,
+    /// Bits of a key, the low ones of a block (`k`).
+    pub key_bits: u32,
     /// The sender's evaluations, of all instances together.
     pub evaluations: usize,
     /// Evaluations of all such functions in the run of the whole protocol, these among them: they
@@ -43,6 +50,7 @@ impl Evaluations {
     pub(crate) fn check(&self, request: &BatchPrfRequest) -> Result<(), Unsupported> {
         let BatchPrfRequest { instances, evaluations, .. } = *request;
         let there = self.instances.iter().all(|&instance| (instance as usize) < instances);
+        Self::check_width(&self.keys, request)?;
         if self.keys.len() == evaluations && self.instances.len() == evaluations && there {
             return Ok(());
         }
@@ -50,6 +58,15 @@ impl Evaluations {
             format_args!("{} keys to evaluate {} of {instances} instances at", self.keys.len(), self.instances.len()),
             format_args!("give {evaluations} of both, as agreed"),
         ))
+    }
+
+    /// Refuses keys with more bits than agreed.
+    pub(crate) fn check_width(keys: &[u128], request: &BatchPrfRequest) -> Result<(), Unsupported> {
+        let all = keys.iter().fold(0, |all, key| all | key);
+        if all.checked_shr(request.key_bits).unwrap_or(0) == 0 {
+            return Ok(());
+        }
+        Err(Unsupported::new("a key of more bits than agreed", format_args!("give {} bits", request.key_bits)))
     }
 }
 
@@ -106,5 +123,18 @@ impl Task for BatchPrf {
             }
         }
         Ok(())
+    }
+}
+
+impl Task for OneOfNOt {
+    const NAME: &'static str = "one-of-n-ot";
+    type Request = BatchPrfRequest;
+    type SenderInput = Evaluations;
+    type ReceiverInput = Vec<u128>;
+    type SenderOutput = PrfOutputs;
+    type ReceiverOutput = PrfOutputs;
+
+    fn holds(sent: &Evaluations, asked: &Vec<u128>, sender: &PrfOutputs, receiver: &PrfOutputs) -> Result<(), String> {
+        BatchPrf::holds(sent, asked, sender, receiver)
     }
 }

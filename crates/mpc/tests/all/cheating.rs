@@ -6,12 +6,15 @@ use std::thread;
 use bytemuck::Pod;
 use curve25519_dalek::ristretto::CompressedRistretto;
 use vesica_mpc::base_ot::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
+use vesica_mpc::code_oprf::{self, Bch, Oos17};
 use vesica_mpc::ot_extension::CHUNKS;
 use vesica_mpc::ot_extension::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent::messages::{CheckAnswer, CheckRequest, CodeSeed, Flips, Trees};
 use vesica_mpc::silent::params::{Params, SilentParams};
-use vesica_mpc::tasks::{CorrelationRequest, SubfieldVole, VoleReceiver, VoleSender};
+use vesica_mpc::tasks::{
+    BatchPrfRequest, CorrelationRequest, Evaluations, OneOfNOt, SubfieldVole, VoleReceiver, VoleSender,
+};
 use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, Message, Party, Protocol, Role, Security, Step, Stream, Task};
 use vesica_structures::facts::ceil_log2;
@@ -68,7 +71,26 @@ fn pass_stream<S: Stream<Element: Pod>>(
 fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver: &mut Channel) -> Result<(), Abort> {
     let depth = ceil_log2(params.block) as usize;
     // The mask of either check adds a block.
-    let blocks = (params.trees * depth).div_ceil(128) + params.trees + 2;
+    relay_ot_extension((params.trees * depth).div_ceil(128) + params.trees + 2, tamper, sender, receiver)?;
+    pass(receiver, sender, params.trees * depth, tamper.flips)?;
+    let tree_message = 2 * depth - 1;
+    pass_stream::<Trees>(sender, receiver, params.trees * tree_message, |trees| {
+        if let Some(change) = tamper.trees {
+            change(trees, tree_message);
+        }
+    })?;
+    pass(receiver, sender, (), tamper.request)?;
+    pass::<CodeSeed>(receiver, sender, (), None)?;
+    pass(sender, receiver, (), tamper.check_answer)
+}
+
+/// The part of OT extension, with columns of `blocks` blocks, the mask of its check included.
+fn relay_ot_extension(
+    blocks: usize,
+    tamper: &Tamper,
+    sender: &mut Channel,
+    receiver: &mut Channel,
+) -> Result<(), Abort> {
     sender.reversed(|sender| {
         receiver.reversed(|receiver| {
             pass(receiver, sender, (), tamper.sender_point)?;
@@ -87,41 +109,39 @@ fn relay(params: &SilentParams, tamper: &Tamper, sender: &mut Channel, receiver:
         })?;
     }
     pass::<Challenge>(sender, receiver, (), None)?;
-    pass(receiver, sender, (), tamper.answer)?;
-    pass(receiver, sender, params.trees * depth, tamper.flips)?;
-    let tree_message = 2 * depth - 1;
-    pass_stream::<Trees>(sender, receiver, params.trees * tree_message, |trees| {
-        if let Some(change) = tamper.trees {
-            change(trees, tree_message);
-        }
-    })?;
-    pass(receiver, sender, (), tamper.request)?;
-    pass::<CodeSeed>(receiver, sender, (), None)?;
-    pass(sender, receiver, (), tamper.check_answer)
+    pass(receiver, sender, (), tamper.answer)
 }
 
-/// Both sides' results with the relay between them.
+/// Both sides' results of an honest run with a relay between them.
+fn relayed<P: Protocol>(
+    params: &P::Params,
+    sent: <P::Task as Task>::SenderInput,
+    asked: <P::Task as Task>::ReceiverInput,
+    relay: impl Fn(&mut Channel, &mut Channel) -> Result<(), Abort> + Sync,
+) -> (Result<<P::Task as Task>::SenderOutput, Abort>, Result<<P::Task as Task>::ReceiverOutput, Abort>) {
+    let ((sender_end, relay_up), (relay_down, receiver_end)) = (memory::pair(), memory::pair());
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            side(sender_end, Role::Sender, options(), |ch, rng| P::Sender::setup(params, ch, rng)?.run(sent, ch, rng))
+        });
+        scope.spawn(|| {
+            side(relay_up, Role::Receiver, options(), |up, _| {
+                side(relay_down, Role::Sender, options(), |down, _| relay(up, down)).result
+            })
+        });
+        let receiver = side(receiver_end, Role::Receiver, options(), |ch, rng| {
+            P::Receiver::setup(params, ch, rng)?.run(asked, ch, rng)
+        });
+        (sender.join().unwrap().result, receiver.result)
+    })
+}
+
+/// Both sides' results of silent VOLE with the relay between them.
 fn run(tamper: Tamper) -> (Result<VoleSender, Abort>, Result<VoleReceiver<Gf128>, Abort>) {
     let params =
         Vole::derive(&CorrelationRequest { len: 1 << 13, security: Security::Malicious, width: None }).unwrap();
     let Params::Silent(silent) = params else { panic!("long enough for trees") };
-    let ((sender_end, relay_up), (relay_down, receiver_end)) = (memory::pair(), memory::pair());
-    thread::scope(|scope| {
-        let sender = scope.spawn(|| {
-            side(sender_end, Role::Sender, options(), |ch, rng| {
-                <Vole as Protocol>::Sender::setup(&params, ch, rng)?.run((), ch, rng)
-            })
-        });
-        scope.spawn(|| {
-            side(relay_up, Role::Receiver, options(), |up, _| {
-                side(relay_down, Role::Sender, options(), |down, _| relay(&silent, &tamper, up, down)).result
-            })
-        });
-        let receiver = side(receiver_end, Role::Receiver, options(), |ch, rng| {
-            <Vole as Protocol>::Receiver::setup(&params, ch, rng)?.run((), ch, rng)
-        });
-        (sender.join().unwrap().result, receiver.result)
-    })
+    relayed::<Vole>(&params, (), (), |up, down| relay(&silent, &tamper, up, down))
 }
 
 /// That `result` blames the peer's message of `step`.
@@ -227,4 +247,135 @@ fn a_guess_at_a_place_is_caught_or_right() {
     }
     // Of each pair of sums the receiver reads one.
     assert!(right == 3 && wrong == 3, "{right} right, {wrong} wrong");
+}
+
+/// What the relay changes of the messages of OOS17.
+#[derive(Default)]
+struct CodeTamper {
+    /// Called with all corrections, of [`ROW_BYTES`] each.
+    corrections: Option<fn(&mut [u8])>,
+    answer: Option<fn(&mut code_oprf::messages::Answer)>,
+}
+
+/// Instances; the check fills their last block of 128, and makes one block more.
+const INSTANCES: usize = 300;
+
+/// Bits of a key, and of a row: the code is shortened, and punctured in three places.
+const KEY_BITS: usize = 40;
+const WIDTH: usize = 511 - (76 - KEY_BITS) - 3;
+const ROW_BYTES: usize = WIDTH.div_ceil(8);
+
+/// Whether the run of OOS17 with the relay between ends well; if not, the sender has blamed the answer
+/// to the check.
+fn passes_oos17(tamper: &CodeTamper) -> bool {
+    let request = BatchPrfRequest {
+        instances: INSTANCES,
+        key_bits: KEY_BITS as u32,
+        evaluations: INSTANCES,
+        evaluations_in_all: INSTANCES,
+        blocks: 1,
+        security: Security::Malicious,
+    };
+    let params = Oos17::derive(&request).unwrap();
+    let asked: Vec<u128> = (0..INSTANCES as u128).map(|i| i * i).collect();
+    let input = Evaluations { instances: (0..INSTANCES as u32).collect(), keys: asked.clone() };
+    let (sender, receiver) = relayed::<Oos17>(&params, input.clone(), asked.clone(), |up, down| {
+        // Its roles are swapped: the sender here is the receiver of the columns' keys.
+        up.reversed(|up| {
+            down.reversed(|down| relay_ot_extension(WIDTH.div_ceil(128) + 1, &Tamper::default(), down, up))
+        })?;
+        let rows = INSTANCES.next_multiple_of(128) + 128;
+        pass_stream::<code_oprf::messages::Corrections<Bch>>(down, up, rows * ROW_BYTES, |corrections| {
+            if let Some(change) = tamper.corrections {
+                change(corrections);
+            }
+        })?;
+        pass::<code_oprf::messages::Challenge>(up, down, (), None)?;
+        let shape = code_oprf::messages::AnswerShape { key_bits: KEY_BITS, width: WIDTH };
+        pass(down, up, shape, tamper.answer)
+    });
+    match sender {
+        Ok(sender) => {
+            OneOfNOt::holds(&input, &asked, &sender, &receiver.unwrap()).unwrap();
+            true
+        }
+        refused => {
+            caught(refused, code_oprf::messages::Answer::STEP);
+            false
+        }
+    }
+}
+
+#[test]
+fn corrections_to_words_of_the_code_pass() {
+    assert!(passes_oos17(&CodeTamper::default()));
+}
+
+/// More bits of a correction than a receiver can guess of the sender's secret: in the first row, the
+/// last that is used, one of those that only fill a block, and in the mask.
+#[test]
+fn a_correction_that_is_no_code_word_is_caught() {
+    fn off(row: usize, corrections: &mut [u8]) {
+        corrections[row * ROW_BYTES..][..8].iter_mut().for_each(|byte| *byte ^= 0xff);
+    }
+    let cheats: [fn(&mut [u8]); 4] = [
+        |corrections| off(0, corrections),
+        |corrections| off(INSTANCES - 1, corrections),
+        |corrections| off(INSTANCES.next_multiple_of(128) - 1, corrections),
+        |corrections| off(INSTANCES.next_multiple_of(128) + 127, corrections),
+    ];
+    for corrections in cheats {
+        assert!(!passes_oos17(&CodeTamper { corrections: Some(corrections), ..CodeTamper::default() }));
+    }
+}
+
+/// Deviations of two rows that cancel in a plain sum of all rows.
+#[test]
+fn deviations_do_not_cancel() {
+    let corrections = |corrections: &mut [u8]| {
+        for row in [5, 5 + 128, 77] {
+            corrections[row * ROW_BYTES..][..16].iter_mut().for_each(|byte| *byte ^= 0x5a);
+        }
+        corrections[(77 + 128) * ROW_BYTES..][..16].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    };
+    assert!(!passes_oos17(&CodeTamper { corrections: Some(corrections), ..CodeTamper::default() }));
+}
+
+/// The correction to another word of the code than that of the key in the answer: the sum of two rows
+/// is one.
+#[test]
+fn a_key_that_is_exchanged_afterwards_is_caught() {
+    let answer = |answer: &mut code_oprf::messages::Answer| answer.keys[3] ^= 1 << 100;
+    assert!(!passes_oos17(&CodeTamper { answer: Some(answer), ..CodeTamper::default() }));
+    let answer = |answer: &mut code_oprf::messages::Answer| answer.columns[WIDTH - 1] ^= 1;
+    assert!(!passes_oos17(&CodeTamper { answer: Some(answer), ..CodeTamper::default() }));
+}
+
+/// A deviation in one column is a guess at one bit of the sender's secret: caught if wrong, harmless to
+/// the outputs if right.
+#[test]
+fn a_guess_at_a_bit_of_the_secret_is_caught_or_right() {
+    let guesses: [fn(&mut [u8]); 16] = [
+        |corrections| corrections[0] ^= 1,
+        |corrections| corrections[1] ^= 2,
+        |corrections| corrections[2] ^= 4,
+        |corrections| corrections[3] ^= 8,
+        |corrections| corrections[4] ^= 16,
+        |corrections| corrections[5] ^= 32,
+        |corrections| corrections[6] ^= 64,
+        |corrections| corrections[7] ^= 128,
+        |corrections| corrections[8] ^= 1,
+        |corrections| corrections[9] ^= 2,
+        |corrections| corrections[10] ^= 4,
+        |corrections| corrections[11] ^= 8,
+        |corrections| corrections[12] ^= 16,
+        |corrections| corrections[13] ^= 32,
+        |corrections| corrections[14] ^= 64,
+        |corrections| corrections[15] ^= 128,
+    ];
+    let right = guesses
+        .into_iter()
+        .filter(|&corrections| passes_oos17(&CodeTamper { corrections: Some(corrections), ..CodeTamper::default() }))
+        .count();
+    assert!((1..16).contains(&right), "{right} of 16 guesses are right");
 }

@@ -4,9 +4,9 @@ use vesica_mpc::bits::Bits;
 use vesica_mpc::registry;
 use vesica_mpc::tasks::{
     BatchPrf, BatchPrfRequest, BitsToPermute, BitsToRing, BitsToRingRequest, CorrelationRequest, Equality,
-    EqualityRequest, Evaluations, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, OpprfRequest,
-    PermuteBitsRequest, PermuteShare, PermuteShareBits, PermuteShareRequest, Programmed, ProgrammedPrf, RandomOneOfNOt,
-    RandomOt, RingVector, RingVectors, Share, SharedBits, SharedRows, SubfieldVole, ToPermute,
+    EqualityRequest, Evaluations, InnerProduct, InnerProductRequest, Multiplex, MultiplexRequest, OneOfNOt,
+    OpprfRequest, PermuteBitsRequest, PermuteShare, PermuteShareBits, PermuteShareRequest, Programmed, ProgrammedPrf,
+    RandomOneOfNOt, RandomOt, RingVector, RingVectors, Share, SharedBits, SharedRows, SubfieldVole, ToPermute,
 };
 use vesica_party::{Security, Task};
 use vesica_structures::fields::Value;
@@ -48,12 +48,25 @@ fn bits(len: usize, rng: &mut SecretRng) -> Vec<bool> {
     (0..len).map(|_| rng.block() & 1 == 1).collect()
 }
 
+/// Each instance evaluated at the key that is asked of it.
+fn batch_prf_example(security: Security, len: usize, key_bits: u32) -> ExampleOf<BatchPrf> {
+    let asked: Vec<u128> =
+        blocks(len, &mut seeded(len)).into_iter().map(|block| block >> (u128::BITS - key_bits)).collect();
+    let request =
+        BatchPrfRequest { instances: len, key_bits, evaluations: len, evaluations_in_all: len, blocks: 1, security };
+    (request, Evaluations { instances: (0..len as u32).collect(), keys: asked.clone() }, asked)
+}
+
 impl Example for BatchPrf {
     fn example(security: Security, len: usize) -> ExampleOf<Self> {
-        let asked = blocks(len, &mut seeded(len));
-        let request =
-            BatchPrfRequest { instances: len, evaluations: len, evaluations_in_all: len, blocks: 1, security };
-        (request, Evaluations { instances: (0..len as u32).collect(), keys: asked.clone() }, asked)
+        batch_prf_example(security, len, u128::BITS)
+    }
+}
+
+impl Example for OneOfNOt {
+    fn example(security: Security, len: usize) -> ExampleOf<Self> {
+        // What all protocols of the task serve.
+        batch_prf_example(security, len, 8)
     }
 }
 
@@ -128,6 +141,7 @@ pub(crate) trait Suite {
         self.rows(registry::vole_64());
         self.rows(registry::vole_128());
         self.rows(registry::batch_prf());
+        self.rows(registry::one_of_n_ot());
         self.rows(registry::opprf());
         self.rows(registry::equality());
         self.rows(registry::bits_to_ring());

@@ -1,6 +1,7 @@
 //! All integration tests of the crate, in one binary.
 
 mod cheating;
+mod code_oprf;
 mod conformance;
 mod dealt;
 mod examples;
@@ -8,7 +9,7 @@ mod faults;
 mod gmw;
 mod golden;
 mod inner_product;
-mod kkrt16;
+
 mod peqt;
 mod permute_bits;
 mod permute_share;

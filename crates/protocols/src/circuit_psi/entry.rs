@@ -1,6 +1,6 @@
 //! What rows share: how a row is written down, and parts of their `ENTRY`s.
 
-use vesica_mpc::kkrt16::Kkrt16;
+use vesica_mpc::code_oprf::Kkrt16;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Rounds, assumptions};
 

@@ -1,6 +1,6 @@
 //! All numbers of a run.
 
-use vesica_mpc::kkrt16::{self, FAILURE_BITS, Kkrt16};
+use vesica_mpc::code_oprf::{self, FAILURE_BITS, Kkrt16};
 use vesica_mpc::opprf::params::block_widths;
 use vesica_mpc::oprf::table;
 use vesica_mpc::peqt;
@@ -17,9 +17,9 @@ use crate::circuit_psi::params::{POSITIONS, Params, bits_with, check_semi_honest
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// Step 4.
-    pub(super) first: kkrt16::Params,
+    pub(super) first: code_oprf::Params,
     /// Step 8.
-    pub(super) second: kkrt16::Params,
+    pub(super) second: code_oprf::Params,
     /// Width of the `r_i` and `w_ib`.
     pub target_bits: u32,
     /// Width of a cell of the hint.
@@ -48,6 +48,7 @@ pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsuppo
     let oprf = |evaluations: usize, blocks: usize| {
         Kkrt16::derive(&BatchPrfRequest {
             instances: bins,
+            key_bits: u128::BITS,
             evaluations,
             evaluations_in_all: pairs + candidates,
             blocks,

@@ -4,7 +4,10 @@ use rand_core::Rng;
 use vesica_mpc::opprf::params::block_widths;
 use vesica_mpc::oprf::table;
 use vesica_mpc::tasks::{Evaluations, PrfOutputs};
-use vesica_mpc::{kkrt16, peqt};
+use vesica_mpc::{
+    code_oprf::{self, PseudoRandom},
+    peqt,
+};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::Gf128;
 use vesica_structures::hashing::Positions;
@@ -23,7 +26,7 @@ use crate::circuit_psi::{Asked, Matched, Params};
 /// The receiver, set up. Empty where a set is.
 pub struct Receiver {
     params: Params<Parts>,
-    parts: Option<(Hashes, peqt::Sender, kkrt16::Receiver, kkrt16::Sender)>,
+    parts: Option<(Hashes, peqt::Sender, code_oprf::Receiver<PseudoRandom>, code_oprf::Sender<PseudoRandom>)>,
 }
 
 /// Three candidates a bin.
@@ -42,8 +45,8 @@ impl Receiver {
         let phase = ch.phase(Phase::Equality);
         let peqt = ch.reversed(|ch| peqt::Sender::setup(peqt, ch, rng))?;
         drop(phase);
-        let first = kkrt16::Receiver::setup(&parts.first, ch, rng)?;
-        let second = ch.reversed(|ch| kkrt16::Sender::setup(&parts.second, ch, rng))?;
+        let first = code_oprf::Receiver::setup(&parts.first, ch, rng)?;
+        let second = ch.reversed(|ch| code_oprf::Sender::setup(&parts.second, ch, rng))?;
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, first, second)) })
     }
 

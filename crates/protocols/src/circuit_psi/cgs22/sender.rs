@@ -5,7 +5,10 @@ use vesica_mpc::bits::Bits;
 use vesica_mpc::opprf::params::block_widths;
 use vesica_mpc::oprf::table;
 use vesica_mpc::tasks::Evaluations;
-use vesica_mpc::{kkrt16, peqt};
+use vesica_mpc::{
+    code_oprf::{self, PseudoRandom},
+    peqt,
+};
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::fields::Gf128;
 use vesica_structures::hashing::{CuckooTable, Positions};
@@ -23,7 +26,7 @@ use crate::circuit_psi::messages::Differences;
 /// The sender, set up. Empty where a set is.
 pub struct Sender {
     params: Params<Parts>,
-    parts: Option<(Hashes, peqt::Receiver, kkrt16::Sender, kkrt16::Receiver)>,
+    parts: Option<(Hashes, peqt::Receiver, code_oprf::Sender<PseudoRandom>, code_oprf::Receiver<PseudoRandom>)>,
 }
 
 impl Sender {
@@ -34,8 +37,8 @@ impl Sender {
         let phase = ch.phase(Phase::Equality);
         let peqt = ch.reversed(|ch| peqt::Receiver::setup(peqt, ch, rng))?;
         drop(phase);
-        let first = kkrt16::Sender::setup(&parts.first, ch, rng)?;
-        let second = ch.reversed(|ch| kkrt16::Receiver::setup(&parts.second, ch, rng))?;
+        let first = code_oprf::Sender::setup(&parts.first, ch, rng)?;
+        let second = ch.reversed(|ch| code_oprf::Receiver::setup(&parts.second, ch, rng))?;
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, first, second)) })
     }
 

@@ -1,6 +1,6 @@
 //! All numbers of a run of the OPPRF.
 
-use vesica_mpc::kkrt16::{self, FAILURE_BITS, Kkrt16};
+use vesica_mpc::code_oprf::{self, FAILURE_BITS, Kkrt16};
 use vesica_mpc::tasks::BatchPrfRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
@@ -19,7 +19,7 @@ pub(super) const FAILURE: u128 = unit(FAILURE_BITS);
 /// The parameters that both sides derive from the sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
-    pub(super) oprf: kkrt16::Params,
+    pub(super) oprf: code_oprf::Params,
     /// Bins.
     pub bins: usize,
     /// Keys of the sender.
@@ -40,6 +40,7 @@ impl Params {
         let blocks = output_bits.div_ceil(128) as usize;
         let oprf = Kkrt16::derive(&BatchPrfRequest {
             instances: bins,
+            key_bits: u128::BITS,
             evaluations: sender_keys,
             evaluations_in_all: sender_keys,
             blocks,

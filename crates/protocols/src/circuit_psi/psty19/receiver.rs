@@ -1,7 +1,7 @@
 //! The right column: asks for keys.
 
 use rayon::prelude::*;
-use vesica_mpc::kkrt16;
+use vesica_mpc::code_oprf::{self, PseudoRandom};
 use vesica_mpc::tasks::PrfOutputs;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::Gf128;
@@ -18,7 +18,7 @@ const POLYS_PER_MESSAGE: usize = 16;
 /// The receiver, set up.
 pub struct Receiver {
     params: Params,
-    oprf: kkrt16::Receiver,
+    oprf: code_oprf::Receiver<PseudoRandom>,
 }
 
 impl Party for Receiver {
@@ -27,7 +27,7 @@ impl Party for Receiver {
     type Output = PrfOutputs;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        Ok(Self { params: params.clone(), oprf: kkrt16::Receiver::setup(&params.oprf, ch, rng)? })
+        Ok(Self { params: params.clone(), oprf: code_oprf::Receiver::setup(&params.oprf, ch, rng)? })
     }
 
     fn run(self, asked: Asked, ch: &mut Channel, rng: &mut SecretRng) -> Result<PrfOutputs, Abort> {

@@ -1,7 +1,7 @@
 //! The left column: programs values.
 
 use rayon::prelude::*;
-use vesica_mpc::kkrt16;
+use vesica_mpc::code_oprf::{self, PseudoRandom};
 use vesica_mpc::tasks::{Evaluations, PrfOutputs};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::Gf128;
@@ -22,7 +22,7 @@ const OVERFLOW: Abort =
 /// The sender, set up.
 pub struct Sender {
     params: Params,
-    oprf: kkrt16::Sender,
+    oprf: code_oprf::Sender<PseudoRandom>,
 }
 
 impl Party for Sender {
@@ -31,7 +31,7 @@ impl Party for Sender {
     type Output = ();
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        Ok(Self { params: params.clone(), oprf: kkrt16::Sender::setup(&params.oprf, ch, rng)? })
+        Ok(Self { params: params.clone(), oprf: code_oprf::Sender::setup(&params.oprf, ch, rng)? })
     }
 
     fn run(self, pairs: Pairs, ch: &mut Channel, rng: &mut SecretRng) -> Result<(), Abort> {

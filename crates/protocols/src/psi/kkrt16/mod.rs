@@ -22,7 +22,7 @@
 //! | `P_1`, `X`; `P_2`, `Y` | receiver, `Y`; sender, `X` | |
 //! | `h_1`, `h_2`, `h_3` | `Hashes::positions` | the bins of an item |
 //! | 1.2 n bins and a stash | [`bins`](Params::bins) | a table without a stash |
-//! | BaRK-OPRF | [`vesica_mpc::kkrt16`] | an OPRF for each bin |
+//! | BaRK-OPRF | [`vesica_mpc::code_oprf`] | an OPRF for each bin |
 //! | `H_1`, `H_2`, `H_3` | arrow 2 | the sender's values |
 //! | `v` | `tag_bits` | their width |
 
@@ -33,7 +33,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_mpc::kkrt16;
+use vesica_mpc::code_oprf;
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::Unsupported;
 
@@ -59,7 +59,7 @@ impl Protocol for Kkrt16 {
         aliases: &[],
         variants: &[],
         task: Intersect::NAME,
-        paper: <kkrt16::Kkrt16 as Protocol>::ENTRY.paper,
+        paper: <code_oprf::Kkrt16 as Protocol>::ENTRY.paper,
         status: Status::Sound,
         cost: CostClass::Symmetric,
         deviations: &[
@@ -74,7 +74,7 @@ impl Protocol for Kkrt16 {
         ],
         modes: &[Mode::semi_honest(
             Rounds::exactly(5),
-            <kkrt16::Kkrt16 as Protocol>::ENTRY.modes[0].assumptions,
+            <code_oprf::Kkrt16 as Protocol>::ENTRY.modes[0].assumptions,
             &[SIZES],
         )],
     };

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_mpc::kkrt16::{self, Kkrt16};
+use vesica_mpc::code_oprf::{self, Kkrt16};
 use vesica_mpc::tasks::BatchPrfRequest;
 use vesica_party::{Channel, Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
@@ -20,7 +20,7 @@ pub struct Params {
     /// Bins of the receiver's table: instances of the OPRF.
     pub bins: usize,
     /// The OPRF: a block for the tag, and a second one for the payload's key if there are payloads.
-    pub(super) oprf: kkrt16::Params,
+    pub(super) oprf: code_oprf::Params,
     /// Arrows 2 and 3, and the sizes of the sets.
     pub finish: finish::Params,
 }
@@ -35,6 +35,7 @@ impl Params {
         let evaluations = POSITIONS.saturating_mul(sender_items);
         let oprf = Kkrt16::derive(&BatchPrfRequest {
             instances: bins,
+            key_bits: u128::BITS,
             evaluations,
             evaluations_in_all: evaluations,
             blocks: if payload_bytes > 0 { 2 } else { 1 },

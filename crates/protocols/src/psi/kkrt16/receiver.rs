@@ -1,6 +1,6 @@
 //! The right column of the figure.
 
-use vesica_mpc::kkrt16;
+use vesica_mpc::code_oprf::{self, PseudoRandom};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::hashing::CuckooTable;
 use vesica_structures::rng::SecretRng;
@@ -16,7 +16,7 @@ use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 pub struct Receiver {
     params: Params,
     /// Unless a set is empty: the salt and the OPRF.
-    ready: Option<([u8; 32], kkrt16::Receiver)>,
+    ready: Option<([u8; 32], code_oprf::Receiver<PseudoRandom>)>,
 }
 
 impl Party for Receiver {
@@ -30,7 +30,7 @@ impl Party for Receiver {
         } else {
             // Step 1.
             let Salt(salt) = ch.recv(())?;
-            Some((salt, kkrt16::Receiver::setup(&params.oprf, ch, rng)?))
+            Some((salt, code_oprf::Receiver::setup(&params.oprf, ch, rng)?))
         };
         Ok(Self { params: params.clone(), ready })
     }

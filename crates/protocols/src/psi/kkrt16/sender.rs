@@ -1,7 +1,7 @@
 //! The left column of the figure.
 
 use rand_core::Rng;
-use vesica_mpc::kkrt16;
+use vesica_mpc::code_oprf::{self, PseudoRandom};
 use vesica_mpc::tasks::Evaluations;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
@@ -19,7 +19,7 @@ const ITEMS_PER_PART: usize = 1 << 15;
 pub struct Sender {
     params: Params,
     /// Unless a set is empty: the salt and the OPRF.
-    ready: Option<([u8; 32], kkrt16::Sender)>,
+    ready: Option<([u8; 32], code_oprf::Sender<PseudoRandom>)>,
 }
 
 impl Party for Sender {
@@ -35,7 +35,7 @@ impl Party for Sender {
             let mut salt = [0; 32];
             rng.fill_bytes(&mut salt);
             ch.send(&Salt(salt))?;
-            Some((salt, kkrt16::Sender::setup(&params.oprf, ch, rng)?))
+            Some((salt, code_oprf::Sender::setup(&params.oprf, ch, rng)?))
         };
         Ok(Self { params: params.clone(), ready })
     }
@@ -50,7 +50,7 @@ impl Party for Sender {
         let finish = &params.finish;
         finish.check_sender(&input)?;
         let Some((salt, oprf)) = ready else { return Ok(finish.no_matches()) };
-        let functions = oprf.functions(ch)?;
+        let functions = oprf.functions(ch, rng)?;
 
         let phase = ch.phase(Phase::HashItems);
         let hashes = params.hashes(ch, &salt);

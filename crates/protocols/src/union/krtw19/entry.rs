@@ -1,6 +1,6 @@
 //! The row of the registry.
 
-use vesica_mpc::kkrt16::Kkrt16;
+use vesica_mpc::code_oprf::Kkrt16;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{CostClass, Entry, Leak, Learner, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::Paper;

@@ -1,6 +1,6 @@
 //! All numbers of the test, and the bounds that they follow from.
 
-use vesica_mpc::kkrt16::{self, Kkrt16};
+use vesica_mpc::code_oprf::{self, Kkrt16};
 use vesica_mpc::tasks::BatchPrfRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
@@ -39,9 +39,9 @@ pub struct Params {
     /// share of [`FailureEvent::TagCollision`].
     pub digest_bits: u32,
     /// The OPRF of the membership test: the receiver has the keys.
-    pub(super) membership: kkrt16::Params,
+    pub(super) membership: code_oprf::Params,
     /// The OPRF of the equality test: the sender has the keys.
-    pub(super) equality: kkrt16::Params,
+    pub(super) equality: code_oprf::Params,
 }
 
 impl Params {
@@ -59,6 +59,7 @@ impl Params {
         let oprf = |evaluations| {
             Kkrt16::derive(&BatchPrfRequest {
                 instances: places,
+                key_bits: u128::BITS,
                 evaluations,
                 evaluations_in_all: tested + places,
                 blocks: 1,

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use vesica_mpc::bits::Bits;
-use vesica_mpc::kkrt16;
+use vesica_mpc::code_oprf::{self, PseudoRandom};
 use vesica_mpc::tasks::{Evaluations, PrfOutputs};
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::fields::Gf128;
@@ -19,16 +19,16 @@ use super::{Bins, OVERFLOW, Params};
 pub struct Receiver {
     pub(super) params: Params,
     pub(super) salt: [u8; 32],
-    membership: kkrt16::Sender,
-    equality: kkrt16::Receiver,
+    membership: code_oprf::Sender<PseudoRandom>,
+    equality: code_oprf::Receiver<PseudoRandom>,
 }
 
 impl Receiver {
     /// Step 1, and all that needs no input.
     pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
-        let membership = ch.reversed(|ch| kkrt16::Sender::setup(&params.membership, ch, rng))?;
-        let equality = kkrt16::Receiver::setup(&params.equality, ch, rng)?;
+        let membership = ch.reversed(|ch| code_oprf::Sender::setup(&params.membership, ch, rng))?;
+        let equality = code_oprf::Receiver::setup(&params.equality, ch, rng)?;
         Ok(Self { params: params.clone(), salt, membership, equality })
     }
 
@@ -41,7 +41,7 @@ impl Receiver {
         drop(phase);
 
         // Step 2.
-        let functions = ch.reversed(|ch| membership.functions(ch))?;
+        let functions = ch.reversed(|ch| membership.functions(ch, rng))?;
         let phase = ch.phase(Phase::Encode);
         let width = params.places_per_bin;
         for first in (0..params.bins).step_by(params.bins_per_piece()) {

@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use rayon::prelude::*;
-use vesica_mpc::kkrt16;
+use vesica_mpc::code_oprf::{self, PseudoRandom};
 use vesica_mpc::tasks::Evaluations;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::Gf128;
@@ -21,8 +21,8 @@ use crate::membership::NO_ITEM;
 pub struct Sender {
     params: Params,
     salt: [u8; 32],
-    membership: kkrt16::Receiver,
-    equality: kkrt16::Sender,
+    membership: code_oprf::Receiver<PseudoRandom>,
+    equality: code_oprf::Sender<PseudoRandom>,
 }
 
 impl Sender {
@@ -31,8 +31,8 @@ impl Sender {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
-        let membership = ch.reversed(|ch| kkrt16::Receiver::setup(&params.membership, ch, rng))?;
-        let equality = kkrt16::Sender::setup(&params.equality, ch, rng)?;
+        let membership = ch.reversed(|ch| code_oprf::Receiver::setup(&params.membership, ch, rng))?;
+        let equality = code_oprf::Sender::setup(&params.equality, ch, rng)?;
         Ok(Self { params: params.clone(), salt, membership, equality })
     }
 

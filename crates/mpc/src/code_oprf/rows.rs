@@ -1,21 +1,59 @@
 //! Rows of a matrix whose columns are streams of keys.
 
+use bytemuck::Pod;
 use vesica_kernels::aes::Aes128;
 use vesica_kernels::transpose::transpose_128x128;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
-/// Blocks of a row.
-pub(super) const BLOCKS_PER_ROW: usize = 4;
-
 /// A row: bit `j` of block `q` is column `128 q + j`; columns beyond the width are zero.
-pub(super) type Row = [u128; BLOCKS_PER_ROW];
+pub trait Row: Pod + Zeroize + Send + Sync {
+    /// Blocks of 128 bits.
+    const BLOCKS: usize;
+
+    /// The row whose block `q` is `block(q)`.
+    fn of(block: impl FnMut(usize) -> u128) -> Self;
+
+    /// The blocks.
+    fn blocks(&self) -> &[u128];
+
+    /// The blocks.
+    fn blocks_mut(&mut self) -> &mut [u128];
+}
+
+impl<const BLOCKS: usize> Row for [u128; BLOCKS] {
+    const BLOCKS: usize = BLOCKS;
+
+    #[inline(always)]
+    fn of(block: impl FnMut(usize) -> u128) -> Self {
+        std::array::from_fn(block)
+    }
+
+    #[inline(always)]
+    fn blocks(&self) -> &[u128] {
+        self
+    }
+
+    #[inline(always)]
+    fn blocks_mut(&mut self) -> &mut [u128] {
+        self
+    }
+}
+
+/// The row of which the lowest `width` bits are ones.
+pub(super) fn ones<R: Row>(width: usize) -> R {
+    R::of(|q| match width.saturating_sub(128 * q) {
+        0 => 0,
+        count @ 1..128 => u128::MAX >> (128 - count),
+        _ => u128::MAX,
+    })
+}
 
 /// Rows that travel at a time, a multiple of [`ROWS_PER_STRIP`].
 pub(super) const ROWS_PER_PIECE: usize = 1 << 13;
 
-/// Rows that a thread makes at a time, a multiple of 128: a quarter of their columns stays in the
-/// first-level cache.
+/// Rows that a thread makes at a time, a multiple of 128: a block of each of their columns stays in
+/// the first-level cache.
 pub(super) const ROWS_PER_STRIP: usize = 1 << 10;
 
 /// Columns, each the stream of AES under its key.
@@ -28,7 +66,7 @@ impl Columns {
     }
 
     /// Rows from number `first` on, a multiple of 128; at most [`ROWS_PER_STRIP`].
-    pub fn rows(&self, first: usize, rows: &mut [Row]) {
+    pub fn rows<R: Row>(&self, first: usize, rows: &mut [R]) {
         let mut blocks = Secret::new([0; ROWS_PER_STRIP]);
         let tiles = rows.len().div_ceil(128);
         let blocks = &mut blocks[..128 * tiles];
@@ -40,9 +78,18 @@ impl Columns {
             for (tile, rows) in rows.chunks_mut(128).enumerate() {
                 let mut square = std::array::from_fn(|column| blocks[column * tiles + tile]);
                 transpose_128x128(&mut square);
-                rows.iter_mut().zip(&square).for_each(|(row, block)| row[quarter] = *block);
+                rows.iter_mut().zip(&square).for_each(|(row, block)| row.blocks_mut()[quarter] = *block);
                 square.zeroize();
             }
+        }
+    }
+
+    /// Calls `each` with every column's first `blocks` blocks of 128 rows.
+    pub fn each_column(&self, blocks: usize, mut each: impl FnMut(&[u128])) {
+        let mut column = Secret::new(vec![0; blocks]);
+        for stream in &self.0 {
+            stream.ctr(0, &mut column);
+            each(&column);
         }
     }
 }
@@ -58,7 +105,7 @@ mod tests {
         // In the first piece, at the start of a later one, and within it: what is used once is not used
         // again.
         for first in [256, ROWS_PER_PIECE, 3 * ROWS_PER_PIECE + ROWS_PER_STRIP] {
-            let mut rows = vec![[9; BLOCKS_PER_ROW]; 200];
+            let mut rows = vec![[9; 4]; 200];
             rows.iter_mut().for_each(|row| row[3] = 0);
             columns.rows(first, &mut rows);
             for (i, row) in (first as u128..).zip(&rows) {
@@ -70,5 +117,12 @@ mod tests {
                 assert_eq!((row[2] >> (width - 256), row[3]), (0, 0));
             }
         }
+    }
+
+    #[test]
+    fn the_lowest_bits_are_ones() {
+        assert_eq!(ones::<[u128; 2]>(0), [0, 0]);
+        assert_eq!(ones::<[u128; 2]>(130), [u128::MAX, 3]);
+        assert_eq!(ones::<[u128; 2]>(256), [u128::MAX; 2]);
     }
 }

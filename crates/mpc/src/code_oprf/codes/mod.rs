@@ -1,0 +1,50 @@
+//! Codes: what distinguishes the protocols of this folder.
+
+mod bch;
+mod linear;
+mod pseudo_random;
+mod walsh_hadamard;
+
+use vesica_party::{Entry, Task};
+use vesica_structures::facts::Unsupported;
+
+use super::rows::Row;
+use crate::tasks::{BatchPrfRequest, Evaluations, PrfOutputs};
+
+pub use bch::Bch;
+pub use pseudo_random::{FAILURE_BITS, PseudoRandom};
+pub use walsh_hadamard::WalshHadamard;
+
+/// Public keys of a run that a code may be drawn by: nobody knew them when the inputs were fixed.
+pub type CodeKeys = [u128; 4];
+
+/// A binary code, and the protocol that its paper makes of it.
+pub trait Code: Sized + Send + Sync + 'static {
+    /// The space of a code word, and of a row of the protocol's matrices.
+    type Row: Row;
+    /// What the protocol computes: the tasks differ in the keys that they ask for.
+    type Task: Task<
+            Request = BatchPrfRequest,
+            SenderInput = Evaluations,
+            ReceiverInput = Vec<u128>,
+            SenderOutput = PrfOutputs,
+            ReceiverOutput = PrfOutputs,
+        >;
+    /// The protocol's description.
+    const ENTRY: Entry;
+
+    /// Bits of a code word, at most those of [`Row`](Self::Row): so many that the words of two keys of
+    /// `request.key_bits` bits differ in [`KAPPA`](vesica_structures::facts::KAPPA) places, and in
+    /// `LAMBDA` more against malicious parties.
+    ///
+    /// # Errors
+    /// If the code does not serve the request.
+    fn width(request: &BatchPrfRequest) -> Result<usize, Unsupported>;
+
+    /// The code of a run, of the width for this request.
+    fn new(keys: &CodeKeys, request: &BatchPrfRequest) -> Result<Self, Unsupported>;
+
+    /// Calls `each` with the number and the code word of each key. Higher bits of a key than the
+    /// agreed ones do not count.
+    fn words(&self, keys: &[u128], each: impl FnMut(usize, Self::Row));
+}
