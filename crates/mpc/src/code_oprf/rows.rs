@@ -56,8 +56,14 @@ pub(super) const ROWS_PER_PIECE: usize = 1 << 13;
 /// the first-level cache.
 pub(super) const ROWS_PER_STRIP: usize = 1 << 10;
 
-/// Columns, each the stream of AES under its key.
+/// Columns, each the stream of AES under its key from a counter of its own on: who searches for the
+/// keys that are hidden from him has to try each candidate on every column by itself.
 pub(super) struct Columns(Vec<Aes128>);
+
+/// The counter of a column's first block.
+fn counter(column: usize) -> u128 {
+    (column as u128) << 64
+}
 
 impl Columns {
     /// The columns of these keys.
@@ -72,8 +78,8 @@ impl Columns {
         let blocks = &mut blocks[..128 * tiles];
         for (quarter, columns) in self.0.chunks(128).enumerate() {
             blocks.fill(0);
-            for (column, blocks) in columns.iter().zip(blocks.chunks_exact_mut(tiles)) {
-                column.ctr((first / 128) as u128, blocks);
+            for (number, (column, blocks)) in columns.iter().zip(blocks.chunks_exact_mut(tiles)).enumerate() {
+                column.ctr(counter(128 * quarter + number) + (first / 128) as u128, blocks);
             }
             for (tile, rows) in rows.chunks_mut(128).enumerate() {
                 let mut square = std::array::from_fn(|column| blocks[column * tiles + tile]);
@@ -87,8 +93,8 @@ impl Columns {
     /// Calls `each` with every column's first `blocks` blocks of 128 rows.
     pub fn each_column(&self, blocks: usize, mut each: impl FnMut(&[u128])) {
         let mut column = Secret::new(vec![0; blocks]);
-        for stream in &self.0 {
-            stream.ctr(0, &mut column);
+        for (number, stream) in self.0.iter().enumerate() {
+            stream.ctr(counter(number), &mut column);
             each(&column);
         }
     }
@@ -111,7 +117,7 @@ mod tests {
             for (i, row) in (first as u128..).zip(&rows) {
                 for (j, key) in (0..width).enumerate() {
                     let mut block = [0];
-                    Aes128::new(key * 77).ctr(i / 128, &mut block);
+                    Aes128::new(key * 77).ctr(key << 64 | i / 128, &mut block);
                     assert_eq!(row[j / 128] >> (j % 128) & 1, block[0] >> (i % 128) & 1, "row {i}, column {j}");
                 }
                 assert_eq!((row[2] >> (width - 256), row[3]), (0, 0));

@@ -53,6 +53,8 @@ impl Code for PseudoRandom {
              is a multiple of 8",
             "the w OTs of keys are themselves extended from 128 (SoftSpokenOT)",
             "the correction travels row by row and not column by column",
+            "the code is AES under keys that both sides derive from the base OTs, instead of a key that the sender \
+             draws; outputs have as many blocks as asked for",
         ],
         modes: &[Mode::semi_honest(Rounds::exactly(3), ot_extension::ASSUMPTIONS, &[])],
     };

@@ -64,8 +64,11 @@ impl Protocol for Kkrt16 {
         cost: CostClass::Symmetric,
         deviations: &[
             "A table of 1.3 n bins, and more for small sets, by a bound from Hall's theorem, instead of 1.2 n bins and \
-             a stash: no table exists with probability below 2^-42. The sender so has three values an item, and none \
-             for a stash.",
+             a stash: the probability that no table exists is at most 2^-43. The sender so has three values an item, \
+             and none for a stash.",
+            "An item's three bins are distinct, and items are placed along augmenting paths. The OPRF's input is a hash \
+             of 128 bits, under a key of the run for each of the three functions, instead of the item and the number of \
+             the function.",
             "The three lists of values are sorted together and Golomb-Rice coded, and a value is wide enough for all \
              pairs.",
             "A payload travels three times, once under each tag of its item.",

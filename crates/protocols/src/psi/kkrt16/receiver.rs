@@ -66,7 +66,10 @@ impl Party for Receiver {
             (0..params.bins).filter_map(|bin| Some((bin, table.bin(bin)?.item))).unzip();
         // There are none for payloads where there are no payloads.
         let of_items = |outputs: &[u128]| -> Secret<Vec<u128>> {
-            Secret::new(bins.iter().filter_map(|&bin| outputs.get(bin).copied()).collect())
+            // With all its room from the start, so that no copy is left where it would grow.
+            let mut of_items = Secret::new(Vec::with_capacity(bins.len()));
+            of_items.extend(bins.iter().filter_map(|&bin| outputs.get(bin).copied()));
+            of_items
         };
         let mut tags = finish::Receiver::new(finish);
         tags.add(&of_items(of_tags), numbers.iter().copied());
