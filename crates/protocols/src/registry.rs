@@ -23,7 +23,7 @@ use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::Zcl23Sk;
-use crate::psi::hfh99::EcdhHfh99;
+use crate::psi::hfh99::{self, Hfh99};
 use crate::psi::kkrt16::Kkrt16;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
@@ -54,7 +54,9 @@ use crate::union::vesica_union_both::VesicaUnionBoth;
 registries! {
     /// Protocols for [`Intersect`].
     intersect: Intersect = [
-        EcdhHfh99,
+        Hfh99<hfh99::Ristretto>,
+        Hfh99<hfh99::Montgomery>,
+        Hfh99<hfh99::Koblitz>,
         OneShot<OprfRfc9497>,
         OneShot<Ra17>,
         OneShot<OprfPir>,
