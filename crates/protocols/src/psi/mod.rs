@@ -8,4 +8,6 @@ pub mod hfh99;
 pub mod kkrt16;
 pub mod ltsxq26;
 pub mod prty19;
+pub mod prty20;
+mod row_outputs;
 pub mod vole;
