@@ -23,6 +23,7 @@ use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::Zcl23Sk;
+use crate::psi::cm20::{self, Cm20};
 use crate::psi::hfh99::{self, Hfh99};
 use crate::psi::kkrt16::Kkrt16;
 use crate::psi::ltsxq26::{self, Ltsxq26};
@@ -72,6 +73,7 @@ registries! {
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         Kkrt16,
+        Cm20,
         Prty19<SpotLow>,
         Prty19<SpotFast>,
         Prty20<prty20::Paxos> => [Prty20<prty20::Clustered>, Prty20<prty20::Band>],
@@ -175,6 +177,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::membership::gmr21::messages::MESSAGES,
         crate::membership::zcl23_pk::messages::MESSAGES,
         crate::membership::zcl23_sk::messages::MESSAGES,
+        cm20::messages::MESSAGES,
         crate::psi::kkrt16::MESSAGES,
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,

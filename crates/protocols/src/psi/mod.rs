@@ -3,6 +3,7 @@
 //! One folder a paper. What all papers share after their pseudo-random function is in `finish`:
 //! tags, payloads, proofs of matches.
 
+pub mod cm20;
 pub mod finish;
 pub mod hfh99;
 pub mod kkrt16;
