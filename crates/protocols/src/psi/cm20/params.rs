@@ -101,7 +101,8 @@ fn cells(receiver_items: usize) -> usize {
 /// at least the probability below, whatever it is; columns are independent.
 fn width(sender_items: usize, receiver_items: usize, cells: usize, failure_bits: u32) -> usize {
     let place = 1.0 / cells as f64 + f64::exp2(-32.0);
-    let one = (receiver_items as f64 * (-place).ln_1p()).exp();
+    // Where the receiver has no items nothing is sent, but there is a width.
+    let one = (receiver_items.max(1) as f64 * (-place).ln_1p()).exp();
     // Rounding errors of the logarithms are far below the margin.
     let ln_limit = -f64::from(failure_bits) * LN_2 - (sender_items.max(1) as f64).ln() - 1e-6;
     let enough = |width: &usize| ln_fewer_ones(*width, one) <= ln_limit;
@@ -173,7 +174,7 @@ mod tests {
             let refusal = Params::derive(&bad).expect_err("refused").to_string();
             assert!(refusal.contains(said), "{refusal}");
         }
-        for (sender, receiver) in [(1, 1), (1 << 26, 1), (1, 1 << 26), (1 << 26, 1 << 26)] {
+        for (sender, receiver) in [(0, 0), (5, 0), (0, 5), (1, 1), (1 << 26, 1), (1, 1 << 26), (1 << 26, 1 << 26)] {
             let params = Params::derive(&request(sender, receiver)).expect("served");
             assert!((KAPPA as usize..=MAX_COLUMNS).contains(&params.width), "{}", params.width);
         }
