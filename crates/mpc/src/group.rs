@@ -3,11 +3,12 @@
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rayon::prelude::*;
 use sha2::{Digest, Sha512};
-use vesica_kernels::ristretto::multiply;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-pub use vesica_kernels::ristretto::{Composites, ENCODED_BYTES, Encoded, Uniform, composites, map_and_multiply};
+pub use vesica_kernels::ristretto::{
+    Composites, ENCODED_BYTES, Encoded, Uniform, composites, map_and_multiply, multiply,
+};
 
 /// Elements that a thread takes at a time: enough to fill the lanes of the kernel and to share an
 /// inversion, few enough to spread some hundred elements over threads.

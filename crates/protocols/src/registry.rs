@@ -23,10 +23,12 @@ use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::Zcl23Sk;
-use crate::psi::hfh99::EcdhHfh99;
+use crate::psi::cm20::{self, Cm20};
+use crate::psi::hfh99::{self, Hfh99};
 use crate::psi::kkrt16::Kkrt16;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
+use crate::psi::prty20::{self, Prty20};
 use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
@@ -54,7 +56,9 @@ use crate::union::vesica_union_both::VesicaUnionBoth;
 registries! {
     /// Protocols for [`Intersect`].
     intersect: Intersect = [
-        EcdhHfh99,
+        Hfh99<hfh99::Ristretto>,
+        Hfh99<hfh99::Montgomery>,
+        Hfh99<hfh99::Koblitz>,
         OneShot<OprfRfc9497>,
         OneShot<Ra17>,
         OneShot<OprfPir>,
@@ -69,8 +73,10 @@ registries! {
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         Kkrt16,
+        Cm20,
         Prty19<SpotLow>,
         Prty19<SpotFast>,
+        Prty20<prty20::Paxos> => [Prty20<prty20::Clustered>, Prty20<prty20::Band>],
         VolePsi<Rs21> => [VolePsi<Rs21Band>, VolePsi<Rs21Sorted>, VolePsi<Rs21BandSorted>],
         VolePsi<Rr22> => [VolePsi<Rr22Band>, VolePsi<Rr22Sorted>, VolePsi<Rr22BandSorted>],
         VolePsi<VoleFast> => [VolePsi<VoleFastShuffled>],
@@ -171,9 +177,11 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::membership::gmr21::messages::MESSAGES,
         crate::membership::zcl23_pk::messages::MESSAGES,
         crate::membership::zcl23_sk::messages::MESSAGES,
+        cm20::messages::MESSAGES,
         crate::psi::kkrt16::MESSAGES,
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
+        crate::psi::prty20::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
         krtw19::messages::MESSAGES,
         pt26::MESSAGES,

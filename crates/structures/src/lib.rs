@@ -19,6 +19,7 @@ pub mod bit_prf;
 pub mod facts;
 pub mod fields;
 pub mod golomb;
+pub mod hashed_columns;
 pub mod hashing;
 pub mod okvs;
 pub mod ot_rows;

@@ -32,12 +32,12 @@ pub type BinRows = [Row; 128];
 pub struct Columns(Vec<Aes128>);
 
 impl Columns {
-    /// The columns of these keys, one key for each column.
+    /// The columns of these keys, one key for each column; the rest of the columns are zero.
     ///
     /// # Panics
-    /// If there are not [`COLUMNS`] keys.
+    /// If there are more than [`COLUMNS`] keys.
     pub fn new(keys: impl ExactSizeIterator<Item = u128>) -> Self {
-        assert_eq!(keys.len(), COLUMNS, "a key for each column");
+        assert!(keys.len() <= COLUMNS, "a key for each column");
         Self(keys.map(Aes128::new).collect())
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use curve25519_dalek::Scalar;
+use bytemuck::Zeroable;
 use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::secret::Secret;
 
-use super::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, inverse};
+use super::{BAD_POINT, CHUNKS_IN_FLIGHT, Exponent, POINTS_PER_CHUNK, blind_items, blind_points};
 
 /// Sends what `send` makes of each chunk, and has `take` receive the answers in the same order. At
 /// most `in_flight` answers are awaited at a time, at least one: so both sides compute all the time,
@@ -34,14 +34,14 @@ pub(crate) fn ask<C, T>(
 
 /// The side that [`ask`] asks: receives `count` points as arrow `S`, in chunks, and has `reply`
 /// answer each chunk.
-pub(crate) fn answer<S: Stream<Element = Point>>(
+pub(crate) fn answer<S: Stream>(
     count: usize,
     ch: &mut Channel,
-    mut reply: impl FnMut(Vec<Point>, &mut Channel) -> Result<(), Abort>,
+    mut reply: impl FnMut(Vec<S::Element>, &mut Channel) -> Result<(), Abort>,
 ) -> Result<(), Abort> {
     let mut left = count;
     while left > 0 {
-        let mut points = vec![[0; POINT_BYTES]; left.min(POINTS_PER_CHUNK)];
+        let mut points = vec![S::Element::zeroed(); left.min(POINTS_PER_CHUNK)];
         ch.recv_stream::<S>(&mut points)?;
         left -= points.len();
         reply(points, ch)?;
@@ -51,21 +51,26 @@ pub(crate) fn answer<S: Stream<Element = Point>>(
 
 /// `a H(y)` for each item, of which the other side knows `a`: the items leave as arrow `B`, blinded by
 /// `exponent`, and come back as arrow `D` under both blindings; then `exponent` is taken off.
-pub(crate) fn evaluate<B: Stream<Element = Point>, D: Stream<Element = Point>>(
+pub(crate) fn evaluate<B, D, E>(
     domain: &[u8],
     session: &[u8; 32],
     items: &[u128],
-    exponent: &Secret<Scalar>,
+    exponent: &Secret<E>,
     ch: &mut Channel,
-) -> Result<Secret<Vec<Point>>, Abort> {
-    let inverse = inverse(exponent);
+) -> Result<Secret<Vec<E::Point>>, Abort>
+where
+    B: Stream<Element = E::Point>,
+    D: Stream<Element = E::Point>,
+    E: Exponent,
+{
+    let inverse = exponent.inverse();
     let mut points = Secret::new(Vec::with_capacity(items.len()));
     let send = |chunk: &[u128], ch: &mut Channel| {
         ch.send_stream::<B>(&blind_items(domain, session, chunk, exponent))?;
         Ok(chunk.len())
     };
     ask(CHUNKS_IN_FLIGHT, items.chunks(POINTS_PER_CHUNK), ch, send, |count, ch| {
-        let mut doubly_blinded = vec![[0; POINT_BYTES]; count];
+        let mut doubly_blinded = vec![E::Point::zeroed(); count];
         ch.recv_stream::<D>(&mut doubly_blinded)?;
         let unblinded = blind_points(doubly_blinded, &inverse).ok_or(Abort::PeerMisbehaved(D::STEP, BAD_POINT))?;
         points.extend_from_slice(&unblinded);

@@ -1,13 +1,19 @@
-//! Parts that the protocols on Diffie-Hellman share: commuting blindings on Ristretto255, in
-//! batches over all threads.
+//! Parts that the protocols on Diffie-Hellman share: commuting blindings, in batches over all
+//! threads. They are on Ristretto255, or on the group that the type of an [`Exponent`] names.
 
 pub(crate) mod arrived;
 mod ask;
 pub(crate) mod digests;
 pub(crate) mod exchange;
+mod exponent;
+mod ristretto;
+pub(crate) mod secp256k1;
+pub(crate) mod x25519;
 
 pub(crate) use ask::{answer, ask, evaluate};
-use curve25519_dalek::scalar::Scalar;
+use bytemuck::Zeroable;
+pub use exponent::Exponent;
+use exponent::Message;
 use rayon::prelude::*;
 /// A party's secret blinding, uniform and not zero.
 pub(crate) use vesica_mpc::group::random_scalar as random_exponent;
@@ -47,39 +53,34 @@ pub(crate) fn shuffled(items: &[u128], rng: &mut SecretRng) -> (Secret<Vec<u32>>
     (order, items)
 }
 
-/// The exponent that takes a blinding off again.
-pub(crate) fn inverse(exponent: &Secret<Scalar>) -> Secret<Scalar> {
-    Secret::new(exponent.invert())
-}
-
 /// `exponent H(item)` for each item; `H` hashes under `domain` and `session`.
-pub(crate) fn blind_items(
+pub(crate) fn blind_items<E: Exponent>(
     domain: &[u8],
     session: &[u8; 32],
     items: &[u128],
-    exponent: &Secret<Scalar>,
-) -> Secret<Vec<Point>> {
-    let mut blinded = Secret::new(vec![[0; POINT_BYTES]; items.len()]);
+    exponent: &Secret<E>,
+) -> Secret<Vec<E::Point>> {
+    let mut blinded = Secret::new(vec![E::Point::zeroed(); items.len()]);
     blinded.par_chunks_mut(BATCH).zip(items.par_chunks(BATCH)).for_each(|(blinded, items)| {
-        let mut message = [0; 48];
-        message[..32].copy_from_slice(session);
-        let hash = |item: &u128| {
+        let message = |item: &u128| {
+            let mut message = [0; size_of::<Message>()];
+            message[..32].copy_from_slice(session);
             message[32..].copy_from_slice(&item.to_le_bytes());
-            group::hash_to_uniform(domain, &message)
+            message
         };
-        let hashed: Secret<Vec<group::Uniform>> = Secret::new(items.iter().map(hash).collect());
-        group::map_and_multiply(exponent, &hashed, blinded);
+        let messages: Secret<Vec<Message>> = Secret::new(items.iter().map(message).collect());
+        exponent.hash_and_multiply(domain, &messages, blinded);
     });
     blinded
 }
 
 /// Appends [`blind_items`] of many items to `blinded`, and looks at the channel now and then: a run
 /// that is over goes on for less than a second.
-pub(crate) fn blind_many(
+pub(crate) fn blind_many<E: Exponent>(
     domain: &[u8],
     items: &[u128],
-    exponent: &Secret<Scalar>,
-    blinded: &mut Secret<Vec<Point>>,
+    exponent: &Secret<E>,
+    blinded: &mut Secret<Vec<E::Point>>,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     let session = ch.session();
@@ -92,9 +93,15 @@ pub(crate) fn blind_many(
 
 /// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the
 /// neutral element.
-pub(crate) fn blind_points(points: Vec<Point>, exponent: &Secret<Scalar>) -> Option<Secret<Vec<Point>>> {
+pub(crate) fn blind_points<E: Exponent>(points: Vec<E::Point>, exponent: &Secret<E>) -> Option<Secret<Vec<E::Point>>> {
     let mut points = Secret::new(points);
-    group::multiply_all(exponent, &mut points).then_some(points)
+    // Handing a few of them to another thread takes longer than the work.
+    let valid = if points.len() <= BATCH {
+        exponent.multiply(&mut points)
+    } else {
+        points.par_chunks_mut(BATCH).all(|points| exponent.multiply(points))
+    };
+    valid.then_some(points)
 }
 
 #[cfg(test)]
@@ -103,19 +110,27 @@ mod tests {
 
     const DOMAIN: &[u8] = b"test";
 
-    #[test]
-    fn blindings_commute_and_come_off_again() {
+    fn blindings_commute<E: Exponent>() {
         let mut rng = SecretRng::insecure_from_seed(1);
-        let (a, b) = (random_exponent(&mut rng), random_exponent(&mut rng));
+        let (a, b) = (E::random(&mut rng), E::random(&mut rng));
         let items: Vec<u128> = (0..BATCH as u128 + 3).collect();
         let session = [7; 32];
         let under_a = blind_items(DOMAIN, &session, &items, &a).to_vec();
         let under_b = blind_items(DOMAIN, &session, &items, &b).to_vec();
         let both = blind_points(under_b, &a).unwrap().to_vec();
-        assert_eq!(both, *blind_points(under_a.clone(), &b).unwrap());
-        assert_eq!(*blind_points(both, &inverse(&b)).unwrap(), under_a);
-        assert_ne!(*blind_items(DOMAIN, &[8; 32], &items, &a), under_a);
-        assert_ne!(*blind_items(b"another", &session, &items, &a), under_a);
+        assert!(both == *blind_points(under_a.clone(), &b).unwrap());
+        assert!(*blind_points(both, &b.inverse()).unwrap() == under_a);
+        assert!(*blind_items(DOMAIN, &[8; 32], &items, &a) != under_a);
+        assert!(*blind_items(b"another", &session, &items, &a) != under_a);
+        // Each item has a point of its own.
+        assert!((1..items.len()).all(|i| under_a[0] != under_a[i]));
+    }
+
+    #[test]
+    fn blindings_commute_and_come_off_again() {
+        blindings_commute::<curve25519_dalek::Scalar>();
+        blindings_commute::<x25519::X25519>();
+        blindings_commute::<k256::Scalar>();
     }
 
     #[test]

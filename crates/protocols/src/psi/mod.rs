@@ -3,9 +3,12 @@
 //! One folder a paper. What all papers share after their pseudo-random function is in `finish`:
 //! tags, payloads, proofs of matches.
 
+pub mod cm20;
 pub mod finish;
 pub mod hfh99;
 pub mod kkrt16;
 pub mod ltsxq26;
 pub mod prty19;
+pub mod prty20;
+mod row_outputs;
 pub mod vole;

@@ -133,7 +133,7 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use crate::fields::{Gf64, Value};
-    use crate::okvs::{Band, Clustered, EncodeFailure, FreeCells, Okvs};
+    use crate::okvs::{Band, Clustered, EncodeFailure, FreeCells, Okvs, Paxos};
     use crate::rng::SecretRng;
 
     /// What `Okvs` says of parts and arrangements.
@@ -177,6 +177,7 @@ mod tests {
     fn tables_travel_in_parts() {
         for count in [0, 1, 10, 500, 5000, 70_000, 200_000] {
             parts_travel::<Clustered>(count);
+            parts_travel::<Paxos>(count);
             parts_travel::<Band>(count);
         }
     }
@@ -193,6 +194,7 @@ mod tests {
             assert_eq!((result, calls), (Err(EncodeFailure), 1));
         }
         stopped::<Clustered>();
+        stopped::<Paxos>();
         stopped::<Band>();
     }
 
@@ -214,6 +216,7 @@ mod tests {
             })
         }
         assert!(run::<Clustered>(1) == run::<Clustered>(3));
+        assert!(run::<Paxos>(1) == run::<Paxos>(3));
         assert!(run::<Band>(1) == run::<Band>(3));
         // More threads than parts of the table.
         assert!(run::<Band>(1) == run::<Band>(16));

@@ -4,12 +4,14 @@
 mod arrangement;
 pub mod band;
 pub mod clustered;
+pub mod paxos;
 
 use std::ops::Range;
 
 pub use arrangement::Arrangement;
 pub use band::Band;
 pub use clustered::Clustered;
+pub use paxos::Paxos;
 
 use crate::facts::Unsupported;
 use crate::fields::Cell;

@@ -10,7 +10,7 @@ use super::params::Params;
 use super::{DIGEST_CONTEXT, DOMAIN};
 use crate::ecdh::digests::{self, digests};
 use crate::ecdh::{
-    BAD_POINT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, inverse, random_exponent,
+    BAD_POINT, Exponent, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points, random_exponent,
 };
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
@@ -47,7 +47,7 @@ impl Party for Receiver {
         }
 
         // Step 2.
-        let inverse = inverse(&self.exponent);
+        let inverse = self.exponent.inverse();
         let mut points: Secret<Vec<Point>> = Secret::new(Vec::with_capacity(asked));
         while points.len() < asked {
             let mut doubly_blinded = vec![[0; POINT_BYTES]; (asked - points.len()).min(POINTS_PER_CHUNK)];

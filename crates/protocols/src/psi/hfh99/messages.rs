@@ -1,60 +1,62 @@
-//! One type an arrow of the figure.
+//! One type an arrow of the figure, of row `V`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+use std::marker::PhantomData;
 
 use vesica_party::{Role, Step, Stream};
 
-use crate::ecdh::Point;
+use super::{PointOf, Variant};
 use crate::psi::finish;
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "ecdh-hfh99", number, from, carries }
+const fn step<V: Variant>(number: u8, from: Role, carries: &'static str) -> Step {
+    Step { protocol: V::ENTRY.id, number, from, carries }
 }
 
 /// Arrow 1: the receiver's items under its own blinding, `b H(y)`, compressed.
-pub(super) enum Blinded {}
+pub(super) struct Blinded<V>(PhantomData<fn() -> V>);
 
-impl Stream for Blinded {
-    const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
-    type Element = Point;
+impl<V: Variant> Stream for Blinded<V> {
+    const STEP: Step = step::<V>(1, Role::Receiver, "the receiver's masked points");
+    type Element = PointOf<V>;
 }
 
 /// Arrow 2: the same points under both blindings, `a b H(y)`, in the same order.
-pub(super) enum DoublyBlinded {}
+pub(super) struct DoublyBlinded<V>(PhantomData<fn() -> V>);
 
-impl Stream for DoublyBlinded {
-    const STEP: Step = step(2, Role::Sender, "the doubly masked points");
-    type Element = Point;
+impl<V: Variant> Stream for DoublyBlinded<V> {
+    const STEP: Step = step::<V>(2, Role::Sender, "the doubly masked points");
+    type Element = PointOf<V>;
 }
 
 /// Arrow 3: the sender's tags.
-pub(super) enum Tags {}
+pub(super) struct Tags<V>(PhantomData<fn() -> V>);
 
-impl Stream for Tags {
-    const STEP: Step = step(3, Role::Sender, "the sender's sorted tags");
+impl<V: Variant> Stream for Tags<V> {
+    const STEP: Step = step::<V>(3, Role::Sender, "the sender's sorted tags");
     type Element = u8;
 }
 
 /// Arrow 4: the sender's payloads, encrypted.
-pub(super) enum Payloads {}
+pub(super) struct Payloads<V>(PhantomData<fn() -> V>);
 
-impl Stream for Payloads {
-    const STEP: Step = step(4, Role::Sender, "the encrypted payloads");
+impl<V: Variant> Stream for Payloads<V> {
+    const STEP: Step = step::<V>(4, Role::Sender, "the encrypted payloads");
     type Element = u8;
 }
 
 /// Arrow 5: proofs of the matches.
-pub(super) enum Proofs {}
+pub(super) struct Proofs<V>(PhantomData<fn() -> V>);
 
-impl Stream for Proofs {
-    const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
+impl<V: Variant> Stream for Proofs<V> {
+    const STEP: Step = step::<V>(5, Role::Receiver, "the proofs of matches");
     type Element = u128;
 }
 
 /// Arrows 3 to 5.
-pub(super) enum FinishArrows {}
+pub(super) struct FinishArrows<V>(PhantomData<fn() -> V>);
 
-impl finish::Arrows for FinishArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
+impl<V: Variant> finish::Arrows for FinishArrows<V> {
+    type Tags = Tags<V>;
+    type Payloads = Payloads<V>;
+    type Proofs = Proofs<V>;
 }

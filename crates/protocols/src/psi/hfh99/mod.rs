@@ -1,8 +1,8 @@
 //! DH-PSI: Huberman, Franklin, Hogg, "Enhancing privacy and trust in electronic communities" (EC
 //! 1999), after Meadows (S&P 1986).
 //!
-//! Two commuting blindings, `H(x) -> a H(x)` at the sender and `H(y) -> b H(y)` at the receiver, on
-//! the group Ristretto255.
+//! Two commuting blindings, `H(x) -> a H(x)` at the sender and `H(y) -> b H(y)` at the receiver. The
+//! rows differ in their group: Ristretto255, Curve25519 by u-coordinates (X25519), secp256k1.
 //!
 //! ```text
 //!   Sender: X, a                                                      Receiver: Y, b
@@ -25,8 +25,8 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `A`, `B` | [`Sender`], [`Receiver`] | the two communities |
-//! | `x^a`, `y^b` | `exponent` | a party's secret blinding, a scalar |
-//! | `h` | `hash_to_uniform` | hash to the group (RFC 9380, ristretto255), whose second half is in `map_and_multiply` |
+//! | `x^a`, `y^b` | `exponent` | a party's secret blinding, of the row's type `Exponent` |
+//! | `h` | `Exponent::hash_and_multiply` | hash to the group (RFC 9380) |
 //! | `(y^b)^a` | `DoublyBlinded` | both blindings on an item |
 //!
 //! The receiver runs at most `ecdh::CHUNKS_IN_FLIGHT` chunks ahead of the sender's answers, and the
@@ -39,6 +39,7 @@ pub mod params;
 mod receiver;
 mod sender;
 
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
@@ -48,7 +49,9 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::ecdh;
+use crate::ecdh::secp256k1::ASSUMPTIONS as SECP256K1_ASSUMPTIONS;
+use crate::ecdh::x25519::{ASSUMPTIONS as X25519_ASSUMPTIONS, X25519};
+use crate::ecdh::{self, Exponent};
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper of the protocol, and of its version for cardinalities.
@@ -58,11 +61,52 @@ pub(crate) const PAPER: Paper = Paper {
     reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
 };
 
-/// The protocol `ecdh-hfh99`.
-#[derive(Clone, Copy, Debug)]
-pub enum EcdhHfh99 {}
+/// A row of the registry: a group.
+pub trait Variant: Send + Sync + 'static {
+    /// The description.
+    const ENTRY: Entry;
+    /// Domain of the hash to the group.
+    const DOMAIN: &'static [u8];
+    /// The exponents of the group.
+    type Exponent: Exponent;
+}
 
-impl Protocol for EcdhHfh99 {
+/// An encoded point of a row.
+pub type PointOf<V> = <<V as Variant>::Exponent as Exponent>::Point;
+
+/// The protocol of row `V`.
+pub struct Hfh99<V>(PhantomData<fn() -> V>);
+
+impl<V: Variant> Protocol for Hfh99<V> {
+    const ENTRY: Entry = V::ENTRY;
+    type Task = Intersect;
+    type Params = Params;
+    type Sender = Sender<V>;
+    type Receiver = Receiver<V>;
+
+    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        Params::derive::<V>(request)
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        params.predicted_bytes()
+    }
+}
+
+const OWN_BLINDING: &str = "The receiver takes its own blinding off a doubly blinded point and compares hashes of a \
+                            H(y) with hashes of a H(x), as in the reading of this protocol as an oblivious \
+                            pseudo-random function; the paper has it blind a H(x) a second time. So the sender's \
+                            items cost a short tag each and not a point, and the output also gives keys for payloads. \
+                            The views are simulated alike: a H(x) of an item outside of the intersection is \
+                            pseudo-random under DDH.";
+const TAGS: &str = "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice \
+                    coded.";
+
+/// `ecdh-hfh99`: Ristretto255.
+#[derive(Clone, Copy, Debug)]
+pub enum Ristretto {}
+
+impl Variant for Ristretto {
     const ENTRY: Entry = Entry {
         id: "ecdh-hfh99",
         aliases: &["hfh99", "ecdh", "dh-psi"],
@@ -73,31 +117,67 @@ impl Protocol for EcdhHfh99 {
         cost: CostClass::GroupOperations,
         deviations: &[
             "An elliptic curve group (Ristretto255) instead of the integers modulo a prime.",
-            "The receiver takes its own blinding off a doubly blinded point and compares hashes of a H(y) with hashes \
-             of a H(x), as in the reading of this protocol as an oblivious pseudo-random function; the paper has it \
-             blind a H(x) a second time. So the sender's items cost a short tag each and not a point, and the output \
-             also gives keys for payloads. The views are simulated alike: a H(x) of an item outside of the \
-             intersection is pseudo-random under DDH.",
-            "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice coded.",
+            OWN_BLINDING,
+            TAGS,
         ],
         modes: &[Mode::semi_honest(Rounds::exactly(3), ecdh::DIGEST_ASSUMPTIONS, &[SIZES])],
     };
-    type Task = Intersect;
-    type Params = Params;
-    type Sender = Sender;
-    type Receiver = Receiver;
+    const DOMAIN: &'static [u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
+    type Exponent = curve25519_dalek::Scalar;
+}
 
-    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive(request)
-    }
+/// `hfh99-x25519`: Curve25519 by u-coordinates.
+#[derive(Clone, Copy, Debug)]
+pub enum Montgomery {}
 
-    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
-        params.predicted_bytes()
-    }
+impl Variant for Montgomery {
+    const ENTRY: Entry = Entry {
+        id: "hfh99-x25519",
+        aliases: &[],
+        variants: &[],
+        task: Intersect::NAME,
+        paper: PAPER,
+        status: Status::Sound,
+        cost: CostClass::GroupOperations,
+        deviations: &[
+            "An elliptic curve (Curve25519, u-coordinates, as in X25519) instead of the integers modulo a prime. Items \
+             are hashed by Elligator 2 (RFC 9380), into the subgroup of prime order; exponents are multiples of eight.",
+            OWN_BLINDING,
+            TAGS,
+        ],
+        modes: &[Mode::semi_honest(Rounds::exactly(3), X25519_ASSUMPTIONS, &[SIZES])],
+    };
+    const DOMAIN: &'static [u8] = b"vesica-v1-hfh99-x25519-with-curve25519_XMD:SHA-512_ELL2_RO_";
+    type Exponent = X25519;
+}
+
+/// `hfh99-secp256k1`: secp256k1, compressed points.
+#[derive(Clone, Copy, Debug)]
+pub enum Koblitz {}
+
+impl Variant for Koblitz {
+    const ENTRY: Entry = Entry {
+        id: "hfh99-secp256k1",
+        aliases: &[],
+        variants: &[],
+        task: Intersect::NAME,
+        paper: PAPER,
+        status: Status::Sound,
+        cost: CostClass::GroupOperations,
+        deviations: &[
+            "An elliptic curve group (secp256k1) instead of the integers modulo a prime.",
+            OWN_BLINDING,
+            TAGS,
+        ],
+        modes: &[Mode::semi_honest(Rounds::exactly(3), SECP256K1_ASSUMPTIONS, &[SIZES])],
+    };
+    const DOMAIN: &'static [u8] = b"vesica-v1-hfh99-secp256k1-with-secp256k1_XMD:SHA-256_SSWU_RO_";
+    type Exponent = k256::Scalar;
 }
 
 #[cfg(test)]
 mod tests {
+    use bytemuck::Zeroable;
     use vesica_party::{Abort, Party, Security, Stream};
     use vesica_testkit::try_two_party;
 
@@ -105,9 +185,7 @@ mod tests {
     use super::*;
     use crate::tasks::{IntersectReceiverInput, IntersectSenderInput};
 
-    const BAD: [[u8; 32]; 2] = [[0; 32], [0xff; 32]];
-
-    fn params() -> Params {
+    fn params<V: Variant>() -> Params {
         let request = IntersectRequest {
             sender_items: 1,
             receiver_items: 1,
@@ -115,31 +193,42 @@ mod tests {
             payload_bytes: 0,
             both_learn: false,
         };
-        Params::derive(&request).unwrap()
+        Params::derive::<V>(&request).unwrap()
     }
 
-    #[test]
-    fn points_outside_of_the_group_are_caught_on_both_sides() {
-        for bad in BAD {
+    fn bad_points_are_caught<V: Variant>() {
+        let mut ones = PointOf::<V>::zeroed();
+        bytemuck::bytes_of_mut(&mut ones).fill(0xff);
+        for bad in [PointOf::<V>::zeroed(), ones] {
             let (sender, _) = try_two_party(
                 |ch, rng| {
-                    Sender::setup(&params(), ch, rng)?.run(
+                    Sender::<V>::setup(&params::<V>(), ch, rng)?.run(
                         IntersectSenderInput { items: vec![1], payloads: vec![] },
                         ch,
                         rng,
                     )
                 },
-                |ch, _| ch.send_stream::<Blinded>(&[bad]),
+                |ch, _| ch.send_stream::<Blinded<V>>(&[bad]),
             );
-            assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(Blinded::STEP, _))));
+            assert!(matches!(sender.result, Err(Abort::PeerMisbehaved(step, _)) if step == <Blinded<V>>::STEP));
             let (_, receiver) = try_two_party(
                 |ch, _| {
-                    ch.recv_stream::<Blinded>(&mut [[0; 32]])?;
-                    ch.send_stream::<DoublyBlinded>(&[bad])
+                    ch.recv_stream::<Blinded<V>>(&mut [PointOf::<V>::zeroed()])?;
+                    ch.send_stream::<DoublyBlinded<V>>(&[bad])
                 },
-                |ch, rng| Receiver::setup(&params(), ch, rng)?.run(IntersectReceiverInput { items: vec![1] }, ch, rng),
+                |ch, rng| {
+                    let input = IntersectReceiverInput { items: vec![1] };
+                    Receiver::<V>::setup(&params::<V>(), ch, rng)?.run(input, ch, rng)
+                },
             );
-            assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(DoublyBlinded::STEP, _))));
+            assert!(matches!(receiver.result, Err(Abort::PeerMisbehaved(step, _)) if step == <DoublyBlinded<V>>::STEP));
         }
+    }
+
+    #[test]
+    fn points_outside_of_the_group_are_caught_on_both_sides() {
+        bad_points_are_caught::<Ristretto>();
+        bad_points_are_caught::<Montgomery>();
+        bad_points_are_caught::<Koblitz>();
     }
 }

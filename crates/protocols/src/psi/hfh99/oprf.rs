@@ -1,27 +1,14 @@
 //! The local halves of the pseudo-random function `x -> G(a H(x))`.
 
-use curve25519_dalek::scalar::Scalar;
+use bytemuck::Pod;
 use rayon::prelude::*;
-use vesica_party::{Abort, Channel};
 use vesica_structures::secret::Secret;
+use zeroize::Zeroize;
 
-use crate::ecdh::{self, Point};
 use crate::psi::finish;
 
-/// Domain of the hash to the group.
-pub(super) const DOMAIN: &[u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
 /// Domain of `G`.
 const OUTPUT_CONTEXT: &str = "vesica v1 ecdh-hfh99 2026 output of the pseudo-random function";
-
-/// Appends `exponent H(item)` of many items to `blinded`, and looks at the channel meanwhile.
-pub(super) fn blind_many(
-    items: &[u128],
-    exponent: &Secret<Scalar>,
-    blinded: &mut Secret<Vec<Point>>,
-    ch: &mut Channel,
-) -> Result<(), Abort> {
-    ecdh::blind_many(DOMAIN, items, exponent, blinded, ch)
-}
 
 /// The outputs of `G` for one item.
 struct Output {
@@ -34,8 +21,9 @@ struct Output {
 
 impl Output {
     /// `G(point)` under `session`.
-    fn of(session: &[u8; 32], point: &Point) -> Self {
-        let mut keystream = blake3::Hasher::new_derive_key(OUTPUT_CONTEXT).update(session).update(point).finalize_xof();
+    fn of(session: &[u8; 32], point: &impl Pod) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key(OUTPUT_CONTEXT);
+        let mut keystream = hasher.update(session).update(bytemuck::bytes_of(point)).finalize_xof();
         let mut halves = [0; 32];
         keystream.fill(&mut halves);
         let [tag, proof]: [u128; 2] = bytemuck::cast(halves);
@@ -44,21 +32,21 @@ impl Output {
 }
 
 /// `a H(x)` of a party's items, which all outputs follow from.
-pub(super) struct Outputs {
+pub(super) struct Outputs<P: Zeroize> {
     /// The session's identifier.
     pub(super) session: [u8; 32],
     /// The points, by item.
-    pub(super) points: Secret<Vec<Point>>,
+    pub(super) points: Secret<Vec<P>>,
 }
 
-impl Outputs {
+impl<P: Pod + Zeroize + Send + Sync> Outputs<P> {
     /// The words whose low bits are the tags.
     pub(super) fn tags(&self) -> Vec<u128> {
         self.points.par_iter().map(|point| Output::of(&self.session, point).tag).collect()
     }
 }
 
-impl finish::Outputs for Outputs {
+impl<P: Pod + Zeroize + Send + Sync> finish::Outputs for Outputs<P> {
     fn proofs(&mut self) -> Secret<Vec<u128>> {
         Secret::new(self.points.par_iter().map(|point| Output::of(&self.session, point).proof).collect())
     }

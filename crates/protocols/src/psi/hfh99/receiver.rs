@@ -1,31 +1,31 @@
 //! The right column of the figure.
 
-use curve25519_dalek::scalar::Scalar;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::Variant;
 use super::messages::{Blinded, DoublyBlinded, FinishArrows};
-use super::oprf::{DOMAIN, Outputs};
+use super::oprf::Outputs;
 use super::params::Params;
-use crate::ecdh::{evaluate, random_exponent};
+use crate::ecdh::{Exponent, evaluate};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, with its blinding `b`.
 #[derive(Debug)]
-pub struct Receiver {
+pub struct Receiver<V: Variant> {
     params: Params,
-    exponent: Secret<Scalar>,
+    exponent: Secret<V::Exponent>,
 }
 
-impl Party for Receiver {
+impl<V: Variant> Party for Receiver<V> {
     type Params = Params;
     type Input = IntersectReceiverInput;
     type Output = IntersectReceiverOutput;
 
     fn setup(params: &Params, _ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        Ok(Self { params: params.clone(), exponent: random_exponent(rng) })
+        Ok(Self { params: params.clone(), exponent: V::Exponent::random(rng) })
     }
 
     fn run(
@@ -40,7 +40,8 @@ impl Party for Receiver {
 
         // Steps 1 and 2.
         let phase = ch.phase(Phase::HashItems);
-        let points = evaluate::<Blinded, DoublyBlinded>(DOMAIN, &session, &input.items, &self.exponent, ch)?;
+        let points =
+            evaluate::<Blinded<V>, DoublyBlinded<V>, _>(V::DOMAIN, &session, &input.items, &self.exponent, ch)?;
         drop(phase);
         let outputs = Outputs { session, points };
 
@@ -49,6 +50,6 @@ impl Party for Receiver {
         let mut tags = finish::Receiver::new(&params.finish);
         tags.add(&outputs.tags(), 0..);
         drop(phase);
-        tags.finish::<FinishArrows>(input, outputs, ch)
+        tags.finish::<FinishArrows<V>>(input, outputs, ch)
     }
 }

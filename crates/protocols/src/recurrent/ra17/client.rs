@@ -52,7 +52,7 @@ impl service::Client for Client {
         // Steps 3 and 4.
         let phase = ch.phase(Phase::HashItems);
         let exponent = random_exponent(rng);
-        let points = evaluate::<Blinded, DoublyBlinded>(DOMAIN, &NO_SESSION, &query.items, &exponent, ch)?;
+        let points = evaluate::<Blinded, DoublyBlinded, _>(DOMAIN, &NO_SESSION, &query.items, &exponent, ch)?;
         drop(phase);
         let _phase = ch.phase(Phase::Match);
         Ok(self.filter.find(query.items, &outputs(&points)))

@@ -18,8 +18,8 @@
 
 mod bin;
 mod core;
-mod dense;
-mod params;
+pub(super) mod dense;
+pub(super) mod params;
 mod rows;
 
 use std::fmt;

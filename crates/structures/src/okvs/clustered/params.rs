@@ -100,19 +100,28 @@ fn dense_columns(bits: f64, rows: usize, sparse: usize) -> u32 {
 /// test vector of weight `j` (`K_3`: the Krawtchouk polynomial), and `sum_s C(rows, s) kappa_j^s =
 /// (1 + kappa_j)^rows`; the term `s = 0` is the empty set.
 pub fn expected_dependencies(rows: usize, cells: usize) -> f64 {
+    let m = cells as f64;
+    let subsets = m * (m - 1.0) * (m - 2.0) / 6.0;
+    dependencies(rows, cells, |ones, zeros| {
+        let krawtchouk = zeros * (zeros - 1.0) * (zeros - 2.0) / 6.0 - ones * zeros * (zeros - 1.0) / 2.0
+            + ones * (ones - 1.0) * zeros / 2.0
+            - ones * (ones - 1.0) * (ones - 2.0) / 6.0;
+        krawtchouk / subsets
+    })
+}
+
+/// The expected number of non-empty sets of independent rows over `cells` cells whose sum is zero,
+/// for rows whose bias against a test vector is `bias` of how many ones and zeros it has.
+pub(in crate::okvs) fn dependencies(rows: usize, cells: usize, bias: impl Fn(f64, f64) -> f64) -> f64 {
     if rows == 0 {
         return 0.0;
     }
     let (n, m) = (rows as f64, cells as f64);
-    let subsets = m * (m - 1.0) * (m - 2.0) / 6.0;
     let mut ln_weight = -m * std::f64::consts::LN_2;
     let (mut total, mut weights) = (0.0, 0.0);
     for j in 0..=cells {
         let (ones, zeros) = (j as f64, (cells - j) as f64);
-        let krawtchouk = zeros * (zeros - 1.0) * (zeros - 2.0) / 6.0 - ones * zeros * (zeros - 1.0) / 2.0
-            + ones * (ones - 1.0) * zeros / 2.0
-            - ones * (ones - 1.0) * (ones - 2.0) / 6.0;
-        let ln_power = n * (krawtchouk / subsets).max(-1.0).ln_1p();
+        let ln_power = n * bias(ones, zeros).max(-1.0).ln_1p();
         // The weights' rounding errors cancel between numerator and denominator.
         let weight = ln_weight.exp();
         weights += weight;
