@@ -4,7 +4,7 @@
 //!   through all repeats. [`in_process`] runs both roles on two threads. [`whole_commands`] times
 //!   `receive` and `send` from file to file.
 //! - [`Settings`] say what to measure, over which [`Network`]. [`Report`] and [`CommandsReport`] hold
-//!   the figures.
+//!   the figures. [`report_page`] shows recorded ones.
 //!
 //! For each repeat the children connect and make their inputs, the parent reads its clock and
 //! releases both. The clock stops when the later child has its output. Children and parent read the
@@ -18,6 +18,7 @@ mod commands;
 mod inputs;
 mod parent;
 mod report;
+pub mod report_page;
 mod settings;
 mod spread;
 

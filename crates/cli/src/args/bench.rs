@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use vesica_bench::{KeyBytes, Network};
 
+use super::report::ReportArgs;
 use super::task::TaskArgs;
 use super::values::count;
 
@@ -14,6 +15,7 @@ Examples:
   vesica bench --protocol rr22 --security semi-honest --link 100mbit,40ms --repeat 3 --json
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
+  vesica bench report bench/runs/2026-11-22-papers-xeon-cascade-lake-2core --html page.html
 
 Two processes play the two parties over loopback TCP. They run once to warm up (unless --cold), and then as often as --repeat says. \
                         The clock starts when both have a connection and inputs, and stops when both have their \
@@ -24,8 +26,11 @@ With --commands, the clock runs from the start of `receive` and `send` to their 
 
 /// `vesica bench`.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
+    /// What to do with recorded runs, instead of measuring one.
+    #[command(subcommand)]
+    pub command: Option<BenchCommand>,
     /// Permit a broken protocol, for research
     #[arg(long)]
     pub allow_broken: bool,
@@ -74,6 +79,13 @@ pub struct BenchArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// What else `bench` does.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Show recorded runs as one page of HTML, or as a table of Markdown
+    Report(ReportArgs),
 }
 
 /// The role of a benchmark's child.

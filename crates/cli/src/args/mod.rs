@@ -3,6 +3,7 @@
 mod bench;
 mod join;
 mod plan;
+mod report;
 mod service;
 mod task;
 mod values;
@@ -12,9 +13,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub use bench::{BenchArgs, BenchPartyArgs, PartyName};
+pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
+pub use report::ReportArgs;
 pub use service::{LogName, QueryArgs, ServeArgs};
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, delimiter};

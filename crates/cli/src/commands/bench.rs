@@ -10,10 +10,18 @@ use vesica::party::Role;
 use vesica::plan::{self, Permissions};
 use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 
-use crate::args::{BenchArgs, BenchPartyArgs, PartyName, items};
+use super::report;
+use crate::args::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName, items};
 use crate::outcome::{Outcome, print, say};
 
-pub fn run(args: BenchArgs) -> Outcome {
+pub fn run(mut args: BenchArgs) -> Outcome {
+    match args.command.take() {
+        None => measure(args),
+        Some(BenchCommand::Report(args)) => report::run(args),
+    }
+}
+
+fn measure(args: BenchArgs) -> Outcome {
     let json = args.json;
     let (in_process, commands, key_bytes) = (args.in_process, args.commands, args.key_bytes);
     let settings = settings(args)?;
@@ -40,7 +48,7 @@ pub fn run(args: BenchArgs) -> Outcome {
     print(&describe(&report))
 }
 
-/// What a child of `run` does.
+/// What a child of `measure` does.
 pub fn play(args: BenchPartyArgs) -> Outcome {
     let settings: Settings = serde_json::from_str(&args.settings).map_err(|error| failed(error.into()))?;
     let role = match args.role {

@@ -11,5 +11,6 @@ pub mod plan;
 pub mod protocols;
 pub mod query;
 pub mod receipt;
+pub mod report;
 pub mod selftest;
 pub mod serve;
