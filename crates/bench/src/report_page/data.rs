@@ -249,7 +249,8 @@ fn points(series: &[Series], runs: &[(usize, String, Report)]) -> Vec<Point> {
     let is_shaped = |report: &Report| matches!(report.link, Network::Shaped(_));
     let key = |report: &Report| (is_shaped(report), u64::MAX - report.link.link().bits_per_second);
     let mut best: Vec<&(usize, String, Report)> = Vec::new();
-    for run in runs {
+    // The time of a run with a wrong output means nothing.
+    for run in runs.iter().filter(|(_, _, report)| report.correct) {
         let (place, _, report) = run;
         let same_size = |other: &&mut &(usize, String, Report)| {
             other.0 == *place

@@ -1,7 +1,7 @@
 //! Recorded runs as one page: `vesica bench report`.
 //!
 //! [`read`] takes the recordings from their files, [`Data`] is what is shown of them, [`html`] puts it
-//! into a page that needs nothing else, and [`markdown`] into a table.
+//! into a page that needs nothing else, [`markdown`] into a table, and [`plots`] into pictures.
 //!
 //! The page predicts a run over the reader's link by the model of `vesica plan`
 //! (`vesica/src/plan/model.rs`): computing, plus bytes over the rate, plus what waits for the round
@@ -13,10 +13,12 @@
 mod data;
 mod markdown;
 mod recordings;
+mod svg;
 
 pub use data::Data;
 pub use markdown::table as markdown;
 pub use recordings::{Recording, UnreadableRuns, read};
+pub use svg::plots;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");

@@ -38,7 +38,8 @@ function readChoice() {
   const series = DATA.series.flatMap((one, place) => (wanted(one) ? [place] : []));
   return {
     series,
-    runs: DATA.runs.filter(run => series.includes(run.series)),
+    // The time of a run with a wrong output means nothing.
+    runs: DATA.runs.filter(run => run.correct && series.includes(run.series)),
     sender: readField('sender-items', parseItems),
     receiver: readField('receiver-items', parseItems),
   };
@@ -147,14 +148,19 @@ function rank(chosen, link, prices) {
         number(String(place + 1)), html('th', { scope: 'row' }, protocolCell(one.series)), number(seconds(one.total)),
         html('td', {}, html('div', { class: 'bar', 'aria-hidden': 'true' }, ['computing', 'transfer', 'waiting'].map(name => part(one, name)))),
         number(seconds(one.computing)), number(seconds(one.transfer)), number(seconds(one.waiting)), number(bytes(one.bytes)),
-        number(one.usd.toPrecision(2)), number(run ? `${seconds(run.seconds)} (${signed(one.total / run.seconds - 1)})` : '–'),
+        number(one.usd.toPrecision(2)), number(run ? modelBeside(run, one.total) : '–'),
         html('td', { class: 'quiet' }, note(one)));
     })));
   const names = missing.map(series => DATA.series[series].protocol).join(', ');
-  byId('unranked').textContent = names ? `Not ranked, since not measured at or around this size, or without a known number of rounds: ${names}.` : '';
+  byId('unranked').textContent = names ? `Not ranked, for want of a run with right outputs at or around this size, or of a known number of rounds: ${names}.` : '';
   const first = ranked[0];
   const amount = first && (by === 'usd' ? `${first.usd.toPrecision(2)} USD` : by === 'bytes' ? bytes(first.bytes) : seconds(first.total));
   say(first ? `First of ${ranked.length}: ${DATA.series[first.series].protocol}, ${amount}.` : 'No protocol was measured at or around this size: take one of the sizes above.', !first);
+}
+
+/** A measured time, and how far the model is off, unless the model's computing is that run's own. */
+function modelBeside(run, total) {
+  return run.model_seconds === null ? seconds(run.seconds) : `${seconds(run.seconds)} (${signed(total / run.seconds - 1)})`;
 }
 
 function say(text, isBad) {
@@ -236,7 +242,7 @@ function start() {
   update();
   showErrors();
 
-  byId('choice').addEventListener('input', event => {
+  onEdit(byId('choice'), event => {
     if (event.target.tagName === 'SELECT') {
       refillChoice();
       presets = refillPresets();
@@ -245,15 +251,14 @@ function start() {
     }
     update();
   });
-  byId('link').addEventListener('input', event => {
+  onEdit(byId('link'), event => {
     if (event.target.id === 'preset') choosePreset();
     else if (['rate', 'rate-unit', 'round-trip'].includes(event.target.id)) byId('preset').value = 'own';
     if (event.target.id === 'traffic') chooseTraffic();
     else if (['sender-price', 'receiver-price'].includes(event.target.id)) byId('traffic').value = 'own';
     update();
   });
-  byId('plot-choice').addEventListener('input', update);
-  for (const form of ['choice', 'link', 'plot-choice']) byId(form).addEventListener('submit', event => event.preventDefault());
+  onEdit(byId('plot-choice'), update);
   let width = window.innerWidth;
   window.addEventListener('resize', () => {
     if (window.innerWidth === width) return;

@@ -8,12 +8,12 @@ const COLUMNS = [
   { title: 'Receiver’s items', value: run => run.receiver_items, show: run => items(run.receiver_items), number: true },
   { title: 'Link', value: run => [-(run.link.bits_per_second ?? Infinity), run.link.round_trip_ms], show: run => run.link.label },
   { title: 'Time', value: run => run.seconds, show: run => seconds(run.seconds), number: true },
-  { title: 'Quartiles', value: run => (run.repeats === 1 ? null : (run.quartiles[1] - run.quartiles[0]) / run.seconds), show: run => spreadOf(run), number: true },
-  { title: 'Model', value: run => run.model_seconds, show: run => modelCell(run), number: true },
   { title: 'Bytes', value: run => run.bytes, show: run => bytes(run.bytes), number: true },
-  { title: 'Peak memory', value: run => Math.max(...run.memory), show: run => `${digits(Math.max(...run.memory) / 2 ** 20)} MiB`, number: true },
   { title: 'Output checked', value: run => Number(run.correct), show: run => check(run.correct, 'right', 'wrong') },
   { title: 'Bytes = formula', value: run => Number(run.bytes_as_formula), show: run => check(run.bytes_as_formula, 'yes', 'no', formulaTold(run)) },
+  { title: 'Model', value: run => run.model_seconds, show: run => modelCell(run), number: true },
+  { title: 'Quartiles', value: run => (run.repeats === 1 ? null : (run.quartiles[1] - run.quartiles[0]) / run.seconds), show: run => spreadOf(run), number: true },
+  { title: 'Peak memory', value: run => Math.max(...run.memory), show: run => `${digits(Math.max(...run.memory) / 2 ** 20)} MiB`, number: true },
 ];
 if (DATA.recordings.length > 1) COLUMNS.push({ title: 'Recording', value: run => recordingOf(run).label });
 
@@ -121,7 +121,6 @@ function startRuns() {
   any(byId('by-task'), distinct(DATA.series.map(series => series.task)));
   any(byId('by-security'), distinct(DATA.series.map(series => series.security)));
   any(byId('by-link'), distinct(DATA.runs.map(run => run.link.label)));
-  byId('filter').addEventListener('input', listRuns);
-  byId('filter').addEventListener('submit', event => event.preventDefault());
+  onEdit(byId('filter'), listRuns);
   listRuns();
 }

@@ -90,6 +90,13 @@ function fill(select, options, preferred) {
   select.disabled = options.length < 2;
 }
 
+/** Calls a function at each key in a field of a form, and when another choice is made in one of its lists. */
+function onEdit(form, then) {
+  form.addEventListener('input', event => { if (event.target.tagName !== 'SELECT') then(event); });
+  form.addEventListener('change', event => { if (event.target.tagName === 'SELECT') then(event); });
+  form.addEventListener('submit', event => event.preventDefault());
+}
+
 /** The different values, in their order. */
 function distinct(values) {
   return [...new Set(values)];

@@ -84,7 +84,7 @@ pub struct BenchArgs {
 /// What else `bench` does.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// Show recorded runs as one page of HTML, or as a table of Markdown
+    /// Show recorded runs as a page of HTML, a table of Markdown, or plots
     Report(ReportArgs),
 }
 

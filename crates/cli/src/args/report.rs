@@ -9,6 +9,7 @@ Examples:
   vesica bench report bench/runs/2026-11-22-papers-xeon-cascade-lake-2core --html page.html
   vesica bench report bench/runs/2026-11-2* --html page.html --force
   vesica bench report runs.jsonl --markdown > runs.md
+  vesica bench report runs.jsonl --svg plots
 
 The page is one file without anything from elsewhere: it opens from a folder or a mail, and sends nothing. It has a table to \
                     sort and filter, plots of time against bytes, size and bandwidth, and a panel in which a reader \
@@ -32,7 +33,10 @@ pub struct ReportArgs {
     /// Print a table of Markdown
     #[arg(long, group = "form")]
     pub markdown: bool,
-    /// Replace an existing file
-    #[arg(long, requires = "html")]
+    /// Write plots of time against bytes and against size into this folder, as SVG
+    #[arg(long, value_name = "FOLDER", group = "form")]
+    pub svg: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(long)]
     pub force: bool,
 }

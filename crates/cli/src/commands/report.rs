@@ -1,4 +1,7 @@
-//! `vesica bench report`: recorded runs as a page of HTML, or as a table of Markdown.
+//! `vesica bench report`: recorded runs as a page of HTML, a table of Markdown, or plots.
+
+use std::fs;
+use std::path::Path;
 
 use vesica::Failure;
 use vesica::failure::code;
@@ -38,8 +41,30 @@ pub fn run(args: ReportArgs) -> Outcome {
     if args.markdown {
         print(&report_page::markdown(&data))?;
     }
+    if let Some(folder) = &args.svg {
+        write_plots(folder, args.force, &data)?;
+    }
     let Some(place) = place else { return Ok(()) };
     let page = report_page::html(&data)
         .map_err(|error| Failure::new(code::INTERNAL, error, "please report it with the files of runs"))?;
     Ok(place.write(page.as_bytes())?)
+}
+
+/// Writes one file for each plot, and none where one of them cannot be written.
+fn write_plots(folder: &Path, force: bool, data: &Data) -> Outcome {
+    fs::create_dir_all(folder).map_err(|error| {
+        Failure::new(
+            code::OUTPUT,
+            format_args!("cannot make the folder {}: {error}", folder.display()),
+            "name a folder that can be written with --svg",
+        )
+    })?;
+    let mut plots = Vec::new();
+    for (name, plot) in report_page::plots(data) {
+        plots.push((Place::file(&folder.join(name).to_string_lossy(), force)?, plot));
+    }
+    for (place, plot) in plots {
+        place.write(plot.as_bytes())?;
+    }
+    Ok(())
 }
