@@ -13,6 +13,7 @@ const COLUMNS = [
   { title: 'Bytes = formula', value: run => Number(run.bytes_as_formula), show: run => check(run.bytes_as_formula, 'yes', 'no', formulaTold(run)) },
   { title: 'Model', value: run => run.model_seconds, show: run => modelCell(run), number: true },
   { title: 'Quartiles', value: run => (run.repeats === 1 ? null : (run.quartiles[1] - run.quartiles[0]) / run.seconds), show: run => spreadOf(run), number: true },
+  { title: 'Set-up', value: run => run.setup_seconds, show: run => seconds(run.setup_seconds), number: true },
   { title: 'Peak memory', value: run => Math.max(...run.memory), show: run => `${digits(Math.max(...run.memory) / 2 ** 20)} MiB`, number: true },
 ];
 if (DATA.recordings.length > 1) COLUMNS.push({ title: 'Recording', value: run => recordingOf(run).label });

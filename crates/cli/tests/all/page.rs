@@ -237,9 +237,18 @@ fn plots_are_drawn_in_light_and_dark() {
             let (ground, counts) = (picture.ground(), picture.counts());
             let drawn = picture.pixels.len() - counts[&ground];
             assert!(drawn * 100 > picture.pixels.len(), "{plot} is all but empty in {scheme}: {drawn} pixels");
-            // Grid, text and two protocols at least, each of a colour of its own.
-            let colours = counts.values().filter(|&&count| count > 40).count();
-            assert!(colours >= 5, "{plot} has {colours} colours in {scheme}");
+            // The marks and lines of each protocol, in the colours that the scheme has for them.
+            let colours = browser.texts(&format!(
+                "return [...new Set([...document.querySelectorAll('#{plot} > svg :is(.point, .series)')].map(part => \
+                 getComputedStyle(part)[part.matches('.point') ? 'fill' : 'stroke']))]"
+            ));
+            assert!(colours.len() >= 2, "{plot} in {scheme}: {colours:?}");
+            for colour in colours {
+                let parts: Vec<u8> =
+                    colour.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+                let seen = counts.get(parts.as_slice()).copied().unwrap_or_default();
+                assert!(seen >= 20, "{plot} in {scheme} has {seen} pixels of {colour}");
+            }
             grounds.push(ground);
         }
     }
