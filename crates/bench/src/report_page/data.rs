@@ -1,4 +1,4 @@
-//! What the page and the Markdown table show, as plain data: runs, what a run over another link is
+//! What the page and the other outputs show, as plain data: runs, what a run over another link is
 //! predicted from, and prices.
 
 use serde::Serialize;
@@ -6,12 +6,9 @@ use vesica::plan::Prices;
 use vesica::{Failure, task};
 use vesica_party::Status;
 
+use super::model::{self, Point};
 use super::recordings::Recording;
 use crate::{Network, Report};
-
-/// What a channel has under way in one round trip at most: `Link::transfer_us` of the transport
-/// counts by it, and so does the page's script.
-const WINDOW_BYTES: u64 = 8 << 20;
 
 /// Framing that a run may add to the bytes of its messages: 10 bytes a frame, and what sets up and
 /// ends the conversation.
@@ -32,7 +29,7 @@ pub struct Data {
     pub runs: Vec<Run>,
     /// What is computed at one size, without any link.
     points: Vec<Point>,
-    /// See [`WINDOW_BYTES`].
+    /// See [`model::WINDOW_BYTES`].
     window_bytes: u64,
     prices: PriceList,
 }
@@ -112,19 +109,6 @@ pub struct Link {
     round_trip_ms: f64,
 }
 
-/// What a series computes and sends at one size.
-#[derive(Debug, Serialize)]
-struct Point {
-    series: usize,
-    sender_items: usize,
-    receiver_items: usize,
-    seconds: f64,
-    sender_bytes: u64,
-    receiver_bytes: u64,
-    /// The link of the run that the seconds are taken from, if it is shaped.
-    from: Option<String>,
-}
-
 #[derive(Debug, Serialize)]
 struct PriceList {
     title: String,
@@ -163,7 +147,7 @@ impl Data {
             .into_iter()
             .map(|(recording, name, report)| (place_of(Series::new(recording, &report)), name, report))
             .collect();
-        let points = points(&series, &placed);
+        let points = model::points(&series, &placed);
         let runs = placed.into_iter().map(|(place, name, report)| run(place, &series, &points, name, report)).collect();
         Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -171,7 +155,7 @@ impl Data {
             series,
             runs,
             points,
-            window_bytes: WINDOW_BYTES,
+            window_bytes: model::WINDOW_BYTES,
             prices: PriceList {
                 title: prices.title,
                 core_usd_per_hour: prices.core.usd_per_hour,
@@ -203,12 +187,6 @@ impl Series {
             broken: entry.is_some_and(|entry| matches!(entry.status, Status::Broken { .. })),
         }
     }
-
-    /// Round trips that a run waits for. A round is one message that waits for the one before it, and
-    /// so half a round trip.
-    fn round_trips(&self) -> Option<f64> {
-        self.rounds.map(|[_, most]| most as f64 / 2.0)
-    }
 }
 
 /// What differs from a plain run.
@@ -228,73 +206,8 @@ fn amounts(report: &Report) -> String {
     told.into_iter().filter_map(|(is_told, text)| is_told.then_some(text)).collect::<Vec<_>>().join(", ")
 }
 
-fn has_size(point: &Point, series: usize, report: &Report) -> bool {
-    point.series == series && point.sender_items == report.sender_items && point.receiver_items == report.receiver_items
-}
-
-/// Microseconds as seconds.
-fn seconds(micros: u64) -> f64 {
-    micros as f64 / 1e6
-}
-
-/// Seconds of transfer and of waiting over a link, as `vesica plan` counts them.
-fn under_way(network: Network, bytes: u64, round_trips: f64) -> f64 {
-    let link = network.link();
-    seconds(link.transfer_us(bytes)) + round_trips * seconds(link.round_trip_us)
-}
-
-/// Computing at each size of each series: the time over a link that is not shaped; where there is
-/// none, that over the fastest link, without transfer and waiting as the model counts them.
-fn points(series: &[Series], runs: &[(usize, String, Report)]) -> Vec<Point> {
-    let is_shaped = |report: &Report| matches!(report.link, Network::Shaped(_));
-    let key = |report: &Report| (is_shaped(report), u64::MAX - report.link.link().bits_per_second);
-    let mut best: Vec<&(usize, String, Report)> = Vec::new();
-    // The time of a run with a wrong output means nothing.
-    for run in runs.iter().filter(|(_, _, report)| report.correct) {
-        let (place, _, report) = run;
-        let same_size = |other: &&mut &(usize, String, Report)| {
-            other.0 == *place
-                && other.2.sender_items == report.sender_items
-                && other.2.receiver_items == report.receiver_items
-        };
-        match best.iter_mut().find(same_size) {
-            Some(other) if key(report) < key(&other.2) => *other = run,
-            Some(_) => {}
-            None => best.push(run),
-        }
-    }
-    best.into_iter()
-        .filter_map(|(place, _, report)| {
-            let (seconds, from) = if is_shaped(report) {
-                let link = under_way(report.link, report.total_bytes, series.get(*place)?.round_trips()?);
-                ((report.total_seconds - link).max(0.0), Some(link_label(report.link)))
-            } else {
-                (report.total_seconds, None)
-            };
-            Some(Point {
-                series: *place,
-                sender_items: report.sender_items,
-                receiver_items: report.receiver_items,
-                seconds,
-                sender_bytes: report.sender_bytes,
-                receiver_bytes: report.receiver_bytes,
-                from,
-            })
-        })
-        .collect()
-}
-
 fn run(place: usize, series: &[Series], points: &[Point], name: String, report: Report) -> Run {
-    let label = link_label(report.link);
-    let base = points.iter().find(|point| has_size(point, place, &report));
-    let base = base.filter(|base| base.from.as_ref() != Some(&label));
-    let round_trips = series.get(place).and_then(Series::round_trips);
-    let model_seconds = match (report.link, base, round_trips) {
-        (Network::Shaped(_), Some(base), Some(round_trips)) => {
-            Some(base.seconds + under_way(report.link, report.total_bytes, round_trips))
-        }
-        _ => None,
-    };
+    let model_seconds = series.get(place).and_then(|one| model::seconds(one, place, points, &report));
     let [least, most] = report.predicted_bytes;
     let shaped = match report.link {
         Network::Shaped(link) => Some(link),
@@ -306,7 +219,7 @@ fn run(place: usize, series: &[Series], points: &[Point], name: String, report: 
         sender_items: report.sender_items,
         receiver_items: report.receiver_items,
         link: Link {
-            label,
+            label: link_label(report.link),
             bits_per_second: shaped.map(|link| link.bits_per_second),
             round_trip_ms: shaped.map_or(0.0, |link| link.round_trip_us as f64 / 1e3),
         },
@@ -324,7 +237,7 @@ fn run(place: usize, series: &[Series], points: &[Point], name: String, report: 
 }
 
 /// A link as a reader writes it.
-fn link_label(network: Network) -> String {
+pub(super) fn link_label(network: Network) -> String {
     let Network::Shaped(link) = network else { return network.to_string() };
     let rate = link.bits_per_second as f64;
     let (rate, unit) = match rate {
@@ -337,16 +250,7 @@ fn link_label(network: Network) -> String {
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::transport::Link as Shape;
-
     use super::*;
-
-    /// The page's script counts transfers as the transport does, by this number.
-    #[test]
-    fn a_window_a_round_trip_is_what_a_link_carries_at_most() {
-        let link = Shape { bits_per_second: u64::MAX, round_trip_us: 40_000 };
-        assert_eq!(link.transfer_us(10 * WINDOW_BYTES), 10 * link.round_trip_us);
-    }
 
     #[test]
     fn links_are_written_as_readers_write_them() {

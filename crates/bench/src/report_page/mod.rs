@@ -12,6 +12,7 @@
 
 mod data;
 mod markdown;
+mod model;
 mod recordings;
 mod svg;
 
@@ -23,12 +24,14 @@ pub use svg::plots;
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 /// Parts of the page's script, in their order.
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("words.js"),
     include_str!("model.js"),
     include_str!("chart.js"),
     include_str!("plots.js"),
     include_str!("runs.js"),
+    include_str!("choice.js"),
+    include_str!("ranking.js"),
     include_str!("page.js"),
 ];
 

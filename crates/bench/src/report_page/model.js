@@ -18,8 +18,8 @@ function onLine(x, [x0, y0], [x1, y1]) {
 }
 
 /**
- * What a series computes and sends at these sizes: as measured, or between two measured sizes that differ in one side only, or
- * have the same ratio. Nothing is said beyond the measured sizes.
+ * What a series computes and sends at these sizes: as measured, or between two measured sizes that differ in one side
+ * only, or have the same ratio. Nothing is said beyond the measured sizes.
  */
 function at(series, sender, receiver) {
   const points = POINTS[series];

@@ -1,6 +1,9 @@
 // The three plots, of the runs that the reader has chosen.
 
-const TIME = { title: 'time', write: value => (value < 1 ? `${trimmed(value * 1e3)} ms` : `${trimmed(value).replace(/\B(?=(\d{3})+$)/g, ',')} s`) };
+const TIME = {
+  title: 'time',
+  write: value => (value < 1 ? `${trimmed(value * 1e3)} ms` : `${trimmed(value).replace(/\B(?=(\d{3})+$)/g, ',')} s`),
+};
 
 /** Of runs of one series, size and link, the last: it is what was recorded anew. */
 function lastOfEach(runs, key) {
@@ -15,19 +18,32 @@ function bySeries(runs) {
 
 function told(run) {
   const { protocol } = DATA.series[run.series];
-  return `${protocol}: ${seconds(run.seconds)}, ${bytes(run.bytes)}, ${sizes(run.sender_items, run.receiver_items)}, ${run.link.label}`;
+  const figures = [seconds(run.seconds), bytes(run.bytes), sizes(run.sender_items, run.receiver_items), run.link.label];
+  return `${protocol}: ${figures.join(', ')}`;
 }
 
 /** Time against bytes; the runs that no other run beats in both are joined. */
 function drawPareto(chosen, link) {
-  const runs = lastOfEach(chosen.runs.filter(run =>
-    run.link.label === link && run.sender_items === chosen.sender && run.receiver_items === chosen.receiver), run => run.series);
-  const isBest = run => !runs.some(other => other !== run && other.bytes <= run.bytes && other.seconds <= run.seconds &&
-    (other.bytes < run.bytes || other.seconds < run.seconds));
+  const runs = lastOfEach(
+    chosen.runs.filter(
+      run => run.link.label === link && run.sender_items === chosen.sender && run.receiver_items === chosen.receiver,
+    ),
+    run => run.series,
+  );
+  const isBest = run =>
+    !runs.some(
+      other =>
+        other !== run &&
+        other.bytes <= run.bytes &&
+        other.seconds <= run.seconds &&
+        (other.bytes < run.bytes || other.seconds < run.seconds),
+    );
   const front = runs.filter(isBest).sort((one, other) => one.bytes - other.bytes);
   draw(byId('pareto'), {
     title: 'Time against bytes',
-    about: `${sizes(chosen.sender, chosen.receiver)} items, measured over ${link}. Left and low is good; the dashed line joins runs that no other beats in both.`,
+    about:
+      `${sizes(chosen.sender, chosen.receiver)} items, measured over ${link}. ` +
+      'Left and low is good; the dashed line joins runs that no other beats in both.',
     x: { title: 'bytes of both sides', write: value => bytes(value).replace(/\.0+(?= )/, '') },
     y: TIME,
     labels: 'point',
@@ -39,8 +55,14 @@ function drawPareto(chosen, link) {
     })),
     rows: {
       head: ['Protocol', 'Bytes', 'Time', 'Beaten by none in both'],
-      body: [...runs].sort((one, other) => one.bytes - other.bytes)
-        .map(run => [DATA.series[run.series].protocol, bytes(run.bytes), seconds(run.seconds), isBest(run) ? 'yes' : 'no']),
+      body: [...runs]
+        .sort((one, other) => one.bytes - other.bytes)
+        .map(run => [
+          DATA.series[run.series].protocol,
+          bytes(run.bytes),
+          seconds(run.seconds),
+          isBest(run) ? 'yes' : 'no',
+        ]),
     },
   });
 }
@@ -49,15 +71,31 @@ function drawPareto(chosen, link) {
 function waysThrough(chosen) {
   return [
     ['equal', 'both sides equal', run => run.sender_items === run.receiver_items, run => run.sender_items],
-    ['sender', `the sender’s, with ${items(chosen.receiver)} of the receiver`, run => run.receiver_items === chosen.receiver, run => run.sender_items],
-    ['receiver', `the receiver’s, with ${items(chosen.sender)} of the sender`, run => run.sender_items === chosen.sender, run => run.receiver_items],
+    [
+      'sender',
+      `the sender’s, with ${items(chosen.receiver)} of the receiver`,
+      run => run.receiver_items === chosen.receiver,
+      run => run.sender_items,
+    ],
+    [
+      'receiver',
+      `the receiver’s, with ${items(chosen.sender)} of the sender`,
+      run => run.sender_items === chosen.sender,
+      run => run.receiver_items,
+    ],
   ].map(([name, title, isOnIt, size]) => ({ name, title, isOnIt, size }));
 }
 
 /** Time against size. */
 function drawSizes(chosen, link, way) {
-  const runs = lastOfEach(chosen.runs.filter(run => run.link.label === link && way.isOnIt(run)), run => `${run.series} ${way.size(run)}`);
-  const groups = [...bySeries(runs)].map(([series, group]) => [series, group.sort((one, other) => way.size(one) - way.size(other))]);
+  const runs = lastOfEach(
+    chosen.runs.filter(run => run.link.label === link && way.isOnIt(run)),
+    run => `${run.series} ${way.size(run)}`,
+  );
+  const groups = [...bySeries(runs)].map(([series, group]) => [
+    series,
+    group.sort((one, other) => way.size(one) - way.size(other)),
+  ]);
   draw(byId('by-size'), {
     title: 'Time against size',
     about: `Sizes along: ${way.title}. Measured over ${link}.`,
@@ -71,8 +109,14 @@ function drawSizes(chosen, link, way) {
     })),
     rows: {
       head: ['Protocol', 'Sender’s items', 'Receiver’s items', 'Time'],
-      body: groups.flatMap(([, group]) => group.map(run =>
-        [DATA.series[run.series].protocol, items(run.sender_items), items(run.receiver_items), seconds(run.seconds)])),
+      body: groups.flatMap(([, group]) =>
+        group.map(run => [
+          DATA.series[run.series].protocol,
+          items(run.sender_items),
+          items(run.receiver_items),
+          seconds(run.seconds),
+        ]),
+      ),
     },
   });
 }
@@ -81,19 +125,33 @@ function drawSizes(chosen, link, way) {
 function drawRates(chosen, link, prices) {
   const rates = [];
   for (let exponent = 6; exponent <= 10.01; exponent += 0.25) rates.push(10 ** exponent);
-  const measured = chosen.runs.filter(run => run.link.bits_per_second && run.sender_items === chosen.sender &&
-    run.receiver_items === chosen.receiver && Math.abs(run.link.round_trip_ms / 1e3 - link.roundTrip) < 1e-6);
-  const sets = chosen.series.map(series => ({
-    series,
-    protocol: DATA.series[series].protocol,
-    line: rates.map(speed => ({ x: speed, y: predict(series, chosen.sender, chosen.receiver, { ...link, rate: speed }, prices)?.total })),
-    points: lastOfEach(measured.filter(run => run.series === series), run => run.link.label)
-      .map(run => ({ x: run.link.bits_per_second, y: run.seconds, text: told(run) })),
-  })).filter(set => set.line[0].y !== undefined);
+  const measured = chosen.runs.filter(
+    run =>
+      run.link.bits_per_second &&
+      run.sender_items === chosen.sender &&
+      run.receiver_items === chosen.receiver &&
+      Math.abs(run.link.round_trip_ms / 1e3 - link.roundTrip) < 1e-6,
+  );
+  const sets = chosen.series
+    .map(series => ({
+      series,
+      protocol: DATA.series[series].protocol,
+      line: rates.map(speed => ({
+        x: speed,
+        y: predict(series, chosen.sender, chosen.receiver, { ...link, rate: speed }, prices)?.total,
+      })),
+      points: lastOfEach(
+        measured.filter(run => run.series === series),
+        run => run.link.label,
+      ).map(run => ({ x: run.link.bits_per_second, y: run.seconds, text: told(run) })),
+    }))
+    .filter(set => set.line[0].y !== undefined);
   const trip = `${trimmed(link.roundTrip * 1e3)} ms`;
   draw(byId('by-rate'), {
     title: 'Time against bandwidth',
-    about: `${sizes(chosen.sender, chosen.receiver)} items, round trip ${trip}. Lines: the model. Marks: measured over a link of this round trip.`,
+    about:
+      `${sizes(chosen.sender, chosen.receiver)} items, round trip ${trip}. ` +
+      'Lines: the model. Marks: measured over a link of this round trip.',
     x: { title: 'bandwidth', write: rate },
     y: TIME,
     labels: 'end',
@@ -101,10 +159,14 @@ function drawRates(chosen, link, prices) {
     sets,
     rows: {
       head: ['Protocol', 'Bandwidth', 'Model', 'Measured'],
-      body: sets.flatMap(set => set.line.filter((_, place) => place % 4 === 0).map(point => {
-        const run = set.points.find(other => Math.abs(other.x / point.x - 1) < 1e-6);
-        return [set.protocol, rate(point.x), seconds(point.y), run ? seconds(run.y) : '–'];
-      })),
+      body: sets.flatMap(set =>
+        set.line
+          .filter((_, place) => place % 4 === 0)
+          .map(point => {
+            const run = set.points.find(other => Math.abs(other.x / point.x - 1) < 1e-6);
+            return [set.protocol, rate(point.x), seconds(point.y), run ? seconds(run.y) : '–'];
+          }),
+      ),
     },
   });
 }

@@ -92,8 +92,12 @@ function fill(select, options, preferred) {
 
 /** Calls a function at each key in a field of a form, and when another choice is made in one of its lists. */
 function onEdit(form, then) {
-  form.addEventListener('input', event => { if (event.target.tagName !== 'SELECT') then(event); });
-  form.addEventListener('change', event => { if (event.target.tagName === 'SELECT') then(event); });
+  form.addEventListener('input', event => {
+    if (event.target.tagName !== 'SELECT') then(event);
+  });
+  form.addEventListener('change', event => {
+    if (event.target.tagName === 'SELECT') then(event);
+  });
   form.addEventListener('submit', event => event.preventDefault());
 }
 
