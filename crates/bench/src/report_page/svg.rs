@@ -19,12 +19,15 @@ const LEGEND_LINE: f64 = 18.0;
 const STYLE: &str = "\
 <style>
 :root { --ground: #fff; --text: #1a1d21; --quiet: #5a626d; --line: #d5dae1 }
-svg { background: var(--ground); font: 12px system-ui, sans-serif; --c0: #1f6feb; --c1: #d4570a; --c2: #1a8754; --c3: #8250df; --c4: #c4317c; --c5: #0f8b9d; --c6: #8a6d00; --c7: #5c6670 }
+svg { background: var(--ground); font: 12px system-ui, sans-serif;
+  --c0: #1f6feb; --c1: #d4570a; --c2: #1a8754; --c3: #8250df;
+  --c4: #c4317c; --c5: #0f8b9d; --c6: #8a6d00; --c7: #5c6670 }
 text { fill: var(--quiet) } .name { fill: var(--text) } .title { font-size: 15px; fill: var(--text) }
 .grid { stroke: var(--line) } .line { fill: none; stroke-width: 2 } .ground { fill: var(--ground) }
 @media (prefers-color-scheme: dark) {
 :root { --ground: #14171b; --text: #e6e9ed; --quiet: #a2abb7; --line: #343b45 }
-svg { --c0: #6ea8ff; --c1: #ff9d5c; --c2: #5fd39a; --c3: #c0a0ff; --c4: #ff86bd; --c5: #5ed3e4; --c6: #e0c04a; --c7: #aeb7c2 }
+svg { --c0: #6ea8ff; --c1: #ff9d5c; --c2: #5fd39a; --c3: #c0a0ff;
+  --c4: #ff86bd; --c5: #5ed3e4; --c6: #e0c04a; --c7: #aeb7c2 }
 }
 </style>
 ";
