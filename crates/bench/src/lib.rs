@@ -4,7 +4,7 @@
 //!   through all repeats. [`in_process`] runs both roles on two threads. [`whole_commands`] times
 //!   `receive` and `send` from file to file.
 //! - [`Settings`] say what to measure, over which [`Network`]. [`Report`] and [`CommandsReport`] hold
-//!   the figures.
+//!   the figures. [`report_page`] shows recorded ones.
 //!
 //! - [`suite`] makes many runs and records them; [`diff`] compares two recordings.
 //!
@@ -21,6 +21,7 @@ pub mod diff;
 mod inputs;
 mod parent;
 mod report;
+pub mod report_page;
 mod settings;
 mod spread;
 pub mod suite;

@@ -4,6 +4,8 @@
 mod bounds;
 #[path = "all/broken.rs"]
 mod broken;
+#[path = "all/browser.rs"]
+mod browser;
 #[path = "all/documents.rs"]
 mod documents;
 #[path = "all/errors.rs"]
@@ -28,6 +30,8 @@ mod memory;
 mod mismatch;
 #[path = "all/outputs.rs"]
 mod outputs;
+#[path = "all/page.rs"]
+mod page;
 #[path = "all/plans.rs"]
 mod plans;
 #[path = "all/receipts.rs"]

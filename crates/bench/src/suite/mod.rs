@@ -19,7 +19,7 @@ use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 
 pub use load::busy_share;
-pub use recording::{About, Line, Outcome, RecordError, Recording, read_runs};
+pub use recording::{About, Line, Outcome, RecordError, Recording};
 
 use crate::{Network, Settings};
 

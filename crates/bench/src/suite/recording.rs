@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,13 @@ pub struct About {
     pub kernels: String,
     /// The release that measured.
     pub vesica: String,
+}
+
+impl About {
+    /// The machine, in words.
+    pub fn machine(&self) -> String {
+        format!("{}, {} cores; kernels: {}; vesica {}", self.processor, self.cores, self.kernels, self.vesica)
+    }
 }
 
 /// What became of a run.
@@ -153,33 +160,6 @@ fn parse<'a, T: Deserialize<'a>>(path: &Path, text: &'a str, line: usize) -> Res
     })
 }
 
-/// The reports of two-party runs in a recording, or in a folder's `runs.jsonl`, by name. Lines of other kinds (the
-/// first line, refusals, whole commands, other programs) are counted and passed over.
-///
-/// # Errors
-/// If the file cannot be read, or a line is no JSON object with a name.
-pub fn read_runs(path: &Path) -> Result<(Vec<(String, Report)>, usize), RecordError> {
-    let path = if path.is_dir() { path.join("runs.jsonl") } else { path.to_owned() };
-    let failed = |error| RecordError::File { path: path.display().to_string(), error };
-    let file = BufReader::new(File::open(&path).map_err(failed)?);
-    let (mut runs, mut others) = (Vec::new(), 0);
-    for (line, text) in (1..).zip(file.lines()) {
-        let text = text.map_err(failed)?;
-        let value: serde_json::Value = parse(&path, &text, line)?;
-        let name = value.get("name").and_then(|name| name.as_str());
-        let run = value.get("run").and_then(|run| Report::deserialize(run).ok());
-        match (name, run) {
-            (Some(name), Some(run)) => runs.push((name.to_owned(), run)),
-            _ if value.is_object() => others += 1,
-            _ => {
-                let fault = "it is no JSON object".into();
-                return Err(RecordError::Line { path: path.display().to_string(), line, fault });
-            }
-        }
-    }
-    Ok((runs, others))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,12 +187,13 @@ mod tests {
         again.add(&refused("two")).expect("written");
         let text = fs::read_to_string(&path).expect("text");
         assert_eq!(text.lines().count(), 3, "{text}");
-        assert_eq!(read_runs(&path).expect("runs").1, 3);
+        let read = crate::report_page::read(std::slice::from_ref(&path)).expect("a recording");
+        assert_eq!(read[0].passed_over, 2);
+        assert!(read[0].machine.as_ref().is_some_and(|machine| machine.starts_with("p, 2 cores")));
         let other = About { cores: 3, ..about() };
         assert!(matches!(Recording::open(&path, &other), Err(RecordError::OfOther { .. })));
         fs::write(&path, "nonsense\n").expect("written");
         assert!(matches!(Recording::open(&path, &about()), Err(RecordError::Line { line: 1, .. })));
-        assert!(read_runs(&path).is_err());
         fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use vesica_bench::{KeyBytes, Network};
 
+use super::report::ReportArgs;
 use super::task::TaskArgs;
 use super::values::{ProgressName, count};
 
@@ -16,6 +17,7 @@ Examples:
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
   vesica bench suite bench/suites/psibench.toml --out runs.jsonl
+  vesica bench report bench/runs/2026-11-22-papers-xeon-cascade-lake-2core --html page.html
 
 Two processes play the two parties over loopback TCP. They run once to warm up (unless --cold), and then as often as --repeat says. \
                         The clock starts when both have a connection and inputs, and stops when both have their \
@@ -28,7 +30,7 @@ With --commands, the clock runs from the start of `receive` and `send` to their 
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
-    /// What to do instead of one measurement.
+    /// What to do with many runs, instead of measuring once.
     #[command(subcommand)]
     pub command: Option<BenchCommand>,
     /// Permit a broken protocol, for research
@@ -88,6 +90,8 @@ pub enum BenchCommand {
     Suite(SuiteArgs),
     /// Compare two recordings of the same runs
     Diff(DiffArgs),
+    /// Show recorded runs as a page of HTML, a table of Markdown, or plots
+    Report(ReportArgs),
 }
 
 const SUITE_EXAMPLES: &str = "\

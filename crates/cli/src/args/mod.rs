@@ -3,6 +3,7 @@
 mod bench;
 mod join;
 mod plan;
+mod report;
 mod service;
 mod task;
 mod values;
@@ -15,6 +16,7 @@ use clap_complete::Shell;
 pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, DiffArgs, PartyName, SuiteArgs};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
+pub use report::ReportArgs;
 pub use service::{LogName, QueryArgs, ServeArgs};
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, delimiter};

@@ -1,19 +1,24 @@
 //! `vesica bench diff`: two recordings of the same runs.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
+use vesica_bench::Report;
 use vesica_bench::diff::{Difference, Pair, compare};
-use vesica_bench::suite::read_runs;
+use vesica_bench::report_page;
 
-use super::suite::unusable;
+use super::report::unreadable;
 use crate::args::DiffArgs;
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: &DiffArgs) -> Outcome {
-    let (before, _) = read_runs(&args.before).map_err(unusable)?;
-    let (after, _) = read_runs(&args.after).map_err(unusable)?;
-    let difference = compare(&before, &after);
+    let runs = |path: &PathBuf| -> Result<Vec<(String, Report)>, Failure> {
+        let recordings = report_page::read(std::slice::from_ref(path)).map_err(unreadable)?;
+        Ok(recordings.into_iter().flat_map(|recording| recording.runs).collect())
+    };
+    let difference = compare(&runs(&args.before)?, &runs(&args.after)?);
     if difference.pairs.is_empty() {
         return Err(Failure::new(
             code::INPUT,

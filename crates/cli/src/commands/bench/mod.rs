@@ -1,6 +1,7 @@
 //! `vesica bench`: the harness of the bench crate, with copies of this program as the two parties.
 
 mod diff;
+mod report;
 mod suite;
 
 use std::io;
@@ -16,12 +17,16 @@ use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
 use crate::args::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName, items};
 use crate::outcome::{Outcome, print, say};
 
-pub fn run(args: BenchArgs) -> Outcome {
-    match &args.command {
-        None => {}
-        Some(BenchCommand::Suite(args)) => return suite::run(args),
-        Some(BenchCommand::Diff(args)) => return diff::run(args),
+pub fn run(mut args: BenchArgs) -> Outcome {
+    match args.command.take() {
+        None => measure(args),
+        Some(BenchCommand::Suite(args)) => suite::run(&args),
+        Some(BenchCommand::Diff(args)) => diff::run(&args),
+        Some(BenchCommand::Report(args)) => report::run(args),
     }
+}
+
+fn measure(args: BenchArgs) -> Outcome {
     let json = args.json;
     let (in_process, commands, key_bytes) = (args.in_process, args.commands, args.key_bytes);
     let settings = settings(args)?;
@@ -48,7 +53,7 @@ pub fn run(args: BenchArgs) -> Outcome {
     print(&describe(&report))
 }
 
-/// What a child of `run` does.
+/// What a child of `measure` does.
 pub fn play(args: BenchPartyArgs) -> Outcome {
     let settings: Settings = serde_json::from_str(&args.settings).map_err(|error| failed(error.into()))?;
     let role = match args.role {

@@ -103,7 +103,7 @@ fn about(suite: &str) -> About {
     }
 }
 
-pub fn unusable(error: RecordError) -> Failure {
+fn unusable(error: RecordError) -> Failure {
     let mend = match error {
         RecordError::OfOther { .. } => "name another file with --out: a recording is of one suite, machine and release",
         RecordError::Line { .. } => "name a recording of `vesica bench suite`, or a file that does not exist yet",

@@ -1,0 +1,263 @@
+//! What the page and the other outputs show, as plain data: runs, what a run over another link is
+//! predicted from, and prices.
+
+use serde::Serialize;
+use vesica::plan::Prices;
+use vesica::{Failure, task};
+use vesica_party::Status;
+
+use super::model::{self, Point};
+use super::recordings::Recording;
+use crate::{Network, Report};
+
+/// Framing that a run may add to the bytes of its messages: 10 bytes a frame, and what sets up and
+/// ends the conversation.
+const fn framing(message_bytes: u64) -> u64 {
+    (8 << 10) + message_bytes / (8 << 10)
+}
+
+/// Everything that the page shows.
+#[derive(Debug, Serialize)]
+pub struct Data {
+    /// The release that made the page.
+    version: &'static str,
+    /// Where the runs come from.
+    pub recordings: Vec<Source>,
+    /// Runs that differ in nothing but their sizes and links.
+    pub series: Vec<Series>,
+    /// All runs, in the order of the files.
+    pub runs: Vec<Run>,
+    /// What is computed at one size, without any link.
+    points: Vec<Point>,
+    /// See [`model::WINDOW_BYTES`].
+    window_bytes: u64,
+    prices: PriceList,
+}
+
+/// One recording.
+#[derive(Debug, Serialize)]
+pub struct Source {
+    /// See [`Recording`].
+    pub label: String,
+    /// See [`Recording`].
+    pub machine: Option<String>,
+    /// See [`Recording`].
+    pub passed_over: usize,
+}
+
+/// What runs of different sizes and links have in common.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Place in [`Data::recordings`].
+    pub recording: usize,
+    /// Task.
+    pub task: String,
+    /// Protocol, with its choices.
+    pub protocol: String,
+    /// Mode.
+    pub security: String,
+    /// What else was asked for, in words; empty for what is asked by default.
+    pub amounts: String,
+    /// Least and most rounds by the registry; nothing for a protocol that it has no more.
+    pub rounds: Option<[usize; 2]>,
+    /// Whether the protocol is broken.
+    pub broken: bool,
+}
+
+/// One run.
+#[derive(Debug, Serialize)]
+pub struct Run {
+    /// Name in its recording.
+    pub name: String,
+    /// Place in [`Data::series`].
+    pub series: usize,
+    /// Items of the sender.
+    pub sender_items: usize,
+    /// Items of the receiver.
+    pub receiver_items: usize,
+    /// The link.
+    pub link: Link,
+    /// Median seconds.
+    pub seconds: f64,
+    /// Quartiles of the seconds.
+    pub quartiles: [f64; 2],
+    /// Median seconds of the set-up.
+    setup_seconds: f64,
+    /// Counted repeats.
+    pub repeats: usize,
+    /// Bytes of both sides, framing included.
+    pub bytes: u64,
+    /// Least and most message bytes by the protocol's formula.
+    formula_bytes: [u64; 2],
+    /// Whether `bytes` lie in that range, but for framing.
+    pub bytes_as_formula: bool,
+    /// Whether all outputs were right.
+    pub correct: bool,
+    /// Peak memory of sender and receiver, bytes.
+    pub memory: [u64; 2],
+    /// Seconds by the model, where it can be held against this run.
+    pub model_seconds: Option<f64>,
+}
+
+/// A link.
+#[derive(Debug, Serialize)]
+pub struct Link {
+    /// As a reader writes it.
+    pub label: String,
+    /// Nothing for a link that is not shaped.
+    bits_per_second: Option<u64>,
+    round_trip_ms: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct PriceList {
+    title: String,
+    core_usd_per_hour: f64,
+    traffic: Vec<Traffic>,
+}
+
+#[derive(Debug, Serialize)]
+struct Traffic {
+    kind: String,
+    sender_usd_per_gb: f64,
+    receiver_usd_per_gb: f64,
+}
+
+impl Data {
+    /// The data of these recordings.
+    ///
+    /// # Errors
+    /// Never, as a test of the built-in prices sees to.
+    pub fn new(recordings: Vec<Recording>) -> Result<Self, Failure> {
+        let prices = Prices::built_in()?;
+        let (mut sources, mut reports) = (Vec::new(), Vec::new());
+        for (place, recording) in recordings.into_iter().enumerate() {
+            let Recording { label, machine, runs, passed_over } = recording;
+            sources.push(Source { label, machine, passed_over });
+            reports.extend(runs.into_iter().map(|(name, report)| (place, name, report)));
+        }
+        let mut series: Vec<Series> = Vec::new();
+        let mut place_of = |one: Series| {
+            series.iter().position(|other| *other == one).unwrap_or_else(|| {
+                series.push(one);
+                series.len() - 1
+            })
+        };
+        let placed: Vec<(usize, String, Report)> = reports
+            .into_iter()
+            .map(|(recording, name, report)| (place_of(Series::new(recording, &report)), name, report))
+            .collect();
+        let points = model::points(&series, &placed);
+        let runs = placed.into_iter().map(|(place, name, report)| run(place, &series, &points, name, report)).collect();
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION"),
+            recordings: sources,
+            series,
+            runs,
+            points,
+            window_bytes: model::WINDOW_BYTES,
+            prices: PriceList {
+                title: prices.title,
+                core_usd_per_hour: prices.core.usd_per_hour,
+                traffic: prices
+                    .traffic
+                    .into_iter()
+                    .map(|one| Traffic {
+                        kind: one.kind,
+                        sender_usd_per_gb: one.sender_usd_per_gb,
+                        receiver_usd_per_gb: one.receiver_usd_per_gb,
+                    })
+                    .collect(),
+            },
+        })
+    }
+}
+
+impl Series {
+    fn new(recording: usize, report: &Report) -> Self {
+        let entry = task::find(&report.task).ok().and_then(|task| task.find(&report.protocol).ok().flatten());
+        let rounds = entry.and_then(|entry| entry.mode(report.security)).map(|mode| mode.rounds);
+        Self {
+            recording,
+            task: report.task.clone(),
+            protocol: report.protocol.clone(),
+            security: report.security.to_string(),
+            amounts: amounts(report),
+            rounds: rounds.map(|rounds| [rounds.least, rounds.most]),
+            broken: entry.is_some_and(|entry| matches!(entry.status, Status::Broken { .. })),
+        }
+    }
+}
+
+/// What differs from a plain run.
+fn amounts(report: &Report) -> String {
+    let smaller = report.sender_items.min(report.receiver_items).max(1);
+    let percent = (100.0 * report.intersection as f64 / smaller as f64).round() as u64;
+    let told = [
+        (percent != 50 && smaller > 1, format!("{percent}% in common")),
+        (report.payload_bytes > 0, format!("payload of {} bytes", report.payload_bytes)),
+        (report.receiver_payload_bytes > 0, format!("receiver's payload of {} bytes", report.receiver_payload_bytes)),
+        (report.columns > 0, format!("{} column(s)", report.columns)),
+        (report.groups > 1, format!("{} groups", report.groups)),
+        (report.item_bytes != 16, format!("items of {} bytes", report.item_bytes)),
+        (report.threads_per_party != 1, format!("{} threads a party", report.threads_per_party)),
+        (report.in_process, "both parties in one process".into()),
+    ];
+    told.into_iter().filter_map(|(is_told, text)| is_told.then_some(text)).collect::<Vec<_>>().join(", ")
+}
+
+fn run(place: usize, series: &[Series], points: &[Point], name: String, report: Report) -> Run {
+    let model_seconds = series.get(place).and_then(|one| model::seconds(one, place, points, &report));
+    let [least, most] = report.predicted_bytes;
+    let shaped = match report.link {
+        Network::Shaped(link) => Some(link),
+        Network::Loopback | Network::Lan => None,
+    };
+    Run {
+        name,
+        series: place,
+        sender_items: report.sender_items,
+        receiver_items: report.receiver_items,
+        link: Link {
+            label: link_label(report.link),
+            bits_per_second: shaped.map(|link| link.bits_per_second),
+            round_trip_ms: shaped.map_or(0.0, |link| link.round_trip_us as f64 / 1e3),
+        },
+        seconds: report.total_seconds,
+        quartiles: [report.total_spread.lower_quartile, report.total_spread.upper_quartile],
+        setup_seconds: report.setup_seconds,
+        repeats: report.repeats,
+        bytes: report.total_bytes,
+        formula_bytes: report.predicted_bytes,
+        bytes_as_formula: (least..=most.saturating_add(framing(most))).contains(&report.total_bytes),
+        correct: report.correct,
+        memory: [report.peak_rss_sender, report.peak_rss_receiver],
+        model_seconds,
+    }
+}
+
+/// A link as a reader writes it.
+pub(super) fn link_label(network: Network) -> String {
+    let Network::Shaped(link) = network else { return network.to_string() };
+    let rate = link.bits_per_second as f64;
+    let (rate, unit) = match rate {
+        1e9.. => (rate / 1e9, "Gbit/s"),
+        1e6.. => (rate / 1e6, "Mbit/s"),
+        _ => (rate / 1e3, "kbit/s"),
+    };
+    format!("{rate} {unit}, {} ms", link.round_trip_us as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_written_as_readers_write_them() {
+        let label = |text: &str| link_label(text.parse().expect("a link"));
+        assert_eq!(label("100mbit,40ms"), "100 Mbit/s, 40 ms");
+        assert_eq!(label("10gbit,200us"), "10 Gbit/s, 0.2 ms");
+        assert_eq!(label("512kbit,1s"), "512 kbit/s, 1000 ms");
+        assert_eq!(label("loopback"), "loopback");
+    }
+}

@@ -1,0 +1,74 @@
+//! The table of runs as Markdown.
+
+use std::fmt::Write;
+
+use super::data::{Data, Run, Series, Source};
+
+const HEAD: &str = "\
+| recording | task | protocol | mode | sender items | receiver items | link | seconds (quartiles) | model | MB | peak MiB | output checked | bytes = formula |
+|---|---|---|---|--:|--:|---|--:|--:|--:|--:|---|---|
+";
+
+/// All runs, with the recordings that they come from below.
+pub fn table(data: &Data) -> String {
+    let mut text = HEAD.to_owned();
+    for run in &data.runs {
+        let Some(series) = data.series.get(run.series) else { continue };
+        let Some(source) = data.recordings.get(series.recording) else { continue };
+        row(&mut text, run, series, source);
+    }
+    text.push_str("\nCompare times within one recording only.\n\n");
+    for source in &data.recordings {
+        let machine = source.machine.as_deref().unwrap_or("a machine that its README.md does not name");
+        // Writing to a String cannot fail.
+        let _ = write!(text, "- {}: {}", cell(&source.label), cell(machine));
+        if source.passed_over > 0 {
+            let _ = write!(text, "; {} line(s) of other kinds passed over", source.passed_over);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn row(text: &mut String, run: &Run, series: &Series, source: &Source) {
+    let mark = |good| if good { "yes" } else { "**no**" };
+    let broken = if series.broken { " (broken)" } else { "" };
+    let amounts = if series.amounts.is_empty() { String::new() } else { format!(" ({})", series.amounts) };
+    let model = run.model_seconds.map_or("–".into(), seconds);
+    let [least, most] = run.quartiles;
+    let spread = if run.repeats > 1 { format!(" ({} to {})", seconds(least), seconds(most)) } else { String::new() };
+    let [sender, receiver] = run.memory;
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "| {} | {}{amounts} | `{}`{broken} | {} | {} | {} | {} | {}{spread} | {model} | {:.3} | {} | {} | {} |",
+        cell(&source.label),
+        cell(&series.task),
+        cell(&series.protocol),
+        series.security,
+        run.sender_items,
+        run.receiver_items,
+        run.link.label,
+        seconds(run.seconds),
+        run.bytes as f64 / 1e6,
+        sender.max(receiver) >> 20,
+        mark(run.correct),
+        mark(run.bytes_as_formula),
+    );
+}
+
+/// Three digits that count.
+fn seconds(value: f64) -> String {
+    let decimals = match value {
+        v if v < 0.9995 => 4,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// Text that does not end its cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,42 @@
+//! Flags of `bench report`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+
+const HELP: &str = "\
+Examples:
+  vesica bench report bench/runs/2026-11-22-papers-xeon-cascade-lake-2core --html page.html
+  vesica bench report bench/runs/2026-11-2* --html page.html --force
+  vesica bench report runs.jsonl --markdown > runs.md
+  vesica bench report runs.jsonl --svg plots
+
+The page is one file without anything from elsewhere: it opens from a folder or a mail, and sends nothing. It has a table to \
+                    sort and filter, plots of time against bytes, size and bandwidth, and a panel in which a reader \
+                    sets the sizes, link and prices and sees what the recorded runs would take.
+
+A file of runs has one JSON object a line: {\"name\":\"...\",\"run\":{...}}, where `run` is what `vesica bench --json` printed. \
+                    Lines of other kinds are passed over and counted; a malformed line is an error. A line `- \
+                    processor: ...` of a README.md beside the file names the machine. Times are compared within one \
+                    recording only.";
+
+/// `vesica bench report`.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP, group = ArgGroup::new("form").required(true).multiple(true))]
+pub struct ReportArgs {
+    /// Recorded runs: files of one run a line, or folders that have a runs.jsonl
+    #[arg(value_name = "RUNS", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// Write the page here; - for standard output
+    #[arg(long, value_name = "FILE", group = "form")]
+    pub html: Option<String>,
+    /// Print a table of Markdown
+    #[arg(long, group = "form")]
+    pub markdown: bool,
+    /// Write plots of time against bytes and against size into this folder, as SVG
+    #[arg(long, value_name = "FOLDER", group = "form")]
+    pub svg: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(long)]
+    pub force: bool,
+}
