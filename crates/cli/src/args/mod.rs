@@ -115,7 +115,7 @@ impl Command {
             Self::Selftest(selftest) => selftest.json,
             Self::Bench(bench) => match &bench.command {
                 Some(BenchCommand::Diff(diff)) => diff.json,
-                Some(BenchCommand::Suite(_)) => false,
+                Some(BenchCommand::Suite(_) | BenchCommand::Report(_)) => false,
                 None => bench.json,
             },
             Self::BenchParty(_)
