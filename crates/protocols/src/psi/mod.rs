@@ -3,9 +3,9 @@
 //! One folder a paper. What all papers share after their pseudo-random function is in `finish`:
 //! tags, payloads, proofs of matches.
 
+pub mod cuckoo;
 pub mod finish;
 pub mod hfh99;
-pub mod kkrt16;
 pub mod ltsxq26;
 pub mod prty19;
 pub mod vole;
