@@ -22,10 +22,10 @@
 //!
 //! | row | paper | a string | transfers a bin |
 //! |---|---|---|---|
-//! | [`Psz14`] | Pinkas, Schneider, Zohner, USENIX Security 2014, section 5 | a hash of the item, as long as all pairs of items ask | one of 2^8 for each 8 bits (KK13) |
-//! | [`Pssz15`] | Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, section 3 | the part of that hash that the bin does not tell | one of 2^8 for each 8 bits (KK13) |
+//! | [`Psz14`] | Pinkas, Schneider, Zohner, USENIX Security 2014 | a hash of the item, as long as all pairs of items ask | one of 2^8 for each 8 bits (KK13) |
+//! | [`Pssz15`] | Pinkas, Schneider, Segev, Zohner, USENIX Security 2015 | the part of that hash that the bin does not tell | one of 2^8 for each 8 bits (KK13) |
 //! | [`Kkrt16`] | Kolesnikov, Kumaresan, Rosulek, Trieu, CCS 2016, section 5 | a hash of 128 bits | a batched OPRF |
-//! | [`Oos17`] | Orrù, Orsini, Scholl, CT-RSA 2017, section 5 | a hash, as long as the pairs in a bin ask | one of 2^k |
+//! | [`Oos17`] | Orrù, Orsini, Scholl, CT-RSA 2017 | a hash, as long as the pairs in a bin ask | one of 2^k |
 //!
 //! | papers | here | what |
 //! |---|---|---|

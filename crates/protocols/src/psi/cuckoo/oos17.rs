@@ -1,4 +1,4 @@
-//! `oos17`: one 1-of-`2^k` OT a bin (section 5 of the paper), in the semi-honest model.
+//! `oos17`: one 1-of-`2^k` OT a bin (the paper's application to PSI), in the semi-honest model.
 
 use vesica_mpc::code_oprf::{Bch, Oos17 as Ot};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};

@@ -1,5 +1,5 @@
 //! `pssz15`, "Phasing": permutation-based hashing takes `log2` of the bins off the strings that are compared
-//! (section 3 of the paper).
+//! by the OTs of PSZ14.
 
 use vesica_mpc::code_oprf::{Kk13, WalshHadamard};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};

@@ -1,5 +1,5 @@
-//! `psz14`: strings of a bin compared by chunks of 8 bits, each with a 1-of-256 OT (sections 5 and 6 of the
-//! paper).
+//! `psz14`: strings of a bin compared by chunks of 8 bits, each with a 1-of-256 OT ("Private
+//! set intersection via OT" in the paper).
 
 use vesica_mpc::code_oprf::{Kk13, WalshHadamard};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};

@@ -51,19 +51,19 @@ impl<P: Paper> Party for Receiver<P> {
         let Some((salt, oprf)) = ready else { return Ok(IntersectReceiverOutput::default()) };
 
         let phase = ch.phase(Phase::HashItems);
-        let Placed { bins, strings } = params.places::<P>(ch, &salt).of(&input.items);
+        let Placed { bins, strings: of_items } = params.places::<P>(ch, &salt).of(&input.items);
         let table = CuckooTable::build(&bins, params.bins)
             .map_err(|_| Abort::StatisticalFailure("no cuckoo table holds the items"))?;
         let strings: Secret<Vec<u128>> = Secret::new(
             (0..params.bins)
                 .map(|bin| match table.bin(bin) {
-                    Some(entry) => strings[usize::from(entry.choice)][entry.item as usize],
+                    Some(entry) => of_items[usize::from(entry.choice)][entry.item as usize],
                     // What nobody looks at.
                     None => rng.block(),
                 })
                 .collect(),
         );
-        drop((phase, bins));
+        drop((phase, bins, of_items));
 
         let chunks = params.strings.chunks;
         let mut tags = finish::Receiver::new(finish);
@@ -78,13 +78,13 @@ impl<P: Paper> Party for Receiver<P> {
             let finished = sums.add(part, |_| 1, values);
             let (places, numbers): (Vec<usize>, Vec<u32>) =
                 finished.bins.enumerate().filter_map(|(place, bin)| Some((place, table.bin(bin)?.item))).unzip();
-            let of_items = |sums: &Secret<Vec<u128>>| -> Secret<Vec<u128>> {
+            let of_places = |sums: &Secret<Vec<u128>>| -> Secret<Vec<u128>> {
                 Secret::new(places.iter().map(|&place| sums[place]).collect())
             };
             if let Some((of_tags, of_payloads)) = finished.sums.split_first() {
-                tags.add(&of_items(of_tags), numbers.iter().copied());
+                tags.add(&of_places(of_tags), numbers.iter().copied());
                 // There are none for payloads where there are no payloads.
-                let keys = of_payloads.first().map(of_items);
+                let keys = of_payloads.first().map(of_places);
                 stored.put(&[], keys.as_ref().map_or(&[][..], |keys| &keys[..]), numbers.iter().copied());
             }
         };
