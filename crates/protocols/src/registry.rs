@@ -24,8 +24,8 @@ use crate::membership::gmr21::Gmr21;
 use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::Zcl23Sk;
 use crate::psi::cm20::{self, Cm20};
+use crate::psi::cuckoo::{CuckooPsi, Kkrt16, Oos17, Pssz15, Psz14};
 use crate::psi::hfh99::{self, Hfh99};
-use crate::psi::kkrt16::Kkrt16;
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
 use crate::psi::prty20::{self, Prty20};
@@ -72,7 +72,10 @@ registries! {
         OneShot<Cm25<cm25::FastIntersection>>,
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
-        Kkrt16,
+        CuckooPsi<Psz14>,
+        CuckooPsi<Pssz15>,
+        CuckooPsi<Kkrt16>,
+        CuckooPsi<Oos17>,
         Cm20,
         Prty19<SpotLow>,
         Prty19<SpotFast>,
@@ -178,7 +181,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::membership::zcl23_pk::messages::MESSAGES,
         crate::membership::zcl23_sk::messages::MESSAGES,
         cm20::messages::MESSAGES,
-        crate::psi::kkrt16::MESSAGES,
+        crate::psi::cuckoo::MESSAGES,
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::prty20::MESSAGES,

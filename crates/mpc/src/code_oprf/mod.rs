@@ -8,7 +8,7 @@
 //! |---|---|---|---|---|
 //! | [`Kk13`] | Kolesnikov, Kumaresan, CRYPTO 2013 | Walsh-Hadamard, 256 bits, distance 128 | 8 bits | semi-honest |
 //! | [`Kkrt16`] | Kolesnikov, Kumaresan, Rosulek, Trieu, CCS 2016, Figure 2 | pseudo-random | any | semi-honest |
-//! | [`Oos17`] | Orrù, Orsini, Scholl, CT-RSA 2017, Figures 3 and 4 | BCH [511, 76, 171] | 76 bits | malicious |
+//! | [`Oos17`] | Orrù, Orsini, Scholl, CT-RSA 2017 | BCH [511, 76, 171] | 76 bits | malicious |
 //!
 //! ```text
 //!     sender: s random, w bits                                         receiver: y_i for each instance i

@@ -4,9 +4,9 @@
 //! tags, payloads, proofs of matches.
 
 pub mod cm20;
+pub mod cuckoo;
 pub mod finish;
 pub mod hfh99;
-pub mod kkrt16;
 pub mod ltsxq26;
 pub mod prty19;
 pub mod prty20;

@@ -7,7 +7,7 @@ use vesica_party::{Fixed, Role, Step, Stream};
 use crate::psi::finish;
 
 const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "kkrt16", number, from, carries }
+    Step { protocol: "psi-cuckoo", number, from, carries }
 }
 
 /// Arrow 1: the salt of the functions of items.
