@@ -24,7 +24,7 @@ use super::slow_hash::{self, Hashed};
 use super::volume::Volume;
 use super::{
     Agreed, Description, Quota, SlowHash, TableService, WithService, capacity_for, leak_of_prefix, offered, randomness,
-    served, trust_in_clients, trusts_clients, with_service,
+    trust_in_clients, trusts_clients, with_service,
 };
 use crate::failure::{Failure, code};
 use crate::key::DIGEST_VERSION;

@@ -153,7 +153,7 @@ impl Service for Cm25Select {
              item's class. A rotation alone does not bring a slot to every place.",
             "Left parts are numbers below any number of bins, and hash functions add to them modulo the bins of a \
              class.",
-            "For integers that both sides bound (a parameter of the library), each sub-table has a keyed permutation \
+            "For integers that both sides bound (`vesica serve --integer-bits`), each sub-table has a keyed permutation \
              of its own instead of a function that is added: shifts of few right parts do not give independent bins.",
         ],
         modes: &[Mode::semi_honest(
