@@ -48,6 +48,8 @@ mod streams;
 mod tasks;
 #[path = "all/told.rs"]
 mod told;
+#[path = "all/trusting.rs"]
+mod trusting;
 #[path = "all/union_totals.rs"]
 mod union_totals;
 #[path = "all/unions.rs"]

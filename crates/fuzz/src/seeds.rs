@@ -194,6 +194,7 @@ pub fn descriptions() -> Vec<Vec<u8>> {
     texts([
         r#"{"version":1,"protocol":"oprf-rfc9497","security":"malicious","key_digest":"vesica-key@2","key_columns":["as it is"],"key_kinds":[{"form":"text"}],"salt":"000102030405060708090a0b0c0d0e0f","capacity":61440,"items_per_query":16,"payload":null,"quota":null}"#,
         r#"{"version":1,"protocol":"oprf-rfc9497","security":"semi-honest","key_digest":"vesica-key@2","key_columns":["email@1","int@2"],"key_kinds":[{"form":"text"},{"form":"integer"}],"salt":"ffffffffffffffffffffffffffffffff","capacity":1024,"items_per_query":1,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"quota":"1000/day"}"#,
+        r#"{"version":1,"protocol":"cm25-select","security":"semi-honest","key_digest":"vesica-key@2","key_columns":["int@2"],"key_kinds":[{"form":"integer"}],"salt":"000102030405060708090a0b0c0d0e0f","capacity":1024,"items_per_query":4,"payload":null,"quota":null,"integer_bits":33}"#,
     ])
 }
 

@@ -19,8 +19,8 @@ Examples:
     ... --payload category
   Show counters to a monitoring system on this machine:
     ... --metrics 127.0.0.1:9464
-SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir: \
-everything; with oprf-buckets: nothing). SIGHUP also reads the file of \
+SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir and \
+cm25-select: everything; with oprf-buckets: nothing). SIGHUP also reads the file of \
 --clients again, and disconnects clients that are not in it any more. SIGUSR1 makes a new secret key. SIGTERM or \
 SIGINT ends the server, after \
 the queries under way. docs/service.md takes you from a table to a running server.";
@@ -84,9 +84,11 @@ pub struct ServeArgs {
     /// a record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
     /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks
     /// about, and you see a part of a hash of that key. Say --leak-prefix here and at each client.
-    /// oprf-pir, cmdg21 and oprf-buckets need --security semi-honest. auto: Vesica takes the protocol
-    /// with which a client exchanges the fewest bytes (see --expect-queries), but never oprf-buckets;
-    /// the log says which one, and why
+    /// cm25-select: for few look-ups by clients that you trust. A client first fetches up to a hundred
+    /// bytes for each key of the set, and far fewer with --integer-bits. Say --trust-clients here; there
+    /// is no --payload. oprf-pir, cmdg21, oprf-buckets and cm25-select need --security semi-honest. auto:
+    /// Vesica takes the protocol with which a client exchanges the fewest bytes (see --expect-queries),
+    /// but never oprf-buckets or cm25-select; the log says which one, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
     /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
@@ -95,6 +97,12 @@ pub struct ServeArgs {
     /// Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
+    /// With --protocol cm25-select: the key is one column of integers from 0 to 2^BITS - 1, and they are
+    /// compared as such, instead of digests of 128 bits. With 33 bits, for example, a client fetches a
+    /// fifth, and is answered several times faster. Any other value in your table or a client's is an
+    /// error. BITS is 1 to 64
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Set")]
+    pub integer_bits: Option<u32>,
     /// Hash each key with Argon2id before anything else is done with it, here and at each client. If
     /// somebody steals your server's state, each guess at a key of your table then costs him one such
     /// hash. Give the memory that one hash takes and, after a comma, the number of passes over it: with
@@ -134,6 +142,12 @@ pub struct ServeArgs {
     /// lines that start with # are comments. Either this or --any-client must be given
     #[arg(long, value_name = "FILE", help_heading = "Clients", required_unless_present_any = ["any_client", "insecure_plaintext"])]
     pub clients: Option<PathBuf>,
+    /// Allow a protocol that holds only against clients that follow it (cm25-select). A client with a
+    /// program of its own, or a thief of its private key, can then read all keys of your table, not only
+    /// those that it asks about, and the log does not show it. Say this only if you trust each of
+    /// --clients to run Vesica as it is, and to guard its private key
+    #[arg(long, help_heading = "Clients")]
+    pub trust_clients: bool,
     /// Use this instead of --clients to answer every client, whatever its public key. There is no
     /// quota then: a client that has used up a quota would come back with another key
     #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "insecure_plaintext"])]
@@ -228,7 +242,8 @@ pub struct QueryArgs {
     pub deadline: Option<Duration>,
     /// What queries must withstand. malicious: each answer must come with a proof that the server made
     /// it with the same secret key as all other answers. semi-honest: answers without proofs are
-    /// accepted, too
+    /// accepted, too, and so is a protocol (cm25-select) in which a server that does not follow it can
+    /// find out what you ask about; a warning then says so
     #[arg(
         long,
         value_enum,

@@ -176,6 +176,8 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         items_per_query: args.items_per_query,
         leak_prefix: args.leak_prefix,
         slow_hash: args.slow_hash,
+        integer_bits: args.integer_bits,
+        trust_clients: args.trust_clients,
         state: args.state,
         replace_state: args.replace_state,
         rotate_after: args.rotate_after,

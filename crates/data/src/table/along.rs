@@ -1,6 +1,7 @@
-//! What is read beside the digests of a table's keys: a payload, the keys themselves, or values to
-//! compute with.
+//! What is read beside the digests of a table's keys: a payload, the keys themselves, values to
+//! compute with, or the integers that keys are.
 
+use crate::table::integers::{IntegerCollector, IntegerRows};
 use crate::table::payload::{KeyKind, PayloadCollector, PayloadRows, UnionCollector, UnionRows, UnionSpec};
 use crate::table::source::{Cell, WrongForm};
 use crate::table::values::{ValueCollector, ValueRows};
@@ -14,6 +15,8 @@ pub(super) enum Along<'a> {
     /// The sender's side of a union, or its receiver's.
     Union(Option<&'a UnionSpec>),
     Values(&'a ValueSpec),
+    /// The key itself, an integer of at most so many bits.
+    Integers(u32),
 }
 
 /// Gathers what is read beside the keys, for each distinct key.
@@ -24,6 +27,7 @@ pub(super) enum Gatherer {
     Kinds(Vec<KeyKind>),
     Union(Box<UnionCollector>),
     Values(ValueCollector),
+    Integers(IntegerCollector),
 }
 
 /// What some rows say beside their keys.
@@ -32,6 +36,7 @@ pub(super) enum GatheredRows {
     Payload(PayloadRows),
     Union(UnionRows),
     Values(ValueRows),
+    Integers(IntegerRows),
 }
 
 impl Gatherer {
@@ -42,6 +47,7 @@ impl Gatherer {
             Self::Payload(payload) => GatheredRows::Payload(payload.rows()),
             Self::Union(union) => GatheredRows::Union(union.rows()),
             Self::Values(values) => GatheredRows::Values(values.rows()),
+            Self::Integers(integers) => GatheredRows::Integers(integers.rows()),
         }
     }
 
@@ -51,6 +57,7 @@ impl Gatherer {
             (Self::Payload(payload), GatheredRows::Payload(rows)) => payload.take(rows, place, at),
             (Self::Union(union), GatheredRows::Union(rows)) => union.take(rows, place, at),
             (Self::Values(values), GatheredRows::Values(rows)) => values.take(rows, place, at),
+            (Self::Integers(integers), GatheredRows::Integers(rows)) => integers.take(rows, place, at),
             _ => Ok(()),
         }
     }
@@ -73,15 +80,29 @@ impl GatheredRows {
     /// Takes a component of the row's key, in key order: what its normalisers made of it.
     #[inline]
     pub fn key(&mut self, index: usize, component: &[u8]) {
-        if let Self::Union(rows) = self {
-            rows.keys.bytes(index, component);
+        match self {
+            Self::Union(rows) => rows.keys.bytes(index, component),
+            Self::Integers(rows) => rows.key(component),
+            Self::Nothing | Self::Payload(_) | Self::Values(_) => {}
+        }
+    }
+
+    /// Whether a component of the row's key that a normaliser refused is an error: it is told with
+    /// the row's number when the row is taken.
+    pub fn refuse(&mut self) -> bool {
+        match self {
+            Self::Integers(rows) => {
+                rows.refuse();
+                true
+            }
+            _ => false,
         }
     }
 
     #[inline]
     pub fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), WrongForm> {
         match self {
-            Self::Nothing => Ok(()),
+            Self::Nothing | Self::Integers(_) => Ok(()),
             Self::Payload(rows) => rows.cell(place, cell),
             Self::Union(rows) => rows.cell(place, cell),
             Self::Values(rows) => rows.cell(place, cell),
@@ -95,6 +116,7 @@ impl GatheredRows {
             Self::Payload(rows) => rows.end_row(keep),
             Self::Union(rows) => rows.end_row(keep),
             Self::Values(rows) => rows.end_row(keep),
+            Self::Integers(rows) => rows.end_row(keep),
         }
     }
 
@@ -104,6 +126,7 @@ impl GatheredRows {
             Self::Payload(rows) => rows.clear(),
             Self::Union(rows) => rows.clear(),
             Self::Values(rows) => rows.clear(),
+            Self::Integers(rows) => rows.clear(),
         }
     }
 }

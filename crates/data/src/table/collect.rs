@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::key::{Digests, KeySpec};
 use crate::table::along::{Along, At, Gatherer};
 use crate::table::distinct::Distinct;
+use crate::table::integers::IntegerCollector;
 use crate::table::named_columns::NamedColumns;
 use crate::table::payload::{PayloadCollector, UnionCollector, UnionKeys, UnionSpec, key_kinds};
 use crate::table::row_digests::RowDigests;
@@ -34,6 +35,8 @@ pub struct KeyTable {
     pub values: Option<ValueTable>,
     /// The keys themselves, when the table is a side of a union.
     pub union: Option<UnionKeys>,
+    /// The integers that the distinct keys are, when these were asked for.
+    pub integers: Option<Vec<u64>>,
 }
 
 impl fmt::Debug for KeyTable {
@@ -64,6 +67,19 @@ pub fn read_keys_within(
 /// row has a usable key.
 pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
     with_keys(source, collect(source, spec, Along::Values(values), &|| None)?)
+}
+
+/// Reads the key column of a whole table, of which at least one row has a usable key: integers below
+/// `2^bits`.
+///
+/// # Errors
+/// As of [`read_keys`], for a key of several columns, and for the first row with a value that is no
+/// such integer. A row with a null or empty value has no key, as always.
+pub fn read_integers(source: &dyn Source, spec: &KeySpec, bits: u32) -> Result<KeyTable, TableError> {
+    if spec.columns().len() != 1 {
+        return Err(TableError::Option("integers come from one key column".into(), "name one column with --key"));
+    }
+    with_keys(source, collect(source, spec, Along::Integers(bits), &|| None)?)
 }
 
 /// Reads the key columns of a whole table that is a side of a union; of the sender's, also what
@@ -116,6 +132,9 @@ fn collect(
             Gatherer::Union(Box::new(UnionCollector::new(spec, kinds, payload, union.most_bytes)))
         }
         Along::Values(values) => Gatherer::Values(ValueCollector::new(values, &columns, &mut wanted)?),
+        Along::Integers(bits) => {
+            Gatherer::Integers(IntegerCollector::new(spec.columns().first().map_or("", |column| &column.name), bits))
+        }
     };
     collector.columns = wanted.iter().map(|wanted| schema.field(wanted.column).name().clone()).collect();
     source.scan(&wanted, &mut collector)?;
@@ -178,11 +197,12 @@ impl<'a> Collector<'a> {
         if self.stats.rows == 0 {
             return Err(TableError::Empty { path: self.source.to_owned() });
         }
-        let (mut payload, mut values, mut union) = (None, None, None);
+        let (mut payload, mut values, mut union, mut integers) = (None, None, None, None);
         match self.along {
             Gatherer::Nothing => {}
             Gatherer::Payload(collector) => payload = Some(collector.finish(self.source, room)?),
             Gatherer::Values(collector) => values = Some(collector.finish()),
+            Gatherer::Integers(collector) => integers = Some(collector.finish()),
             Gatherer::Kinds(kinds) => union = Some(UnionKeys { kinds, records: None }),
             Gatherer::Union(collector) => {
                 let (keys, with_keys) = collector.finish(self.source, room)?;
@@ -190,7 +210,7 @@ impl<'a> Collector<'a> {
             }
         }
         let (digests, row_key, stats) = (self.index.digests, self.row_key, self.stats);
-        Ok(KeyTable { digests, row_key, stats, payload, values, union })
+        Ok(KeyTable { digests, row_key, stats, payload, values, union, integers })
     }
 }
 

@@ -28,6 +28,7 @@ mod error;
 mod file;
 mod identity;
 mod input;
+mod integers;
 mod ipc_check;
 mod named_columns;
 mod output;
@@ -43,12 +44,13 @@ pub(crate) mod values;
 mod write;
 
 pub use batches::{Batches, keep_batch, scan_batch};
-pub use collect::{KeyTable, NO_KEY, read_keys, read_keys_within, read_union_within, read_values};
+pub use collect::{KeyTable, NO_KEY, read_integers, read_keys, read_keys_within, read_union_within, read_values};
 pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};
 pub use file::{SinkFile, SourceFile};
 pub use identity::FileIdentity;
 pub use input::{Format, Input, InputOptions};
+pub use integers::MOST_INTEGER_BITS;
 pub use output::{Output, OutputOptions};
 pub use payload::{
     Duplicates, KeyKind, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,

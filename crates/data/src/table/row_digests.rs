@@ -92,12 +92,17 @@ impl<'a> RowDigests<'a> {
                     Reading::BareInternational => stats.bare_international += 1,
                 }
             }
-            Err(_) => {
-                self.stats.columns[index].unmatchable += 1;
-                self.row_is_unmatchable = true;
-            }
+            Err(_) => self.unmatchable(index),
         }
         Ok(())
+    }
+
+    /// A normaliser has refused a value.
+    fn unmatchable(&mut self, index: usize) {
+        if !self.along.refuse() {
+            self.stats.columns[index].unmatchable += 1;
+            self.row_is_unmatchable = true;
+        }
     }
 
     /// Canonical bytes of a columnar value. Normalisers read text, so binary that is not UTF-8 is
@@ -122,8 +127,7 @@ impl<'a> RowDigests<'a> {
         match std::str::from_utf8(value) {
             Ok(text) => self.text(index, text),
             Err(_) => {
-                self.stats.columns[index].unmatchable += 1;
-                self.row_is_unmatchable = true;
+                self.unmatchable(index);
                 Ok(())
             }
         }

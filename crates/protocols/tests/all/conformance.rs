@@ -15,10 +15,10 @@ use crate::inputs::{
 const SIZES: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)];
 
 /// The sizes of a row whose receiver's items take tens of milliseconds each.
-const FEW_SIZES: [(usize, usize); 7] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 7), (1000, 3)];
+pub(crate) const FEW_SIZES: [(usize, usize); 7] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 7), (1000, 3)];
 
 /// No common item, one, all but one, all.
-fn overlaps(n_s: usize, n_r: usize) -> Vec<usize> {
+pub(crate) fn overlaps(n_s: usize, n_r: usize) -> Vec<usize> {
     let least = n_s.min(n_r);
     let mut overlaps = vec![0, 1.min(least), least.saturating_sub(1), least];
     overlaps.sort_unstable();

@@ -6,6 +6,7 @@ mod docs;
 mod faults;
 mod golden;
 mod inputs;
+mod integers;
 mod ltsxq26;
 mod ltsxq26_work;
 mod overlap;

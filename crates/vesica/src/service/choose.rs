@@ -6,7 +6,7 @@ use vesica_party::Entry;
 use vesica_party::service::{State, StateError, StateReader, StateWriter};
 
 use super::prepared::{Prepared, load, read_description};
-use super::{Description, ENTRIES, TableService, WithService, must_be_named, with_service};
+use super::{Description, ENTRIES, TableService, WithService, must_be_named, served, trusts_clients, with_service};
 use crate::failure::{Failure, code};
 use crate::memory::Bytes;
 
@@ -65,7 +65,7 @@ fn bytes_of(entry: &Entry, wanted: &Description, queries: u64) -> Result<u64, Fa
         fn with<S: TableService>(self) -> Self::Output {
             let Self(wanted, queries) = self;
             let params = wanted.params::<S>()?;
-            let enrolments = queries.div_ceil(S::QUERIES_AN_ENROLMENT).max(1);
+            let enrolments = queries.div_ceil(S::queries_an_enrolment(wanted.items_per_query).max(1)).max(1);
             let once = S::enrolment_bytes(&params).end().saturating_mul(enrolments);
             Ok(S::query_bytes(&params).end().saturating_mul(queries).saturating_add(once))
         }
@@ -82,14 +82,17 @@ fn bytes_of(entry: &Entry, wanted: &Description, queries: u64) -> Result<u64, Fa
 /// If the file cannot be used.
 pub(super) fn protocol_of(state: &Path) -> Result<Option<String>, Failure> {
     let Some(Described(Description { protocol, .. })) = load(state)? else { return Ok(None) };
-    if ENTRIES.into_iter().any(|entry| entry.id == protocol && must_be_named(entry)) {
-        return Err(Failure::new(
-            code::USAGE,
-            format_args!("--protocol auto never takes {protocol}, for which the set in the state file is prepared"),
-            format_args!("say --protocol {protocol} with its --leak-prefix, or --replace-state, or name another file"),
-        ));
-    }
-    Ok(Some(protocol))
+    let entry = served().find(|entry| entry.id == protocol);
+    let flag = match entry {
+        Some(entry) if must_be_named(entry) => "its --leak-prefix",
+        Some(entry) if trusts_clients(entry) => "--trust-clients",
+        _ => return Ok(Some(protocol)),
+    };
+    Err(Failure::new(
+        code::USAGE,
+        format_args!("--protocol auto never takes {protocol}, for which the set in the state file is prepared"),
+        format_args!("say --protocol {protocol} with {flag}, or --replace-state, or name another file"),
+    ))
 }
 
 /// The description of a set in a state file, whatever protocol the set is prepared for.

@@ -6,12 +6,12 @@ use vesica_party::Security;
 use vesica_party::service::MOST_DESCRIPTION_BYTES;
 use vesica_protocols::tasks::IntersectRequest;
 
-use super::{Quota, SlowHash, TableService, WithService, with_service};
+use super::{Agreed, Quota, SlowHash, TableService, WithService, served, with_service};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, list};
 use crate::key::{DIGEST_VERSION, KeySpec, Kind};
 use crate::memory::Bytes;
-use crate::table::PayloadSchema;
+use crate::table::{MOST_INTEGER_BITS, PayloadSchema};
 
 /// The version of descriptions.
 const VERSION: u32 = 1;
@@ -48,6 +48,9 @@ pub struct Description {
     /// The hash of each item, if there is one, as [`SlowHash`] is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_hash: Option<String>,
+    /// The width of keys that are integers and are compared as such; none where digests of keys are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integer_bits: Option<u32>,
 }
 
 /// Most bytes of a query, in both directions.
@@ -101,7 +104,7 @@ impl Description {
         }
         let read: Self = serde_json::from_slice(bytes).map_err(|_| malformed("a field is missing or malformed"))?;
         // What is kept for a server is kept under the protocol's id.
-        if super::ENTRIES.iter().any(|entry| entry.aliases.contains(&read.protocol.as_str())) {
+        if served().any(|entry| entry.aliases.contains(&read.protocol.as_str())) {
             return Err(malformed("it names its protocol by an alias"));
         }
         if read.key_columns.is_empty() || read.key_columns.len() != read.key_kinds.len() {
@@ -127,6 +130,10 @@ impl Description {
         }
         if read.slow_hash.is_some() && read.slow_hash().is_none() {
             return Err(malformed("its slow hash takes more than any server's"));
+        }
+        let is_integer = |bits| (1..=MOST_INTEGER_BITS).contains(&bits) && read.key_columns.len() == 1;
+        if read.integer_bits.is_some_and(|bits| !is_integer(bits) || read.slow_hash.is_some()) {
+            return Err(malformed("no server has such integers as keys"));
         }
         Ok(read)
     }
@@ -163,7 +170,7 @@ impl Description {
                         format_args!("serve with fewer --items-per-query: at most {} a query", Bytes(MOST_QUERY_BYTES)),
                     ));
                 }
-                Ok(S::QUERIES_AN_ENROLMENT)
+                Ok(S::queries_an_enrolment(self.0.items_per_query))
             }
         }
 
@@ -183,7 +190,7 @@ impl Description {
             payload_bytes: self.payload.as_ref().map_or(0, |schema| schema.width),
             both_learn: false,
         };
-        Ok(S::params(&request, self.leak_prefix)?)
+        Ok(S::params(&request, Agreed { leak_prefix: self.leak_prefix, integer_bits: self.integer_bits })?)
     }
 
     /// Names of the fields in which two descriptions of one server differ, as its user sets them.
@@ -200,6 +207,7 @@ impl Description {
             items_per_query,
             leak_prefix,
             slow_hash,
+            integer_bits,
             ..
         } = self;
         [
@@ -211,6 +219,7 @@ impl Description {
             ("--items-per-query", *items_per_query != other.items_per_query),
             ("--leak-prefix", *leak_prefix != other.leak_prefix),
             ("--slow-hash", *slow_hash != other.slow_hash),
+            ("--integer-bits", *integer_bits != other.integer_bits),
             ("--payload, or the longest value of its columns", self.payload != other.payload),
             ("the version of vesica", *version != other.version || *salt != other.salt),
         ]
@@ -263,6 +272,7 @@ pub(super) fn example() -> Description {
         quota: Some("1000/day".into()),
         leak_prefix: None,
         slow_hash: None,
+        integer_bits: None,
     }
 }
 
@@ -281,7 +291,7 @@ mod tests {
     #[test]
     fn unsound_descriptions_are_refused() {
         type Change = fn(&mut Description);
-        let changes: [(&str, Change); 9] = [
+        let changes: [(&str, Change); 13] = [
             ("version 2", |d| d.version = 2),
             ("each key column", |d| d.key_columns.clear()),
             ("each key column", |d| d.key_kinds.clear()),
@@ -291,6 +301,14 @@ mod tests {
             ("zero", |d| d.items_per_query = 0),
             ("more items than any", |d| d.items_per_query = 65_537),
             ("quota", |d| d.quota = Some("much".into())),
+            ("such integers", |d| d.integer_bits = Some(0)),
+            ("such integers", |d| d.integer_bits = Some(65)),
+            ("such integers", |d| (d.integer_bits, d.slow_hash) = (Some(33), Some("64KiB,1".into()))),
+            ("such integers", |d| {
+                d.integer_bits = Some(33);
+                d.key_columns.push("as it is".into());
+                d.key_kinds.push(d.key_kinds[0]);
+            }),
         ];
         for (said, change) in changes {
             let mut changed = example();

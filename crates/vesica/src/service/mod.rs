@@ -16,6 +16,7 @@
 //! A join tosses a salt that no side can choose. A set that is prepared once for all clients cannot
 //! depend on such a toss, so the server draws the salt, and the [`Description`] says it.
 
+mod answers;
 mod choose;
 mod description;
 mod metrics;
@@ -36,9 +37,9 @@ pub use serve::{Clients, Origin, Outcome, Reloaded, Serve, ServeConfig, ServeLog
 pub use slow_hash::SlowHash;
 
 use vesica_party::service::{Service, State};
-use vesica_party::{Entry, Extra};
+use vesica_party::{Entry, Extra, Resistance};
 use vesica_protocols::recurrent::cm25::{Cm25, FastIntersectionRepaired, FastSetupRepaired};
-use vesica_protocols::recurrent::cm25_select::Cm25Select;
+use vesica_protocols::recurrent::cm25_select::{self, Cm25Select};
 use vesica_protocols::recurrent::oprf_buckets::{self, OprfBuckets};
 use vesica_protocols::recurrent::oprf_pir::{self, OprfPir};
 use vesica_protocols::recurrent::{self, rfc9497::OprfRfc9497};
@@ -53,39 +54,103 @@ use crate::failure::{Failure, code};
 /// A service that a table can be served by: what either side has fits into a file.
 trait TableService: Service<Task = Intersect, Server: State, Client: State> {
     /// Most queries of a client from one enrolment.
-    const QUERIES_AN_ENROLMENT: u64;
+    fn queries_an_enrolment(items_per_query: u64) -> u64;
 
-    /// The parameters for a request. `leak_prefix` is how many bits of a hash of each key the
-    /// server may see.
-    fn params(request: &IntersectRequest, leak_prefix: Option<u32>) -> Result<Self::Params, Unsupported> {
-        if leak_prefix.is_some() {
-            let id = Self::ENTRY.id;
-            return Err(Unsupported::new(
-                format_args!("--leak-prefix with {id}, which shows the server nothing of a key"),
-                format_args!("omit --leak-prefix, or serve with --protocol {}", OprfBuckets::ENTRY.id),
-            ));
-        }
+    /// Whether a set is prepared with fewer items than it has room for. Otherwise dummies fill it up.
+    const LEAVES_ROOM: bool = false;
+
+    /// Most items that a prepared set answers for all clients together, where that is bounded.
+    const ITEMS_OF_A_SET: Option<u64> = None;
+
+    /// Has the server count at least so many items as answered by its set.
+    fn raise_answered(_: &Self::Server, _items: u64) {}
+
+    /// The parameters for a request.
+    fn params(request: &IntersectRequest, agreed: Agreed) -> Result<Self::Params, Unsupported> {
+        refuse_leak_prefix(&Self::ENTRY, agreed)?;
+        refuse_integers(&Self::ENTRY, agreed)?;
         Self::derive(request)
     }
 }
 
+/// What both sides agree on beside sizes and security.
+#[derive(Clone, Copy, Debug, Default)]
+struct Agreed {
+    /// How many bits of a hash of each key the server may see.
+    leak_prefix: Option<u32>,
+    /// Width of the keys, where they are integers and are compared as such.
+    integer_bits: Option<u32>,
+}
+
+fn refuse_leak_prefix(entry: &Entry, agreed: Agreed) -> Result<(), Unsupported> {
+    if agreed.leak_prefix.is_none() {
+        return Ok(());
+    }
+    Err(Unsupported::new(
+        format_args!("--leak-prefix with {}, which shows the server nothing of a key", entry.id),
+        format_args!("omit --leak-prefix, or serve with --protocol {}", OprfBuckets::ENTRY.id),
+    ))
+}
+
+fn refuse_integers(entry: &Entry, agreed: Agreed) -> Result<(), Unsupported> {
+    if agreed.integer_bits.is_none() {
+        return Ok(());
+    }
+    Err(Unsupported::new(
+        format_args!("--integer-bits with {}, which compares digests of keys of any kind", entry.id),
+        format_args!("omit --integer-bits, or serve with --protocol {}", Cm25Select::ENTRY.id),
+    ))
+}
+
 impl TableService for OprfRfc9497 {
-    const QUERIES_AN_ENROLMENT: u64 = recurrent::QUERIES_AN_ENROLMENT;
+    fn queries_an_enrolment(_: u64) -> u64 {
+        recurrent::QUERIES_AN_ENROLMENT
+    }
 }
 
 impl TableService for OprfPir {
-    const QUERIES_AN_ENROLMENT: u64 = oprf_pir::QUERIES_AN_ENROLMENT;
+    fn queries_an_enrolment(_: u64) -> u64 {
+        oprf_pir::QUERIES_AN_ENROLMENT
+    }
 }
 
 impl TableService for Cmdg21 {
-    const QUERIES_AN_ENROLMENT: u64 = cmdg21::QUERIES_AN_ENROLMENT;
+    fn queries_an_enrolment(_: u64) -> u64 {
+        cmdg21::QUERIES_AN_ENROLMENT
+    }
+}
+
+impl TableService for Cm25Select {
+    fn queries_an_enrolment(items_per_query: u64) -> u64 {
+        cm25_select::ITEMS_AN_ENROLMENT / items_per_query.max(1)
+    }
+
+    /// A dummy among integers would be a key that somebody may ask about.
+    const LEAVES_ROOM: bool = true;
+
+    const ITEMS_OF_A_SET: Option<u64> = Some(cm25_select::ITEMS_OF_A_SET);
+
+    fn raise_answered(server: &cm25_select::Server, items: u64) {
+        server.raise_answered(items);
+    }
+
+    fn params(request: &IntersectRequest, agreed: Agreed) -> Result<Self::Params, Unsupported> {
+        refuse_leak_prefix(&Self::ENTRY, agreed)?;
+        match agreed.integer_bits {
+            Some(bits) => cm25_select::Params::derive_for_integers(request, bits),
+            None => cm25_select::Params::derive(request),
+        }
+    }
 }
 
 impl TableService for OprfBuckets {
-    const QUERIES_AN_ENROLMENT: u64 = recurrent::QUERIES_AN_ENROLMENT;
+    fn queries_an_enrolment(_: u64) -> u64 {
+        recurrent::QUERIES_AN_ENROLMENT
+    }
 
-    fn params(request: &IntersectRequest, leak_prefix: Option<u32>) -> Result<Self::Params, Unsupported> {
-        let bits = leak_prefix.ok_or_else(|| {
+    fn params(request: &IntersectRequest, agreed: Agreed) -> Result<Self::Params, Unsupported> {
+        refuse_integers(&Self::ENTRY, agreed)?;
+        let bits = agreed.leak_prefix.ok_or_else(|| {
             Unsupported::new(
                 format_args!(
                     "{} without a word on what it leaks: the server sees the first bits of a hash of each key that a \
@@ -124,32 +189,93 @@ trait WithService {
     fn with<S: TableService>(self) -> Self::Output;
 }
 
+/// What a side trusts the other one with in a service that holds only where both follow it: to the
+/// server and its clients, a sentence each.
+pub(super) fn trust_in_clients(id: &str) -> String {
+    format!(
+        "a client that does not follow {id} can read the whole set: --trust-clients says that you trust every client          that may ask, and whoever gets hold of its key, not to"
+    )
+}
+
+pub(super) fn trust_in_server(id: &str) -> String {
+    format!(
+        "a server that does not follow {id} can find out what you ask about, and decides what matches: with --security          semi-honest, you trust this one to follow it. It trusts you likewise"
+    )
+}
+
+/// Whether a service holds only against clients that follow it.
+fn trusts_clients(entry: &Entry) -> bool {
+    entry.modes.iter().all(|mode| mode.corrupt_receiver < Resistance::Malicious)
+}
+
 /// The services that tables can be served by, the default first: those of which a client that does
 /// not follow the protocol learns no more than its matches.
 const ENTRIES: [&Entry; 4] = [&OprfRfc9497::ENTRY, &OprfPir::ENTRY, &Cmdg21::ENTRY, &OprfBuckets::ENTRY];
+
+/// The services that tables can be served by where clients are trusted to follow the protocol.
+const TRUSTING: [&Entry; 1] = [&Cm25Select::ENTRY];
+
+/// All services that tables can be served by.
+fn served() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.into_iter().chain(TRUSTING)
+}
 
 /// Does `what` with the service of this id or alias.
 ///
 /// # Errors
 /// If there is none.
 fn with_service<W: WithService>(id: &str, what: W) -> Result<W::Output, Failure> {
-    let found = ENTRIES.iter().position(|entry| entry.id == id || entry.aliases.contains(&id));
+    let found = served().position(|entry| is_named(entry, id));
     match found {
         Some(0) => Ok(what.with::<OprfRfc9497>()),
         Some(1) => Ok(what.with::<OprfPir>()),
         Some(2) => Ok(what.with::<Cmdg21>()),
         Some(3) => Ok(what.with::<OprfBuckets>()),
+        Some(4) => Ok(what.with::<Cm25Select>()),
         _ => Err(not_served(id)),
     }
 }
 
-/// Services that hold only against clients that follow the protocol.
-const OF_TRUSTED_CLIENTS: [&Entry; 4] =
-    [&Cm25Select::ENTRY, &Clr17::ENTRY, &Cm25::<FastSetupRepaired>::ENTRY, &Cm25::<FastIntersectionRepaired>::ENTRY];
+fn is_named(entry: &Entry, id: &str) -> bool {
+    entry.id == id || entry.aliases.contains(&id)
+}
+
+/// The id of the service of this id or alias, if a server may offer it.
+///
+/// # Errors
+/// If there is none, or if it holds only against clients that follow it, and they are not trusted
+/// to.
+fn offered(id: &str, trusts: bool) -> Result<&'static str, Failure> {
+    let Some(entry) = served().find(|entry| is_named(entry, id)) else { return Err(not_served(id)) };
+    match (trusts_clients(entry), trusts) {
+        (true, false) => Err(Failure::new(
+            code::MISMATCH,
+            format_args!(
+                "{}: a client that does not follow it can read the whole set, and nothing says that clients are \
+                 trusted",
+                entry.id
+            ),
+            format_args!(
+                "if you trust each client to follow the protocol, say --trust-clients; otherwise name one of {}",
+                ENTRIES.map(|entry| entry.id).join(", ")
+            ),
+        )),
+        (false, true) => Err(Failure::new(
+            code::USAGE,
+            format_args!("--trust-clients with {}, which holds against clients that do anything", entry.id),
+            "omit --trust-clients",
+        )),
+        _ => Ok(entry.id),
+    }
+}
+
+/// Services that hold only against clients that follow the protocol, and serve no tables.
+const OF_TRUSTED_CLIENTS: [&Entry; 3] =
+    [&Clr17::ENTRY, &Cm25::<FastSetupRepaired>::ENTRY, &Cm25::<FastIntersectionRepaired>::ENTRY];
 
 /// Refuses a protocol that serves no tables, and says why where it is a service.
 fn not_served(id: &str) -> Failure {
-    let why = if OF_TRUSTED_CLIENTS.iter().any(|entry| entry.id == id || entry.aliases.contains(&id)) {
+    let why = if OF_TRUSTED_CLIENTS.iter().any(|entry| is_named(entry, id)) {
         ": a client that does not follow it may learn more than its matches"
     } else {
         ""
@@ -157,7 +283,7 @@ fn not_served(id: &str) -> Failure {
     Failure::new(
         code::MISMATCH,
         format_args!("no table is served by a protocol {:?}{why}", crate::handshake::printable(id)),
-        format_args!("name one of {}", ENTRIES.map(|entry| entry.id).join(", ")),
+        format_args!("name one of {}", served().map(|entry| entry.id).collect::<Vec<_>>().join(", ")),
     )
 }
 
@@ -179,8 +305,6 @@ fn capacity_for(keys: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::Resistance;
-
     use super::*;
 
     struct Named;
@@ -197,13 +321,27 @@ mod tests {
     fn each_entry_stands_for_its_own_service_and_withstands_its_clients() {
         for entry in ENTRIES {
             assert_eq!(with_service(entry.id, Named).expect("served").id, entry.id);
-            assert!(entry.modes.iter().any(|mode| mode.corrupt_receiver == Resistance::Malicious), "{}", entry.id);
+            assert!(!trusts_clients(entry), "{}", entry.id);
+            assert_eq!(offered(entry.id, false).expect("offered"), entry.id);
+            let refusal = offered(entry.id, true).expect_err("needs no trust");
+            assert!(refusal.code == code::USAGE && refusal.fault.contains("--trust-clients"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn what_trusts_its_clients_is_offered_only_where_they_are_trusted() {
+        for entry in TRUSTING {
+            assert_eq!(with_service(entry.id, Named).expect("served").id, entry.id);
+            assert!(trusts_clients(entry), "{}", entry.id);
+            assert_eq!(offered(entry.id, true).expect("offered"), entry.id);
+            let refusal = offered(entry.id, false).expect_err("not trusted");
+            assert!(refusal.code == code::MISMATCH && refusal.mend.contains("--trust-clients"), "{refusal}");
         }
     }
 
     #[test]
     fn a_prefix_is_agreed_where_it_leaks_and_refused_elsewhere() {
-        struct Of(Option<u32>);
+        struct Of(Agreed);
 
         impl WithService for Of {
             type Output = Result<(), Unsupported>;
@@ -220,20 +358,27 @@ mod tests {
             }
         }
 
-        for entry in ENTRIES {
-            let with = |bits| with_service(entry.id, Of(bits)).expect("served");
+        for entry in served() {
+            let with = |agreed| with_service(entry.id, Of(agreed)).expect("served");
             let (leaking, other) = if must_be_named(entry) { (Some(16), None) } else { (None, Some(16)) };
-            with(leaking).expect("agreed");
-            let refused = with(other).expect_err("not agreed");
+            let leak = |leak_prefix| Agreed { leak_prefix, integer_bits: None };
+            with(leak(leaking)).expect("agreed");
+            let refused = with(leak(other)).expect_err("not agreed");
             assert!(refused.to_string().contains("--leak-prefix"), "{refused}");
+            let integers = with(Agreed { integer_bits: Some(33), ..leak(leaking) });
+            match integers {
+                Ok(()) => assert_eq!(entry.id, "cm25-select"),
+                Err(refused) => assert!(refused.to_string().contains("--integer-bits"), "{refused}"),
+            }
+            with(Agreed { integer_bits: Some(65), ..leak(leaking) }).expect_err("too wide");
         }
-        assert_eq!(ENTRIES.into_iter().filter(|entry| must_be_named(entry)).count(), 1);
+        assert_eq!(served().filter(|entry| must_be_named(entry)).count(), 1);
     }
 
     #[test]
     fn protocols_that_trust_their_clients_are_refused_for_that() {
-        for Entry { id, modes, .. } in OF_TRUSTED_CLIENTS {
-            assert!(modes.iter().all(|mode| mode.corrupt_receiver == Resistance::SemiHonest), "{id}");
+        for entry @ Entry { id, .. } in OF_TRUSTED_CLIENTS {
+            assert!(trusts_clients(entry), "{id}");
             let refusal = with_service(id, Named).expect_err("trusts its clients");
             assert!(refusal.fault.contains("does not follow it"), "{refusal}");
         }

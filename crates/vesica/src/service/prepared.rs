@@ -35,7 +35,8 @@ pub(super) fn now() -> u64 {
 }
 
 impl<S: TableService> Prepared<S> {
-    /// Prepares a set, filled up to the capacity of the description with dummies.
+    /// Prepares a set with room for the capacity of the description, filled up with dummies if the
+    /// service asks for that.
     pub fn new(
         description: Description,
         Set { input: mut set, mut roster, hash }: Set,
@@ -44,9 +45,11 @@ impl<S: TableService> Prepared<S> {
         let params = description.params::<S>()?;
         let capacity = usize::try_from(description.capacity).unwrap_or(usize::MAX);
         let width = description.payload.as_ref().map_or(0, |schema| schema.width);
-        roster.fill_up(&mut set, capacity, rng);
-        // A table without rows has no payload from which its width could be seen.
-        set.payloads.resize(capacity.saturating_mul(width), 0);
+        if !S::LEAVES_ROOM {
+            roster.fill_up(&mut set, capacity, rng);
+            // A table without rows has no payload from which its width could be seen.
+            set.payloads.resize(capacity.saturating_mul(width), 0);
+        }
         let roster = S::Server::IS_UPDATABLE.then_some(roster);
         let server = S::Server::prepare(&params, set, rng)?;
         Ok(Self { description, set_hash: hash, roster, server, made: now() })
@@ -170,6 +173,11 @@ fn beside(state: &Path, ending: &str) -> PathBuf {
 /// The file beside a state that counts used quotas.
 pub(super) fn quota_file(state: &Path) -> PathBuf {
     beside(state, ".quota")
+}
+
+/// The file beside a state that counts what its set has answered.
+pub(super) fn answers_file(state: &Path) -> PathBuf {
+    beside(state, ".answered")
 }
 
 #[cfg(test)]

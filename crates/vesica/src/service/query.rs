@@ -19,7 +19,9 @@ use vesica_structures::shuffle::random_order;
 
 use super::prepared::{self, Lock, check_format, read_description, write_format};
 use super::slow_hash::{self, Hashed};
-use super::{Description, Quota, TableService, WithService, leak_of_prefix, randomness, with_service};
+use super::{
+    Description, Quota, TRUSTING, TableService, WithService, leak_of_prefix, randomness, trust_in_server, with_service,
+};
 use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
 use crate::memory::{Budget, Bytes};
@@ -29,7 +31,9 @@ use crate::session::{
     Destination, End, Events, Interrupt, NO_MATCH, OwnTable, Protection, RetryPolicy, bind_end, named_path, reach_end,
     refuse_one_file,
 };
-use crate::table::{Join, KeyTable, Matches, PayloadSchema, ReceivedPayload, ResultKind, write_matches};
+use crate::table::{
+    Join, KeyTable, Matches, PayloadSchema, ReceivedPayload, ResultKind, Source, TableError, write_matches,
+};
 use crate::task::{Columns, refuse_unread};
 
 /// Everything that a query is told by its user.
@@ -113,8 +117,14 @@ pub struct QueryReport {
     /// The hash that each key was put through, as `serve --slow-hash` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_hash: Option<String>,
+    /// The width of the keys, where they are integers and were compared as such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub integer_bits: Option<u32>,
     /// What the server has seen beside the number of queries, in sentences.
     pub leaked: Vec<String>,
+    /// What the server was trusted with, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trusted: Vec<String>,
     /// Where the client had the set's tags from.
     pub enrolment: Enrolment,
     /// Where the rows went.
@@ -203,6 +213,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         are_hashed: false,
         dummies: Vec::new(),
         order: Secret::new(Vec::new()),
+        source: &*source,
         set: None,
         starts: 0,
         asked: 0,
@@ -257,7 +268,9 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         items_per_query: description.items_per_query,
         leak_prefix: description.leak_prefix,
         slow_hash: description.slow_hash.clone(),
+        integer_bits: description.integer_bits,
         leaked: description.leak_prefix.map(leak_of_prefix).into_iter().collect(),
+        trusted: trust(&description).into_iter().collect(),
         enrolment,
         output: OutputReport { path, rows, new_rows: None },
         bytes_sent: bytes[0],
@@ -300,6 +313,11 @@ fn drop_unreadable(
     let mut kept = readable.iter();
     matches.retain(|_| kept.next().copied().unwrap_or(true));
     rows
+}
+
+/// What this side trusts the server with, beside following the protocol in what it computes.
+fn trust(described: &Description) -> Option<String> {
+    TRUSTING.iter().any(|entry| entry.id == described.protocol).then(|| trust_in_server(&described.protocol))
 }
 
 /// Waits until no other run uses the state file.
@@ -349,6 +367,8 @@ struct Asking<'a> {
     dummies: Vec<u128>,
     /// The key of each item.
     order: Secret<Vec<u32>>,
+    /// The rows to ask about, to be read again where the server compares integers.
+    source: &'a dyn Source,
     /// The prepared set that all answers are about.
     set: Option<StateId>,
     /// How many sets the query was begun with.
@@ -460,16 +480,23 @@ impl Asking<'_> {
                 "ask again",
             ));
         }
+        let trust = trust(&described);
         if described.security == Security::SemiHonest && self.config.security == Security::Malicious {
-            return Err(Failure::new(
-                code::MISMATCH,
-                format_args!(
-                    "the server offers {} security, and {} is asked for",
-                    described.security, self.config.security
+            let fault =
+                format!("the server offers {} security, and {} is asked for", described.security, self.config.security);
+            return Err(match trust {
+                None => Failure::new(
+                    code::MISMATCH,
+                    fault,
+                    "have the server started with --security malicious; or trust it to follow the protocol, and say \
+                     --security semi-honest",
                 ),
-                "have the server started with --security malicious; or trust it to follow the protocol, and say \
-                 --security semi-honest",
-            ));
+                Some(trust) => Failure::new(
+                    code::MISMATCH,
+                    format_args!("{fault}; its protocol, {}, has no other", described.protocol),
+                    format_args!("ask for another protocol, or say --security semi-honest if that may be: {trust}"),
+                ),
+            });
         }
         if described.capacity > self.config.max_set_items {
             return Err(Failure::new(
@@ -484,15 +511,33 @@ impl Asking<'_> {
         self.check_leak(&described)?;
         described.check_key(&self.config.source.key)?;
         self.check_extent(&described, table.digests.len() as u64)?;
+        if let Some(trust) = trust {
+            self.events.warning(&trust);
+        }
         self.warnings.extend(kind_warnings(&self.config.source.key, &table.stats.kinds(), &described.key_kinds));
         let salt = described
             .salt_number()
             .ok_or_else(|| Failure::new(code::PEER_MISBEHAVED, "the server's salt is malformed", "do not trust it"))?;
-        let items = std::mem::take(&mut table.digests).fold(salt);
+        let digests = std::mem::take(&mut table.digests);
+        let items = match described.integer_bits {
+            Some(bits) => self.integers(bits, digests.len())?,
+            None => digests.fold(salt),
+        };
         self.order = Secret::new(random_order(items.len(), &mut self.rng));
         self.items = self.order.iter().filter_map(|&key| items.get(key as usize).copied()).collect();
         self.description = Some(described);
         Ok(())
+    }
+
+    /// The keys of the table as integers, in the order of its `keys` distinct digests.
+    fn integers(&self, bits: u32, keys: usize) -> Result<Vec<u128>, Failure> {
+        self.events.stage("reading the keys as integers");
+        let table = Columns::Integers(bits).read(self.source, &self.config.source.key, None)?;
+        let integers: Vec<u128> = table.integers.unwrap_or_default().into_iter().map(u128::from).collect();
+        if integers.len() != keys {
+            return Err(TableError::Changed { path: self.source.name().to_owned() }.into());
+        }
+        Ok(integers)
     }
 
     /// Says what the server will see of keys, and refuses what this side has not agreed to.
@@ -671,15 +716,18 @@ impl Asking<'_> {
         self.events.stage("asking");
         self.begin_with(client.enrolled().state)?;
         // The same ones if a query is repeated: a server that sees something of items could otherwise tell
-        // them from dummies. Equal to an item of either side with a probability below 2^-128 times their number.
+        // them from dummies. Equal to an item of either side with a probability below 2^-128 times their number,
+        // unless items are integers: then each is as likely, and what it comes to is forgotten.
+        let integer_bits = self.description.as_ref().and_then(|described| described.integer_bits);
+        let shift = integer_bits.map_or(0, |bits| u128::BITS.saturating_sub(bits));
         let free = self.items.len().next_multiple_of(items_per_query) - self.items.len();
-        self.dummies.resize_with(free, || self.rng.block());
+        self.dummies.resize_with(free, || self.rng.block().unbounded_shr(shift));
         while let Some(chunk) = self.items.chunks(items_per_query).nth(self.asked) {
             let first = self.asked * items_per_query;
             let own = chunk.len();
             let dummies = &self.dummies[..items_per_query - own];
             let items = [chunk, dummies].concat();
-            let output = client.query(IntersectReceiverInput { items })?;
+            let mut output = client.query(IntersectReceiverInput { items })?;
             if self.begin_with(client.enrolled().state)? {
                 // Whatever else was fetched counts for more than an update.
                 let moved = self.moved(client);
@@ -687,6 +735,9 @@ impl Asking<'_> {
                     self.enrolment = Some(moved);
                 }
                 continue;
+            }
+            if integer_bits.is_some() {
+                output.matches.retain(|&place| (place as usize) < own);
             }
             if output.matches.last().is_some_and(|&last| last as usize >= own) {
                 let mend = "do not trust this server's software";
@@ -749,12 +800,13 @@ impl QueryReport {
             Enrolment::Renewed => "enrolled again for a new set",
         };
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
-        let leaked: String = self.leaked.iter().map(|leak| format!("leaked: {leak}\n")).collect();
+        let mut told: String = self.leaked.iter().map(|leak| format!("leaked: {leak}\n")).collect();
+        told.extend(self.trusted.iter().map(|trust| format!("trusted: {trust}\n")));
         format!(
             "{rows} rows, {keys} distinct keys; the server's set has room for {set_items}\n\
              {matched_keys} keys match; wrote {} rows to {}\n\
              {} ({}), {queries} queries of {items_per_query} items; {enrolment}\n\
-             {seconds:.2} s, sent {:.3} MB, received {:.3} MB\n{leaked}",
+             {seconds:.2} s, sent {:.3} MB, received {:.3} MB\n{told}",
             output.rows,
             printable(&output.path),
             self.protocol,

@@ -206,7 +206,7 @@ fn read(file: &Path) -> Result<Used, Failure> {
     serde_json::from_str(&text).map_err(|_| unusable(&"it is not what `vesica serve` writes"))
 }
 
-fn write(file: &Path, text: &str) -> std::io::Result<()> {
+pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
     std::io::Write::write_all(&mut new, text.as_bytes())?;

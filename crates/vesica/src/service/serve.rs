@@ -14,6 +14,7 @@ use vesica_party::{Abort, Security};
 use vesica_protocols::tasks::{IntersectRequest, IntersectSenderInput};
 use vesica_structures::rng::SecretRng;
 
+use super::answers::Answers;
 use super::choose::{self, AUTO, Choice};
 use super::metrics::{Counters, OpenPage, add};
 use super::prepared::{self, Lock, Prepared};
@@ -22,7 +23,8 @@ use super::roster::{Changes, Roster};
 use super::slow_hash::{self, Hashed};
 use super::volume::Volume;
 use super::{
-    Description, Quota, SlowHash, TableService, WithService, capacity_for, leak_of_prefix, randomness, with_service,
+    Agreed, Description, Quota, SlowHash, TableService, WithService, capacity_for, leak_of_prefix, offered, randomness,
+    trust_in_clients, trusts_clients, with_service,
 };
 use crate::failure::{Failure, code};
 use crate::key::DIGEST_VERSION;
@@ -68,6 +70,10 @@ pub struct ServeConfig {
     pub leak_prefix: Option<u32>,
     /// A hash of each key that takes memory and time, on both sides.
     pub slow_hash: Option<SlowHash>,
+    /// The key is one column of integers of at most so many bits, which are compared as such.
+    pub integer_bits: Option<u32>,
+    /// Whether a protocol may be offered that holds only against clients that follow it.
+    pub trust_clients: bool,
     /// Where the prepared set is kept.
     pub state: Option<PathBuf>,
     /// Whether a state that was prepared with other settings may be replaced.
@@ -204,12 +210,10 @@ pub fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Arc<dyn Serve>,
     }
 
     // A name that is wrong is said before a long table is read.
-    let id = if config.protocol == AUTO { AUTO } else { with_service(&config.protocol, Id)? };
-    if id == AUTO && config.leak_prefix.is_some() {
-        let mend = "name the protocol with --protocol, or omit --leak-prefix";
-        return Err(Failure::new(code::USAGE, "--protocol auto never takes a protocol that leaks a prefix", mend));
-    }
-    if id != AUTO {
+    let id = if config.protocol == AUTO { AUTO } else { offered(&config.protocol, config.trust_clients)? };
+    if id == AUTO {
+        refuse_for_auto(&config)?;
+    } else {
         with_service(id, Settled(&config))??;
     }
     let config = ServeConfig { protocol: id.into(), ..config };
@@ -218,14 +222,20 @@ pub fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Arc<dyn Serve>,
     with_service(&config.protocol.clone(), Start(config, opened, log))?
 }
 
-/// Gives a service's id.
-struct Id;
-
-impl WithService for Id {
-    type Output = &'static str;
-
-    fn with<S: TableService>(self) -> &'static str {
-        S::ENTRY.id
+/// Refuses what only a protocol has that `auto` never takes.
+fn refuse_for_auto(config: &ServeConfig) -> Result<(), Failure> {
+    let what = [
+        (config.leak_prefix.is_some(), "leaks a prefix", "--leak-prefix"),
+        (config.trust_clients, "trusts its clients", "--trust-clients"),
+        (config.integer_bits.is_some(), "compares integers", "--integer-bits"),
+    ];
+    match what.into_iter().find(|(is_said, ..)| *is_said) {
+        None => Ok(()),
+        Some((_, does, flag)) => Err(Failure::new(
+            code::USAGE,
+            format_args!("--protocol auto never takes a protocol that {does}"),
+            format_args!("name the protocol with --protocol, or omit {flag}"),
+        )),
     }
 }
 
@@ -236,10 +246,10 @@ impl WithService for Settled<'_> {
     type Output = Result<(), Failure>;
 
     fn with<S: TableService>(self) -> Self::Output {
-        let ServeConfig { security, leak_prefix, .. } = *self.0;
+        let ServeConfig { security, leak_prefix, integer_bits, .. } = *self.0;
         let least =
             IntersectRequest { sender_items: 1, receiver_items: 1, security, payload_bytes: 0, both_learn: false };
-        Ok(S::params(&least, leak_prefix).map(drop)?)
+        Ok(S::params(&least, Agreed { leak_prefix, integer_bits }).map(drop)?)
     }
 }
 
@@ -300,6 +310,7 @@ struct Serving<S: TableService> {
     state: Published<S::Server>,
     served: Mutex<Served>,
     meter: Option<Meter>,
+    answers: Option<Answers>,
     volume: Option<Volume>,
     counters: Arc<Counters>,
     /// For as long as the server runs.
@@ -353,20 +364,28 @@ impl<S: TableService> Serving<S> {
         if let Some(bits) = description.leak_prefix {
             log.warning(&leak_of_prefix(bits));
         }
+        if trusts_clients(&S::ENTRY) {
+            log.warning(&trust_in_clients(S::ENTRY.id));
+        }
+        let answers_file = config.state.as_deref().map(prepared::answers_file);
+        let answers = S::ITEMS_OF_A_SET.map(|most| Answers::open(most, answers_file)).transpose()?;
         let set = Set::of(&description, &mut table)?;
         let before = before.filter(|before| before.description.differences(&description).is_empty());
         let mut hashed = Hashed::default();
         let (mut prepared, origin) = match before {
-            Some(before) if before.set_hash == set.hash => (before, Origin::Kept),
+            Some(before) if before.set_hash == set.hash => {
+                if let Some(answers) = &answers {
+                    S::raise_answered(&before.server, answers.resume(before.server.state_id())?);
+                }
+                (before, Origin::Kept)
+            }
             before => {
                 let set = set.with_slow_hashes(&description, &mut hashed, config.memory, log)?;
                 let roster =
                     before.as_ref().and_then(|before| Some((&before.server, before.roster.as_ref()?, before.made)));
                 log.stage(if roster.is_some() { "updating the set" } else { "preparing the set" });
                 let (prepared, changes) = follow::<S>(&description, roster, set, &mut rng)?;
-                if let Some(path) = &config.state {
-                    prepared::save(&prepared, path)?;
-                }
+                keep(&prepared, config.state.as_deref(), answers.as_ref())?;
                 (prepared, changes.map_or(Origin::Prepared, Origin::Updated))
             }
         };
@@ -384,6 +403,7 @@ impl<S: TableService> Serving<S> {
             state: Published::new(prepared.server),
             served: Mutex::new(served),
             meter,
+            answers,
             volume: config.alert_volume.map(Volume::new),
             counters,
             _lock: lock,
@@ -409,7 +429,8 @@ impl<S: TableService> Serve for Serving<S> {
         let offer = Offer::<S> { state: &self.state, params: &self.params, description: &self.description_bytes };
         let watch = Watch { serve: self, log };
         service::serve(&*self.acceptor, &offer, &limits, &watch, stop);
-        if let Some(Err(failure)) = self.meter.as_ref().map(Meter::settle) {
+        let settled = [self.meter.as_ref().map(Meter::settle), self.answers.as_ref().map(Answers::settle)];
+        for failure in settled.into_iter().flatten().filter_map(Result::err) {
             log.warning(&failure.to_string());
         }
     }
@@ -477,9 +498,7 @@ impl<S: TableService> Serving<S> {
         let (mut prepared, changes) = follow::<S>(&self.description, roster, set, &mut randomness()?)?;
         // The file is ahead of what clients see: a server that is killed goes on from the version that they
         // have, or from a later one.
-        if let Some(path) = &self.config.state {
-            prepared::save(&prepared, path)?;
-        }
+        keep(&prepared, self.config.state.as_deref(), self.answers.as_ref())?;
         let hashed = std::mem::take(&mut served.hashed);
         *served = Served::of(&mut prepared, keys, hashed);
         if gets_new_key {
@@ -492,6 +511,26 @@ impl<S: TableService> Serving<S> {
         let outcome = changes.map_or(Outcome::PreparedAnew, Outcome::Updated);
         Ok(Reloaded { before, now: keys, outcome })
     }
+}
+
+/// Writes a set that is about to be served to the state file, and to that of what it answers.
+fn keep<S: TableService>(
+    prepared: &Prepared<S>,
+    state: Option<&Path>,
+    answers: Option<&Answers>,
+) -> Result<(), Failure> {
+    let set = prepared.server.state_id();
+    if let Some(answers) = answers {
+        answers.announce(set)?;
+    }
+    if let Some(path) = state {
+        prepared::save(prepared, path)?;
+    }
+    // Clients join it only after this: what the set before answers meanwhile counts for this one.
+    if let Some(answers) = answers {
+        answers.begin(set);
+    }
+    Ok(())
 }
 
 /// The prepared set of a table: an update of the one before if there is one, with what has changed.
@@ -519,6 +558,18 @@ fn time_for(bytes: u64) -> Duration {
 
 /// Refuses settings that contradict each other.
 fn check(config: &ServeConfig) -> Result<(), Failure> {
+    let asked_by_anybody = match &config.clients {
+        Clients::Keys(_, accepted) => accepted.are_any(),
+        Clients::InsecurePlaintext => true,
+    };
+    if config.trust_clients && asked_by_anybody {
+        return Err(Failure::new(
+            code::USAGE,
+            "--trust-clients where anybody can ask: one client that does not follow the protocol reads the whole set",
+            "name the clients that you trust in a file with --clients",
+        ));
+    }
+    check_integers(config)?;
     let Some(quota) = config.quota else { return Ok(()) };
     if quota.items < config.items_per_query {
         return Err(Failure::new(
@@ -535,6 +586,27 @@ fn check(config: &ServeConfig) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// Refuses integers that are no key of one column, or are to be hashed.
+fn check_integers(config: &ServeConfig) -> Result<(), Failure> {
+    let columns = config.source.key.columns().len();
+    let (fault, mend) = match config.integer_bits {
+        Some(_) if columns != 1 => (
+            format!("--integer-bits with a key of {columns} columns"),
+            "name one column of integers with --key, or omit --integer-bits",
+        ),
+        Some(_) if config.payload.is_some() => (
+            "--payload with --integer-bits: the protocol gives membership alone".into(),
+            "omit --payload, or serve digests of keys with another protocol",
+        ),
+        Some(_) if config.slow_hash.is_some() => (
+            "--slow-hash with --integer-bits: integers are compared as they are, and a hash of one is none".into(),
+            "omit one of the two",
+        ),
+        _ => return Ok(()),
+    };
+    Err(Failure::new(code::USAGE, fault, mend))
 }
 
 fn lock(state: &Path) -> Result<Lock, Failure> {
@@ -574,7 +646,14 @@ impl Set {
         let salt = description
             .salt_number()
             .ok_or_else(|| Failure::new(code::INTERNAL, "the server's salt is malformed", "please report this"))?;
-        let items = std::mem::take(&mut table.digests).fold(salt);
+        let digests = std::mem::take(&mut table.digests);
+        let items = match (description.integer_bits, table.integers.take()) {
+            (None, _) => digests.fold(salt),
+            (Some(_), Some(integers)) => integers.into_iter().map(u128::from).collect(),
+            (Some(_), None) => {
+                return Err(Failure::new(code::INTERNAL, "the table was not read as integers", "please report this"));
+            }
+        };
         let width = description.payload.as_ref().map_or(0, |schema| schema.width);
         let mut payloads = vec![0; items.len().saturating_mul(width)];
         if let Some(payload) = table.payload.take() {
@@ -608,7 +687,11 @@ impl Set {
 
 fn read(config: &ServeConfig, log: &dyn ServeLog) -> Result<KeyTable, Failure> {
     let opened = config.source.table.open()?;
-    let table = Columns::Payload(config.payload.clone()).read(&*opened, &config.source.key, config.memory)?;
+    let columns = match config.integer_bits {
+        Some(bits) => Columns::Integers(bits),
+        None => Columns::Payload(config.payload.clone()),
+    };
+    let table = columns.read(&*opened, &config.source.key, config.memory)?;
     let columns = config.source.key.columns().iter().zip(&table.stats.columns);
     for warning in columns.filter_map(|(column, stats)| stats.bare_numbers(column)) {
         log.warning(&warning);
@@ -652,6 +735,7 @@ fn describe(
         quota: config.quota.map(|quota| quota.to_string()),
         leak_prefix: config.leak_prefix,
         slow_hash: config.slow_hash.map(|hash| hash.to_string()),
+        integer_bits: config.integer_bits,
     })
 }
 
@@ -699,6 +783,13 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         let items = self.serve.description.items_per_query;
         if let Some(meter) = &self.serve.meter {
             meter.take(&query.client, items).inspect_err(|_| add(&self.serve.counters.over_quota, 1))?;
+        }
+        if let Some(answers) = &self.serve.answers {
+            let taken = answers.take(items);
+            if let Some(warning) = taken.warning {
+                self.log.warning(&warning);
+            }
+            taken.outcome?;
         }
         if let (Some(volume), Some(threshold)) = (&self.serve.volume, self.serve.config.alert_volume)
             && let Some(all) = volume.count(&query.client, items)

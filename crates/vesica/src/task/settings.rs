@@ -11,7 +11,7 @@ use crate::memory::Budget;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
     Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec, ValueDuplicates, ValueSpec,
-    read_keys_within, read_union_within, read_values,
+    read_integers, read_keys_within, read_union_within, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -229,6 +229,8 @@ pub enum Columns {
     Union(Option<UnionSpec>),
     /// Columns of numbers, and groups.
     Values(ValueSpec),
+    /// Nothing; the key itself is an integer of at most so many bits.
+    Integers(u32),
 }
 
 impl Columns {
@@ -244,6 +246,7 @@ impl Columns {
             Self::Payload(payload) => read_keys_within(source, key, payload.as_ref(), &room),
             Self::Union(sender) => read_union_within(source, key, sender.as_ref(), &room),
             Self::Values(values) => read_values(source, key, values),
+            Self::Integers(bits) => read_integers(source, key, *bits),
         }
     }
 }

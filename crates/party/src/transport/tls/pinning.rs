@@ -72,6 +72,11 @@ impl AcceptedKeys {
         }
     }
 
+    /// Whether every key is accepted.
+    pub fn are_any(&self) -> bool {
+        matches!(self.0, Keys::Any)
+    }
+
     /// The key, if only one is accepted.
     pub(super) fn only(&self) -> Option<PublicKey> {
         match &self.0 {

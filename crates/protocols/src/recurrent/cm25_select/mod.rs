@@ -48,7 +48,8 @@
 //! hold, and -1 in all other slots. A bin and a right part give the left part, so that at most one
 //! slot is zero in all limbs, and exactly one if `y` is in the set. Empty bins hold `t - 1`, which is
 //! no limb of an item. Parts of integers are those of a permutation for each sub-table, so that `R - D`
-//! is zero in a slot exactly if the bin holds `y`.
+//! is zero in a slot exactly if the bin holds `y`. A set may have fewer items than agreed: wherever
+//! all of a set finds bins, so does a part of it.
 //!
 //! *The server* sees `D` and an encryption of `R`. Uniform masks hide every slot. The fresh
 //! encryption of zero under the server's own key makes the second half of `D` a ring-LWE sample under
@@ -57,11 +58,12 @@
 //! that. What the server computes then takes as long for every input and every number of places.
 //!
 //! *A client* sees the set encrypted, and `E`. The same two steps, under the client's key, make `E` a
-//! fresh encryption, whose noise tells nothing of table, masks or rotation. Its slots are uniform but
-//! not zero, except for the one that matches; and that comes to a uniform place of its class, since
-//! rotations by multiples of the number of classes and the exchange together bring every slot to every
-//! place of its class in one way. The client knows the class of `y` in any case. Each move is made with
-//! a key that is chosen by masks among all, so that time does not tell the place.
+//! fresh encryption, whose noise tells nothing of table, masks or rotation. How many bins are empty
+//! shows in neither. The slots of `E` are uniform but not zero, except for the one that matches; and
+//! that comes to a uniform place of its class, since rotations by multiples of the number of classes
+//! and the exchange together bring every slot to every place of its class in one way. The client knows
+//! the class of `y` in any case. Each move is made with a key that is chosen by masks among all, so
+//! that time does not tell the place.
 //!
 //! Floods are sums of four uniform numbers of 87 bits. Their distance from what is drowned is summed
 //! over all coefficients of [`ITEMS_AN_ENROLMENT`] items for a client, and of [`ITEMS_OF_A_SET`] for
@@ -80,8 +82,9 @@
 //!   client that chooses its items by the key finds one with a false match in about `2^60` steps if it
 //!   knows the whole set, `2^80` if it knows one item of it, and two of its own that count as one in `2^40`.
 //! - What was asked and answered is counted in memory and in the states. A side that is killed forgets
-//!   what it has counted since its state was written, and a state that is copied, or restored from an
-//!   older copy, begins to count again where the copy was made. The budgets are of one enrolment and
+//!   what it has counted since its state was written (`vesica serve` keeps a count of its own in a file,
+//!   ahead of the answers), and a state that is copied, or restored from an older copy, begins to count
+//!   again where the copy was made. The budgets are of one enrolment and
 //!   of one prepared set: `k` sets that are nearly the same have distances that add up as `sqrt(k)`.
 //!   Over all enrolments of one prepared set, a false match has a probability up to `2^-38`.
 //! - The client sends each `D` as soon as it is made, so that the cache shows in microseconds which
@@ -150,7 +153,7 @@ impl Service for Cm25Select {
              item's class. A rotation alone does not bring a slot to every place.",
             "Left parts are numbers below any number of bins, and hash functions add to them modulo the bins of a \
              class.",
-            "For integers that both sides bound (a parameter of the library), each sub-table has a keyed permutation \
+            "For integers that both sides bound (`vesica serve --integer-bits`), each sub-table has a keyed permutation \
              of its own instead of a function that is added: shifts of few right parts do not give independent bins.",
         ],
         modes: &[Mode::semi_honest(

@@ -80,7 +80,7 @@ pub(super) fn scheme() -> &'static bfv::Scheme {
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
-    /// Items of the server's set, `n_s`.
+    /// Items of the server's set, `n_s`, at most: it may have fewer, and no client can tell.
     pub set_items: usize,
     /// Items of each query, `n_r`.
     pub query_items: usize,

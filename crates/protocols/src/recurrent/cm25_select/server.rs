@@ -79,7 +79,8 @@ impl service::Server for Server {
     type Output = IntersectSenderOutput;
 
     fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
-        set.check(params.set_items, 0)?;
+        // Fewer items leave more bins empty, which are encrypted like the others.
+        set.check(set.items.len().min(params.set_items), 0)?;
         params.check_items(&set.items)?;
         let (scheme, hash_seed) = (scheme(), rng.block());
         let table = Hashing::new(params, hash_seed).table(&set.items)?;
@@ -179,6 +180,12 @@ impl service::Server for Server {
 }
 
 impl Server {
+    /// Counts at least so many items as answered: a state that was read may say fewer than were, if
+    /// somebody has counted on since it was written.
+    pub fn raise_answered(&self, items: u64) {
+        self.answered.fetch_max(items, Ordering::Relaxed);
+    }
+
     /// `E` for all limbs of an item, before it is hidden.
     pub(super) fn compare(
         &self,

@@ -330,6 +330,44 @@ fn integers_are_told_from_their_neighbours() {
     assert_eq!(client.params, params);
 }
 
+/// Bins that nothing lies in match nothing, and the ciphertexts are as many as agreed.
+#[test]
+fn a_set_may_have_fewer_items_than_agreed() {
+    let all = [Params::derive_for_integers(&request(3000, 4), 3).unwrap(), params(3000, 4)];
+    for params in all {
+        for set in [set(2, 3), set(0, 0)] {
+            let server = prepared(&params, &set);
+            two_party(
+                |ch, rng| {
+                    let mut session = admit(&server, Standing::New, ch, rng)?;
+                    (0..2).try_for_each(|_| answer(&server, &mut session, ch, rng))
+                },
+                |ch, rng| {
+                    let mut client = Client::enrol(&params, ch, rng)?;
+                    for items in [[0, 1, 2, 3], [4, 5, 6, 7]] {
+                        check(&set, &items, &client.query(0, query(&items), ch, rng)?);
+                    }
+                    Ok(())
+                },
+            );
+        }
+        let refused = Server::prepare(&params, set(0, 3001), &mut SecretRng::from_os().unwrap()).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.contains("3000 items") || refused.contains("3 bits"), "{refused}");
+    }
+}
+
+/// A state says what was answered when it was written; who has counted on raises it.
+#[test]
+fn a_count_of_answered_items_is_raised_and_never_lowered() {
+    let server = prepared(&params(10, 1), &set(0, 10));
+    let answered = |server: &Server| server.answered.load(std::sync::atomic::Ordering::Relaxed);
+    server.raise_answered(100);
+    server.raise_answered(7);
+    assert_eq!(answered(&server), 100);
+    assert_eq!(answered(&read(&bytes_of(&server)).unwrap()), 100);
+}
+
 #[test]
 fn integers_that_are_too_wide_are_refused_on_both_sides() {
     let params = Params::derive_for_integers(&request(3, 2), 33).unwrap();

@@ -64,6 +64,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         quota: None,
         leak_prefix: None,
         slow_hash: None,
+        integer_bits: None,
     };
     let mut payloads = payload.bytes.clone();
     let width = payload.schema.width;
