@@ -99,7 +99,7 @@ pub struct ServeArgs {
     pub leak_prefix: Option<u32>,
     /// With --protocol cm25-select: the key is one column of integers from 0 to 2^BITS - 1, and they are
     /// compared as such, instead of digests of 128 bits. With 33 bits, for example, a client fetches a
-    /// fifth, and is answered several times faster. Any other value in your table or a client's is an
+    /// quarter, and is answered several times faster. Any other value in your table or a client's is an
     /// error. BITS is 1 to 64
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Set")]
     pub integer_bits: Option<u32>,
