@@ -76,7 +76,7 @@ impl Places {
         assert_eq!(words.len(), COLUMNS_PER_GROUP * column_words, "the columns of a group");
         assert_eq!(bits.len(), COLUMNS_PER_GROUP * item_blocks, "a bit for each item and column");
         self.each(group, items, |block, places| {
-            let mut found = [0u128; COLUMNS_PER_GROUP];
+            let mut found = Secret::new([0u128; COLUMNS_PER_GROUP]);
             for (item, places) in places.iter().enumerate() {
                 for (column, (found, &place)) in found.iter_mut().zip(places).enumerate() {
                     let bit = words[column * column_words + place as usize / 64] >> (place % 64) & 1;
@@ -130,8 +130,10 @@ impl Streams {
     /// Fills `out` with the columns of a group, each of as many blocks as `out` has room for.
     pub fn fill(&self, group: usize, out: &mut [u128]) {
         let blocks = out.len() / COLUMNS_PER_GROUP;
-        for (column, out) in self.0[COLUMNS_PER_GROUP * group..].iter().zip(out.chunks_exact_mut(blocks.max(1))) {
-            column.ctr(0, out);
+        let first = COLUMNS_PER_GROUP * group;
+        for (number, out) in (first..self.0.len()).zip(out.chunks_exact_mut(blocks.max(1))) {
+            // Each column has counters of its own: a search for keys tries each of them on one column only.
+            self.0[number].ctr((number as u128) << 64, out);
         }
     }
 }
@@ -143,12 +145,12 @@ impl std::fmt::Debug for Streams {
 }
 
 /// `out[i]` = the first 128 bits of BLAKE3 under this key of the row of item `first + i`, of whole
-/// bytes: the bits that [`Places::look_up`] found in all columns, `blocks` blocks a column. `first`
-/// is a multiple of [`ITEMS_PER_HASH`], which is the most of them.
+/// bytes, and of the item, `items[i]`: the bits that [`Places::look_up`] found in all columns, `blocks`
+/// blocks a column. `first` is a multiple of [`ITEMS_PER_HASH`], which is the most of them.
 ///
 /// # Panics
 /// If there are more than [`MAX_COLUMNS`] columns.
-pub fn hash_rows(key: &[u8; 32], bits: &[u128], blocks: usize, first: usize, out: &mut [u128]) {
+pub fn hash_rows(key: &[u8; 32], bits: &[u128], blocks: usize, first: usize, items: &[u128], out: &mut [u128]) {
     let columns = bits.len() / blocks.max(1);
     assert!(columns <= MAX_COLUMNS && out.len() <= ITEMS_PER_HASH, "rows and batches of a bounded size");
     let mut rows = Secret::new([[0u128; ROW_WORDS.div_ceil(2)]; ITEMS_PER_HASH]);
@@ -165,8 +167,13 @@ pub fn hash_rows(key: &[u8; 32], bits: &[u128], blocks: usize, first: usize, out
             rows.iter_mut().zip(square.iter()).for_each(|(row, &bits)| row[part] = bits);
         }
     }
-    for (row, out) in rows.iter().zip(out) {
-        let digest = blake3::keyed_hash(key, &bytemuck::bytes_of(row)[..columns.div_ceil(8)]);
+    let row_bytes = columns.div_ceil(8);
+    let mut message = Secret::new([0; 8 * ROW_WORDS + 24]);
+    for ((row, item), out) in rows.iter().zip(items).zip(out) {
+        // Without the item, one guess of a row that is near another would test all of them.
+        message[..row_bytes].copy_from_slice(&bytemuck::bytes_of(row)[..row_bytes]);
+        message[row_bytes..row_bytes + 16].copy_from_slice(&item.to_le_bytes());
+        let digest = blake3::keyed_hash(key, &message[..row_bytes + 16]);
         let [low, _]: [u128; 2] = bytemuck::cast(*digest.as_bytes());
         *out = low;
     }
@@ -229,13 +236,16 @@ mod tests {
         let bits: Vec<u128> = (0..width * blocks).map(|_| rng.block()).collect();
         let mut out = vec![0; items];
         for (part, out) in out.chunks_mut(ITEMS_PER_HASH).enumerate() {
-            hash_rows(&[7; 32], &bits, blocks, part * ITEMS_PER_HASH, out);
+            let first = part * ITEMS_PER_HASH;
+            let items: Vec<u128> = (first as u128..).take(out.len()).collect();
+            hash_rows(&[7; 32], &bits, blocks, first, &items, out);
         }
         for (i, out) in out.into_iter().enumerate() {
             let mut row = vec![0u8; width.div_ceil(8)];
             for column in 0..width {
                 row[column / 8] |= ((bits[column * blocks + i / 128] >> (i % 128) & 1) as u8) << (column % 8);
             }
+            row.extend_from_slice(&(i as u128).to_le_bytes());
             assert_eq!(blake3::keyed_hash(&[7; 32], &row).as_bytes()[..16], out.to_le_bytes(), "item {i}");
         }
     }
@@ -247,7 +257,7 @@ mod tests {
         streams.fill(1, &mut columns);
         for (column, key) in keys(8).skip(4).enumerate() {
             let mut expected = [0; 3];
-            Aes128::new(key).ctr(0, &mut expected);
+            Aes128::new(key).ctr((4 + column as u128) << 64, &mut expected);
             assert_eq!(columns[3 * column..][..3], expected);
         }
     }

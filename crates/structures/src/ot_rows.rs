@@ -121,7 +121,7 @@ mod tests {
                 let mut rows = [Row::default(); 4];
                 rows_of(matrix, &inputs, &mut rows);
                 for column in 0..COLUMNS {
-                    let mut block = [bin as u128];
+                    let mut block = [(column as u128) << 64 | bin as u128];
                     Aes128::new(7 * column as u128).encrypt(&mut block);
                     for (row, input) in rows.iter().zip(inputs) {
                         assert_eq!(

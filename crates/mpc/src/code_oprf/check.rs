@@ -6,9 +6,9 @@
 //! of `t`, and the sender compares with `R` of the columns of `q`. The last block of rows has random
 //! keys, is used for nothing else, and has coefficient one: it masks both hashes.
 //!
-//! A correction that is no code word shows unless the receiver knows the bits of `s` where it is off,
-//! or `R` maps the difference to zero, which it does for at most as many of the `2^128` challenges as
-//! there are blocks.
+//! Corrections that are no code words pass only if the receiver guesses the bits of `s` in the columns
+//! where they are off. It may choose these columns after it has seen the challenge, and more than 40 of
+//! them pass with probability 2^-41 at most (docs/parameters/one-of-n-ot.md).
 
 use vesica_kernels::clmul::gf128_scale_add;
 use vesica_kernels::transpose::transpose_128x128;

@@ -8,7 +8,7 @@
 //! |---|---|---|---|---|
 //! | [`Kk13`] | Kolesnikov, Kumaresan, CRYPTO 2013 | Walsh-Hadamard, 256 bits, distance 128 | 8 bits | semi-honest |
 //! | [`Kkrt16`] | Kolesnikov, Kumaresan, Rosulek, Trieu, CCS 2016, Figure 2 | pseudo-random | any | semi-honest |
-//! | [`Oos17`] | Orrù, Orsini, Scholl, CT-RSA 2017 | BCH [511, 76, 171] | 76 bits | malicious |
+//! | [`Oos17`] | Orrù, Orsini, Scholl, CT-RSA 2017 | BCH [511, 76, 171] | 76 bits | semi-honest, malicious |
 //!
 //! ```text
 //!     sender: s random, w bits                                         receiver: y_i for each instance i
@@ -28,7 +28,7 @@
 //! receiver knows nothing as long as the code words differ in 128 places. Words of the linear codes
 //! always do; those of the pseudo-random code in all evaluations together, except with probability
 //! `2^-`[`FAILURE_BITS`], which sets `w`. Without steps 2 and 3 a corrupt receiver learns bits of `s` from
-//! corrections that are no code words; `check` says why it cannot.
+//! corrections that are no code words; `check` says why it learns no more than it guesses.
 //!
 //! A corrupt party may choose its own outputs. The sender may even choose functions that give equal
 //! values for all keys (with `s = 0`): an OT whose messages are equal.

@@ -79,10 +79,10 @@ impl<C: Code> Party for Receiver<C> {
 impl<C: Code> Receiver<C> {
     /// The same for a caller that makes keys and takes values part by part: `fill` writes the keys of
     /// some instances, the same each time it is asked; `take` gets the values of some instances, in
-    /// order.
+    /// order. In the malicious mode they are not to be used before all has ended well.
     ///
     /// # Errors
-    /// If the sender does not take what is sent.
+    /// If the sender does not take what is sent, or a key is wider than agreed.
     pub fn run_in_parts(
         self,
         fill: impl Fn(Range<usize>, &mut [u128]) + Sync,
@@ -116,6 +116,13 @@ impl<C: Code> Receiver<C> {
             let count = ROWS_PER_PIECE.min(all - first);
             let (keys, rows, sent) = (&mut keys[..count], &mut rows[..count], &mut sent[..count * row_bytes]);
             fill(first, keys);
+            if keys.iter().fold(0, |all, key| all | key) & !params.key_mask() != 0 {
+                return Err(Unsupported::new(
+                    format_args!("a key of more than {} bits", params.request.key_bits),
+                    "ask for keys of the agreed width",
+                )
+                .into());
+            }
             // Step 1.
             let strips = keys
                 .par_chunks(ROWS_PER_STRIP)

@@ -87,6 +87,13 @@ impl<C: Code> Sender<C> {
         if params.is_checked() {
             // Steps 2 and 3.
             check::challenge(&params, &base.code, &base.secret, &functions.pieces, ch, rng)?;
+            // What was for the check alone is nobody's function.
+            let instances = params.request.instances;
+            functions.pieces.truncate(instances.div_ceil(ROWS_PER_PIECE));
+            let before_last = functions.pieces.len().saturating_sub(1) * ROWS_PER_PIECE;
+            if let Some(last) = functions.pieces.last_mut() {
+                last.truncate(instances - before_last);
+            }
         }
         Ok(functions)
     }
@@ -106,7 +113,9 @@ impl<C: Code> Sender<C> {
         if self.params.is_checked() {
             let functions = self.functions(ch, rng)?;
             let _phase = ch.phase(Phase::OtExtension);
-            take(0..instances, &functions);
+            if instances > 0 {
+                take(0..instances, &functions);
+            }
             return Ok(());
         }
         let Self { params, base } = self;
@@ -126,11 +135,17 @@ impl<C: Code> Functions<C> {
     /// The functions' values. All evaluations of a run together are as many as agreed.
     ///
     /// # Panics
-    /// If there is not an instance for each key, or an instance is none of these functions'.
+    /// If there is not an instance for each key, an instance is none of these functions', or a key is
+    /// wider than agreed.
     pub fn evaluate(&self, input: &Evaluations) -> PrfOutputs {
         let Self { params, base, first, pieces } = self;
         let mut outputs = PrfOutputs { values: vec![0; input.keys.len() * params.request.blocks] };
-        let Some(base) = base else { return outputs };
+        let Some(base) = base else {
+            assert!(input.keys.is_empty(), "no functions are there to evaluate");
+            return outputs;
+        };
+        let widest = input.keys.iter().fold(0, |all, key| all | key);
+        assert!(widest & !params.key_mask() == 0, "keys of the agreed width");
         let mut inputs = Secret::new(vec![C::Row::of(|_| 0); ROWS_PER_PIECE.min(input.keys.len())]);
         for (part, keys) in input.keys.chunks(ROWS_PER_PIECE).enumerate() {
             let (start, inputs) = (part * ROWS_PER_PIECE, &mut inputs[..keys.len()]);

@@ -49,7 +49,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("bpsy23-union", Security::SemiHonest, [[799, 244, 957], [1700, 16, 300]]),
     row("cgs22", Security::SemiHonest, [[2735, 289, 670], [2737, 75, 689]]),
     row("clr17", Security::SemiHonest, [[29037, 415, 97], [4190, 4, 16]]),
-    row("cm20", Security::SemiHonest, [[211, 138, 0], [466, 7, 140]]),
+    row("cm20", Security::SemiHonest, [[211, 138, 9], [466, 7, 148]]),
     row("cm25-fast-intersection", Security::SemiHonest, [[32000, 240, 0], [23200, 75, 16]]),
     row("cm25-fast-intersection-repaired", Security::SemiHonest, [[117000, 420, 0], [69000, 290, 16]]),
     row("cm25-fast-setup", Security::SemiHonest, [[32000, 200, 0], [23200, 40, 16]]),

@@ -15,7 +15,8 @@ pub use bch::Bch;
 pub use pseudo_random::{FAILURE_BITS, PseudoRandom};
 pub use walsh_hadamard::WalshHadamard;
 
-/// Public keys of a run that a code may be drawn by: nobody knew them when the inputs were fixed.
+/// Public keys of a run that a code may be drawn by. Nobody knows them before the set-up: keys that
+/// parties ask for must not depend on it.
 pub type CodeKeys = [u128; 4];
 
 /// A binary code, and the protocol that its paper makes of it.
@@ -44,7 +45,6 @@ pub trait Code: Sized + Send + Sync + 'static {
     /// The code of a run, of the width for this request.
     fn new(keys: &CodeKeys, request: &BatchPrfRequest) -> Result<Self, Unsupported>;
 
-    /// Calls `each` with the number and the code word of each key. Higher bits of a key than the
-    /// agreed ones do not count.
+    /// Calls `each` with the number and the code word of each key. No key has more bits than agreed.
     fn words(&self, keys: &[u128], each: impl FnMut(usize, Self::Row));
 }

@@ -59,22 +59,23 @@ impl Keys {
         Self { places: Places::new(places.into_iter().map(u128::from_le_bytes), params.cells), outputs }
     }
 
-    /// Takes `H_2` of the rows of all items, of which `bits` has the bits column by column, and
-    /// gives the outputs to `tags`.
+    /// Takes `H_2` of the rows of all items and of the items themselves, and gives the outputs to
+    /// `tags`; `bits` has the bits of rows column by column.
     pub(super) fn collect<T: Tags>(
         &self,
         params: &Params,
-        items: usize,
+        items: &[u128],
         bits: &[u128],
         tags: T,
         ch: &mut Channel,
     ) -> Collected<T> {
         let _phase = ch.phase(Phase::Masks);
-        let mut collected = Collected::new(&params.finish, tags, self.outputs, items, DOMAIN);
-        collected.add(0..items as u32, |key, out| {
-            out.par_chunks_mut(ITEMS_PER_HASH)
-                .enumerate()
-                .for_each(|(part, out)| hash_rows(key, bits, item_blocks(items), part * ITEMS_PER_HASH, out));
+        let mut collected = Collected::new(&params.finish, tags, self.outputs, items.len(), DOMAIN);
+        collected.add(0..items.len() as u32, |key, out| {
+            let parts = out.par_chunks_mut(ITEMS_PER_HASH).zip(items.par_chunks(ITEMS_PER_HASH)).enumerate();
+            parts.for_each(|(part, (out, some))| {
+                hash_rows(key, bits, item_blocks(items.len()), part * ITEMS_PER_HASH, some, out);
+            });
         });
         collected
     }

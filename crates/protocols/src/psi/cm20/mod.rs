@@ -33,7 +33,8 @@
 //! **Against a malicious sender** the paper proves its protocol secure as well: it needs an `H_1`
 //! that is collision resistant at 128 bits (so twice as long as the items here), long values of
 //! `H_2`, and random oracles. This row does not claim that, and neither does it for a malicious
-//! receiver, of whom the paper says nothing: such a receiver may leave ones out of `D`.
+//! receiver, of whom the paper says nothing: with `D = 0` such a receiver
+//! has the sender's function everywhere, and so all of its items that are in a dictionary.
 //!
 //! | paper | here | what |
 //! |---|---|---|
@@ -41,7 +42,7 @@
 //! | `m`, `w` | [`Params::cells`], [`Params::width`] | cells of a column, columns |
 //! | `F`, `H_1` | [`Places`](vesica_structures::hashed_columns::Places); items are digests already | an item's places |
 //! | `A`, `B`, `C`, `D` | columns in `group` of both sides | made some at a time, never all at once |
-//! | `H_2` | [`hash_rows`](vesica_structures::hashed_columns::hash_rows) | the hash of a row |
+//! | `H_2` | [`hash_rows`](vesica_structures::hashed_columns::hash_rows) | the hash of a row and its item |
 
 mod keys;
 pub(crate) mod messages;
@@ -86,7 +87,9 @@ impl Protocol for Cm20 {
              multiple of 4.",
             "Random OTs of keys, extended from 128 (SoftSpokenOT), and A is the stream of a key: so one masked matrix \
              travels and not two.",
-            "F is AES under a key for each four columns.",
+            "F is AES under a key for each four columns, of which a place takes 32 bits. It is of the session's 128-bit \
+             items, which stand for H_1.",
+            "H_2 is also of the item: without, one guess of a row would test the tags of all items with rows near it.",
             "Tags are sorted on all bits and Golomb-Rice coded.",
         ],
         modes: &[Mode::semi_honest(

@@ -16,6 +16,10 @@ use crate::tasks::IntersectRequest;
 /// Most items of a side.
 const MAX_ITEMS: usize = 1 << 26;
 
+/// Groups of columns that are made at a time, however many threads there are: each takes as many bytes
+/// as the receiver has items.
+pub(super) const MOST_GROUPS_AT_ONCE: usize = 8;
+
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
 pub struct Params {

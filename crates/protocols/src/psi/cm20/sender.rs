@@ -10,6 +10,7 @@ use vesica_structures::secret::Secret;
 use super::Params;
 use super::keys::Keys;
 use super::messages::{Columns, FinishArrows};
+use super::params::MOST_GROUPS_AT_ONCE;
 use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -66,7 +67,7 @@ impl Party for Sender {
         let (items, group_blocks) = (&input.items[..], params.group_blocks());
         let bits_of_group = COLUMNS_PER_GROUP * item_blocks(items.len());
         let mut bits = Secret::new(vec![0; params.groups() * bits_of_group]);
-        let at_once = rayon::current_num_threads().min(params.groups());
+        let at_once = rayon::current_num_threads().min(params.groups()).min(MOST_GROUPS_AT_ONCE);
         let mut received = vec![0; at_once * group_blocks];
         for (part, bits) in bits.chunks_mut(at_once * bits_of_group).enumerate() {
             let received = &mut received[..bits.len() / bits_of_group * group_blocks];
@@ -77,7 +78,7 @@ impl Party for Sender {
         drop(phase);
 
         let finish = finish::Sender::new(&params.finish);
-        let collected = ready.keys.collect(&params, items.len(), &bits, finish, ch);
+        let collected = ready.keys.collect(&params, items, &bits, finish, ch);
         drop(bits);
 
         // Steps 3 to 5.

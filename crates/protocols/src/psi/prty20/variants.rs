@@ -48,6 +48,8 @@ impl Variant for Paxos {
             "Semi-honest mode only, with the identity instead of a linear code: H_1 gives as many random bits as a row \
              has, by the binomial sum of bitwise AND. The malicious mode needs a code of distance 128 and the \
              consistency check of OOS17.",
+            "H_2 takes the row and 64 bits of a hash of the item, instead of row and item; H_1 is AES in the way of \
+             Matyas, Meyer and Oseas under four keys of the run; one salt of the sender gives all keys.",
             "The w OTs of keys are themselves extended from 128 (SoftSpokenOT).",
             "Tags are sorted on all bits and Golomb-Rice coded.",
         ],

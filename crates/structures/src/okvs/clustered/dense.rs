@@ -1,10 +1,18 @@
 //! Sums of subsets of a bin's dense cells, by the method of four Russians.
 
+use zeroize::Zeroize;
+
 use crate::fields::Cell;
 
 /// For each eight dense cells the sums of all their subsets.
-pub struct SubsetSums<V> {
+pub struct SubsetSums<V: Cell> {
     sums: Vec<[V; 256]>,
+}
+
+impl<V: Cell> Drop for SubsetSums<V> {
+    fn drop(&mut self) {
+        self.sums.zeroize();
+    }
 }
 
 impl<V: Cell> SubsetSums<V> {

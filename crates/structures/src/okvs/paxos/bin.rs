@@ -1,14 +1,13 @@
 //! One bin's system of equations: a walk over the graph of its cells, and the cycles' equations.
 
-use rand_core::Rng;
-use zeroize::Zeroize;
-
 use super::params::Shape;
 use super::rows::{Row, RowHash};
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
 use crate::okvs::clustered::dense::SubsetSums;
 use crate::rng::SecretRng;
+use crate::secret::Secret;
+use rand_core::Rng;
 
 /// The cells of a bin for these pairs (sparse cells, then dense ones); free ones random, or zero.
 ///
@@ -26,18 +25,19 @@ pub fn encode<V: Cell>(
     if keys.len() > shape.capacity {
         return Err(EncodeFailure);
     }
-    let mut table = vec![V::default(); shape.stride()];
+    let mut table = Secret::new(vec![V::default(); shape.stride()]);
     if let Some(mut rng) = free {
         table.iter_mut().flat_map(V::words_mut).for_each(|word| *word = rng.next_u64());
     }
-    let mut rows = Vec::with_capacity(keys.len());
+    let mut rows = Secret::new(Vec::with_capacity(keys.len()));
     hash.for_each_batch(keys, |_, batch| rows.extend_from_slice(batch));
     let (sparse, dense) = table.split_at_mut(shape.sparse);
 
     let neighbours = Neighbours::new(shape.sparse, &rows);
+    // Solved cycles are wiped with the dense cells that they are equations in.
     let mut cycles = Vec::new();
     // The dense cells of the rows from a cell's free cell to it.
-    let mut ways = vec![0u64; shape.sparse];
+    let mut ways = Secret::new(vec![0u64; shape.sparse]);
     let mut reached = vec![false; shape.sparse];
     let mut used = vec![false; rows.len()];
     let mut stack = Vec::with_capacity(shape.sparse);
@@ -66,33 +66,30 @@ pub fn encode<V: Cell>(
     }
 
     solve(cycles, dense)?;
-    if dense.iter().any(|&cell| cell != V::default()) {
-        let sums = SubsetSums::new(dense);
-        sparse.iter_mut().zip(&ways).for_each(|(cell, &way)| *cell += sums.sum(way));
-    }
-    rows.iter_mut().for_each(|row| row.dense.zeroize());
-    ways.zeroize();
-    Ok(table)
+    // Also where no cell is set, so that the time does not tell whether there are cycles.
+    let sums = SubsetSums::new(dense);
+    sparse.iter_mut().zip(&*ways).for_each(|(cell, &way)| *cell += sums.sum(way));
+    Ok(std::mem::take(&mut *table))
 }
 
 /// The numbers of the rows of each cell.
 struct Neighbours {
-    numbers: Vec<u16>,
+    numbers: Secret<Vec<u16>>,
     /// Where the numbers of each cell begin, and where the last ones end.
-    starts: Vec<u32>,
+    starts: Secret<Vec<u32>>,
 }
 
 impl Neighbours {
     fn new(cells: usize, rows: &[Row]) -> Self {
-        let mut starts = vec![0u32; cells + 1];
+        let mut starts = Secret::new(vec![0u32; cells + 1]);
         rows.iter().flat_map(|row| row.cells).for_each(|cell| starts[usize::from(cell)] += 1);
         let mut end = 0;
-        for start in &mut starts {
+        for start in &mut *starts {
             end += *start;
             *start = end;
         }
         // Each start is one end until all of the cell's numbers lie before it.
-        let mut numbers = vec![0; 2 * rows.len()];
+        let mut numbers = Secret::new(vec![0; 2 * rows.len()]);
         for (number, row) in (0..).zip(rows) {
             for cell in row.cells {
                 let start = &mut starts[usize::from(cell)];

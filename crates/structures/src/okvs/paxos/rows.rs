@@ -15,6 +15,13 @@ pub struct Row {
     pub dense: u64,
 }
 
+impl Zeroize for Row {
+    fn zeroize(&mut self) {
+        self.cells.zeroize();
+        self.dense.zeroize();
+    }
+}
+
 /// The keyed function that maps a key to its bin and row: two AES permutations in a chain, with
 /// keys derived from the seed, as for the clustered table.
 pub struct RowHash {
@@ -54,6 +61,7 @@ impl RowHash {
             visit(from, rows);
         });
         blocks.zeroize();
+        rows.zeroize();
     }
 
     /// The bin, and a fraction of 64 bits that says nothing of it.
