@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Report;
 use crate::suite::About;
+use crate::{Report, Spread};
 
 /// The file of runs in a folder.
 const FILE: &str = "runs.jsonl";
@@ -17,6 +17,9 @@ const FILE: &str = "runs.jsonl";
 const MACHINE: &str = "- processor: ";
 /// Fields that only a report of one protocol has, and so tell it from other kinds of lines.
 const MARKS: [&str; 3] = ["protocol", "setup_seconds", "total_bytes"];
+
+/// The field of the spread of a run's times.
+const SPREAD: &str = "total_spread";
 
 /// Why runs could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +112,15 @@ fn parse(line: &str) -> Result<Option<(String, Report)>, serde_json::Error> {
     let (Some(Value::String(name)), Some(run)) = (fields.get("name"), fields.get("run")) else { return Ok(None) };
     if MARKS.iter().any(|mark| run.get(mark).is_none()) {
         return Ok(None);
+    }
+    let mut run = run.clone();
+    if let (None, Some(samples)) = (run.get(SPREAD), run.get("samples").and_then(Value::as_array)) {
+        // The first recordings had samples without their spread.
+        let spread = Spread::of(samples.iter().filter_map(|sample| sample.get("total_seconds")?.as_f64()));
+        let spread = serde_json::to_value(spread)?;
+        if let Some(fields) = run.as_object_mut() {
+            fields.insert(SPREAD.into(), spread);
+        }
     }
     Ok(Some((name.clone(), Report::deserialize(run)?)))
 }

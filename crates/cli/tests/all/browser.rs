@@ -166,8 +166,12 @@ impl Drop for Browser {
         // Ending the session ends the browser. A driver that is gone already has ended it too.
         if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
             let _ = stream.set_read_timeout(Some(PATIENCE));
-            let _ = write!(stream, "DELETE /session{} HTTP/1.1\r\nHost: localhost\r\n\r\n", self.session);
-            let _ = stream.read(&mut [0; 64]);
+            let _ = write!(
+                stream,
+                "DELETE /session{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                self.session
+            );
+            let _ = stream.read_to_end(&mut Vec::new());
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
@@ -185,7 +189,7 @@ fn base64(text: &str) -> Vec<u8> {
     let digits = text.bytes().filter_map(|byte| ALPHABET.iter().position(|&digit| digit == byte));
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0u32, 0);
     for digit in digits {
-        (bits, held) = (bits << 6 | digit as u32, held + 6);
+        (bits, held) = ((bits << 6) | digit as u32, held + 6);
         if held >= 8 {
             held -= 8;
             bytes.push((bits >> held) as u8);
