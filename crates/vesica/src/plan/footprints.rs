@@ -73,7 +73,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("gmr21-union", Security::SemiHonest, [[1053, 1050, 75], [1229, 1140, 717]]),
     row("gmr21-union-cardinality", Security::SemiHonest, [[1039, 964, 75], [1194, 1090, 714]]),
     row("gmr21-union-sum", Security::SemiHonest, [[1053, 1008, 75], [1193, 1113, 714]]),
-    row("hfh99-secp256k1", Security::SemiHonest, [[42, 84, 0], [22, 21, 98]]),
+    row("hfh99-secp256k1", Security::SemiHonest, [[33, 93, 4], [43, 12, 87]]),
     row("hfh99-x25519", Security::SemiHonest, [[42, 82, 0], [22, 21, 96]]),
     row("ikn20", Security::SemiHonest, [[1119, 45, 75], [836, 85, 32]]),
     row("jsz22-r", Security::SemiHonest, [[903, 345, 1116], [949, 92, 1445]]),
