@@ -74,8 +74,8 @@ mod tests {
         let mut count = 0;
         code.words::<[u128; 4]>(&keys, |number, word| {
             let mut expected = [0; 4];
-            for (i, row) in generator.iter().enumerate().filter(|(i, _)| keys[number] >> i & 1 == 1) {
-                let _ = i;
+            let named = generator.iter().enumerate().filter(|(i, _)| keys[number] >> i & 1 == 1);
+            for (_, row) in named {
                 expected.iter_mut().zip(row).for_each(|(sum, row)| *sum ^= row);
             }
             expected[3] &= u128::MAX >> (512 - width);

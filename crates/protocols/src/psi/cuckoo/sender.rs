@@ -17,6 +17,9 @@ use crate::bins::POSITIONS;
 use crate::psi::finish::{self, StoredOutputs};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
+/// About how many evaluations are made at a time. A small table of the receiver has many in a bin.
+const EVALUATIONS_PER_BATCH: usize = 1 << 15;
+
 /// The sender, set up.
 pub struct Sender<P: Paper> {
     params: Params,
@@ -64,8 +67,9 @@ impl<P: Paper> Party for Sender<P> {
         let mut tags = finish::Sender::new(finish);
         let mut stored = StoredOutputs::new(finish, finish.tags(), P::PAYLOAD_DOMAIN);
         let mut sums = Sums::new(chunks.count, params.blocks());
-        let evaluate = |part: Range<usize>, functions: &Functions<P::Code>| {
-            let count = sums.bins_in(&part).map(|bin| sums.transfers_in(bin, &part).len() * table.bin(bin).len()).sum();
+        let load = |bin: usize| table.bin(bin).len();
+        let mut evaluate = |part: Range<usize>, functions: &Functions<P::Code>| {
+            let count = sums.bins_in(&part).map(|bin| sums.transfers_in(bin, &part).len() * load(bin)).sum();
             let mut evaluations = Evaluations { instances: Vec::with_capacity(count), keys: Vec::with_capacity(count) };
             for bin in sums.bins_in(&part) {
                 let first = bin * chunks.count;
@@ -77,7 +81,7 @@ impl<P: Paper> Party for Sender<P> {
                     }
                 }
             }
-            let finished = sums.add(part, |bin| table.bin(bin).len(), &functions.evaluate(&evaluations));
+            let finished = sums.add(part, load, &functions.evaluate(&evaluations));
             let entries = finished.bins.flat_map(|bin| table.bin(bin));
             let numbers = entries.map(|entry| POSITIONS as u32 * entry.item + u32::from(entry.choice));
             if let Some((of_tags, of_payloads)) = finished.sums.split_first() {
@@ -85,7 +89,19 @@ impl<P: Paper> Party for Sender<P> {
                 stored.put(&[], of_payloads.first().map_or(&[][..], |keys| &keys[..]), numbers);
             }
         };
-        oprf.functions_in_parts(evaluate, ch, rng)?;
+        let in_batches = |part: Range<usize>, functions: &Functions<P::Code>| {
+            let mut start = part.start;
+            while start < part.end {
+                let (mut end, mut count) = (start, 0);
+                while end < part.end && count < EVALUATIONS_PER_BATCH {
+                    count += load(end / chunks.count);
+                    end += 1;
+                }
+                evaluate(start..end, functions);
+                start = end;
+            }
+        };
+        oprf.functions_in_parts(in_batches, ch, rng)?;
         drop((table, strings));
 
         // Steps 2 and 3.

@@ -45,7 +45,7 @@ impl Sums {
         let bins = self.bins_in(&part);
         let per_block = values.values.len() / self.unfinished.len();
         let entries = bins.clone().map(&load).sum();
-        let ends_within = part.end % self.transfers != 0;
+        let ends_within = !part.end.is_multiple_of(self.transfers);
         let mut all = Vec::with_capacity(self.unfinished.len());
         for block in 0..self.unfinished.len() {
             let mut values = &values.values[block * per_block..][..per_block];
