@@ -51,6 +51,10 @@ impl Exponent for Scalar {
         points.chunks_mut(BATCH).all(|points| {
             let mut products = Secret::new([ProjectivePoint::IDENTITY; BATCH]);
             for (product, point) in products.iter_mut().zip(&*points) {
+                // The library takes a third tag, too: a point has one encoding here.
+                if !matches!(point[0], 2 | 3) {
+                    return false;
+                }
                 let Some(point) = AffinePoint::from_bytes(&(*point).into()).into_option() else { return false };
                 if point == AffinePoint::IDENTITY {
                     return false;
@@ -71,8 +75,8 @@ fn hash(domain: &[u8], message: &[u8]) -> ProjectivePoint {
 
 /// The encodings of the first points, as many as there is room for.
 fn compress(points: &[ProjectivePoint; BATCH], out: &mut [Compressed]) {
-    let points = ProjectivePoint::batch_normalize(points);
-    out.iter_mut().zip(&points).for_each(|(out, point)| *out = point.to_bytes().into());
+    let points = Secret::new(ProjectivePoint::batch_normalize(points));
+    out.iter_mut().zip(&*points).for_each(|(out, point)| *out = point.to_bytes().into());
 }
 
 #[cfg(test)]

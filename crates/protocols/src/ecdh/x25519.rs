@@ -4,9 +4,9 @@
 //! Three things keep the set of u-coordinates as good as a group of prime order:
 //!
 //! - Items are hashed by the suite `curve25519_XMD:SHA-512_ELL2_RO_` of RFC 9380: Elligator 2 gives
-//!   a point of the curve, and never one of its twist, of whose u-coordinates a stranger could tell
-//!   that they belong to no other item; the cofactor is cleared, so that the point is in the
-//!   subgroup of prime order `l`.
+//!   points of the curve only. Multiplication keeps a u-coordinate on the curve or on its twist, so that
+//!   a hash that gives both would show the peer one bit of every item. The cofactor is cleared, so that
+//!   the point is in the subgroup of prime order `l`.
 //! - An exponent `k` is applied as the multiple of eight that is congruent to it modulo `l`. On the
 //!   subgroup that is `k`. A part of small order, which a peer's point may have, is gone after it
 //!   (on the twist too, whose cofactor is four), so that it tells nothing of the exponent.
@@ -22,8 +22,11 @@ use zeroize::Zeroize;
 use super::exponent::{Exponent, Message};
 
 /// What blindings rest on.
-pub(crate) const ASSUMPTIONS: &[&str] =
-    &["DDH on Curve25519", "hash-to-curve is a random oracle", "BLAKE3 is a pseudo-random generator on points"];
+pub(crate) const ASSUMPTIONS: &[&str] = &[
+    "DDH in the subgroup of prime order of Curve25519",
+    "hash-to-curve is a random oracle",
+    "BLAKE3 is a pseudo-random generator on points",
+];
 
 /// An encoded u-coordinate, in little-endian order.
 type Coordinate = [u8; 32];

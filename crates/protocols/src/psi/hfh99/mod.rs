@@ -165,7 +165,7 @@ impl Variant for Koblitz {
         status: Status::Sound,
         cost: CostClass::GroupOperations,
         deviations: &[
-            "An elliptic curve group (secp256k1) instead of the integers modulo a prime.",
+            "An elliptic curve group (secp256k1, items hashed by SSWU of RFC 9380) instead of the integers modulo a prime.",
             OWN_BLINDING,
             TAGS,
         ],
