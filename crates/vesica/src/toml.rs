@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 /// Reads comments, `[table]`, `[[table]]`, and lines `key = value`. A value is a string without
-/// escapes, a number, or an array of these on its line.
+/// escapes, a number, `true` or `false`, or an array of these on its line.
 ///
 /// # Errors
 /// The line that is not understood, or that says something a second time.
@@ -68,14 +68,22 @@ fn value(text: &str) -> Option<(Value, &str)> {
     scalar(text)
 }
 
-/// A string or a number, and what follows it.
+/// A string, a number, `true` or `false`, and what follows it.
 fn scalar(text: &str) -> Option<(Value, &str)> {
     if let Some(string) = text.strip_prefix('"') {
         let (string, rest) = string.split_once('"')?;
         return (!string.contains('\\')).then_some((Value::from(string), rest));
     }
-    let (number, rest) = text.split_at(text.find([',', ']']).unwrap_or(text.len()));
-    Some((Value::from(number.trim().parse::<f64>().ok()?), rest))
+    let (word, rest) = text.split_at(text.find([',', ']']).unwrap_or(text.len()));
+    let value = match word.trim() {
+        "true" => Value::from(true),
+        "false" => Value::from(false),
+        number => match number.parse::<u64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => Value::from(number.parse::<f64>().ok()?),
+        },
+    };
+    Some((value, rest))
 }
 
 #[cfg(test)]
@@ -86,8 +94,8 @@ mod tests {
 
     #[test]
     fn tables_strings_numbers_and_arrays_are_read() {
-        let text = "a = \"x, [y]\" \n# no\n[b]\nc = 1.5\n[[d]]\ne = [1, \"-\", 2.5]\n[[d]]\ne = []";
-        let expected = json!({"a": "x, [y]", "b": {"c": 1.5}, "d": [{"e": [1.0, "-", 2.5]}, {"e": []}]});
+        let text = "a = \"x, [y]\" \n# no\n[b]\nc = 1.5\nf = true\n[[d]]\ne = [1, \"-\", 2.5]\n[[d]]\ne = []";
+        let expected = json!({"a": "x, [y]", "b": {"c": 1.5, "f": true}, "d": [{"e": [1, "-", 2.5]}, {"e": []}]});
         assert_eq!(read(text), Ok(expected));
         for bad in [
             "a",

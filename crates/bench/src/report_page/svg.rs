@@ -48,10 +48,13 @@ enum Axis {
     Items,
 }
 
+/// What one plot is of: a recording, and three of a run's words.
+type Group<'a> = (usize, &'a str, &'a str, &'a str);
+
 /// All plots, each with the name of its file. A plot shows runs over the link of most runs, and time
 /// against bytes those of the sizes of most protocols.
 pub fn plots(data: &Data) -> Vec<(String, String)> {
-    let mut groups: BTreeMap<(usize, &str, &str, &str), Vec<(&Series, &Run)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Group<'_>, Vec<(&Series, &Run)>> = BTreeMap::new();
     for run in data.runs.iter().filter(|run| run.correct) {
         let Some(series) = data.series.get(run.series) else { continue };
         let key = (series.recording, series.task.as_str(), series.security.as_str(), series.amounts.as_str());

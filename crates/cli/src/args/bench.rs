@@ -112,7 +112,7 @@ Examples:
 
 A ratio is the time in the second recording over the time in the first. The interval beside it holds the true ratio with \
                              95 % confidence, if nothing else on the machine has changed. It needs two repeats or more \
-                             of each run.";
+                             of each run. With --fail-above 5%, the command fails if an interval begins above 1.05.";
 
 /// `vesica bench suite`.
 #[derive(Debug, Args)]
@@ -139,8 +139,7 @@ pub struct DiffArgs {
     /// The recording to compare: a file, or a folder with a runs.jsonl
     #[arg(value_name = "AFTER")]
     pub after: PathBuf,
-    /// End with an error if a run is slower than before by more than this even at the fast end of its
-    /// interval, for example 5%
+    /// End with an error if a run has become slower by more than this, beyond doubt. Example: 5%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
     /// Print one JSON object

@@ -97,10 +97,10 @@ pub struct ServeArgs {
     /// Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
-    /// With --protocol cm25-select: the key is one column of integers from 0 to 2^BITS - 1, and they are
-    /// compared as such, instead of digests of 128 bits. With 33 bits, for example, a client fetches a
-    /// quarter, and is answered several times faster. Any other value in your table or a client's is an
-    /// error. BITS is 1 to 64
+    /// With --protocol cm25-select: the key is one column of integers from 0 to 2^BITS - 1. The integers
+    /// themselves are compared, and not digests of 128 bits. With 33 bits, for example, a client fetches a
+    /// quarter of the bytes, and gets its answers several times faster. Any other value in your table or
+    /// in a client's table is an error. BITS is 1 to 64
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Set")]
     pub integer_bits: Option<u32>,
     /// Hash each key with Argon2id before anything else is done with it, here and at each client. If
@@ -242,8 +242,8 @@ pub struct QueryArgs {
     pub deadline: Option<Duration>,
     /// What queries must withstand. malicious: each answer must come with a proof that the server made
     /// it with the same secret key as all other answers. semi-honest: answers without proofs are
-    /// accepted, too, and so is a protocol (cm25-select) in which a server that does not follow it can
-    /// find out what you ask about; a warning then says so
+    /// accepted, too. A server may then also choose the protocol cm25-select: a server that breaks its
+    /// rules can find out what you ask about. A warning tells you when this protocol is used
     #[arg(
         long,
         value_enum,

@@ -201,9 +201,9 @@ fn suites_are_recorded_taken_up_again_and_compared() {
 
     folder.run("bench diff before.jsonl small.toml").expect(3, &["line 1"]);
     folder.run("bench suite none.toml --out x.jsonl").expect(3, &["none.toml"]);
-    folder.write("bad.toml", &suite.replace("vole-fast", "vole-slow"));
+    folder.write("bad.toml", suite.replace("vole-fast", "vole-slow"));
     folder.run("bench suite bad.toml --out x.jsonl").expect(3, &["vole-slow"]);
-    folder.write("other.toml", &suite.replace("small", "other"));
+    folder.write("other.toml", suite.replace("small", "other"));
     folder.run("bench suite other.toml --out before.jsonl").expect(3, &["was recorded with other facts"]);
     assert_eq!(folder.run("bench diff before.jsonl after.jsonl --fail-above much").code, 2);
 }

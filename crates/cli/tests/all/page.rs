@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use vesica::plan::Link;
 
-use crate::browser::Browser;
+use crate::browser::{Browser, Picture};
 use crate::harness::Folder;
 
 /// A text that would plant an element if the page took it for HTML.
@@ -233,22 +233,37 @@ fn plots_are_drawn_in_light_and_dark() {
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
         for plot in ["pareto", "by-size", "by-rate"] {
-            let picture = browser.picture(&format!("#{plot} > svg"));
-            let (ground, counts) = (picture.ground(), picture.counts());
-            let drawn = picture.pixels.len() - counts[&ground];
-            assert!(drawn * 100 > picture.pixels.len(), "{plot} is all but empty in {scheme}: {drawn} pixels");
             // The marks and lines of each protocol, in the colours that the scheme has for them.
             let colours = browser.texts(&format!(
                 "return [...new Set([...document.querySelectorAll('#{plot} > svg :is(.point, .series)')].map(part => \
                  getComputedStyle(part)[part.matches('.point') ? 'fill' : 'stroke']))]"
             ));
             assert!(colours.len() >= 2, "{plot} in {scheme}: {colours:?}");
-            for colour in colours {
-                let parts: Vec<u8> =
-                    colour.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
-                let seen = counts.get(parts.as_slice()).copied().unwrap_or_default();
-                assert!(seen >= 20, "{plot} in {scheme} has {seen} pixels of {colour}");
+            let lacks = |picture: &Picture| {
+                let counts = picture.counts();
+                let drawn = picture.pixels.len() - counts[&picture.ground()];
+                if drawn * 100 <= picture.pixels.len() {
+                    return Some(format!("{plot} is all but empty in {scheme}: {drawn} pixels"));
+                }
+                let seen = |colour: &str| {
+                    let parts: Vec<u8> =
+                        colour.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+                    counts.get(parts.as_slice()).copied().unwrap_or_default()
+                };
+                let missing = colours.iter().find(|colour| seen(colour) < 20)?;
+                Some(format!("{plot} in {scheme} has {} pixels of {missing}", seen(missing)))
+            };
+            // A busy machine paints late.
+            let mut picture = browser.picture(&format!("#{plot} > svg"));
+            for _ in 0..100 {
+                if lacks(&picture).is_none() {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                picture = browser.picture(&format!("#{plot} > svg"));
             }
+            assert_eq!(lacks(&picture), None);
+            let ground = picture.ground();
             grounds.push(ground);
         }
     }

@@ -117,7 +117,7 @@ mod tests {
             for (i, row) in (first as u128..).zip(&rows) {
                 for (j, key) in (0..width).enumerate() {
                     let mut block = [0];
-                    Aes128::new(key * 77).ctr(key << 64 | i / 128, &mut block);
+                    Aes128::new(key * 77).ctr((key << 64) | (i / 128), &mut block);
                     assert_eq!(row[j / 128] >> (j % 128) & 1, block[0] >> (i % 128) & 1, "row {i}, column {j}");
                 }
                 assert_eq!((row[2] >> (width - 256), row[3]), (0, 0));

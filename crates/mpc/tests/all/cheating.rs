@@ -112,13 +112,16 @@ fn relay_ot_extension(
     pass(receiver, sender, (), tamper.answer)
 }
 
+/// How a run ended for the sender and for the receiver.
+type Ends<T> = (Result<<T as Task>::SenderOutput, Abort>, Result<<T as Task>::ReceiverOutput, Abort>);
+
 /// Both sides' results of an honest run with a relay between them.
 fn relayed<P: Protocol>(
     params: &P::Params,
     sent: <P::Task as Task>::SenderInput,
     asked: <P::Task as Task>::ReceiverInput,
     relay: impl Fn(&mut Channel, &mut Channel) -> Result<(), Abort> + Sync,
-) -> (Result<<P::Task as Task>::SenderOutput, Abort>, Result<<P::Task as Task>::ReceiverOutput, Abort>) {
+) -> Ends<P::Task> {
     let ((sender_end, relay_up), (relay_down, receiver_end)) = (memory::pair(), memory::pair());
     thread::scope(|scope| {
         let sender = scope.spawn(|| {

@@ -222,7 +222,7 @@ mod tests {
         let [first, second] = [0; 2].map(|_| StateId::random(&mut rng));
         let open = || Answers::open(640, Some(file.clone())).expect("readable");
         let answers = open();
-        assert_eq!(answers.resume(first).err().expect("of no set").code, code::INPUT);
+        assert_eq!(answers.resume(first).expect_err("of no set").code, code::INPUT);
         answers.announce(first).expect("written");
         answers.begin(first);
         answers.take(4).outcome.expect("4 of 640");

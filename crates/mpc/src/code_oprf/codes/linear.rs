@@ -70,7 +70,7 @@ mod tests {
             (0..19).map(|i| std::array::from_fn(|q| 0x9e37_79b9_7f4a_7c15_u128.pow(i + q as u32 + 1))).collect();
         let width = 500;
         let code = LinearCode::new(&generator, width);
-        let keys: Vec<u128> = (0..300).map(|i| i * 0x1234_5677 & 0x7_ffff).collect();
+        let keys: Vec<u128> = (0..300).map(|i| (i * 0x1234_5677) & 0x7_ffff).collect();
         let mut count = 0;
         code.words::<[u128; 4]>(&keys, |number, word| {
             let mut expected = [0; 4];
