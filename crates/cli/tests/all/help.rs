@@ -183,7 +183,7 @@ fn suites_are_recorded_taken_up_again_and_compared() {
     compared.expect(0, &[]);
     let difference: Value = serde_json::from_str(&compared.stdout).expect("one JSON object");
     assert_eq!(difference["pairs"].as_array().map(Vec::len), Some(3));
-    assert_eq!(difference["pairs"][0]["bytes"][0], difference["pairs"][0]["bytes"][1]);
+    assert!(difference["pairs"][0]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{difference}");
     // A recording in which all was a million times faster.
     let quick: String = lines
         .iter()

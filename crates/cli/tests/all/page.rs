@@ -232,6 +232,8 @@ fn plots_are_drawn_in_light_and_dark() {
     let mut grounds = Vec::new();
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
+        // Opened anew: Chromium does not paint all marks again when the scheme changes under a page.
+        browser.open(&folder.path("page.html"));
         for plot in ["pareto", "by-size", "by-rate"] {
             // The marks and lines of each protocol, in the colours that the scheme has for them.
             let colours = browser.texts(&format!(
@@ -251,7 +253,10 @@ fn plots_are_drawn_in_light_and_dark() {
                     counts.get(parts.as_slice()).copied().unwrap_or_default()
                 };
                 let missing = colours.iter().find(|colour| seen(colour) < 20)?;
-                Some(format!("{plot} in {scheme} has {} pixels of {missing}", seen(missing)))
+                let mut most: Vec<_> = counts.iter().map(|(colour, count)| (*count, *colour)).collect();
+                most.sort_unstable_by(|a, b| b.cmp(a));
+                most.truncate(12);
+                Some(format!("{plot} in {scheme} has {} pixels of {missing}, and most of {most:?}", seen(missing)))
             };
             // A busy machine paints late.
             let mut picture = browser.picture(&format!("#{plot} > svg"));
