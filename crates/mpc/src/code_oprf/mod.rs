@@ -38,7 +38,7 @@
 //! | `m`; `k`, `n_C` | `instances`; `width` (`w`) |
 //! | `r_i`, `c_i`, `w_i` | `y_i`, the keys asked for |
 //! | `T_0`, `T_1`, `Q` | rows of `zeros` and `ones`, `pieces` |
-//! | `s`, `b`; `C` | `secret`; [`Code`](codes::Code) |
+//! | `s`, `b`; `C` | `secret`; [`Code`] |
 //! | `H` | `RowHash` |
 //!
 //! `H` must be robust for differences of any weight from 128 on, and takes more than 128 bits: no
