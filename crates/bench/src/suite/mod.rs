@@ -39,8 +39,6 @@ pub struct Planned {
     pub name: String,
     /// What is measured.
     pub settings: Settings,
-    /// Whether a broken protocol may run.
-    pub allow_broken: bool,
 }
 
 /// A `[[runs]]` table: every combination of its lists is a run.
@@ -174,7 +172,7 @@ impl Table {
         if self.task != intersect() {
             name = format!("{}-{name}", self.task);
         }
-        Ok(Planned { name, settings, allow_broken: self.allow_broken })
+        Ok(Planned { name, settings })
     }
 }
 

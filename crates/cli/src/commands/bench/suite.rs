@@ -29,15 +29,16 @@ pub fn run(args: &SuiteArgs) -> Outcome {
     let suite = suite::read(&text)
         .map_err(|refused| Failure::new(code::INPUT, format_args!("{file}: {}", refused.what), refused.mend))?;
     let mut recording = Recording::open(&args.out, &about(&suite.name)).map_err(unusable)?;
-    let missing: Vec<&Planned> = suite.runs.iter().filter(|run| !recording.has(&run.name)).collect();
+    let missing = suite.runs.iter().filter(|run| !recording.has(&run.name));
+    let missing: Vec<(&Planned, Option<f64>)> = missing.map(|run| (run, run.predicted_seconds())).collect();
     let there = suite.runs.len() - missing.len();
     if there > 0 {
         say(format_args!("note: {there} of {} runs are recorded already", suite.runs.len()));
     }
-    let mut estimate = Estimate::of(&missing);
+    let mut estimate = Estimate::of(missing.iter().map(|(_, predicted)| *predicted));
     let bar = bar(args.progress, missing.len());
     let [mut measured, mut refused] = [0, 0];
-    for run in missing {
+    for (run, predicted) in missing {
         bar.set_message(format!("{}{}", run.name, estimate.left()));
         let busy_before = suite::busy_share();
         let outcome = match measure(run) {
@@ -46,7 +47,7 @@ pub fn run(args: &SuiteArgs) -> Outcome {
                 for warning in warnings(&report, busy_before) {
                     bar.suspend(|| say(format_args!("warning: {}: {warning}", run.name)));
                 }
-                estimate.learn(run, report.samples.iter().map(|sample| sample.total_seconds).sum());
+                estimate.learn(predicted, report.samples.iter().map(|sample| sample.total_seconds).sum());
                 suite::Outcome::Run(Box::new(report))
             }
             Err(BenchError::Unsupported(why)) => {
@@ -58,7 +59,7 @@ pub fn run(args: &SuiteArgs) -> Outcome {
                 return Err(Failure { fault: format!("{}: {}", run.name, failure.fault), ..failure });
             }
         };
-        estimate.pass(run);
+        estimate.pass(predicted);
         recording.add(&Line { name: run.name.clone(), busy_before, outcome }).map_err(unusable)?;
         bar.inc(1);
     }
@@ -136,21 +137,22 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn of(runs: &[&Planned]) -> Self {
-        let known: Vec<f64> = runs.iter().filter_map(|run| run.predicted_seconds()).collect();
+    /// For runs of which the model says so many seconds each.
+    fn of(predictions: impl Iterator<Item = Option<f64>> + Clone) -> Self {
+        let known: Vec<f64> = predictions.clone().flatten().collect();
         let middle = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        let left = known.iter().sum::<f64>() + middle * (runs.len() - known.len()) as f64;
+        let left = predictions.map(|predicted| predicted.unwrap_or(middle)).sum();
         Self { left, known: [0.0; 2], middle }
     }
 
-    fn learn(&mut self, run: &Planned, seconds: f64) {
-        if let Some(predicted) = run.predicted_seconds() {
+    fn learn(&mut self, predicted: Option<f64>, seconds: f64) {
+        if let Some(predicted) = predicted {
             self.known = [self.known[0] + predicted, self.known[1] + seconds];
         }
     }
 
-    fn pass(&mut self, run: &Planned) {
-        self.left = (self.left - run.predicted_seconds().unwrap_or(self.middle)).max(0.0);
+    fn pass(&mut self, predicted: Option<f64>) {
+        self.left = (self.left - predicted.unwrap_or(self.middle)).max(0.0);
     }
 
     fn left(&self) -> String {
