@@ -65,7 +65,7 @@ impl RowHash {
     }
 }
 
-/// Puts 256 bits of a hash in the place of each of up to [`ROWS_PER_BATCH`] rows.
+/// Replaces each of up to [`ROWS_PER_BATCH`] rows by 256 bits of a hash of it.
 fn shorten(key: &[u8; 32], messages: &mut [[u8; BLOCK_BYTES]]) {
     let mut halves = Secret::new([[0; ROWS_PER_BATCH]; 2]);
     let [low, high] = &mut *halves;

@@ -29,7 +29,7 @@
 //! bits of `s` are unknown to the receiver as it has ones: 128 at least, except with the probability
 //! that sets the width `w`.
 //!
-//! The paper puts the code words `C(D_i)` and `C(H_1(x))` of a linear code in the place of `D_i` and
+//! The paper has the code words `C(D_i)` and `C(H_1(x))` of a linear code instead of `D_i` and
 //! `H_1(x)`. Against a malicious receiver, which chooses `D`, the code's distance is what leaves 128
 //! bits unknown. Here `C` is the identity and `H_1` has as many bits as a row: against a receiver
 //! that follows the protocol, random bits are as good, and rows are shorter.
