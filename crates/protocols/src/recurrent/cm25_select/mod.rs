@@ -72,8 +72,9 @@
 //! # What it does not hold
 //!
 //! - Nothing where a side does not follow the protocol. The server decrypts whatever a client sends,
-//!   and the client sees whether slots are zero: about 8,192 made-up ciphertexts read the server's
-//!   key, and so the set. A server that sends another table decides what matches, and by ciphertexts
+//!   and what it answers depends on that. 16 made-up items, one for each factor of `X^4096 + 1` modulo
+//!   `t`, read the server's key, and so the set: the client chooses by its mask what the server's
+//!   arrangement of slots multiplies. No bound on queries helps. A server that sends another table decides what matches, and by ciphertexts
 //!   with prepared noise reads what was selected.
 //! - A server that aborts for exhausted noise tells so. Honest ciphertexts never have it. A client goes
 //!   on, and counts the item among those of which nothing is known.
