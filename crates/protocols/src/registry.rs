@@ -27,6 +27,7 @@ use crate::psi::cm20::{self, Cm20};
 use crate::psi::cuckoo::{CuckooPsi, Kkrt16, Oos17, Pssz15, Psz14};
 use crate::psi::hfh99::{self, Hfh99};
 use crate::psi::ltsxq26::{self, Ltsxq26};
+use crate::psi::opened_shares::{self, OpenedShares};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
 use crate::psi::prty20::{self, Prty20};
 use crate::psi::vole::{
@@ -89,6 +90,9 @@ registries! {
         Ltsxq26<ltsxq26::ShaBand>,
         Ltsxq26<ltsxq26::Aes>,
         Ltsxq26<ltsxq26::AesBand>,
+        OpenedShares<opened_shares::Psty19> => [OpenedShares<opened_shares::Psty19Cubic>],
+        OpenedShares<opened_shares::Cgs22>,
+        OpenedShares<opened_shares::Rs21> => [OpenedShares<opened_shares::Rs21Cubic>],
     ];
     /// Protocols for [`Union`].
     union: Union = [

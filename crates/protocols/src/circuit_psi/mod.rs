@@ -52,13 +52,21 @@ use std::ops::RangeInclusive;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::{PrfOutputs, Programmed};
-use vesica_party::{Abort, Channel, Party, Security};
+use vesica_party::{Abort, Channel, Party, Protocol, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 pub use matching::OpprfMatching;
 pub use params::Params;
+
+use crate::tasks::Shares;
+
+/// A row of this folder, for what is built on shares that it gives.
+pub trait CircuitRow: Protocol<Task = Shares> {
+    /// Bins of the receiver's table, for each of which the sides get shares.
+    fn bins(params: &Self::Params) -> usize;
+}
 
 /// An oblivious programmable PRF whose keys lie in bins, at most one of the receiver's in each.
 pub trait BinOpprf: Send + Sync + 'static {

@@ -8,6 +8,7 @@ pub mod cuckoo;
 pub mod finish;
 pub mod hfh99;
 pub mod ltsxq26;
+pub mod opened_shares;
 pub mod prty19;
 pub mod prty20;
 mod row_outputs;
