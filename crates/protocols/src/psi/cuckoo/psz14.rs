@@ -6,6 +6,7 @@ use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{FailureEvent, Paper as Publication, Unsupported, ceil_log2};
 
 use super::{Chunks, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper PSZ14.
@@ -26,6 +27,7 @@ impl Paper for Psz14 {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CUCKOO_CHUNKS),
         deviations: &[
             NO_STASH,
             "An item has one value for each of its bins, the sum for its own string (as in PSSZ15), instead of one \

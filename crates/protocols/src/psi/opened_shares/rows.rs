@@ -4,6 +4,7 @@ use vesica_party::{Entry, Mode, Protocol, Rounds, Task, assumptions};
 
 use super::Opened;
 use crate::circuit_psi::{self, vole};
+use crate::styles;
 use crate::tasks::Intersect;
 
 /// The deviation of all of them.
@@ -24,6 +25,7 @@ macro_rules! opened_row {
             const ENTRY: Entry = Entry {
                 id: $id,
                 task: Intersect::NAME,
+                map_and_compare: Some(styles::CIRCUIT_OPENED),
                 // A union of lists of texts, which the macro for assumptions makes of any.
                 deviations: assumptions![<$circuit as Protocol>::ENTRY.deviations, &[OPENED]],
                 modes: $modes,

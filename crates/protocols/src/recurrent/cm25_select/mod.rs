@@ -110,6 +110,7 @@ pub use params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, Params};
 pub use server::{Server, Session};
 
 use crate::recurrent::ciphertexts::read_half;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 use params::scheme;
 
@@ -139,6 +140,7 @@ impl Service for Cm25Select {
         },
         status: Status::Sound,
         cost: CostClass::Lattice,
+        map_and_compare: Some(styles::HE_SELECT),
         deviations: &[
             "Each hash function has a sub-table of its own, in its own quarter of the slots. The client selects one \
              slot of each by products with plaintexts, instead of multiplying ciphertexts; a bin then says which \
