@@ -11,4 +11,5 @@ pub mod ltsxq26;
 pub mod prty19;
 pub mod prty20;
 mod row_outputs;
+pub mod rr17;
 pub mod vole;
