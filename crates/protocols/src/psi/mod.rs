@@ -12,4 +12,5 @@ pub mod opened_shares;
 pub mod prty19;
 pub mod prty20;
 mod row_outputs;
+pub mod rr17;
 pub mod vole;
