@@ -17,7 +17,8 @@ pub enum Map {
     MultiPointOprf,
     /// Shares of what matched, by circuits.
     Circuits,
-    /// A reverse membership test: the receiver learns which places of the sender match.
+    /// A reverse membership test: one side learns which places of the other's set match, and not which items
+    /// lie there.
     MembershipTest,
     /// The receiver's items, or the sender's, under homomorphic encryption. Not in the paper's table.
     HomomorphicEncryption,
@@ -53,7 +54,8 @@ impl fmt::Display for Map {
 /// How what was mapped is compared (PsiBench, Table 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compare {
-    /// The receiver's values come back in its own order, the sender's as a set.
+    /// The receiver's values come back in its own order, the sender's follow as a set: neither can be made
+    /// before the run.
     List,
     /// The sender's values as a set.
     Set,

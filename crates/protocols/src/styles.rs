@@ -19,19 +19,22 @@ pub(crate) const DH_COUNT: MapAndCompare =
     style(Map::CommutativeWeakPrf, Compare::Set, Work::new(BLINDED_ONCE, HASHES));
 /// The same, where both sets are blinded twice.
 pub(crate) const DH_COUNT_BOTH: MapAndCompare =
-    style(Map::CommutativeWeakPrf, Compare::Set, Work::new(BLINDED_TWICE, HASHES));
+    style(Map::CommutativeWeakPrf, Compare::Set, Work::new(BLINDED_TWICE, "n_s + n_r hashes to the group"));
 /// The same, with a ciphertext for each value.
 pub(crate) const DH_SUM: MapAndCompare = style(
     Map::CommutativeWeakPrf,
     Compare::Set,
-    Work::new(BLINDED_TWICE, "n_s + n_r hashes to the group; ring-LWE: encryptions of n_s values a column"),
+    Work::new(
+        BLINDED_TWICE,
+        "n_s + n_r hashes to the group, and as many of results; ring-LWE: n_s encryptions a column",
+    ),
 );
 /// Whose set stays under one key for many queries.
 pub(crate) const FIXED_KEY: MapAndCompare =
     style(Map::FixedKeyOprf, Compare::Set, Work::new("n_s once a key; 3 n_r a query, and more with proofs", HASHES));
 /// The same, with one bucket for each item of the client.
 pub(crate) const BUCKETS: MapAndCompare =
-    style(Map::FixedKeyOprf, Compare::Sets, Work::new("n_s once a key; 3 n_r a query", HASHES));
+    style(Map::FixedKeyOprf, Compare::Set, Work::new("n_s once a key; 3 n_r a query", HASHES));
 /// The same, with a record for each item of the client, fetched by ring-LWE.
 pub(crate) const LOOK_UP: MapAndCompare = style(
     Map::FixedKeyOprf,
@@ -44,7 +47,7 @@ pub(crate) const HE: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Decryption,
     Work::symmetric(
-        "products of plaintexts and ciphertexts: one for each coefficient of 2^12 or 2^13 bins' polynomials",
+        "products of plaintexts and ciphertexts, one for each coefficient of the polynomials in 2^12 or 2^13 slots; products of two ciphertexts for the powers",
     ),
 );
 /// The same on outputs of an OPRF.
@@ -57,13 +60,17 @@ pub(crate) const HE_OPRF: MapAndCompare = style(
 pub(crate) const HE_UNION: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::ObliviousTransfer,
-    Work::symmetric("as with clr17; an equality test a cell, and a permutation of a bit and an OT a bin of 1.3 n_s"),
+    Work::symmetric(
+        "as with clr17; an equality test a cell; a permutation of a bit and an OT a bin, 1.4 n_s and more bins",
+    ),
 );
 /// Comparison of constant-weight codewords.
 pub(crate) const HE_SHARES: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Nothing,
-    Work::symmetric("products of ciphertexts for the bits of codewords, for all items of the sender"),
+    Work::symmetric(
+        "for each 2^13 slots of the sender's bins about a hundred products of plaintexts and ciphertexts and four of two ciphertexts; an equality test of 17 bits a bin of 1.3 n_r",
+    ),
 );
 /// Tables of the server under its key, and products with what the client selects.
 pub(crate) const HE_PRODUCTS: MapAndCompare = style(
@@ -76,7 +83,7 @@ pub(crate) const HE_SELECT: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Decryption,
     Work::symmetric(
-        "encryptions of the table, n_s once; a selection, two encryptions and up to six key switches a limb of the client",
+        "encryptions of the table, n_s once; for each limb of the client's items a selection, three encryptions and up to six key switches",
     ),
 );
 
@@ -84,19 +91,39 @@ pub(crate) const HE_SELECT: MapAndCompare = style(
 pub(crate) const CUCKOO_CHUNKS: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
-    Work::symmetric("for each byte of a string 3 n_s + 1.3 n_r hashes, and AES for 1.3 n_r rows of 256 bits"),
+    Work::symmetric(
+        "for each byte of a string 3 n_s + 1.3 n_r hashes, and AES for three times 1.3 n_r rows of 256 bits; 3 n_s + 1.3 n_r hashes of sums",
+    ),
 );
 /// The same by one.
 pub(crate) const CUCKOO_ONE: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
-    Work::symmetric("3 n_s + 1.3 n_r hashes; AES for 1.3 n_r rows of some 450 to 511 bits"),
+    Work::symmetric("3 n_s + 1.3 n_r hashes; AES for three times 1.3 n_r rows of some 400 to 480 bits"),
+);
+/// Encodings from transfers in both directions, for all slots of a bin.
+pub(crate) const DUAL_EXECUTION: MapAndCompare = style(
+    Map::SinglePointOprf,
+    Compare::Sets,
+    Work::symmetric(
+        "30 to 50 hashes of two compressions for each of n_s + n_r; AES for three times 4 to 9 rows of 508 bits for each of n_s + n_r",
+    ),
+);
+/// Encodings from transfers in one direction, and a commitment for each of the sender's items.
+pub(crate) const ENCODE_COMMIT: MapAndCompare = style(
+    Map::SinglePointOprf,
+    Compare::Sets,
+    Work::symmetric(
+        "60 to 100 hashes of two compressions for each of n_s, and a commitment; AES for three times 4 to 9 rows of 508 bits for each of n_r",
+    ),
 );
 /// Columns of bits.
 pub(crate) const CM20: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
-    Work::symmetric("2 n_s + 2 n_r hashes; AES for n_r rows of some 600 bits, of which each side gathers n_s or n_r"),
+    Work::symmetric(
+        "n_s + n_r hashes, and some 150 AES for each of n_s + n_r; AES for three times n_r rows of some 600 bits",
+    ),
 );
 /// Polynomials over a set.
 pub(crate) const SPOT_LOW: MapAndCompare = style(
@@ -110,7 +137,7 @@ pub(crate) const SPOT_LOW: MapAndCompare = style(
 pub(crate) const SPOT_FAST: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Sets,
-    Work::symmetric("interpolation and evaluation in bins; 2 n_s + n_r hashes; AES for rows of some 450 bits"),
+    Work::symmetric("interpolation and evaluation in bins; 2 n_s + n_r hashes; AES for rows of 448 bits"),
 );
 /// A table of rows.
 pub(crate) const PRTY20: MapAndCompare = style(
@@ -122,7 +149,7 @@ pub(crate) const PRTY20: MapAndCompare = style(
 pub(crate) const VOLE: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
-    Work::symmetric("n_s + n_r hashes; a silent VOLE a cell of the table, 1.05 to 1.3 n_r cells"),
+    Work::symmetric("2 n_s + 2 n_r hashes; a silent VOLE a cell of the table, 1.05 to 1.3 n_r cells"),
 );
 
 /// Equality tests in bins, whose result stays shared.
@@ -130,18 +157,24 @@ pub(crate) const CIRCUIT_SHARES: MapAndCompare = style(
     Map::Circuits,
     Compare::Nothing,
     Work::symmetric(
-        "an OPRF of 3 n_s + 1.3 n_r values; a hint of 3 n_s pairs; an equality test a bin of 1.3 n_r, from silent OTs",
+        "an OPRF of 3 n_s + n_r values; a hint of 3 n_s pairs; an equality test a bin of 1.3 n_r, from silent OTs",
     ),
 );
 /// The same, of which totals are opened.
-pub(crate) const CIRCUIT_TOTALS: MapAndCompare = style(Map::Circuits, Compare::ShareRecovery, CIRCUIT_SHARES.work);
+pub(crate) const CIRCUIT_TOTALS: MapAndCompare = style(
+    Map::Circuits,
+    Compare::ShareRecovery,
+    Work::symmetric("as with vesica-circuit; a conversion or a multiplexer a bin"),
+);
 /// The same, of which all is opened to the receiver.
-pub(crate) const CIRCUIT_OPENED: MapAndCompare = CIRCUIT_TOTALS;
+pub(crate) const CIRCUIT_OPENED: MapAndCompare = style(Map::Circuits, Compare::ShareRecovery, CIRCUIT_SHARES.work);
 /// Equality tests in the sender's bins, permuted, and an OT a place.
 pub(crate) const CIRCUIT_UNION: MapAndCompare = style(
     Map::Circuits,
     Compare::ObliviousTransfer,
-    Work::symmetric("an equality test a bin of 1.3 n_s; a permutation of these, and an OT a place"),
+    Work::symmetric(
+        "an OPRF of n_s + 3 n_r values, and a hint of 3 n_r pairs; an equality test a bin of 1.3 n_s; a permutation of these, and an OT a place",
+    ),
 );
 /// The same in each direction.
 pub(crate) const CIRCUIT_UNION_BOTH: MapAndCompare =
@@ -157,12 +190,28 @@ pub(crate) const DH_TEST_COUNT: MapAndCompare =
 pub(crate) const SHUFFLED_TEST: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
-    Work::symmetric("an OPRF of a table's bins; a permutation of the table by OTs; an OT a place"),
+    Work::symmetric(
+        "a permutation of a table of 1.3 n by OTs, of the set that is shuffled; an OPRF of that table, and of 3 values for each item of the other set; an OT a place",
+    ),
 );
 /// The same without OTs of records.
 pub(crate) const SHUFFLED_TEST_COUNT: MapAndCompare = style(Map::MembershipTest, Compare::Set, SHUFFLED_TEST.work);
-/// Rows of JSZ22.
-pub(crate) const SHUFFLED: MapAndCompare = SHUFFLED_TEST;
+/// The sender's own table shuffled, whose matches the sender learns.
+pub(crate) const SHUFFLED_KEYS: MapAndCompare = style(
+    Map::MembershipTest,
+    Compare::Set,
+    Work::symmetric(
+        "three permutations of a table of 1.3 n_s by OTs; an OPRF of that table, and of 3 values for each of n_r; n_s records under keys",
+    ),
+);
+/// Bits of hashes by base OTs.
+pub(crate) const BITS_OF_HASHES: MapAndCompare = style(
+    Map::MultiPointOprf,
+    Compare::Set,
+    Work::symmetric(
+        "for each of log2(n_s n_r) + 40 bits a hash for each of n_s and two for each of n_r; a table of 1.05 to 1.3 n_r cells",
+    ),
+);
 /// A polynomial and two OPRFs a place.
 pub(crate) const BIN_TESTS: MapAndCompare = style(
     Map::MembershipTest,
@@ -179,7 +228,7 @@ pub(crate) const ZCL23_SK: MapAndCompare = style(
 pub(crate) const ZCL23_PK: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
-    Work::new("3 n_s, and 3 a cell of a table of more than n_r cells", "n_s OTs"),
+    Work::new("3 n_s, and 2 a cell of a table of 1.18 to 1.55 n_r cells", "n_s OTs"),
 );
 /// Bins of a lookup table, opened round by round.
 pub(crate) const PEELING: MapAndCompare = style(

@@ -8,7 +8,7 @@ use vesica_structures::hashing::right_bits;
 
 use super::places::POSITION_BITS;
 use super::psz14::bits_for_all_pairs;
-use super::{Chunks, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use super::{Chunks, HASHED_SUMS, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -39,6 +39,7 @@ impl Paper for Pssz15 {
              stands for several items.",
             "The right part is at least so wide that at most two of the receiver's items share one, except with \
              probability 2^-43: the bound for the table is for independent positions.",
+            HASHED_SUMS,
             SORTED_TAGS,
             PAYLOADS,
             ONE_LEARNS,

@@ -56,23 +56,33 @@ impl<O: Opened> Party for Receiver<O> {
                 bin_of[item] = bin;
             }
         }
-        // Step 2. What takes time by the matches comes after the last message.
+        // Step 2.
         let width = params.payload_bytes;
         let cells = if width == 0 { Vec::new() } else { receive_cells(&items, params.receiver_items, width, ch)? };
-        let matches: Vec<u32> =
-            (0..).zip(is_common.iter()).filter_map(|(item, common)| common.then_some(item)).collect();
+        let matches = list(&is_common);
         if width == 0 {
             return Ok(IntersectReceiverOutput { matches, ..IntersectReceiverOutput::default() });
         }
-        let listed = matches.clone();
         let payloads = SealedPayloads::new(
             width,
             cells,
-            move || listed.iter().map(|&item| (item, item)).collect(),
+            move || list(&is_common).into_iter().map(|item| (item, item)).collect(),
             move |item, out| out.copy_from_slice(&own[bin_of[item] * width..][..width]),
         );
         Ok(IntersectReceiverOutput { matches, payloads, unread: 0 })
     }
+}
+
+/// The places of the ones. The same work whatever they are, for the sender has not taken its leave yet.
+fn list(bits: &Bits) -> Vec<u32> {
+    // Written before, so that no more memory is touched where more is common.
+    let (mut list, mut length) = (vec![u32::MAX; bits.len() + 1], 0);
+    for (place, bit) in (0..).zip(bits.iter()) {
+        list[length] = place;
+        length += usize::from(bit);
+    }
+    list.truncate(length);
+    list
 }
 
 /// The sender's shares of payloads, in the order of the receiver's items; those of empty bins come

@@ -8,6 +8,7 @@ use vesica_party::{
 use vesica_structures::facts::Paper;
 
 use super::Variant;
+use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
 const PAPER: Paper = Paper {
@@ -106,6 +107,7 @@ impl Variant for De {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::DUAL_EXECUTION),
         deviations: &[
             BINS,
             KEYS,
@@ -132,6 +134,7 @@ impl Variant for Ec {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::ENCODE_COMMIT),
         deviations: &[
             BINS,
             KEYS,

@@ -18,7 +18,7 @@ impl For<Union> for Jsz22R {
         paper: jsz22::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
-        map_and_compare: Some(styles::SHUFFLED),
+        map_and_compare: Some(styles::SHUFFLED_TEST),
         deviations: &[
             jsz22::OPRF,
             jsz22::NETWORK,

@@ -27,7 +27,7 @@ impl Protocol for Jsz22S {
             false_match_bits: None,
         },
         cost: CostClass::Symmetric,
-        map_and_compare: Some(styles::SHUFFLED),
+        map_and_compare: Some(styles::SHUFFLED_KEYS),
         deviations: &[
             jsz22::OPRF,
             jsz22::NETWORK,
