@@ -106,7 +106,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("pt26", Security::SemiHonest, [[2360, 245, 214], [2791, 347, 347]]),
     row("ra17", Security::SemiHonest, [[842, 60, 0], [374, 11, 153]]),
     row("rr17-de", Security::Malicious, [[4500, 1100, 400], [4500, 450, 1700]]),
-    row("rr17-ec", Security::Malicious, [[4500, 60, 520], [3000, 10, 500]]),
+    row("rr17-ec", Security::Malicious, [[4500, 170, 430], [2470, 10, 300]]),
     row("rr22", Security::Malicious, [[2916, 95, 118], [2833, 1, 225]]),
     row("rr22", Security::SemiHonest, [[1482, 96, 134], [1779, 2, 231]]),
     row("rr22-circuit", Security::SemiHonest, [[946, 542, 1853], [1009, 75, 1869]]),

@@ -1,6 +1,6 @@
 //! The rows: one for each circuit PSI that PsiBench runs as a PSI, and PSTY19, which they come from.
 
-use vesica_party::{Entry, Mode, Protocol, Rounds, Task, assumptions};
+use vesica_party::{Choice, Entry, Mode, Protocol, Rounds, Task, assumptions};
 
 use super::Opened;
 use crate::circuit_psi::{self, vole};
@@ -25,6 +25,7 @@ macro_rules! opened_row {
             const ENTRY: Entry = Entry {
                 id: $id,
                 task: Intersect::NAME,
+                variants: choices(<$circuit as Protocol>::ENTRY.variants),
                 map_and_compare: Some(styles::CIRCUIT_OPENED),
                 // A union of lists of texts, which the macro for assumptions makes of any.
                 deviations: assumptions![&[OPENED], <$circuit as Protocol>::ENTRY.deviations],
@@ -33,6 +34,11 @@ macro_rules! opened_row {
             };
         }
     };
+}
+
+/// The choices of a circuit PSI: none, or the equality test, which changes no mode here.
+const fn choices(of_circuit: &[Choice]) -> &'static [Choice] {
+    if of_circuit.is_empty() { &[] } else { <circuit_psi::psty19::Psty19 as Protocol>::ENTRY.variants }
 }
 
 /// The mode of a circuit PSI, with what opening adds to its rounds.
@@ -68,5 +74,5 @@ opened_row!(
 opened_row!(
     /// `rs21-circuit-psi:equality=cubic`.
     Rs21Cubic, vole::Rs21CircuitCubic, "rs21-circuit-psi:equality=cubic",
-    &[opened(mode::<vole::Rs21CircuitCubic>(), Rounds::between(13, 30))]
+    &[opened(mode::<vole::Rs21CircuitCubic>(), Rounds::between(13, 32))]
 );

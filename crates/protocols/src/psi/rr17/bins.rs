@@ -46,7 +46,7 @@ fn place(keys: &Keys, bins: usize, item: u128) -> (u32, u128) {
     let hash: [u128; 2] = bytemuck::cast(*blake3::keyed_hash(&keys.places, &item.to_le_bytes()).as_bytes());
     let [place, key] = hash.map(u128::from_le);
     // Scaled to `0..bins`, of which no value is favoured by more than 2^-32 of its share.
-    let bin = u128::from(place as u64) * bins as u128 >> 64;
+    let bin = (u128::from(place as u64) * bins as u128) >> 64;
     (bin as u32, key & (u128::MAX >> (u128::BITS - KEY_BITS)))
 }
 

@@ -1,6 +1,6 @@
 //! Parties that cheat: each is caught, or gets no more than the entries say.
 
-use std::iter::repeat;
+use std::iter::{repeat, repeat_n};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use vesica_mpc::code_oprf::messages::{Answer, Challenge, Corrections};
@@ -308,7 +308,7 @@ fn a_commitment_to_another_item_is_no_match() {
 fn a_flood_of_tags_withholds_its_own_item_alone() {
     let params = params::<EncodeCommit<Ec>>(N);
     let own = items(N);
-    let flood = repeat((None, own[0])).take(N / 2);
+    let flood = repeat_n((None, own[0]), N / 2);
     let groups: Vec<Group> = flood.chain(own[..N / 2].iter().map(|&item| (Some(item), item))).collect();
     assert_eq!(matches_of_groups(&params, &groups), (1..N as u32 / 2).collect::<Vec<u32>>());
 }
