@@ -28,7 +28,7 @@
 //! broken hint, around the same bins and tests. [`Matching`] is there because two papers
 //! do not test what an OPPRF gives, while the multiplexer behind them is the same: `cgs22` has two
 //! OPPRFs and a membership test, `pepsi` compares under homomorphic encryption. Both end alike: the sender's shares of payloads are the masks
-//! that it was given. A row itself is a plain [`Protocol`](vesica_party::Protocol): it names its
+//! that it was given. A row itself is a plain [`Protocol`]: it names its
 //! description, a matching and the equality test, by one use of `circuit_row`.
 //!
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a

@@ -100,7 +100,7 @@ pub(crate) fn check_asked(asked: u64, most: u64) -> Result<(), Abort> {
     Err(Abort::Local {
         code: exit_code::REFUSED,
         fault: format!("this client has asked {most} times since it enrolled"),
-        mend: "enrol anew: delete the file that keeps what the server sent once".into(),
+        mend: "have the server prepare its set again, and enrol anew".into(),
     })
 }
 
