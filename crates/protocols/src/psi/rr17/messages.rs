@@ -44,7 +44,7 @@ impl Stream for Tags {
 }
 
 /// Arrow 4 of encode-commit: a commitment and its wrapped openings for each item of the sender, in a random
-/// order.
+/// order. Its step is 5, which tells it from arrow 4 of dual execution.
 pub(super) enum Groups {}
 
 impl Stream for Groups {

@@ -75,18 +75,21 @@
 //!   asked for, it may send the encodings of some slots `j` only: the item then matches if the receiver
 //!   has it in one of these. A simulator draws a slot for each of the items in a bin, all different, as the
 //!   receiver does, and leaves out items whose encodings are missing there. For that the bin must have as many
-//!   slots of the receiver as of the sender: it has if the receiver's set is not the smaller one.
+//!   slots of the receiver as of the sender, which it has if the receiver's set is not the smaller one, and no
+//!   two items of the sender may share bin and key: such a pair takes about `2^38.5 sqrt(bins)` hash queries.
 //! - *Encode-commit* takes them from the commitments: whoever knows an opening of one to `x` has asked the random
 //!   oracle for it. They are at most `n_s`, but any number of them may be in one bin.
 //!
-//! Where a corrupt sender uses more items of a bin than the receiver has slots there, different slots for all of
+//! Where a corrupt sender so uses more items of a bin than the receiver has slots there, different slots for all of
 //! them do not exist. If it sends the encodings of slot 1 alone for all of them, one common item of this bin
 //! becomes a match, or none, and which one follows from the receiver's slots. So the result is a part of the
 //! intersection, and the part depends on the intersection in this bin, and on nothing else of the receiver's set.
 //! No set of the sender's choice does that in an ideal intersection. The entries state it; whether the paper does,
 //! we could not look up.
 //!
-//! The receiver does not answer arrow 4, and its work for it does not depend on what it finds (`search`).
+//! The receiver does not answer arrow 4. In dual execution its work for it does not depend on what it finds. In
+//! encode-commit it takes some nanoseconds more for each tag that it finds, and a sender may send the tags of one
+//! item in all groups: the entry states what time may tell (`search`).
 //!
 //! # Bounds on sets
 //!

@@ -45,8 +45,9 @@ const LARGER_SET: &str = "a corrupt party whose items are in slots may use as ma
 /// Where the result of dual execution is more than an intersection with a set of the sender's choice.
 const WITHHELD_OF_LARGER: Leak = Leak {
     to: Learner::Sender,
-    what: "nothing in the run; but a corrupt sender that declared the larger set may use more items of one bin than \
-           the receiver has slots there, and withhold matches in it by the slots that they are in: the receiver's \
+    what: "nothing in the run; but a corrupt sender that declared the larger set, or that finds two items with one bin \
+           and key (about 2^38.5 times the root of the number of bins in hash queries, while the run goes on), may use \
+           more items of one bin than the receiver has slots there, and withhold matches in it by the slots that they are in: the receiver's \
            result then is a part of the intersection, and which part depends on the intersection in that bin. What \
            the sender can infer if it sees the result follows from the intersection with what it used",
     extra: None,
@@ -59,6 +60,15 @@ const WITHHELD: Leak = Leak {
            there, and withhold matches in it by the slots that they are in: the receiver's result then is a part of \
            the intersection, and which part depends on the intersection in that bin. What the sender can infer if it \
            sees the result follows from the intersection with what it committed to",
+    extra: None,
+};
+
+/// What the receiver's search costs in encode-commit.
+const TIME_OF_TAGS: Leak = Leak {
+    to: Learner::Sender,
+    what: "by time: the receiver works some nanoseconds longer for each of the sender's tags that it has. A corrupt \
+           sender may send the tags of one guessed item, or of one bin, in all of its groups, and then see in \
+           milliseconds whether the receiver has that item, or how many items it has in that bin",
     extra: None,
 };
 
@@ -83,6 +93,7 @@ const ENCODE_COMMIT_MODES: &[Mode] = &[Mode {
         SIZES,
         Leak { to: Learner::Receiver, what: LARGER_SET, extra: None },
         WITHHELD,
+        TIME_OF_TAGS,
     ],
 }];
 

@@ -71,10 +71,16 @@ impl Party for Receiver {
         // Step 4.
         let _phase = ch.phase(Phase::Match);
         tags::receive::<Tags>(&mut finder, params.sender_encodings(), params.tag_bits, ch)?;
-        let mut matches = finder.found().list();
-        // An item may be found by several of its encodings, if the sender has put it into several slots.
-        matches.iter_mut().for_each(|number| *number /= slots as u32);
-        matches.dedup();
+        let found = finder.found();
+        // An item may be found by several of its encodings, if the sender has put it into several slots. One
+        // pass over all of them, with the same work whatever was found, into a list that was written before.
+        let (mut matches, mut count) = (vec![u32::MAX; params.receiver_items + 1], 0);
+        for item in 0..params.receiver_items {
+            let is_match = (item * slots..(item + 1) * slots).fold(false, |any, number| any | found.get(number));
+            matches[count] = item as u32;
+            count += usize::from(is_match);
+        }
+        matches.truncate(count);
         Ok(IntersectReceiverOutput { matches, payloads: SealedPayloads::default(), unread: 0 })
     }
 }

@@ -1,9 +1,11 @@
-//! The receiver's search for its own tags among the sender's, with the same work whatever is found.
+//! The receiver's search for its own tags among the sender's. Each tag takes a look at one bucket; one that is
+//! found takes some nanoseconds more, to note a candidate, whether there is space for it or not. That is time
+//! which a sender can multiply: the entry says so.
 //!
 //! A tag is too short to decide: it names *candidates*, each of which is tried at its commitment when all
 //! groups have come. An item has space for [`CANDIDATES`]; the first ones count. Were there no bound, a
-//! sender could fill many groups with the tags of one item that it has committed to nowhere, and see by the
-//! receiver's time whether the receiver has it. As each item has a space of its own, tags of one item do not
+//! sender could fill many groups with the tags of one item that it has committed to nowhere, and have the
+//! receiver try all of them. As each item has a space of its own, tags of one item do not
 //! change what is found of others.
 
 use rayon::prelude::*;
