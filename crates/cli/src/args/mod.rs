@@ -225,9 +225,10 @@ pub struct ProtocolsArgs {
     /// task
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// Print an overview in groups instead: task, what a protocol computes; map, how it makes values of both
-    /// sets that tell nothing beyond what is common; compare, how it finds what is common among these. The
-    /// overview has security against either side, rounds and work
+    /// Print an overview instead, with the security against either side, the rounds and the work of each
+    /// protocol. "task" groups the protocols by what they compute. "map" groups them by how they turn items
+    /// into values that can be compared and tell nothing else. "compare" groups them by how they then find
+    /// the values that both sides have
     #[arg(long, value_enum, hide_possible_values = true, value_name = "task|map|compare")]
     pub by: Option<GroupingName>,
     /// Print JSON: an array of objects with id, aliases, task, map, compare, modes and status
