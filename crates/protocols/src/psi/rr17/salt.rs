@@ -23,8 +23,8 @@ pub(super) struct Keys {
 
 impl Keys {
     fn derive(ch: &Channel, params: &Params, shares: [&[u8; 32]; 2]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 rr17 2026 salt to keys");
-        hasher.update(&ch.session()).update(&params.fingerprint());
+        let mut hasher = bound("vesica v1 rr17 2026 salt to keys", ch);
+        hasher.update(&params.fingerprint());
         for share in shares {
             hasher.update(share);
         }
@@ -58,8 +58,18 @@ pub(super) fn toss_as_receiver(params: &Params, ch: &mut Channel, rng: &mut Secr
 
 /// Hash commitment, hiding for values with 256 bits of entropy.
 pub(super) fn commit(ch: &Channel, share: &[u8; 32]) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("vesica v1 rr17 2026 commitment to the salt");
-    *hasher.update(&ch.session()).update(share).finalize().as_bytes()
+    *bound("vesica v1 rr17 2026 commitment to the salt", ch).update(share).finalize().as_bytes()
+}
+
+/// A hash that is bound to the session and to the place in its conversation.
+fn bound(label: &str, ch: &Channel) -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new_derive_key(label);
+    let (path, reversed) = ch.place();
+    hasher.update(&ch.session()).update(&[u8::from(reversed)]).update(&(path.len() as u64).to_le_bytes());
+    for index in path {
+        hasher.update(&index.to_le_bytes());
+    }
+    hasher
 }
 
 fn random_bytes(rng: &mut SecretRng) -> [u8; 32] {

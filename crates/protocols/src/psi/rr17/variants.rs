@@ -63,15 +63,6 @@ const WITHHELD: Leak = Leak {
     extra: None,
 };
 
-/// What the receiver's search costs in encode-commit.
-const TIME_OF_TAGS: Leak = Leak {
-    to: Learner::Sender,
-    what: "by time: the receiver works some nanoseconds longer for each of the sender's tags that it has. A corrupt \
-           sender may send the tags of one guessed item, or of one bin, in all of its groups, and then see in \
-           milliseconds whether the receiver has that item, or how many items it has in that bin",
-    extra: None,
-};
-
 const DUAL_EXECUTION_MODES: &[Mode] = &[Mode {
     security: Security::Malicious,
     corrupt_sender: Resistance::Malicious,
@@ -93,7 +84,6 @@ const ENCODE_COMMIT_MODES: &[Mode] = &[Mode {
         SIZES,
         Leak { to: Learner::Receiver, what: LARGER_SET, extra: None },
         WITHHELD,
-        TIME_OF_TAGS,
     ],
 }];
 

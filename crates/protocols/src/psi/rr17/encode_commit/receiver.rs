@@ -6,7 +6,7 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::search::{Candidates, OwnTag, OwnTags};
+use super::search::{Candidates, OwnTags};
 use crate::psi::rr17::Params;
 use crate::psi::rr17::bins::{Hashed, Slots};
 use crate::psi::rr17::messages::Groups;
@@ -59,44 +59,40 @@ impl Party for Receiver {
         let layout = params.layout();
         let mut masks = choose(oprf, &slots, params.receiver_items, 2, ch, rng)?;
         let of_tags = Secret::new(masks.split_off(params.receiver_items));
-        let tags: Vec<OwnTag> = slots
-            .filled()
-            .map(|(slot, item)| OwnTag {
-                tag: layout.tag_of(of_tags[item]),
-                slot: (slot % layout.slots) as u32,
-                item: item as u32,
-            })
-            .collect();
-        let own = OwnTags::new(&tags);
+        let mut tags = Secret::new(vec![(0, 0); params.receiver_items]);
+        for (slot, item) in slots.filled() {
+            tags[item] = (layout.tag_of(of_tags[item]), (slot % layout.slots) as u32);
+        }
+        let (own, places) = OwnTags::new(&tags);
         drop((tags, of_tags, slots));
 
         // Step 4.
         let phase = ch.phase(Phase::Masks);
-        let mut candidates = Candidates::new(params.receiver_items);
+        let mut candidates = Candidates::new(own.places());
         let at_a_time = (BYTES_PER_PART / layout.group_bytes()).max(1);
         let mut part = Vec::new();
         for first in (0..params.sender_items).step_by(at_a_time) {
             let groups = at_a_time.min(params.sender_items - first);
             part.resize(groups * layout.group_bytes(), 0);
             ch.recv_stream::<Groups>(&mut part)?;
-            let found: Vec<_> = part
+            let found: Vec<u32> = part
                 .par_chunks_exact(layout.group_bytes())
                 .flat_map_iter(|group| {
-                    let (commitment, cells) = layout.read(group);
                     let own = &own;
-                    cells.enumerate().flat_map(move |(slot, (tag, wrapped))| {
-                        own.find(tag, slot).map(move |item| (item, commitment, wrapped))
-                    })
+                    layout.read(group).1.enumerate().map(move |(slot, (tag, _))| own.find(tag, slot))
                 })
                 .collect();
-            for (item, commitment, wrapped) in found {
-                candidates.add(item, commitment, wrapped);
+            for (group, places) in part.chunks_exact(layout.group_bytes()).zip(found.chunks_exact(layout.slots)) {
+                let (commitment, cells) = layout.read(group);
+                for (&place, (_, wrapped)) in places.iter().zip(cells) {
+                    candidates.add(place, commitment, wrapped);
+                }
             }
         }
         drop(phase);
 
         let _phase = ch.phase(Phase::Match);
-        let matches = candidates.matches(&keys.commitments, &input.items, &masks);
+        let matches = candidates.matches(&keys.commitments, &input.items, &places, &masks);
         Ok(IntersectReceiverOutput { matches, payloads: SealedPayloads::default(), unread: 0 })
     }
 }
