@@ -61,10 +61,15 @@ pub struct ServeArgs {
     /// and clients can go on using what they have already fetched of the set
     #[arg(long, value_name = "FILE", help_heading = "Set")]
     pub state: Option<PathBuf>,
-    /// If the state file was prepared with other settings, prepare the set anew, and have each client
-    /// enrol again
+    /// If the state file was prepared with other settings, or is damaged, prepare the set anew, and have
+    /// each client enrol again
     #[arg(long, help_heading = "Set", requires = "state")]
     pub replace_state: bool,
+    /// Refuse a table that has lost more than this percentage of its keys since it was last read, since a
+    /// table that was cut short looks like that. The server then keeps the set that it has; it does not
+    /// start if the state file is what it compares the table with. 100 allows any loss
+    #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Set")]
+    pub max_shrink: u8,
     /// Make a new secret key when the present one has reached this age, for example 90d, 12h or 30m.
     /// Each client then enrols again; see --overlap. The signal SIGUSR1 makes a new key at once
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Set")]
@@ -99,8 +104,8 @@ pub struct ServeArgs {
     pub leak_prefix: Option<u32>,
     /// With --protocol cm25-select: the key is one column of integers from 0 to 2^BITS - 1. The integers
     /// themselves are compared, and not digests of 128 bits. With 33 bits, for example, a client fetches a
-    /// quarter of the bytes, and gets its answers several times faster. Any other value in your table or
-    /// in a client's table is an error. BITS is 1 to 64
+    /// quarter of the bytes, and gets its answers several times faster. A cell that holds no such integer is
+    /// an error, in your table and in a client's. BITS is 1 to 64
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Set")]
     pub integer_bits: Option<u32>,
     /// Hash each key with Argon2id before anything else is done with it, here and at each client. If
@@ -252,9 +257,9 @@ pub struct QueryArgs {
         help_heading = "Server"
     )]
     pub security: SecurityName,
-    /// Trust the server to follow its protocol, where the protocol holds only then (cm25-select): a server that
-    /// does not can find out what you ask about. Without this, such a server is refused before it sees
-    /// anything. Say --security semi-honest as well
+    /// Accept a server that runs cm25-select, and trust it to follow that protocol: if it does not, it can
+    /// find out what you ask about. Without this, a server that runs cm25-select is refused before it
+    /// sees anything. Say --security semi-honest as well
     #[arg(long, help_heading = "Server")]
     pub trust_server: bool,
     /// Let the server see this many bits of a hash of each of your keys, 1 to 20, if its protocol needs that

@@ -80,7 +80,8 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
         }
     });
     serve.run(&stop, &log);
-    log.write("stopped", "stopped", &[]);
+    let signal = signalled.stopped_by();
+    log.write("stopped", &format!("stopped by {signal}"), &[("signal", json!(signal))]);
     Ok(())
 }
 
@@ -97,6 +98,7 @@ struct Flagged {
     is_running: AtomicBool,
     reload: AtomicBool,
     rotate: AtomicBool,
+    is_terminated: AtomicBool,
 }
 
 /// Whether a signal has asked for this since the last time.
@@ -124,6 +126,7 @@ impl Signalled {
                     SIGINT => code::INTERRUPTED,
                     _ => code::TERMINATED,
                 };
+                flags.0.is_terminated.store(signal == SIGTERM, Ordering::SeqCst);
                 if stop.is_stopped() || !flags.0.is_running.load(Ordering::SeqCst) {
                     process::exit(code.into());
                 }
@@ -131,6 +134,11 @@ impl Signalled {
             }
         });
         flagged
+    }
+
+    /// The name of the last signal that ended the server.
+    fn stopped_by(&self) -> &'static str {
+        if self.0.is_terminated.load(Ordering::SeqCst) { "SIGTERM" } else { "SIGINT" }
     }
 
     fn set_running(&self) {
@@ -180,6 +188,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         trust_clients: args.trust_clients,
         state: args.state,
         replace_state: args.replace_state,
+        max_shrink: args.max_shrink,
         rotate_after: args.rotate_after,
         overlap: args.overlap,
         listen: args.listen,

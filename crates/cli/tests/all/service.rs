@@ -81,7 +81,7 @@ fn answers_are_those_of_a_plain_join_in_both_modes_with_and_without_labels() {
 #[test]
 fn a_clients_state_spares_the_tags_and_follows_a_replaced_set() {
     let folder = tables();
-    let (server, address) = serve(&folder, "--payload label --state deny.state");
+    let (server, address) = serve(&folder, "--payload label --state deny.state --max-shrink 100");
     let enrolment = |told: &Value| told["enrolment"].as_str().map(str::to_owned).expect("a word");
     let first = report(&folder, &address, "--state deny.cache");
     let second = report(&folder, &address, "--state deny.cache");
@@ -318,7 +318,7 @@ fn a_client_that_is_taken_off_the_list_is_disconnected() {
     let line: Value = serde_json::from_str(&server.says("\"clients\"")).expect("a JSON line");
     assert_eq!((line["clients"].as_u64(), line["removed"].as_u64()), (Some(1), Some(1)));
     client.end().expect(9, &["does not accept the client any more"]);
-    query(&folder, &address, "").expect(6, &["refused our key"]);
+    query(&folder, &address, "").expect(6, &["refused our key", "adds its line to the file of --clients"]);
     folder.write("clients.txt", folder.read("us.pub"));
     server.signal("HUP");
     server.says("\"clients\"");
@@ -398,10 +398,82 @@ fn a_quota_outlives_a_kill_and_is_known_before_the_first_query() {
         // Midnight has passed in between, by a chance of some seconds in a day.
         return;
     }
-    refused.expect(9, &["used up its quota of 310 items per day", "ask again in"]);
+    refused.expect(11, &["this client's quota of 310/day", "left; nothing was asked", "in the next day of UTC"]);
     assert!(!folder.files().contains(&"other.csv".to_owned()), "no partial result");
     server.signal("TERM");
+    server.end().expect(0, &["up to 19 items more than that count as used", "stopped by SIGTERM"]);
+}
+
+#[test]
+fn a_query_that_is_too_long_for_the_rest_of_a_quota_costs_nothing() {
+    let folder = tables();
+    folder.write("short.csv", "when,url\n1,http://3.example/\n");
+    let (server, address) = serve(&folder, "--state deny.state --quota 320/day");
+    let short = QUERY.replace("seen.csv", "short.csv");
+    folder.run(&format!("{short} --connect {address}")).expect(0, &["1 keys match"]);
+    query(&folder, &address, "").expect(0, &["100 keys match"]);
+    let refused = folder.run(&format!("{short} --connect {address}"));
+    if refused.code == 0 {
+        // Midnight has passed in between.
+        return;
+    }
+    refused.expect(11, &["1 keys take 16 items in whole queries", "only 0 are left"]);
+    server.signal("TERM");
     server.end().expect(0, &[]);
+    let (server, address) = serve(&folder, "--state deny.state --quota 352/day");
+    for _ in 0..2 {
+        query(&folder, &address, "").expect(11, &["300 keys take 304 items", "only 32 are left"]);
+    }
+    folder.run(&format!("{short} --connect {address}")).expect(0, &["1 keys match"]);
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+}
+
+#[test]
+fn a_table_that_was_cut_short_is_not_served() {
+    let folder = tables();
+    let whole = folder.read("deny.csv");
+    let cut: String = whole.lines().take(400).map(|line| format!("{line}\n")).collect();
+    for options in ["--state deny.state", "--protocol oprf-pir --security semi-honest --state pir.state"] {
+        folder.write("deny.csv", whole.as_str());
+        let (server, address) = serve(&folder, options);
+        folder.write("deny.csv", cut.as_str());
+        server.signal("HUP");
+        let line = server.says("the set stays as it was");
+        assert!(line.contains("the table has 399 keys, and had 600 before: more than 20 percent"), "{line}");
+        query(&folder, &address, "--security semi-honest").expect(0, &["100 keys match"]);
+        server.signal("TERM");
+        server.end().expect(0, &["reading the table again"]);
+    }
+    let start = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --state deny.state");
+    folder.run(&start).expect(11, &["had 600 before", "--max-shrink 100"]);
+    folder.run(&format!("{start} --max-shrink 33")).expect(11, &["more than 33 percent"]);
+    let (server, _) = serve(&folder, "--state deny.state --max-shrink 34");
+    server.signal("TERM");
+    server.end().expect(0, &["0 added, 201 removed"]);
+}
+
+#[test]
+fn a_damaged_state_is_replaced_if_that_is_asked_for_and_another_file_never() {
+    let folder = tables();
+    let (server, _) = serve(&folder, "--state deny.state");
+    server.signal("TERM");
+    server.end().expect(0, &[]);
+    let state = folder.path("deny.state");
+    let mut bytes = std::fs::read(&state).expect("a state");
+    bytes.truncate(bytes.len() - 100);
+    std::fs::write(&state, &bytes).expect("written");
+    let start = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --state deny.state");
+    folder.run(&start).expect(3, &["damaged", "--replace-state"]);
+    let (server, address) = serve(&folder, "--state deny.state --replace-state");
+    query(&folder, &address, "").expect(0, &["100 keys match"]);
+    server.signal("INT");
+    server.end().expect(0, &["damaged", "the set is prepared anew", "stopped by SIGINT"]);
+    folder.write("notes.txt", "these are notes\n");
+    restrict(&folder, "notes.txt");
+    let notes = start.replace("deny.state", "notes.txt");
+    folder.run(&format!("{notes} --replace-state")).expect(3, &["notes.txt"]);
+    assert_eq!(folder.read("notes.txt"), "these are notes\n");
 }
 
 #[test]
@@ -461,7 +533,7 @@ fn keys_are_hashed_slowly_on_both_sides_and_only_once() {
 #[test]
 fn a_set_may_get_longer_labels_and_refuses_what_does_not_fit() {
     let folder = tables();
-    let (server, address) = serve(&folder, "--payload label --state deny.state");
+    let (server, address) = serve(&folder, "--payload label --state deny.state --max-shrink 100");
     report(&folder, &address, "--state deny.cache");
     folder.write("deny.csv", "url,label\nhttp://1.example/,longer\nhttp://2.example/,b\n");
     server.signal("HUP");
@@ -481,6 +553,11 @@ fn a_set_may_get_longer_labels_and_refuses_what_does_not_fit() {
     server.end().expect(0, &[]);
     let other = format!("{SERVE} --no-quota --listen 127.0.0.1:0 --state deny.state");
     folder.run(&other).expect(2, &["prepared with other settings: --payload", "--replace-state"]);
+    let many: String = (0..2000).map(|i| format!("http://{i}.example/,b\n")).collect();
+    folder.write("deny.csv", format!("url,label\n{many}"));
+    folder
+        .run(&format!("{other} --payload label"))
+        .expect(11, &["the table has 2000 keys now, and the set has room for 1024", "--replace-state"]);
     let (server, address) = serve(&folder, "--state deny.state --replace-state");
     assert_eq!(report(&folder, &address, "--state deny.cache")["enrolment"], "new", "what was kept is of no use");
     server.signal("TERM");

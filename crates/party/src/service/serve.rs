@@ -14,6 +14,7 @@
 mod requests;
 mod visits;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
@@ -88,6 +89,13 @@ pub trait ServeEvents: Sync {
         let _ = (client, state);
     }
 
+    /// What a client that asks for a description is told: what the [`Offer`] has for all, or more, about
+    /// this client.
+    fn describe<'a>(&self, client: &ClientIdentity, description: &'a [u8]) -> Cow<'a, [u8]> {
+        let _ = client;
+        Cow::Borrowed(description)
+    }
+
     /// Whether the client may ask this query of the state that it has joined; `Err` is told to the
     /// client, and ends its connection. Called once for each query, before anything of it is read.
     fn permit(&self, query: &Query, state: StateId) -> Result<(), Abort> {
@@ -127,8 +135,8 @@ pub struct Offer<'a, S: Service> {
     pub state: &'a Published<S::Server>,
     /// The parameters of this state and of each that replaces it.
     pub params: &'a S::Params,
-    /// What a client that asks for it is told, see [`describe`](super::describe); at most
-    /// [`MOST_DESCRIPTION_BYTES`](super::MOST_DESCRIPTION_BYTES).
+    /// What a client that asks for it is told, see [`describe`](super::describe) and
+    /// [`ServeEvents::describe`]; at most [`MOST_DESCRIPTION_BYTES`](super::MOST_DESCRIPTION_BYTES).
     pub description: &'a [u8],
 }
 

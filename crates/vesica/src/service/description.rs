@@ -42,6 +42,10 @@ pub struct Description {
     pub payload: Option<PayloadSchema>,
     /// How much each client may ask, as [`Quota`] is written.
     pub quota: Option<String>,
+    /// Items that the client who asks may still ask about in the present period of the quota. Told at
+    /// that moment, and kept nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_left: Option<u64>,
     /// How many bits of a hash of each key the server sees; none with most protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leak_prefix: Option<u32>,
@@ -127,6 +131,9 @@ impl Description {
         }
         if read.quota.as_ref().is_some_and(|quota| quota.parse::<Quota>().is_err()) {
             return Err(malformed("its quota is none"));
+        }
+        if read.quota_left.is_some() && read.quota.is_none() {
+            return Err(malformed("something is left of a quota that it does not name"));
         }
         if read.slow_hash.is_some() && read.slow_hash().is_none() {
             return Err(malformed("its slow hash takes more than any server's"));
@@ -288,6 +295,7 @@ pub(super) fn example() -> Description {
         items_per_query: 16,
         payload: None,
         quota: Some("1000/day".into()),
+        quota_left: None,
         leak_prefix: None,
         slow_hash: None,
         integer_bits: None,
@@ -309,7 +317,7 @@ mod tests {
     #[test]
     fn unsound_descriptions_are_refused() {
         type Change = fn(&mut Description);
-        let changes: [(&str, Change); 13] = [
+        let changes: [(&str, Change); 14] = [
             ("version 2", |d| d.version = 2),
             ("each key column", |d| d.key_columns.clear()),
             ("each key column", |d| d.key_kinds.clear()),
@@ -319,6 +327,7 @@ mod tests {
             ("zero", |d| d.items_per_query = 0),
             ("more items than any", |d| d.items_per_query = 65_537),
             ("quota", |d| d.quota = Some("much".into())),
+            ("left of a quota", |d| (d.quota, d.quota_left) = (None, Some(5))),
             ("such integers", |d| d.integer_bits = Some(0)),
             ("such integers", |d| d.integer_bits = Some(65)),
             ("such integers", |d| (d.integer_bits, d.slow_hash) = (Some(33), Some("64KiB,1".into()))),

@@ -32,6 +32,7 @@ pub(super) struct Counters {
     pub ended: AtomicU64,
     pub failed: AtomicU64,
     pub over_quota: AtomicU64,
+    pub over_set: AtomicU64,
     pub volume_alerts: AtomicU64,
     pub replaced: AtomicU64,
     pub reloaded: AtomicU64,
@@ -79,6 +80,11 @@ impl Counters {
                 "vesica_over_quota_total",
                 "Queries that were refused because the client had used up its quota.",
                 &self.over_quota,
+            ),
+            (
+                "vesica_set_exhausted_total",
+                "Queries that were refused because the set may answer no more items under its secret key.",
+                &self.over_set,
             ),
             (
                 "vesica_volume_alerts_total",

@@ -29,6 +29,9 @@ pub(super) struct Prepared<S: TableService> {
     pub made: u64,
 }
 
+/// How the format's name of each version begins.
+const SERVED_SET: &str = "vesica served set ";
+
 /// The time, in seconds since 1970.
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
@@ -125,11 +128,40 @@ pub(super) fn read_description(bytes: &mut StateReader<'_>) -> Result<Descriptio
 /// # Errors
 /// If the file is there and cannot be used: it is not replaced, since its key may be the only copy.
 pub(super) fn load<S: State>(path: &Path) -> Result<Option<S>, Failure> {
+    Ok(load_or_tell(path)?)
+}
+
+/// The same, with what a server needs to know of a failure.
+pub(super) fn load_or_tell<S: State>(path: &Path) -> Result<Option<S>, Unusable> {
     if !path.exists() {
         return Ok(None);
     }
     let length = path.metadata().map_or(0, |metadata| metadata.len());
-    vesica_party::service::load(path, length).map(Some).map_err(|error| failed(&error, code::INPUT))
+    vesica_party::service::load(path, length)
+        .map(Some)
+        .map_err(|error| Unusable { failure: failed(&error, code::INPUT), was_served: was_served(&error) })
+}
+
+/// A state file that cannot be used.
+pub(super) struct Unusable {
+    pub failure: Failure,
+    /// Whether a server wrote it, so that preparing its set anew makes up for it.
+    pub was_served: bool,
+}
+
+impl From<Unusable> for Failure {
+    fn from(unusable: Unusable) -> Self {
+        unusable.failure
+    }
+}
+
+fn was_served(error: &StateError) -> bool {
+    match error {
+        StateError::File { error, .. } => was_served(error),
+        StateError::Damaged(_) => true,
+        StateError::OtherFormat { found, .. } => found.starts_with(SERVED_SET),
+        _ => false,
+    }
 }
 
 /// Writes a state to `path`.
@@ -165,7 +197,7 @@ impl Lock {
     }
 }
 
-fn beside(state: &Path, ending: &str) -> PathBuf {
+pub(super) fn beside(state: &Path, ending: &str) -> PathBuf {
     let mut name = state.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     state.with_file_name(name)

@@ -11,7 +11,7 @@ use vesica_party::service::{
     Client as _, Enrolled, Moved, ServiceClient, State, StateError, StateId, StateReader, StateWriter, depart, describe,
 };
 use vesica_party::transport::Connection;
-use vesica_party::{Channel, ChannelOptions, Role, Security};
+use vesica_party::{Abort, Channel, ChannelOptions, Role, Security};
 use vesica_protocols::tasks::{IntersectReceiverInput, SealedPayloads};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -322,6 +322,19 @@ fn trust(described: &Description) -> Option<String> {
     TRUSTING.iter().any(|entry| entry.id == described.protocol).then(|| trust_in_server(&described.protocol))
 }
 
+/// A refusal by the server as one of this side's query, with the server's mend, which is written for
+/// clients.
+fn refused_by_server(abort: Abort) -> Failure {
+    match abort {
+        Abort::PeerAborted(peer) if peer.code == code::REFUSED => Failure::new(
+            code::REFUSED,
+            format_args!("the server refused to answer: {}; nothing was written", peer.fault),
+            peer.mend,
+        ),
+        other => other.into(),
+    }
+}
+
 /// Waits until no other run uses the state file.
 fn lock(state: &Path, interrupt: &Interrupt, events: &dyn Events) -> Result<Lock, Failure> {
     let mut is_told = false;
@@ -471,7 +484,8 @@ impl Asking<'_> {
 
     /// What the server says of itself; the first time, the table's items under its salt.
     fn get_description(&mut self, ch: &mut Channel, table: &mut KeyTable) -> Result<(), Failure> {
-        let described = Description::from_bytes(&describe(ch)?)?;
+        let mut described = Description::from_bytes(&describe(ch)?)?;
+        let quota_left = described.quota_left.take();
         if let Some(before) = &self.description {
             if *before == described {
                 return Ok(());
@@ -515,7 +529,7 @@ impl Asking<'_> {
         self.check_leak(&described)?;
         self.check_trust(&described, trust.as_deref())?;
         described.check_key(&self.config.source.key)?;
-        self.check_extent(&described, table.digests.len() as u64)?;
+        self.check_extent(&described, quota_left, table.digests.len() as u64)?;
         if let Some(trust) = trust {
             self.events.warning(&trust);
         }
@@ -592,7 +606,7 @@ impl Asking<'_> {
     }
 
     /// Refuses a query that would fail in the middle.
-    fn check_extent(&self, described: &Description, keys: u64) -> Result<(), Failure> {
+    fn check_extent(&self, described: &Description, quota_left: Option<u64>, keys: u64) -> Result<(), Failure> {
         let queries = keys.div_ceil(described.items_per_query);
         let items = queries.saturating_mul(described.items_per_query);
         let refuse = |fault: String, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
@@ -602,6 +616,14 @@ impl Asking<'_> {
             let fault =
                 format!("{keys} keys take {items} items in whole queries, and the server allows each client {quota}");
             return refuse(fault, "ask about fewer keys at a time, or ask whoever runs the server for a larger quota");
+        }
+        if let (Some(left), Some(quota)) = (quota_left.filter(|&left| items > left), &described.quota) {
+            let fault = format!(
+                "{keys} keys take {items} items in whole queries, and of this client's quota of {quota} only {left} are \
+                 left; nothing was asked"
+            );
+            let period = quota.parse().map_or("period", |quota: Quota| quota.period.name());
+            return refuse(fault, &format!("ask again in the next {period} of UTC, or about fewer keys"));
         }
         let most = described.check()?;
         if queries > most {
@@ -682,13 +704,13 @@ impl Asking<'_> {
                     }
                     Err((abort, enrolled)) => {
                         self.kept = Some(Box::new(Kept::<S> { description: description.clone(), enrolled }));
-                        Err(abort.into())
+                        Err(refused_by_server(abort))
                     }
                 }
             }
             None => {
                 self.events.stage("enrolling");
-                let client = ServiceClient::enrol(ch, params, rng)?;
+                let client = ServiceClient::enrol(ch, params, rng).map_err(refused_by_server)?;
                 self.enrolment.get_or_insert(Enrolment::New);
                 Ok(client)
             }
@@ -764,7 +786,7 @@ impl Asking<'_> {
             let own = chunk.len();
             let dummies = &self.dummies[..items_per_query - own];
             let items = [chunk, dummies].concat();
-            let mut output = client.query(IntersectReceiverInput { items })?;
+            let mut output = client.query(IntersectReceiverInput { items }).map_err(refused_by_server)?;
             if self.begin_with(client.enrolled().state)? {
                 // Whatever else was fetched counts for more than an update.
                 let moved = self.moved(client);

@@ -3,16 +3,18 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use vesica_party::service::{ClientIdentity, sync_folder};
 use vesica_party::{Abort, exit_code};
 
-use super::prepared::resolved;
+use super::prepared::{beside, now, resolved};
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 
@@ -43,7 +45,7 @@ pub enum Period {
 impl Period {
     const ALL: [Self; 3] = [Self::Minute, Self::Hour, Self::Day];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Minute => "minute",
             Self::Hour => "hour",
@@ -91,6 +93,9 @@ struct Used {
     since: u64,
     /// Items, by the line of the client's key.
     items: HashMap<String, u64>,
+    /// Whether these are more than were used: a server that works writes ahead.
+    #[serde(default)]
+    ahead: bool,
 }
 
 /// Counts what clients use of a [`Quota`]. The file is always ahead of the truth: an item is answered
@@ -99,6 +104,8 @@ pub(super) struct Meter {
     quota: Quota,
     counted: Mutex<Counted>,
     file: Option<PathBuf>,
+    /// Whether the file that it goes on from says more than was used in this period.
+    found_ahead: bool,
 }
 
 struct Counted {
@@ -116,11 +123,40 @@ impl Meter {
     /// # Errors
     /// If the file cannot be read, or is not what [`save`](Self::save) writes.
     pub fn open(quota: Quota, file: Option<PathBuf>) -> Result<Self, Failure> {
+        Self::open_at(quota, file, now())
+    }
+
+    fn open_at(quota: Quota, file: Option<PathBuf>, now: u64) -> Result<Self, Failure> {
         let used = match &file {
             Some(file) => read(file)?,
             None => Used::default(),
         };
-        Ok(Self { quota, counted: Mutex::new(Counted { booked: used.clone(), used }), file })
+        let found_ahead = used.ahead && used.since == quota.period.start(now);
+        Ok(Self { quota, counted: Mutex::new(Counted { booked: used.clone(), used }), file, found_ahead })
+    }
+
+    /// What the log should say when a server starts after one that was killed.
+    pub fn warning(&self) -> Option<String> {
+        let most = self.quota.items / PARTS;
+        (self.found_ahead && most > 0).then(|| {
+            format!(
+                "the server was killed, or lost its power, before it could write how much of their quotas clients had \
+                 used: for each client, up to {most} items more than that count as used until the {} is over",
+                self.quota.period.name()
+            )
+        })
+    }
+
+    /// Items that a client may still ask about in this period.
+    pub fn left(&self, client: &ClientIdentity) -> u64 {
+        self.left_at(client, now())
+    }
+
+    fn left_at(&self, client: &ClientIdentity, now: u64) -> u64 {
+        let counted = self.lock();
+        let is_now = counted.used.since >= self.quota.period.start(now);
+        let used = counted.used.items.get(&name_of(client)).copied().filter(|_| is_now);
+        self.quota.items.saturating_sub(used.unwrap_or(0))
     }
 
     fn lock(&self) -> MutexGuard<'_, Counted> {
@@ -132,7 +168,7 @@ impl Meter {
     /// # Errors
     /// If less is left, or what was used cannot be written to the file.
     pub fn take(&self, client: &ClientIdentity, items: u64) -> Result<(), Abort> {
-        self.take_at(client, items, SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()))
+        self.take_at(client, items, now())
     }
 
     fn take_at(&self, client: &ClientIdentity, items: u64, now: u64) -> Result<(), Abort> {
@@ -141,17 +177,14 @@ impl Meter {
         let mut counted = self.lock();
         let Counted { used, booked } = &mut *counted;
         if since > used.since {
-            *used = Used { since, items: HashMap::new() };
+            *used = Used { since, ..Used::default() };
             *booked = used.clone();
         }
         // A clock that was set back starts no new period, and one that was ahead does not lock clients out for
         // longer than a period.
         used.since = since;
         booked.since = since;
-        let name = match client {
-            ClientIdentity::Key(key) => key.to_string(),
-            ClientIdentity::Anonymous => "anonymous".to_owned(),
-        };
+        let name = name_of(client);
         let after = used.items.get(&name).copied().unwrap_or(0).saturating_add(items);
         if after > self.quota.items {
             let next = since.saturating_add(period).saturating_sub(now);
@@ -168,6 +201,7 @@ impl Meter {
         if after > booked.items.get(&name).copied().unwrap_or(0) {
             let ahead = after.saturating_add(self.quota.items / PARTS).min(self.quota.items);
             booked.items.insert(name.clone(), ahead);
+            booked.ahead = true;
             self.write(booked).inspect_err(|_| {
                 // The file says less than this.
                 booked.items.insert(name.clone(), used.items.get(&name).copied().unwrap_or(0));
@@ -183,6 +217,7 @@ impl Meter {
     /// If it cannot be written. The file then says that more was used.
     pub fn settle(&self) -> Result<(), Failure> {
         let mut counted = self.lock();
+        counted.used.ahead = false;
         counted.booked = counted.used.clone();
         self.write(&counted.booked)
     }
@@ -199,6 +234,13 @@ impl Meter {
     }
 }
 
+fn name_of(client: &ClientIdentity) -> String {
+    match client {
+        ClientIdentity::Key(key) => key.to_string(),
+        ClientIdentity::Anonymous => "anonymous".to_owned(),
+    }
+}
+
 fn read(file: &Path) -> Result<Used, Failure> {
     let unusable = |why: &dyn fmt::Display| {
         let fault = format_args!("cannot read the used quotas in {}: {why}", file.display());
@@ -211,13 +253,20 @@ fn read(file: &Path) -> Result<Used, Failure> {
     serde_json::from_str(&text).map_err(|_| unusable(&"it is not what `vesica serve` writes"))
 }
 
-pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
+/// Replaces a file of a server, which holds the lock of its state: nobody else writes there.
+pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
     let file = &resolved(file.to_owned());
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new = tempfile::NamedTempFile::new_in(folder)?;
-    std::io::Write::write_all(&mut new, text.as_bytes())?;
-    new.as_file().sync_all()?;
-    new.persist(file).map_err(|error| error.error)?;
+    // Always the same name, so that what a server that was killed has left does not stay for ever.
+    let new = &beside(file, ".new");
+    if let Err(fault) = fs::remove_file(new)
+        && fault.kind() != io::ErrorKind::NotFound
+    {
+        return Err(fault);
+    }
+    let mut opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(new)?;
+    opened.write_all(text.as_bytes())?;
+    opened.sync_all()?;
+    fs::rename(new, file)?;
     sync_folder(file)
 }
 
@@ -244,18 +293,27 @@ mod tests {
         let client = || ClientIdentity::Key(Identity::generate().expect("randomness").public());
         let (one, other) = (client(), client());
         let quota = Quota { items: 40, period: Period::Hour };
-        let open = || Meter::open(quota, Some(file.clone())).expect("a meter");
+        let open = || Meter::open_at(quota, Some(file.clone()), 7300).expect("a meter");
         let meter = open();
+        assert!(meter.warning().is_none(), "nothing was there");
+        assert_eq!(meter.left_at(&one, 7200), 40);
         meter.take_at(&one, 16, 7200).expect("16 of 40");
         meter.take_at(&one, 16, 7300).expect("32 of 40");
         let refusal = meter.take_at(&one, 16, 7300).expect_err("48 of 40").to_string();
         assert!(refusal.contains("40 items per hour"), "{refusal}");
         meter.take_at(&other, 40, 7300).expect("its own");
+        assert_eq!([&one, &other].map(|client| meter.left_at(client, 7300)), [8, 0]);
+        assert_eq!(meter.left_at(&one, 10_800), 40, "of the next hour");
         // Nobody stopped it: a sixteenth of the quota counts as used.
         let again = open();
+        assert_eq!(again.left_at(&one, 7300), 6);
+        assert!(again.warning().expect("killed").contains("up to 2 items"));
+        let later = Meter::open_at(quota, Some(file.clone()), 10_800).expect("a meter");
+        assert!(later.warning().is_none(), "of an hour that is over");
         again.take_at(&one, 8, 10_799).expect_err("32 and 2 of 40");
         meter.settle().expect("written");
         let again = open();
+        assert!(again.warning().is_none(), "stopped");
         again.take_at(&one, 16, 10_799).expect_err("the same hour");
         again.take_at(&one, 8, 10_799).expect("40 of 40");
         again.take_at(&one, 16, 10_800).expect("the next hour");

@@ -85,6 +85,11 @@ impl Roster {
         self.items.len() + self.dummies.len()
     }
 
+    /// How many keys the table has.
+    pub fn keys(&self) -> u64 {
+        self.items.len() as u64
+    }
+
     /// What has changed from here to a table with the roster `now` and the set `set`, of at most as
     /// many items as there are here with dummies.
     pub fn update_to(&self, mut now: Self, set: &IntersectSenderInput, rng: &mut SecretRng) -> Update {

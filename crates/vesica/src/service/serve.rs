@@ -1,5 +1,6 @@
 //! The server's side: from a table to a prepared set, and to answers.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use vesica_structures::rng::SecretRng;
 use super::answers::Answers;
 use super::choose::{self, AUTO, Choice};
 use super::metrics::{Counters, OpenPage, add};
-use super::prepared::{self, Lock, Prepared};
+use super::prepared::{self, Lock, Prepared, Unusable};
 use super::quota::Meter;
 use super::roster::{Changes, Roster};
 use super::slow_hash::{self, Hashed};
@@ -76,8 +77,10 @@ pub struct ServeConfig {
     pub trust_clients: bool,
     /// Where the prepared set is kept.
     pub state: Option<PathBuf>,
-    /// Whether a state that was prepared with other settings may be replaced.
+    /// Whether a state that was prepared with other settings, or is damaged, may be replaced.
     pub replace_state: bool,
+    /// Most percent of its keys that a table may lose from one time to the next that it is read.
+    pub max_shrink: u8,
     /// The age of a secret key at which a new one is made; `None` for no age.
     pub rotate_after: Option<Duration>,
     /// How long clients that are connected may ask the set under the key before.
@@ -288,6 +291,9 @@ impl Opened {
         let lock = config.state.as_deref().map(lock).transpose()?;
         let meter = config.quota.map(|quota| Meter::open(quota, config.state.as_deref().map(prepared::quota_file)));
         let meter = meter.transpose()?;
+        if let Some(warning) = meter.as_ref().and_then(Meter::warning) {
+            log.warning(&warning);
+        }
         // Bound first: a port that is taken is noticed before a long preparation.
         let acceptor = bind(config)?;
         let counters = Arc::new(Counters::default());
@@ -349,13 +355,16 @@ impl<S: TableService> Serving<S> {
         let Opened { lock, meter, acceptor: (address, acceptor), counters, page, mut table } = opened;
         let keys = table.digests.len() as u64;
         let before = match &config.state {
-            Some(path) => prepared::load::<Prepared<S>>(path)?,
+            Some(path) => load_state::<S>(path, config.replace_state, log)?,
             None => None,
         };
         let mut rng = randomness()?;
         let told = before.as_ref().map(|before| &before.description);
         let description = describe(&config, &table, told, &mut rng)?;
         if let Some(before) = before.as_ref().filter(|_| !config.replace_state) {
+            if config.capacity.is_none() && keys > before.description.capacity {
+                return Err(outgrown(keys, before.description.capacity));
+            }
             refuse_other_settings(&before.description, &description)?;
         }
         description.check()?;
@@ -371,6 +380,9 @@ impl<S: TableService> Serving<S> {
         let answers = S::ITEMS_OF_A_SET.map(|most| Answers::open(most, answers_file)).transpose()?;
         let set = Set::of(&description, &mut table)?;
         let before = before.filter(|before| before.description.differences(&description).is_empty());
+        if let Some(roster) = before.as_ref().and_then(|before| before.roster.as_ref()) {
+            refuse_shrunk(roster.keys(), keys, config.max_shrink)?;
+        }
         let before = match before {
             Some(before) if before.set_hash == set.hash => {
                 resume(&before, answers.as_ref(), config.replace_state)?.then_some(before)
@@ -459,14 +471,12 @@ impl<S: TableService> Serving<S> {
 
     /// Reads the table and replaces the set if it has changed, or in any case to get a new key.
     fn read_again(&self, gets_new_key: bool, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
+        log.stage("reading the table again");
         let mut table = read(&self.config, log)?;
         let keys = table.digests.len() as u64;
         let refuse = |fault: &str, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
         if keys > self.description.capacity {
-            return refuse(
-                &format!("the table has {keys} keys now, and the set has room for {}", self.description.capacity),
-                "start the server again with a larger --capacity and --replace-state",
-            );
+            return Err(outgrown(keys, self.description.capacity));
         }
         let fits = match (&table.payload, &self.description.payload) {
             (None, None) => true,
@@ -489,6 +499,7 @@ impl<S: TableService> Serving<S> {
         let set = Set::of(&self.description, &mut table)?;
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let before = served.keys;
+        refuse_shrunk(before, keys, self.config.max_shrink)?;
         if served.hash == set.hash && !gets_new_key {
             return Ok(Reloaded { before, now: keys, outcome: Outcome::Unchanged });
         }
@@ -639,6 +650,57 @@ fn lock(state: &Path) -> Result<Lock, Failure> {
     })
 }
 
+/// The set in the state file, if there is one.
+///
+/// # Errors
+/// If the file cannot be used, and may not be replaced.
+fn load_state<S: TableService>(
+    path: &Path,
+    may_replace: bool,
+    log: &dyn ServeLog,
+) -> Result<Option<Prepared<S>>, Failure> {
+    match prepared::load_or_tell(path) {
+        Err(Unusable { failure, was_served: true }) if may_replace => {
+            log.warning(&format!("{}; as --replace-state says, the set is prepared anew", failure.fault));
+            Ok(None)
+        }
+        Err(Unusable { failure, was_served: true }) => Err(Failure::new(
+            failure.code,
+            failure.fault,
+            "restore the file from a copy; or say --replace-state to prepare the set anew, and then each client enrols \
+             again",
+        )),
+        loaded => Ok(loaded?),
+    }
+}
+
+/// The table has more keys than the set has room for.
+fn outgrown(keys: u64, capacity: u64) -> Failure {
+    Failure::new(
+        code::REFUSED,
+        format_args!("the table has {keys} keys now, and the set has room for {capacity}"),
+        "start the server again with --replace-state, and with a larger --capacity if you name one; then each client \
+         enrols again",
+    )
+}
+
+/// Refuses a table that has lost many keys: one that was cut short looks like that, and clients would
+/// take what is missing for harmless.
+fn refuse_shrunk(before: u64, now: u64, most_percent: u8) -> Result<(), Failure> {
+    let lost = before.saturating_sub(now);
+    if u128::from(lost) * 100 <= u128::from(before) * u128::from(most_percent) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        code::REFUSED,
+        format_args!(
+            "the table has {now} keys, and had {before} before: more than {most_percent} percent are gone, as if it had \
+             been cut short"
+        ),
+        "write the whole table; or, if this is the whole table, start the server again with --max-shrink 100",
+    ))
+}
+
 /// A state whose settings are others than those of the command is not replaced unasked: its key may
 /// be the only copy, and each client would have to enrol again.
 fn refuse_other_settings(before: &Description, now: &Description) -> Result<(), Failure> {
@@ -753,6 +815,7 @@ fn describe(
             PayloadSchema { fields, width: told.filter(|&told| told >= width).unwrap_or_else(|| record_width(width)) }
         }),
         quota: config.quota.map(|quota| quota.to_string()),
+        quota_left: None,
         leak_prefix: config.leak_prefix,
         slow_hash: config.slow_hash.map(|hash| hash.to_string()),
         integer_bits: config.integer_bits,
@@ -799,6 +862,14 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         self.log.joined(client);
     }
 
+    fn describe<'a>(&self, client: &ClientIdentity, description: &'a [u8]) -> Cow<'a, [u8]> {
+        let told = self.serve.meter.as_ref().and_then(|meter| {
+            let quota_left = Some(meter.left(client));
+            Description { quota_left, ..self.serve.description.clone() }.to_bytes().ok()
+        });
+        told.map_or(Cow::Borrowed(description), Cow::Owned)
+    }
+
     fn permit(&self, query: &Query, set: StateId) -> Result<(), Abort> {
         let items = self.serve.description.items_per_query;
         if let Some(meter) = &self.serve.meter {
@@ -809,7 +880,7 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
             if let Some(warning) = taken.warning {
                 self.log.warning(&warning);
             }
-            taken.outcome?;
+            taken.outcome.inspect_err(|_| add(&self.serve.counters.over_set, 1))?;
         }
         if let (Some(volume), Some(threshold)) = (&self.serve.volume, self.serve.config.alert_volume)
             && let Some(all) = volume.count(&query.client, items)

@@ -88,11 +88,12 @@ impl<S: Service> Serving<'_, S> {
                 return Err(Abort::PeerMisbehaved(Next::STEP, "it asked for a description that it has"));
             }
             Some(Request::Describe) => {
+                let told = self.events.describe(&query.client, self.offer.description);
                 ch.within("joining", self.limits.joining, |ch| {
-                    ch.send(&Description(self.offer.description.to_vec()))?;
+                    ch.send(&Description(told.to_vec()))?;
                     ch.send_all()
                 })?;
-                conversation::bind_description(ch, self.offer.description);
+                conversation::bind_description(ch, &told);
                 *described = true;
             }
             None => return Err(Abort::PeerMisbehaved(Next::STEP, "a request that does not exist")),

@@ -88,9 +88,13 @@ impl TlsFailure {
                  to --peer"
             }
             Self::RefusedByPeer { .. } => {
-                "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer"
+                "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer; whoever \
+                 runs a server adds its line to the file of --clients instead, and sends the server SIGHUP"
             }
-            Self::ClientRefused { .. } => "add the client's key to those that the server accepts, if it belongs there",
+            Self::ClientRefused { .. } => {
+                "add the line of the client's .pub file to the file of --clients, if it belongs there, and send the \
+                 server SIGHUP"
+            }
             Self::RefusedByClient { .. } => {
                 "hand the server's present .pub file (`vesica identity show`) to the client, who passes it to --peer"
             }
