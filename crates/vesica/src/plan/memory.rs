@@ -58,6 +58,9 @@ pub enum Totals {
     Cells,
     /// Not at all: the sender makes polynomials of payloads, whose number depends on the width of a payload.
     Labels,
+    /// Not at all: both sides hold what some transfers give at a time, whose number is not in a line on the
+    /// number of items.
+    Transfers,
 }
 
 /// What one side allocates.
@@ -115,7 +118,7 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
         Totals::LookUp | Totals::Buckets | Totals::InCiphertexts | Totals::Cells | Totals::Labels => {
             workload.extra_memory(Totals::Plain)
         }
-        Totals::Plain | Totals::OnShares => extras,
+        Totals::Plain | Totals::OnShares | Totals::Transfers => extras,
     };
     let [sender, receiver] = [(sender, extras), (receiver, of_receiver)]
         .map(|(of, extras)| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
